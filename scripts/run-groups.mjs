@@ -7,21 +7,21 @@ import { followLauncher } from '../bin/launcher.js'
 import { exitCode, ROOT } from './node24.mjs'
 import { RECORD_SEPARATOR } from './test-events.mjs'
 
-/** Of a test: one that takes longer hangs. */
+/** Milliseconds after which a test counts as hanging. */
 export const TEST_TIMEOUT_MS = 5 * 60_000
 const RUN_TIMEOUT_MS = 27 * 60_000
 /** A process in which no test ends for longer has something left open. */
 const IDLE_TIMEOUT_MS = TEST_TIMEOUT_MS + 60_000
-/** What a process started may keep its output open for so long after its end. */
+/** Milliseconds for which children of an ended process may still hold its output open. */
 const OUTPUT_TIMEOUT_MS = 5000
 
 const PROGRESS_INTERVAL_MS = 10_000
 
-/** How much of what tests print is shown when one of them fails, in characters. */
+/** Characters of a group's output that are shown when one of its tests fails. */
 const SHOWN_OUTPUT = 5000
 
 /**
- * How the tests of a group ended.
+ * The outcome of the tests of a group.
  *
  * @typedef {object} GroupResult
  * @property {import('./test-groups.mjs').TestGroup} group
@@ -78,7 +78,7 @@ class GroupRun {
     /** @type {import('./test-events.mjs').TestCounts | null} */
     this.counts = null
     this.passed = 0
-    /** Where the latest test is written. */
+    /** The file of the latest test. */
     this.file = ''
     /** The end of what the tests printed. */
     this.output = ''
@@ -112,7 +112,7 @@ class GroupRun {
     })
   }
 
-  /** How far it is. */
+  /** Returns the progress of the group as text. */
   progress() {
     const failed = this.failures.length > 0 ? `, ${this.failures.length} failed` : ''
     return `${this.passed} tests passed${failed}${this.file === '' ? '' : `, ${this.file}`}`

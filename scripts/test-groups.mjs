@@ -1,11 +1,11 @@
 /*
- * Which test files share a process. A process starts Node once, loads each module once, and has one browser and one
+ * Groups of test files that share a process. A process starts Node once, loads each module once, and has one browser and one
  * PostgreSQL for all its files, which run one after the other.
  */
 import { existsSync, readdirSync } from 'fs'
 import { join } from 'path'
 
-/** Where tests are. */
+/** Folders that contain tests. */
 export const TEST_FOLDERS = ['src', 'web/src', 'test', 'scripts', 'examples']
 
 /** The files of a folder with more than this many are divided, so that the processors have equal work. */
@@ -14,7 +14,7 @@ const MOST_FILES = 12
 /** Folders whose files each have a process, since each imports many tests. */
 const ALONE = ['test/on-postgres']
 
-/** What takes longest starts first, so that no long group is left for the end. */
+/** The longest groups, which start first so that none of them is left for the end. */
 const FIRST = [
   'test/on-postgres',
   'test/web',

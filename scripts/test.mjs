@@ -6,8 +6,8 @@
  *   npm test -- src/derivation/definition/template.test.ts
  *   npm test -- --test-name-pattern=D21       options go to the runner
  *
- * When all are run, the tests use the machine to the full, with databases, browsers and servers in processes of their own,
- * and a test may get too little of it. So a few files that failed run a second time, alone. A test that passes only then
+ * A whole run uses the machine to the full, with databases, browsers and servers in processes of their own, and a test may
+ * be delayed for longer than it waits. So a few files that failed run a second time, alone. A test that passes only then
  * is flaky: it, or the product, has a race. The closing lines name it, and in CI it fails unless `test/flaky.md` lists it.
  */
 import { spawn } from 'child_process'
@@ -18,7 +18,7 @@ import { exitCode, findNode, missingNode, ROOT } from './node24.mjs'
 import { runGroups, TEST_TIMEOUT_MS, testEnvironment } from './run-groups.mjs'
 import { TEST_FOLDERS, testGroups } from './test-groups.mjs'
 
-/** When more fail than this, it was not by chance. */
+/** The most files that run a second time; more failures are no coincidence. */
 const MOST_SECOND_TRIES = 3
 
 const FLAKY_LIST = 'test/flaky.md'
@@ -83,7 +83,7 @@ async function runAll(program) {
 }
 
 /**
- * What to run again: each file with a failed test, or the whole group, where a test is written in a file that others import.
+ * Returns what to run again: each file with a failed test, or the whole group, where a test is written in a file that others import.
  *
  * @param {GroupResult} result
  * @returns {readonly TestGroup[]}

@@ -199,7 +199,7 @@ export interface RunStore {
   lockRun(timeoutMs: number, signal: AbortSignal): Promise<RunLock>
 }
 
-/** What processes that share a store coordinate; a store of one computer has none of it. */
+/** Coordination of the processes that share a store. A store on one computer has no member of it. */
 export interface SharedStore {
   /** Events of runs and writes, for the subscribers of all servers. */
   readonly frames?: SharedFrames

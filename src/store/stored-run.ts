@@ -118,7 +118,7 @@ export interface RunLock {
   release(): void
 }
 
-/** Which of the runs that have ended to remove: those that meet every condition. */
+/** Conditions for removing ended runs; a run must meet all of them. */
 export interface RunPruning {
   /** Those that ended before this time (ISO 8601, UTC, `Z`); null for any time. */
   readonly before: string | null

@@ -11,7 +11,7 @@ import { onEnd } from '../support/on-end.ts'
 /** Longest URL that is looked at. */
 const URL_LIMIT = 64 * 1024
 
-/** Of the corpus, so many go over HTTP: store/sqlite/sql/sql-hostile.test.ts has each of them refused. */
+/** One in so many statements of the corpus goes over HTTP; store/sqlite/sql/sql-hostile.test.ts covers each of them. */
 const ONE_IN = 5
 
 /** How many requests are under way at once. */

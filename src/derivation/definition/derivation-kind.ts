@@ -51,11 +51,11 @@ export interface RunContext {
   readonly policies: HostPolicies
   /** Limits the calls of all kinds to a resource together. */
   readonly limiter: Limiter
-  /** Where the limits of resources hold for several processes together. */
+  /** The limits that several processes share; absent where this process has them to itself. */
   readonly hosts?: SharedHosts | undefined
-  /** To be called once when the call begins, from which on it counts. A kind that does not call it begins with `onSent`. */
+  /** Must be called once when the call begins; from then on it counts. A kind that does not call it begins with `onSent`. */
   onBegun?(): void
-  /** To be called once when the call is sent, from which on it counts and may cost. */
+  /** Must be called once when the call is sent; from then on it counts and may cost. */
   onSent(): void
   /**
    * Whether anybody still needs what the call would bring; asked before every try. Where not, the kind rejects with

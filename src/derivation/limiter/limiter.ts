@@ -13,7 +13,7 @@ export interface LimitedCall {
   readonly resource: string
   /** The limits of the resource; those of the newest call hold for all that wait for it. */
   readonly policy: LimitPolicy
-  /** Where the limits hold for several processes together; without it they hold for this one. */
+  /** The limits that several processes share; absent where this process has them to itself. */
   readonly hosts?: SharedHosts | undefined
   /** Ends the wait. */
   readonly signal: AbortSignal

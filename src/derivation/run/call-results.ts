@@ -55,7 +55,7 @@ export interface CallOutcome {
   readonly values: { readonly [target: string]: Result<JsonValue, Failure> }
   /** Of these, why targets got no value; null when all did. */
   readonly failed: FailedTargets | null
-  /** What provenance has beside the evidence of the plan. */
+  /** Members of the provenance entry beside the plan's evidence. */
   readonly provenance: JsonObject
   /** Dollars that the call cost; absent where that is its estimate. */
   readonly cost?: Price
@@ -111,7 +111,7 @@ export class Answers {
   readonly #failed = new Map<string, FailedTargets>()
   /** Where cells ask anew, hashes whose answer of this run is in the cache. */
   readonly #refreshed = new Set<string>()
-  /** Where the kind computes many in one go. */
+  /** The batches of a kind that has `runBatch`. */
   #batches: Batches | null = null
 
   constructor(options: AnswersOptions) {

@@ -19,7 +19,7 @@ export interface ComputedCell {
   readonly result: Result<JsonValue, Failure> | 'unchanged'
   /** Whether another call brought the value than one for this cell. */
   readonly cached?: boolean
-  /** What provenance has beside the evidence of its plan. */
+  /** Members of the provenance entry beside the plan's evidence. */
   readonly provenance?: JsonObject | undefined
 }
 

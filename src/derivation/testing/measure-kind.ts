@@ -107,7 +107,7 @@ export class MeasureKind implements DerivationKind<MeasureSpec, MeasurePlan> {
 
 /** Test support: the same, which measures many texts in one go. */
 export class BatchMeasureKind extends MeasureKind {
-  /** How many were measured in each batch. */
+  /** The size of each batch, in order. */
   readonly batches: number[] = []
 
   async runBatch(

@@ -38,7 +38,7 @@ function routeOf(hint: Hint): string {
 /** Seconds after which it is worth trying again when a service was being stopped, or its store was away. */
 const RETRY_AFTER = '5'
 
-/** What a handler of errors needs to know of the service. */
+/** Options of {@link createErrorHandler}. */
 export interface ErrorHandlerOptions {
   readonly logger: HttpLogger
   readonly bodyLimit: number
@@ -65,7 +65,7 @@ export function createErrorHandler(
     // Fastify wants to hang up after a body that it did not read to its end; a client that is still sending would
     // then see a reset instead of the answer. Node reads the rest and drops it, within the request's deadline.
     reply.removeHeader('connection')
-    // Of a file that could not be begun.
+    // An export that failed before its first byte is no longer a download.
     reply.removeHeader('content-disposition')
     sendError(request, reply, { code, message: messageWithHint(known, routeOf) })
   }
@@ -81,10 +81,10 @@ function about(request: FastifyRequest): { method: string; path: string } {
   return { method: request.method, path: loggedPath(request.raw) }
 }
 
-/** What Fastify itself finds wrong with a request; undefined for everything else, which is then a bug. */
+/** Converts an error that Fastify raises for a bad request. Returns undefined for any other error, which is a bug. */
 function fromFastify(error: unknown, request: FastifyRequest, bodyLimit: number): ServiceError | undefined {
   const { code, statusCode, message } = error as Partial<FastifyError>
-  // The client hung up while sending; nobody hears this answer, and it is no fault of the program.
+  // The client disconnected while sending: nobody receives this response, and it is not an error of the service.
   if (code === 'ECONNRESET' && request.raw.destroyed)
     return new ValidationError('the body ended early', 'malformed_request')
   switch (code ?? '') {

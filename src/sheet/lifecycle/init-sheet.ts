@@ -31,7 +31,7 @@ import { writeLines } from './write-lines.ts'
 export interface DataFile {
   readonly file: FileSource
   readonly format: FileFormat
-  /** How to read the file; absent options are detected. */
+  /** Options for reading the file; those that are absent are detected. */
   readonly read?: ReadFileOptions
 }
 

@@ -33,7 +33,7 @@ export interface ImportOptions {
   readonly check: boolean
   /** Whether an empty cell of the file keeps the present value; otherwise it clears it. */
   readonly keepEmpty: boolean
-  /** How to read the file; absent options are detected. */
+  /** Options for reading the file; those that are absent are detected. */
   readonly read: ReadFileOptions
   /**
    * The column that has the ids; null for the one that becomes `id` by its name; false numbers the records, for sheets

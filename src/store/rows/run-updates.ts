@@ -4,7 +4,7 @@ import type { FailedCell, NewRun, RunBegin, RunEnd, RunId } from '../stored-run.
 import type { QueryParam, Statement } from './query.ts'
 import { runNumber, type StoredRequest } from './stored-rows.ts'
 
-/** What a commit adds to the counts of its run. */
+/** The increase of a run's counts by one commit. */
 export interface RunGain {
   readonly materialized: number
   readonly failures: readonly FailedCell[]

@@ -11,7 +11,7 @@ import type {
 import { differenceOf, type PresentRecord } from './proposal-difference.ts'
 import { load, type Loaded, type Steps } from './steps.ts'
 
-/** What the comparison of a proposal reads. */
+/** The source of records with which a proposal is compared. */
 export interface ProposalSource {
   readonly contract: Contract
   /** Records that are read and compared between two pauses. */

@@ -65,7 +65,7 @@ export interface ChangedCells extends StoredTargets {
   inputWritten(field: string, record: RecordKey, seq: number): void
 }
 
-/** What the log has of one cell, over all lives of its record. */
+/** The log entries of one cell, over all lives of its record. */
 export interface CellHistory {
   /** Returns the entry with this seq if its value is that of the cell; see `CellLog.inForce`. */
   inForce(seq: number): Loaded<PlacedEntry | null>

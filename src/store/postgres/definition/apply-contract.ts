@@ -8,11 +8,11 @@ import type { Connection } from '../database/connection.ts'
 import { checkColumns, columnDefinition, quoted, recordsView } from '../database/schema.ts'
 import { fieldValue } from '../database/values.ts'
 
-/** What it takes for the tables to follow a contract. */
+/** Changes that bring the tables in line with a contract. */
 export interface TableChanges {
-  /** Fields whose columns are not there yet. */
+  /** Fields that have no column yet. */
   readonly newColumns: ReadonlySet<string>
-  /** Statements that need the table of records for themselves. */
+  /** Statements that lock the table of records exclusively. */
   readonly statements: readonly string[]
 }
 

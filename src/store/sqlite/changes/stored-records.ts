@@ -10,7 +10,7 @@ import { canBeId, fromColumn, toColumn } from '../database/values.ts'
 import type { CellStates } from './cell-states.ts'
 import { NewRecords } from './new-records.ts'
 
-/** How many ids make it worth to look all of them up with one statement. */
+/** The number of ids from which on one statement for all is faster than one for each. */
 const LOOKED_UP_TOGETHER = 64
 
 /** The records of a change set; new ones go into the tables together. */

@@ -42,7 +42,7 @@ export function failedAnswer(id: number, thrown: unknown): ThreadAnswer {
   }
 }
 
-/** What of bytes can be handed to a thread instead of copied: a large buffer with memory of its own. */
+/** Returns the buffer of large bytes that own it, which can be transferred to a thread instead of copied; otherwise nothing. */
 export function transferable(bytes: unknown): readonly Transferable[] {
   if (!(bytes instanceof Uint8Array) || bytes.byteLength < TRANSFER_BYTES) return []
   const { buffer } = bytes
@@ -62,7 +62,7 @@ interface Waiting {
   reject(error: Error): void
 }
 
-/** What a thread can be asked to do, each with one argument. */
+/** The operations of a thread, each with one argument. */
 type OperationsOf<Operations> = { [Name in keyof Operations]: (argument: never) => unknown }
 
 /** A thread of a store, as the other threads see it. Until it is first asked for something, it keeps no process going. */

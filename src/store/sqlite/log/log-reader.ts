@@ -46,7 +46,7 @@ export class LogReader implements LogSource {
     this.#last = Number(db.get('SELECT max(seq) AS seq FROM "$provenance"')?.['seq'] ?? 0)
   }
 
-  /** What there is to read of a cell; null for a record that never existed. */
+  /** Returns the log of a cell; null for a record that never existed. */
   static cell(
     { db, long }: { readonly db: Connection; readonly long: LongReads },
     { recordId, field }: { readonly recordId: string; readonly field: Field },

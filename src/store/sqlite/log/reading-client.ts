@@ -2,7 +2,7 @@ import { StoppingError } from '../../../errors/service-error.ts'
 import type { ReadingOperations } from './reading-protocol.ts'
 import { ThreadClient } from '../database/thread-client.ts'
 
-/** What the main thread asks the reading thread. */
+/** Calls to the reading thread. */
 export type LongReads = Pick<ReadingClient, 'call'>
 
 /** The reading thread, as the main thread sees it. Starts with the first call, and again should it have ended. */

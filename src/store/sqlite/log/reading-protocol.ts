@@ -2,7 +2,7 @@ import type { HistoryRange, PastPage } from '../../sheet-store.ts'
 import type { FieldsAsOf } from './history-reader.ts'
 import type { TypedField } from '../sql/json-columns.ts'
 
-/** What the store's reading thread can be asked to do, and with what: reads that take long where values are long. */
+/** Operations of the reading thread: reads that take long where values are long. */
 export interface ReadingOperations {
   /** The bytes of a line of the log; null when it does not contain the text. */
   line(request: LineRequest): Uint8Array | null

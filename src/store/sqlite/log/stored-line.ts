@@ -13,7 +13,7 @@ export function lineOf({ line }: StoredRow): string {
   return wholeLine(String(line))
 }
 
-/** What that line says; null when it is no line of a provenance log, and for no row. */
+/** Parses the line of a row; null when it is not a line of a provenance log, and for no row. */
 export function parsedLineOf(row: StoredRow | undefined): JsonObject | null {
   return row === undefined ? null : parseStored(String(row['line']))
 }

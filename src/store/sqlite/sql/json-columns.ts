@@ -4,7 +4,7 @@ import { quoted } from '../database/schema.ts'
 /** As much of a field as reading it takes. */
 export type TypedField = Pick<Field, 'name' | 'type'>
 
-/** Of fields, what a thread or process needs to read them. */
+/** Returns the name and type of fields, which is all that another thread or process needs to read them. */
 export function typed(fields: readonly TypedField[]): readonly TypedField[] {
   return fields.map(({ name, type }) => ({ name, type }))
 }

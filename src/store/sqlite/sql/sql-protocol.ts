@@ -52,7 +52,7 @@ export const MEMORY_LIMIT_WORDS = 'memory limit reached'
 /** Frames are a kind (one byte), the length of the payload (four bytes, little-endian) and the payload. */
 export const FRAME_HEADER_BYTES = 5
 
-/** What comes before a payload; requests have kind 0. */
+/** Returns the header of a frame; requests have kind 0. */
 export function frameHeader(kind: number, length: number): Buffer {
   const header = Buffer.allocUnsafe(FRAME_HEADER_BYTES)
   header.writeUInt8(kind, 0)

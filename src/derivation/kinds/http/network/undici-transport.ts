@@ -94,7 +94,7 @@ export class UndiciTransport implements Transport {
       ...(accepts !== undefined && { accepts }),
       whenOver: (tookMs) => {
         const kept = tookMs === null ? undefined : stored
-        // What a body came to is in memory until it is stored.
+        // The parsed body is in memory until its values are stored.
         if (kept === undefined || share.size === 0) share.giveBack()
         else giveBackAfter(kept, share)
         if (kept === undefined || tookMs === null || tookMs < SLOW_MS) this.#endSoon(turn)
