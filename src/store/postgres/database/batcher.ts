@@ -5,15 +5,15 @@ interface Waiting<Question, Answer> {
 }
 
 /**
- * Has questions that are put in one turn of the event loop answered together, by one statement instead of one each. So
- * what is worked out for many cells can be written as for one, and takes no more round trips than that.
+ * Collects the requests made within one turn of the event loop and runs one statement for all of them. So code for many
+ * cells can be written as for one cell, and takes no more round trips.
  */
 export class Batcher<Question, Answer> {
   readonly #answerAll: (questions: readonly Question[]) => Promise<readonly Answer[]>
   readonly #limit: number
   #waiting: Waiting<Question, Answer>[] = []
 
-  /** `answerAll` answers to each question, in their order; it gets at most `limit` of them at a time. */
+  /** `answerAll` returns a result for each request, in their order; it receives at most `limit` requests at a time. */
   constructor(
     answerAll: (questions: readonly Question[]) => Promise<readonly Answer[]>,
     limit: number = Number.MAX_SAFE_INTEGER,
@@ -22,11 +22,11 @@ export class Batcher<Question, Answer> {
     this.#limit = limit
   }
 
-  /** The answer; rejects, as all of the turn do, with what the statement throws. */
+  /** Returns the result; rejects, as do all requests of the same call of `answerAll`, with the error that it throws. */
   ask(question: Question): Promise<Answer> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ question, resolve, reject })
-      // Whoever is woken by the same answers asks on in microtasks, which all come before this.
+      // Code that the same results resume makes its next requests in microtasks, which all run before this.
       if (this.#waiting.length === 1) setImmediate(() => this.#flush())
     })
   }

@@ -2,19 +2,19 @@ import type { ClientConfig } from 'pg'
 import { quoted } from './schema.ts'
 import type { StoreLocation } from './store-url.ts'
 
-/** How long it may take to get a connection. */
+/** The longest time to connect, in milliseconds. */
 const CONNECT_MS = 10_000
 
-/** How a connection of the store is made. */
+/** The configuration of a connection of the store. */
 export interface StoreClientConfig extends ClientConfig {
   /** A statement that a new connection begins with. */
   readonly begin: string
 }
 
 /**
- * How connections of the store are made. A server that cannot hear of its client any more frees what it held within a
- * minute, and a client that is halted in the middle of a transaction does not keep the others waiting for long. Settings are
- * made by a statement and not as options of the connection, which poolers refuse.
+ * Returns the configuration of the store's connections. A server that can no longer reach its client frees its locks within
+ * a minute, and so it does for a client that is halted in the middle of a transaction. A statement makes the settings, since
+ * poolers refuse them as options of the connection.
  */
 export function clientConfig({ connectionString, options, schema }: StoreLocation): StoreClientConfig {
   const settings = {

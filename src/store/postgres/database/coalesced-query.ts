@@ -1,4 +1,4 @@
-/** A question to the database that many ask at once. */
+/** A query that callers share when they ask at the same time. */
 export class SharedQuestion<T> {
   readonly #put: () => Promise<T>
   #asked: Promise<T> | null = null
@@ -8,7 +8,7 @@ export class SharedQuestion<T> {
     this.#put = put
   }
 
-  /** Whoever asks while others wait for an answer shares the next question, which is put after all of them asked. */
+  /** Returns the result of a query sent after this call: once the query under way has ended, one query serves all callers that wait. */
   ask(): Promise<T> {
     return (this.#next ??= this.#ask())
   }

@@ -4,8 +4,8 @@ import { ConnectError } from './errors.ts'
 import type { StoreLocation } from './store-url.ts'
 
 /**
- * What whoever opens a store is told of a connection that could not be made: where to, and what to do. Requests of others are
- * told neither, since addresses of the database are not theirs to know. Other errors stay as they are.
+ * Adds the address and what to do to the error of a connection that could not be made; returns other errors unchanged. Only
+ * for the operator who opens a store: responses to requests must not reveal addresses of the database.
  */
 export function withAdvice(error: unknown, { connectionString }: StoreLocation): unknown {
   if (!(error instanceof ConnectError)) return error
@@ -17,7 +17,7 @@ export function withAdvice(error: unknown, { connectionString }: StoreLocation):
   return new StoreAwayError(`${error.message}: ${advice}`)
 }
 
-/** The words for a reason, of which {@link ConnectError} says what it is. */
+/** Returns the advice for the reason of a {@link ConnectError}. */
 function adviceOn(reason: string, host: string, place: string): string {
   if (/^(ENOTFOUND|EAI_)/.test(reason)) {
     return `the host ${host} is not known; correct it in the URL of the store, or look at name resolution`

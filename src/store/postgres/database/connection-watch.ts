@@ -4,30 +4,30 @@ import { clientConfig } from './client-config.ts'
 import { sqlState } from './errors.ts'
 import type { StoreLocation } from './store-url.ts'
 
-/** How long an answer is waited for before it is looked whether the database still works on it, and until the next look. */
+/** Milliseconds without a response before the watch checks whether the database works on it, and between two checks. */
 const LOOK_MS = 5000
 
-/** A connection that the database does not work for at so many looks in a row is one no more. */
+/** A connection counts as lost when the database does not work for it at so many checks in a row. */
 const LOOKS = 2
 
-/** The same while a statement is still being sent: until it has all of it, the database does not work for it. */
+/** The same while a statement is still being sent: the database works for it only when it has all of it. */
 const LOOKS_WHILE_SENDING = 12
 
 interface Asked {
   readonly since: number
-  /** At how many looks the database did not work for it. */
+  /** Number of checks in a row at which the database did not work for it. */
   misses: number
 }
 
 /**
- * Ends connections that nobody answers on: when the network loses what is sent, neither side need ever hear of it. Slow
- * statements are told from lost ones by asking the database, on another connection, who it works for.
+ * Ends connections that no longer get a response: when the network drops packets, neither side need ever notice. To
+ * distinguish slow statements from lost ones, it asks the database, on another connection, which connections it works for.
  */
 export class ConnectionWatch {
   readonly #location: StoreLocation
   readonly #lookMs: number
   readonly #asked = new Map<ClientBase, Asked>()
-  /** When each connection of a pool was last heard of. */
+  /** Time at which each connection of a pool last received a response. */
   readonly #heard = new Map<ClientBase, number>()
   #looks = false
 
@@ -36,33 +36,33 @@ export class ConnectionWatch {
     this.#lookMs = lookMs
   }
 
-  /** A pool has a connection, which it can do without. */
+  /** Registers a connection of a pool, which the pool can replace. */
   pooled(client: ClientBase): void {
     this.#heard.set(client, performance.now())
   }
 
-  /** A connection is asked something. */
+  /** Notes that a query is sent on a connection. */
   asked(client: ClientBase): void {
     this.#asked.set(client, { since: performance.now(), misses: 0 })
     if (!this.#looks) void this.#lookOften()
   }
 
-  /** It has answered, or failed. */
+  /** Notes that the query has succeeded or failed. */
   answered(client: ClientBase): void {
     this.#asked.delete(client)
     if (this.#heard.has(client)) this.#heard.set(client, performance.now())
   }
 
-  /** It is gone from its pool. */
+  /** Notes that a connection has left its pool. */
   forget(client: ClientBase): void {
     this.#heard.delete(client)
   }
 
-  /** As long as anything is asked. */
+  /** Checks periodically while any query is pending. */
   async #lookOften(): Promise<void> {
     this.#looks = true
     while (this.#asked.size > 0) {
-      // It keeps no process from ending.
+      // Does not keep the process alive.
       await delay(this.#lookMs, undefined, { ref: false })
       await this.#look()
     }
@@ -82,7 +82,7 @@ export class ConnectionWatch {
     }
   }
 
-  /** Those of a pool that are idle, and were last heard of before this one was asked, went the same way, as far as anybody knows. */
+  /** Also ends idle connections of the pool without a response since this query was sent: presumably they were lost too. */
   #end(client: ClientBase, { since }: Asked): void {
     destroy(client)
     for (const [other, heardAt] of this.#heard) {
@@ -90,11 +90,11 @@ export class ConnectionWatch {
     }
   }
 
-  /** For which of these connections the database works, by their process ids; for none when it cannot be asked. */
+  /** Returns whether the database works for a process id: always true where it cannot tell, always false where it cannot be reached. */
   async #working(pids: readonly number[]): Promise<(pid: number) => boolean> {
     const client = new Client(clientConfig(this.#location))
     client.on('error', () => undefined)
-    // What it is asked can be lost as well.
+    // This connection can be lost as well.
     const timer = setTimeout(() => destroy(client), Math.max(this.#lookMs, 1000))
     try {
       await client.connect()
@@ -104,7 +104,7 @@ export class ConnectionWatch {
         [pids],
       )
       const busy = new Set(rows.map(({ pid }) => pid))
-      // Behind something that shares connections out, nobody knows whose process is whose.
+      // Behind a pooler, process ids do not identify connections.
       return rows.some(({ pid, own }) => own && pid === pidOf(client)) ? (pid) => busy.has(pid) : () => true
     } catch (error) {
       const answered = sqlState(error) !== undefined
@@ -125,12 +125,12 @@ function pidOf(client: ClientBase): number {
   return (client as unknown as Insides).processID
 }
 
-/** Whether the system has not yet taken all that was written to a connection, as of a statement of many MiB. */
+/** Whether the operating system has not yet accepted all that was written to a connection, as with a statement of many MiB. */
 function isSending(client: ClientBase): boolean {
   return (client as unknown as Insides).connection.stream.writableLength > 0
 }
 
-/** Whoever waits for an answer hears that the connection is lost. */
+/** Destroys the socket, so that pending queries reject. */
 function destroy(client: ClientBase): void {
   ;(client as unknown as Insides).connection.stream.destroy()
 }

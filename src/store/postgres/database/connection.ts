@@ -3,39 +3,39 @@ import type { ClientBase, CustomTypesConfig, QueryConfig, QueryResult, QueryResu
 import type { Query, Statement } from '../../rows/query.ts'
 import type { ConnectionWatch } from './connection-watch.ts'
 
-/** What a column answers with: bigint and numeric as numbers, bytea as bytes, all that is not named here as text. */
+/** A value of a column: bigint and numeric as numbers, bytea as bytes, all types not named here as text. */
 export type StoredValue = null | boolean | number | string | Buffer
 
 export type StoredRow = Readonly<Record<string, StoredValue | undefined>>
 
-/** What a statement can be given. Arrays become arrays of PostgreSQL. */
+/** A parameter of a statement. Arrays become arrays of PostgreSQL. */
 export type SqlInput =
   null | boolean | number | string | Uint8Array | readonly (number | null)[] | readonly (string | null)[]
 
 /** Carries out statements, each one by the extended protocol and prepared once for a connection. */
 export interface Connection {
-  /** The rows of the answer. */
+  /** Returns the rows. */
   all(sql: string, ...params: readonly SqlInput[]): Promise<StoredRow[]>
-  /** The first row of the answer. */
+  /** Returns the first row; undefined for none. */
   get(sql: string, ...params: readonly SqlInput[]): Promise<StoredRow | undefined>
-  /** How many rows the statement touched. */
+  /** Returns how many rows the statement affected. */
   run(sql: string, ...params: readonly SqlInput[]): Promise<number>
   /** Carries out a statement that both engines share, and returns what its rows mean. */
   ask<T>(query: Query<T>): Promise<T>
   /** Carries out a statement that both engines share, and returns how many rows it changed. */
   change(statement: Statement): Promise<number>
-  /** Statements without parameters and answers, in one round trip. */
+  /** Runs statements without parameters and results, in one round trip. */
   exec(sql: string): Promise<void>
-  /** Carries out a statement of another program, whose answer has the types of node-postgres. */
+  /** Runs a statement of another program; its result has the types of node-postgres. */
   foreign(sql: string, params?: readonly unknown[]): Promise<{ rows: unknown[] }>
 }
 
-/** How many statements a connection keeps prepared; texts that come after these are parsed each time. */
+/** The number of statements that are prepared, the first of the process; later ones are parsed each time. */
 const STATEMENT_LIMIT = 500
 
 const NAMES = new Map<string, string>()
 
-/** The statement as node-postgres takes it. */
+/** Returns the statement as node-postgres takes it. */
 export function statement(sql: string, params: readonly SqlInput[]): QueryConfig & { queryMode: 'extended' } {
   const name = nameOf(sql)
   const values: unknown[] = params.map(storable)
@@ -44,7 +44,7 @@ export function statement(sql: string, params: readonly SqlInput[]): QueryConfig
     : { name, text: sql, values, types: TYPES, queryMode: 'extended' }
 }
 
-/** PostgreSQL has no U+0000 in its texts: of what strangers say in messages it becomes U+FFFD. */
+/** Replaces U+0000, which PostgreSQL cannot store and messages of others can contain, with U+FFFD. */
 function storable(param: SqlInput): unknown {
   if (typeof param === 'string') return withoutNull(param)
   if (!Array.isArray(param)) return param
@@ -81,7 +81,7 @@ export class ClientConnection implements Connection {
   readonly #watch: ConnectionWatch | null
   #turn: Promise<unknown> = Promise.resolve()
 
-  /** `watch`: who sees to it that whoever asks hears of a connection that is lost without a word. */
+  /** `watch` ends the connection when it is lost without notice; null for none. */
   constructor(client: ClientBase, watch: ConnectionWatch | null = null) {
     this.client = client
     this.#watch = watch
@@ -117,7 +117,7 @@ export class ClientConnection implements Connection {
     return this.#ask({ text: sql, values: [...params], ...(name !== null && { name }) })
   }
 
-  /** One after the other: what is worked out for many cells at once asks at once, and node-postgres wants to be asked in turn. */
+  /** Sends one query at a time, as node-postgres requires: code for many cells sends its queries at once. */
   #ask<R extends QueryResultRow>(query: QueryConfig): Promise<QueryResult<R>> {
     const ask = async (): Promise<QueryResult<R>> => {
       this.#watch?.asked(this.client)
@@ -132,18 +132,18 @@ export class ClientConnection implements Connection {
     return answer
   }
 
-  /** Carries out statements without parameters in one round trip; answers with the rows of the last. */
+  /** Runs statements without parameters in one round trip; returns the rows of the last. */
   async execForRows(sql: string): Promise<StoredRow[]> {
     return (await this.#last(sql)).rows
   }
 
-  /** The same; answers with the name of the last, as PostgreSQL reports it. */
+  /** The same; returns the command name of the last, as PostgreSQL reports it. */
   async execForCommand(sql: string): Promise<string> {
     return (await this.#last(sql)).command
   }
 
   async #last(sql: string): Promise<QueryResult<Record<string, StoredValue>>> {
-    // Of several statements node-postgres answers with several results, whatever its types say.
+    // For several statements node-postgres returns several results, contrary to its types.
     const results: unknown = await this.#ask({ text: sql, types: TYPES })
     return (Array.isArray(results) ? results.at(-1) : results) as QueryResult<Record<string, StoredValue>>
   }
@@ -163,7 +163,7 @@ const PARSERS: Readonly<Record<number, (text: string) => StoredValue>> = {
 
 const asText = (text: string): string => text
 
-/** How columns become values, by the number of their type. */
+/** Parsers of column values, by the OID of their type. */
 export const TYPES: CustomTypesConfig = {
   getTypeParser: ((oid: number) => PARSERS[oid] ?? asText) as CustomTypesConfig['getTypeParser'],
 }

@@ -19,7 +19,7 @@ export function entryTimeOf(row: StoredRow | undefined): string {
   return entryTime(String(row?.['now']), textOrNull(row?.['last_line']))
 }
 
-/** The same, asked for. */
+/** Reads the columns and returns the time of an entry that is written now. */
 export async function readEntryTime(db: Connection): Promise<string> {
   return entryTimeOf(await db.get(`SELECT ${ENTRY_TIME}`))
 }
@@ -29,19 +29,19 @@ export async function readTime(db: Connection): Promise<string> {
   return String((await db.get(`SELECT ${timeText()} AS now`))?.['now'])
 }
 
-/** How much two clocks may drift apart, as part of the time. */
+/** The drift to expect between two clocks, as a fraction of the time passed. */
 const DRIFT = 1e-4
 
 /**
- * What this process' clock shows at times of the database's, as exactly as the quickest of the latest answers tells it: when
- * the database looked at its clock it was no earlier here than the question, and no later than the answer.
+ * Converts times of the database's clock to this process' clock, as exactly as the quickest of the latest responses allows:
+ * the database read its clock after the request was sent and before the response arrived.
  */
 export class DatabaseClock {
   #earliest = -Infinity
   #latest = Infinity
   #notedAt = 0
 
-  /** The database's clock showed `time` between two times of this one's. */
+  /** Notes that the database's clock showed `time` between the times `asked` and `answered` of this process' clock. */
   note(time: number, asked: number, answered: number): void {
     const drift = (answered - this.#notedAt) * DRIFT
     this.#notedAt = answered
@@ -53,7 +53,7 @@ export class DatabaseClock {
     this.#latest = answered - time
   }
 
-  /** What this process' clock shows then; something has been noted before. */
+  /** Returns what this process' clock shows when the database's shows `time`. Call {@link note} first. */
   here(time: number): number {
     return time + (this.#earliest + this.#latest) / 2
   }

@@ -14,12 +14,12 @@ import type { StoreLocation } from './store-url.ts'
 /** Connections that read at once. */
 const READERS = 8
 
-/** How long to wait before another connection is tried. */
+/** Milliseconds before a retry on another connection. */
 const RETRY_MS = 20
 
 /**
- * The connections of a store. All of them find the sheet's tables without naming the schema, and answer with times in UTC.
- * What goes wrong with the database is thrown as RecordsError or LockTimeoutError.
+ * The connections of a store. All of them find the sheet's tables without naming the schema, and return times in UTC.
+ * Failures of the database are thrown as RecordsError or LockTimeoutError.
  */
 export class Database implements Connection {
   readonly location: StoreLocation
@@ -27,7 +27,7 @@ export class Database implements Connection {
   readonly #writers: Pool
   readonly #watch: ConnectionWatch
 
-  /** `lookMs`: how often it is looked whether connections that do not answer still can. */
+  /** `lookMs`: milliseconds between checks of connections that do not respond. */
   constructor(location: StoreLocation, lookMs?: number) {
     this.location = location
     this.#watch = new ConnectionWatch(location, lookMs)
@@ -35,7 +35,7 @@ export class Database implements Connection {
     this.#writers = poolOf(location, 1, this.#watch)
   }
 
-  /** A connection of its own, already open; whoever asks for it ends it. */
+  /** Opens a connection outside the pools; the caller ends it. */
   async dedicated(): Promise<Client> {
     const client = new StoreClient(clientConfig(this.location))
     client.on('error', ignore)
@@ -47,7 +47,7 @@ export class Database implements Connection {
     return client
   }
 
-  /** Such a connection to ask, whose answers are waited for as long as there can be any. */
+  /** Wraps such a connection for queries, which reject when it is lost. */
   over(client: Client): ClientConnection {
     return new ClientConnection(client, this.#watch)
   }
@@ -82,7 +82,7 @@ export class Database implements Connection {
     return this.#use(this.#readers, (db) => transaction(db, begin, read))
   }
 
-  /** Changes what is beside the sheet with several statements, in one transaction; writes of the sheet go on meanwhile. */
+  /** Changes tables other than those of the sheet in one transaction; writes of the sheet continue meanwhile. */
   changing<T>(work: (db: ClientConnection) => Promise<T>): Promise<T> {
     return this.#use(this.#readers, (db) => transaction(db, `BEGIN;${HALT}`, work))
   }
@@ -100,8 +100,8 @@ export class Database implements Connection {
   }
 
   /**
-   * The same for what changes the sheet, which it has to itself from the beginning: `work` is given the row of `$sheet`, and
-   * answers with statements that are carried out last of all, along with the commit.
+   * The same for changes of the sheet, whose row of `$sheet` is locked from the beginning. `work` receives that row and
+   * returns statements that run last, together with the commit.
    */
   writingSheet<T>(
     lockTimeoutMs: number,
@@ -122,7 +122,7 @@ export class Database implements Connection {
     })
   }
 
-  /** Waits for what is under way, and lets go of all connections. */
+  /** Waits for work under way, and closes all connections. */
   async close(): Promise<void> {
     await Promise.all([this.#readers.end(), this.#writers.end()])
   }
@@ -131,7 +131,7 @@ export class Database implements Connection {
     const first = await this.#tryWith(pool, work)
     if ('value' in first) return first.value
     if (!isWorthTrying(first.error)) throw asRecordsError(first.error)
-    // By then the pool has heard of others that were lost along with it.
+    // By then the pool has removed others that were lost along with it.
     await sleep(RETRY_MS)
     const second = await this.#tryWith(pool, work)
     if ('value' in second) return second.value
@@ -150,15 +150,15 @@ export class Database implements Connection {
       fault = error
       return { error }
     } finally {
-      // One that is in the middle of something is of no use to others.
+      // A connection that is within a transaction is of no use to others.
       client.release(isWorthTrying(fault) || client.getTransactionStatus() !== 'I')
     }
   }
 }
 
 /**
- * Whether something that stopped has changed nothing, and goes well with another connection: the one that it had was lost, or
- * has prepared its statements for a column that is of another type by now. A commit that stopped is no such thing.
+ * Whether failed work has changed nothing and may succeed on another connection: its connection was lost, or had prepared a
+ * statement for a column whose type has changed since. A failed commit is neither.
  */
 function isWorthTrying(error: unknown): boolean {
   return isConnectionFault(error) || isStalePlan(error)
@@ -169,7 +169,7 @@ async function connect(pool: Pool): Promise<PoolClient> {
   try {
     return await pool.connect().catch((error: unknown) => {
       if (!isLost(error)) throw error
-      // It was there for a moment, and nothing has been asked of it.
+      // The connection was lost right after it was made, and nothing was sent on it.
       return pool.connect()
     })
   } catch (error) {
@@ -197,7 +197,7 @@ async function transaction<T>(
 async function commit(db: ClientConnection, last: readonly string[]): Promise<void> {
   try {
     const done = await db.execForCommand([...last, 'COMMIT'].join(';'))
-    // PostgreSQL takes a transaction back in which something failed, and does not call that an error.
+    // PostgreSQL rolls back a transaction in which a statement failed, and does not call that an error.
     if (done !== 'COMMIT')
       throw new Error(`a transaction ended with ${done}: a fault of one of its statements was passed over`)
   } catch (error) {
@@ -218,12 +218,12 @@ function beginWriting(lockTimeoutMs: number): string {
 }
 
 /**
- * A process that is halted or cut off in the middle of a transaction lets go of what it holds before others, who cannot say
- * meanwhile that they are there, count as gone; and long before they give up what they have to write.
+ * Makes a halted or disconnected process release its locks before the leases of others expire, whose heartbeats the locks
+ * delay. Others wait much longer than that before they give up a write.
  */
 const HALT = `SET LOCAL idle_in_transaction_session_timeout = ${(LEASE_MS * 2) / 3}`
 
-/** The clock is read, and the last entry is looked for, once the row is had: both by a statement after it. */
+/** Reads the clock and the last entry in a second statement, when the row is locked. */
 const TAKE_SHEET = `SELECT FROM "$sheet" FOR UPDATE;
   SELECT definition, records, last_record, last_seq, ${ENTRY_TIME} FROM "$sheet"`
 
@@ -237,9 +237,9 @@ function poolOf(location: StoreLocation, max: number, watch: ConnectionWatch): P
     }
   }
   const pool = new Pool({ ...config, max, idleTimeoutMillis: 60_000, Client: PooledClient })
-  // Of connections that nobody uses: the pool opens others.
+  // Errors of idle connections: the pool opens others.
   pool.on('error', ignore)
-  // Of one that is lost while nothing is asked of it, from its first moment on and until it is gone: whatever is asked next is told.
+  // Errors of a connection that is lost between queries, from its first moment on: the next query reports them.
   pool.on('connect', (client) => client.on('error', ignore))
   pool.on('connect', (client) => watch.pooled(client))
   pool.on('remove', (client) => watch.forget(client))

@@ -35,8 +35,8 @@ export function isStalePlan(error: unknown): boolean {
 }
 
 /**
- * Turns an error about the database, and not about the program, into a RecordsError or LockTimeoutError with words for an
- * operator; a mistake of the program stays what it is. Passwords are in none of them.
+ * Turns an error about the database, and not about the program, into a RecordsError or LockTimeoutError with a message for
+ * an operator; returns other errors unchanged. No message contains a password.
  */
 export function asRecordsError(error: unknown): unknown {
   if (error instanceof ServiceError) return error
@@ -67,9 +67,9 @@ function isStandby(error: Error): boolean {
   return sqlState(error) === '0A000' && 'file' in error && error.file === 'guc.c'
 }
 
-/** A connection that could not be made: always something for the operator, who is told more when the store is opened. */
+/** A failure to connect, always for the operator, who gets advice as well when the store is opened. */
 export class ConnectError extends StoreAwayError {
-  /** A code of the system or of TLS, or what node-postgres says. */
+  /** A code of the system or of TLS, or the message of node-postgres. */
   readonly reason: string
 
   constructor(reason: string) {
@@ -78,7 +78,7 @@ export class ConnectError extends StoreAwayError {
   }
 }
 
-/** What went wrong while a connection was being made. */
+/** Turns a failure to connect into an error for an operator: {@link ConnectError} where no other is more specific. */
 export function asConnectError(error: unknown): RecordsError | LockTimeoutError {
   const isTold = error instanceof ServiceError || sqlState(error) !== undefined
   const known = isTold ? asRecordsError(error) : null
@@ -99,16 +99,16 @@ function away(what: string): StoreAwayError {
   return new StoreAwayError(`the store cannot be used: ${what}`)
 }
 
-/** What node-postgres says where a server asks for a password and it has none. */
+/** The message of node-postgres when a server requires a password and none is given. */
 const NO_PASSWORD = /password must be a (non-empty )?string/
 
-/** States that are over when the server has started again, or others have gone. */
+/** SQLSTATEs that pass when the server has restarted, or others have disconnected. */
 const PASSES = /^(08|53300|57P0[1-3])/
 
 const LOCK_NOT_AVAILABLE = '55P03'
 const UNDEFINED_TABLE = '42P01'
 
-/** What node-postgres says when a connection breaks, in errors without a code. */
+/** Messages of node-postgres for a broken connection, in errors without a code. */
 const LOST =
   /^(Connection terminated|Connection ended|Client has encountered a connection error|Client was closed|timeout e|read E|write E)/
 
@@ -126,15 +126,15 @@ function fileOf(error: unknown): string | undefined {
   return known ? basename(error.path as string) : undefined
 }
 
-/** In one word where there is one: addresses of the database are nobody's business. */
+/** Returns the code where there is one, else the message: errors must not reveal addresses of the database. */
 function reasonOf(error: unknown): string {
   return systemCode(error) ?? (error instanceof Error ? error.message : String(error))
 }
 
-/** States whose messages are for an operator, and say nothing of the server's insides. */
+/** SQLSTATEs whose messages are for an operator, and reveal nothing of the server's internals. */
 const TOLD = /^(08P01|28|3D|42501|42P07)/
 
-/** Words for states, and for classes of states, that speak of the database and not of the program. */
+/** Messages for SQLSTATEs and for classes of them, about the database and not about the program. */
 const WORDS: Readonly<Record<string, string>> = {
   '08': 'the connection to the database is lost',
   '28': 'the database does not let us in; check user and password in the URL of the store',

@@ -4,15 +4,15 @@ import { NAME_BYTES, quoted } from './schema.ts'
 
 /** An index of the table of records. */
 export interface FieldIndex {
-  /** Says what it is made of: of one name there is one definition. */
+  /** Determines the definition: indexes of the same name have the same one. */
   readonly name: string
-  /** What stands behind `ON "$data"`. */
+  /** The SQL after `ON "$data"`. */
   readonly definition: string
 }
 
 /**
- * How records are found in the order of a field: along an index of all values, or along one of the texts that fit into
- * an index, beside which those that do not have one of their own.
+ * The indexes that sort records by a field: `whole` is one index of all values. `divided` is one of the texts that fit into
+ * an index, and another of those that do not.
  */
 export type SortIndex = 'whole' | 'divided'
 
@@ -49,7 +49,7 @@ function indexesOf(field: Field): FieldIndex[] {
       return [index('unique', name, `USING hash (${column})`)]
     case 'timestamp': {
       const found = index('index', name, `(${column}, "$seq")`)
-      // With the column in it the index alone tells how many records there are between two places.
+      // With the column included, the index alone suffices to count the records between two positions.
       const sorted = index('moment', name, `((${momentOf(column)}), "$seq") INCLUDE (${column})`)
       return indexed ? [found, sorted] : [found]
     }
@@ -70,22 +70,22 @@ export function sortIndexOf({ type, primaryKey, unique, indexed }: Field): SortI
   return type === 'string' ? 'divided' : 'whole'
 }
 
-/** Whether a text is among those that are sorted along their index. */
+/** Returns the condition for a text that its sort index contains. */
 export function fits(text: string): string {
   return `octet_length(${text}) <= ${INDEXED_BYTES}`
 }
 
-/** Whether a text is among those that are not. */
+/** Returns the condition for a text that is too long for it. */
 export function exceeds(text: string): string {
   return `octet_length(${text}) > ${INDEXED_BYTES}`
 }
 
-/** As much of a text that is not as tells where it stands among those that are. */
+/** Returns enough of a text that is too long to determine its position among those that fit. */
 export function beginning(text: string): string {
   return `left(${text}, ${INDEXED_BYTES + 1})`
 }
 
-/** The moment that a timestamp's column means, in milliseconds; in words that are the same in every session. */
+/** Returns the SQL for the moment of a timestamp's column, in milliseconds; it does not depend on settings of the session. */
 export function momentOf(column: string): string {
   return `round(extract(epoch FROM ${column} AT TIME ZONE 'UTC') * 1000)::bigint`
 }
