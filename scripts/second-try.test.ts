@@ -78,8 +78,13 @@ test('in continuous integration a flaky test fails unless it is listed', async (
   const unlisted = await runTests(t, { 'test/b.test.mjs': FAILS_ONCE }, { ci: true })
   assert.equal(unlisted.code, 1)
   assert.match(unlisted.output, /ℹ fail 0\n/)
-  const files = { 'test/b.test.mjs': FAILS_ONCE, 'test/flaky.md': '| `fails once` | a race |' }
-  const listed = await runTests(t, files, { ci: true })
+  const row = (name: string, file: string): string => `| \`${name}\` | \`${file}\` | today | a race |\n`
+  const others = row('never fails once more', 'test/b.test.mjs') + row('fails once', 'test/a.test.mjs')
+  const files = { 'test/b.test.mjs': FAILS_ONCE, 'test/flaky.md': others }
+  const similar = await runTests(t, files, { ci: true })
+  assert.equal(similar.code, 1)
+  const known = { ...files, 'test/flaky.md': others + row('fails once', 'test/b.test.mjs') }
+  const listed = await runTests(t, known, { ci: true })
   assert.equal(listed.code, 0, listed.output)
   assert.match(listed.output, /^✔ fails once \(test\/b\.test\.mjs\), see test\/flaky\.md$/m)
 })
@@ -109,6 +114,16 @@ test('the group of a file that crashed runs once more', async (t) => {
   const { code, output } = await runTests(t, { 'src/a.test.mjs': CRASHES_ONCE, 'src/b.test.mjs': PASSES })
   assert.equal(code, 0, output)
   assert.match(output, /Of all tests:\nℹ tests 2\nℹ pass 2\nℹ fail 0\n/)
+})
+
+test('a group whose process ends before its last test has failed, whatever the exit code', async (t) => {
+  const crashes = (code: number): string =>
+    FAILS.replace(`throw new Error('always')`, `process.exit(${code})`)
+  const quiet = await runTests(t, { 'src/a.test.mjs': crashes(0), 'src/b.test.mjs': PASSES })
+  assert.equal(quiet.code, 1, quiet.output)
+  const hidden = await runTests(t, { 'src/a.test.mjs': FAILS_ONCE, 'src/b.test.mjs': crashes(3) })
+  assert.equal(hidden.code, 1, hidden.output)
+  assert.match(hidden.output, /^Second try, alone: src$/m)
 })
 
 test('many files that fail have failed, and so has one that was named', async (t) => {

@@ -75,16 +75,12 @@ function divide(folder, files) {
 /**
  * @param {string} root
  * @param {string} folder
- * @returns {string[]} in the order of their names
+ * @returns {readonly string[]} in the order of their names
  */
 function testFilesIn(root, folder) {
-  /** @type {string[]} */
-  const found = []
-  if (!existsSync(join(root, folder))) return found
-  for (const entry of readdirSync(join(root, folder), { withFileTypes: true })) {
-    const path = `${folder}/${entry.name}`
-    if (entry.isDirectory()) found.push(...testFilesIn(root, path))
-    else if (/\.test\.(ts|mjs)$/.test(entry.name)) found.push(path)
-  }
-  return found.toSorted()
+  if (!existsSync(join(root, folder))) return []
+  return readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+    .filter((path) => /\.test\.(ts|mjs)$/.test(path))
+    .map((path) => `${folder}/${path}`)
+    .toSorted()
 }

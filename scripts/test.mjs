@@ -114,8 +114,10 @@ function finish(first, second) {
     console.log('\nFailed:')
     for (const { name, file } of failures) console.log(`✖ ${name} (${file})`)
   }
-  const listed = existsSync(FLAKY_LIST) ? readFileSync(FLAKY_LIST, 'utf8') : ''
-  const unlisted = flaky.filter(({ name }) => !listed.includes(name))
+  const listed = existsSync(FLAKY_LIST) ? readFileSync(FLAKY_LIST, 'utf8').split('\n') : []
+  const unlisted = flaky.filter(
+    ({ name, file }) => !listed.some((row) => row.includes(`\`${name}\``) && row.includes(`\`${file}\``)),
+  )
   if (flaky.length > 0) {
     console.log('\nFlaky, passed at the second try only:')
     for (const failure of flaky) {
