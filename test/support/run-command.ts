@@ -24,10 +24,20 @@ export function runCommand(args: readonly string[], options: Omit<RunOptions, 'c
 }
 
 async function runInThread(request: CommandRequest): Promise<Ran> {
-  thread ??= new Worker(new URL('command-thread.ts', import.meta.url), { execArgv: [] })
-  thread.ref()
-  thread.postMessage(request)
-  const [ran] = (await once(thread, 'message')) as [Ran]
-  thread.unref()
-  return ran
+  const worker = (thread ??= new Worker(new URL('command-thread.ts', import.meta.url), { execArgv: [] }))
+  const ended = new AbortController()
+  const end = (): void => ended.abort(new Error('the command ended its process'))
+  worker.once('exit', end).ref()
+  worker.postMessage(request)
+  try {
+    const [ran] = (await once(worker, 'message', ended)) as [Ran]
+    return ran
+  } catch (error) {
+    // The thread has ended or its state is unknown: the next command needs another.
+    thread = null
+    throw error
+  } finally {
+    worker.off('exit', end)
+    worker.unref()
+  }
 }
