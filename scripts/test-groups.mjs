@@ -20,10 +20,15 @@ const FIRST = [
   'test/web',
   'src/store',
   'test/mcp',
+  'test/security',
   'test/sheet',
   'test/http',
   'test/cli',
+  'test/package',
+  'test/cluster',
   'test/docs',
+  'test/init',
+  'scripts',
 ]
 
 /**
