@@ -45,7 +45,7 @@ interface Sized {
   readonly bytes: number
 }
 
-/** The numbers of the frames that wait for a subscriber who takes nothing while frames of these sizes are published. */
+/** Returns the numbers of the frames that wait for a subscriber that reads nothing while frames of these sizes are published. */
 function waitingOf(sizes: readonly number[]): number[] {
   const bus = new EventBus<Sized>()
   const stalled = bus.subscribe(

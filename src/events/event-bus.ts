@@ -1,28 +1,28 @@
 import type { Frame } from './frame.ts'
 
-/** Frames that one subscriber can have waiting (specification, "Limits"). */
+/** Most frames that can wait for one subscriber (specification, "Limits"). */
 export const QUEUE_LIMIT = 64
 
-/** Bytes that the frames waiting for one subscriber can have together: 128 KiB for each of {@link QUEUE_LIMIT}. */
+/** Most bytes of the frames that wait for one subscriber: 128 KiB for each of {@link QUEUE_LIMIT}. */
 export const QUEUE_BYTES = 8 * 1024 * 1024
 
-/** How many bytes a frame takes while it waits; must not throw, and say the same each time. */
+/** Returns the bytes that a waiting frame takes. It must not throw, and must return the same each time. */
 export type SizeOf<F> = (frame: F) => number
 
 /** The frames that wait for one subscriber. */
 export interface FrameQueue<F> {
-  /** True once no further frame can come; what waits can still be taken. */
+  /** True once no further frame can arrive; waiting frames can still be taken. */
   readonly closed: boolean
-  /** Removes and returns the oldest waiting frame, or undefined when none waits. */
+  /** Removes and returns the oldest waiting frame, or undefined if none waits. */
   take(): F | undefined
   /** Ends the subscription: nothing is queued any more. May be called more than once. */
   close(): void
 }
 
 /**
- * One subscriber's queue of frames, bounded in number and in bytes. When it is full the oldest frames make room for the
- * newest, so a subscriber that stalls loses its own frames and nobody else's. The newest frame always has its place:
- * what waits is at most {@link QUEUE_BYTES}, or one frame that is larger than that.
+ * One subscriber's queue of frames, bounded in number and in bytes. When it is full, the oldest frames are dropped for the newest, so a
+ * subscriber that stalls loses only its own frames. The newest frame is always queued: the queue has at most {@link QUEUE_BYTES}, or one
+ * frame that is larger than that.
  */
 export class Subscription<F = Frame> implements FrameQueue<F> {
   readonly #queue: F[] = []
@@ -32,7 +32,7 @@ export class Subscription<F = Frame> implements FrameQueue<F> {
   #bytes = 0
   #closed = false
 
-  /** Made by {@link EventBus.subscribe} only. */
+  /** Called by {@link EventBus.subscribe} only. */
   constructor(wake: () => void, sizeOf: SizeOf<F>, leave: (subscription: Subscription<F>) => void) {
     this.#wake = wake
     this.#sizeOf = sizeOf
@@ -72,8 +72,8 @@ export class Subscription<F = Frame> implements FrameQueue<F> {
 }
 
 /**
- * Hands every published frame to every subscriber of this process (specification, "Events"). Publishing only puts
- * the frame into queues: it waits for nobody and never throws.
+ * Passes every published frame to every subscriber of this process (specification, "Events"). Publishing only adds the frame to queues: it
+ * neither waits nor throws.
  */
 export class EventBus<F = Frame> {
   readonly #subscriptions = new Set<Subscription<F>>()
@@ -86,9 +86,9 @@ export class EventBus<F = Frame> {
   }
 
   /**
-   * Starts a subscription: it gets every frame published from now on. `wake` is called, perhaps often, when a frame
-   * was queued and when the subscription has ended, but never before this method has returned; it must not throw. Without
-   * `sizeOf` the queue is bounded in frames alone.
+   * Starts a subscription to every frame published from now on. `wake` is called, perhaps often, after a frame was queued and after the
+   * subscription has ended, but never before this method has returned; it must not throw. Without `sizeOf` the queue is bounded in frames
+   * alone.
    */
   subscribe(wake: () => void, sizeOf: SizeOf<F> = () => 0): Subscription<F> {
     const subscription = new Subscription<F>(wake, sizeOf, (ended) => this.#subscriptions.delete(ended))
@@ -97,7 +97,7 @@ export class EventBus<F = Frame> {
     return subscription
   }
 
-  /** How many subscriptions there are. */
+  /** The number of subscriptions. */
   get size(): number {
     return this.#subscriptions.size
   }

@@ -1,33 +1,32 @@
 /**
- * What the service tells its subscribers (specification, "Frame kinds"): a closed union, so that a new kind does not
- * compile until everybody who renders frames knows it. `ts` is UTC with milliseconds and `Z` (D40).
+ * The frames that subscribers receive (specification, "Frame kinds"): a closed union, so that every renderer of frames must handle a new
+ * kind to compile. `ts` is UTC with milliseconds and `Z` (D40).
  */
 export type Frame = MaterializeStartFrame | MaterializeEndFrame | MaterializeErrorFrame
 
-/** A frame with its place among those that servers share; without one where frames are told by one process alone. */
+/** A frame with its position among the frames that servers share; without one if only this process publishes it. */
 export type Placed<F> = F & { readonly eventId?: number }
 
 /**
- * Frames were told that are not kept any more, and that this subscriber has not had: it reads what it shows anew. Only where
- * servers share their frames.
+ * Frames that this subscriber has not received are no longer stored: it must read its data again. Only where servers share their frames.
  */
 export interface FramesMissed {
   readonly kind: 'frames.missed'
 }
 
-/** A run has begun and is about to wait for its lock. */
+/** A run was accepted and is about to wait for its lock. */
 export interface MaterializeStartFrame {
   readonly kind: 'materialize.start'
   readonly ts: string
   readonly actor: string
-  /** The target fields the request names, or null when it does not filter. */
+  /** The target fields that the request names, or null if it does not filter. */
   readonly targets: readonly string[] | null
-  /** The records the request names, or null when it does not filter. */
+  /** The records that the request names, or null if it does not filter. */
   readonly recordIds: readonly string[] | null
   readonly force: boolean
 }
 
-/** A run has finished; failed cells do not keep it from that. */
+/** A run has finished; failed cells do not prevent that. */
 export interface MaterializeEndFrame {
   readonly kind: 'materialize.end'
   readonly ts: string

@@ -46,26 +46,26 @@ import { summaryRoutes } from './routes/summary.ts'
 import { setSecurityHeaders } from './middleware/security-headers.ts'
 import { EventStreams, STALLED_MS } from './response/event-streams.ts'
 
-/** What an app can be told. */
+/** Options of {@link createApp}. */
 export interface AppOptions {
   readonly logger: HttpLogger
-  /** Hosts that requests may name beside `localhost` and IP literals: the address served and `--allow-host` (D38). */
+  /** Hosts that requests may name besides `localhost` and IP literals: the address served and `--allow-host` (D38). */
   readonly allowedHosts: readonly string[]
   /** Largest body in bytes (D36). */
   readonly bodyLimit: number
-  /** Header in which a reverse proxy says who a write is from; null, and clients say so themselves. */
+  /** Header in which a reverse proxy names the actor of a write; null if clients name it themselves. */
   readonly trustedActorHeader: string | null
-  /** Where the built viewer is; null for none. */
+  /** Directory of the built viewer; null for none. */
   readonly pages: string | null
   /** Milliseconds between keepalive comments on event streams. */
   readonly keepAliveMs: number
-  /** Milliseconds after which an event stream is closed whose client takes nothing of what waits for it. */
+  /** Milliseconds after which an event stream is closed whose client reads none of its waiting frames. */
   readonly stalledMs: number
-  /** How long clients may take. */
+  /** Time limits for clients. */
   readonly times: HttpTimes
   /** Whether every request is logged, at debug level. */
   readonly logRequests: boolean
-  /** What answers at `/mcp`, which the app closes with itself; null, and there is no such path. */
+  /** The endpoint at `/mcp`, which is closed with the app; null for no such path. */
   readonly agents: AgentEndpoint | null
 }
 
@@ -83,9 +83,9 @@ const DEFAULTS: AppOptions = {
 }
 
 /**
- * Makes the REST interface and the event stream over a sheet (specification, "Endpoints"). Order of checks: host and
- * origin for every path, CSRF, the shape of the request, and then the use case's own (D36). Closing the app ends the
- * event streams and finishes the requests under way; the sheet stays open.
+ * Creates the REST interface and the event stream over a sheet (specification, "Endpoints"). Order of checks: host and origin for every
+ * path, CSRF, the shape of the request, then the checks of the operation (D36). Closing the app ends the event streams and finishes the
+ * requests under way; the sheet stays open.
  */
 export function createApp(sheet: Sheet, options: Partial<AppOptions> = {}): FastifyInstance {
   const settings: AppOptions = { ...DEFAULTS, ...options }
@@ -101,7 +101,7 @@ export function createApp(sheet: Sheet, options: Partial<AppOptions> = {}): Fast
       maxParamLength: HEAD_LIMIT,
       querystringParser: (text): Readonly<Record<keyof QueryText, string>> => ({ text }),
     },
-    // Errors that Fastify meets before any hook runs, such as a path that cannot be decoded.
+    // Errors that Fastify raises before any hook runs, such as a path that cannot be decoded.
     frameworkErrors: (error, request, reply) => {
       try {
         checkOrigin(request, reply)
@@ -120,7 +120,7 @@ export function createApp(sheet: Sheet, options: Partial<AppOptions> = {}): Fast
     setSecurityHeaders(reply)
     guard.check(request)
   }
-  // Before the body is read: whoever asks for the wrong path hears that, and nothing about the body.
+  // Before the body is read: a request to an unknown path is refused for its path, whatever its body.
   const refuseUnknown = (request: FastifyRequest, reply: FastifyReply): void => {
     if (!request.is404) return
     const path = requestPath(request.raw)
@@ -129,7 +129,7 @@ export function createApp(sheet: Sheet, options: Partial<AppOptions> = {}): Fast
   }
 
   app.setErrorHandler(onError)
-  // For files that are not there; unknown paths are refused before.
+  // For missing files; unknown paths are refused earlier.
   app.setNotFoundHandler((request) => {
     throw table.explain(request.method, requestPath(request.raw))
   })
@@ -151,7 +151,7 @@ export function createApp(sheet: Sheet, options: Partial<AppOptions> = {}): Fast
     await settings.agents?.close()
   })
   app.addHook('onSend', function (request, reply, payload, done) {
-    // Or the connections of requests under way would stay open, idle, and hold up the end.
+    // Otherwise connections of requests under way stay open, idle, and delay the shutdown.
     if (isClosing()) reply.header('connection', 'close')
     finishAnswer.call(this, request, reply, payload, done)
   })
@@ -190,7 +190,7 @@ export function createApp(sheet: Sheet, options: Partial<AppOptions> = {}): Fast
   return app
 }
 
-/** In the order in which the pages at `/docs` tell of them. */
+/** In the order of the sections at `/docs`. */
 const ROUTES = [
   recordsRoutes,
   queryRoutes,
@@ -212,7 +212,7 @@ const ROUTES = [
   docsRoutes,
 ]
 
-/** A check that throws, as a hook of Fastify; a callback, since awaiting nothing costs every request a little. */
+/** Makes a Fastify hook of a check that throws. The hook takes a callback, since awaiting nothing costs every request a little. */
 function hook(check: (request: FastifyRequest, reply: FastifyReply) => void): RequestHook {
   return (request, reply, done) => {
     try {

@@ -16,10 +16,10 @@ import { SlowBodies, type BodyPace } from './slow-bodies.ts'
 /** Longest request target in bytes (D36). */
 export const URL_LIMIT = 64 * 1024
 
-/** What the parser takes of request line and headers: room for the longest URL, and to see that one is too long. */
+/** Most bytes of request line and headers that the parser reads: enough for the longest URL, and to detect one that is too long. */
 export const HEAD_LIMIT = 256 * 1024
 
-/** Most headers of a request. Explicit, since Node has dropped what is beyond its own limit without a word. */
+/** Most headers of a request. Explicit, since Node silently drops those beyond its own limit. */
 export const HEADER_COUNT_LIMIT = 1000
 
 /** Most connections at a time. */
@@ -27,7 +27,7 @@ export const CONNECTION_LIMIT = 8192
 
 const SECOND = 1000
 
-/** How long clients may take, in milliseconds. */
+/** Time limits for clients, in milliseconds. */
 export interface HttpTimes {
   /** From connecting, or from the first byte of a further request, to the end of the headers. */
   readonly headersMs: number
@@ -35,17 +35,17 @@ export interface HttpTimes {
   readonly requestMs: number
   /** Between requests. */
   readonly idleMs: number
-  /** What must come of a body while it is under way. */
+  /** The least that must arrive of a body while it is sent. */
   readonly bodyPace: BodyPace
-  /** How long a client may take nothing of an answer that waits for it. */
+  /** Time for which a client may read nothing of a response that waits for it. */
   readonly answerMs: number
-  /** How often headers and bodies are looked at: a client may take so much longer. */
+  /** Interval of the checks of headers and bodies, by which a client may exceed its limits. */
   readonly checkMs: number
 }
 
 /**
- * A client that does not send its headers, or not one byte, is gone within 30 seconds, and so is one that stalls in
- * mid-body: after up to two windows, since it may have sent enough at the beginning of the first.
+ * A client that does not send its headers, or nothing at all, is disconnected within 30 seconds. One that stalls in mid-body is
+ * disconnected after up to two windows, since it may have sent enough at the beginning of the first.
  */
 export const HTTP_TIMES: HttpTimes = {
   headersMs: 28 * SECOND,
@@ -57,8 +57,8 @@ export const HTTP_TIMES: HttpTimes = {
 }
 
 /**
- * Makes the HTTP server under the app: its limits, and error envelopes where Node would answer by itself (D36).
- * How long it takes to make an answer is the use case's business.
+ * Creates the HTTP server under the app, with its limits, and with error envelopes where Node would respond by itself (D36). The operations
+ * limit the time in which a response is made.
  */
 export function createHttpServer(listener: RequestListener, times: HttpTimes = HTTP_TIMES): Server {
   const server = createServer(
@@ -68,11 +68,11 @@ export function createHttpServer(listener: RequestListener, times: HttpTimes = H
       requestTimeout: times.requestMs,
       keepAliveTimeout: times.idleMs,
       connectionsCheckingInterval: times.checkMs,
-      // A missing Host is the origin guard's to refuse, with an envelope.
+      // The origin guard refuses a missing Host, with an envelope.
       requireHostHeader: false,
     },
     (request, response) => {
-      // Node's parser also reads RTSP, whose methods no router knows.
+      // Node's parser also accepts RTSP, whose methods no route has.
       if (METHODS.includes(request.method ?? '')) listener(request, response)
       else refuseMethod(request, response)
     },
@@ -86,11 +86,11 @@ export function createHttpServer(listener: RequestListener, times: HttpTimes = H
       response.writeContinue()
       server.emit('request', request, response)
     }
-    // Of an answer that has to wait for earlier ones Node would put the headers before this (seen in 24.21).
+    // Node would send these headers before a response that has to wait for earlier ones (seen in 24.21).
     if (response.socket === null) response.once('socket', goOn)
     else goOn()
   })
-  // Expectations that nobody knows are none.
+  // Unknown expectations are ignored.
   server.on('checkExpectation', (request, response) => server.emit('request', request, response))
   server.on('connect', ({ headers }, socket) => {
     socket.on('error', () => socket.destroy())
@@ -103,10 +103,10 @@ export function createHttpServer(listener: RequestListener, times: HttpTimes = H
   return server
 }
 
-/** A connection of Node's HTTP server, which keeps to itself which answer it is working on. */
+/** A connection of Node's HTTP server; `_httpMessage` is internal to Node: the response that it is working on. */
 type HttpSocket = Duplex & { readonly _httpMessage?: ServerResponse | null }
 
-/** For a connection on which nothing has happened for a while; one that waits for its answer may go on waiting. */
+/** Closes a connection that has been idle for a while, unless it waits for its response. */
 function closeIfUseless(socket: Socket & HttpSocket): void {
   if (socket.writableLength > 0 || !socket._httpMessage) socket.destroy()
 }
@@ -134,7 +134,7 @@ function refuseMethod({ headers }: IncomingMessage, response: ServerResponse): v
   response.end(body)
 }
 
-/** Answers a connection whose request the parser refused or whose client was too slow. */
+/** Responds on a connection whose request the parser refused or whose client was too slow. */
 export function answerParserError(error: NodeJS.ErrnoException, socket: HttpSocket): void {
   if (socket.writableEnded) return
   if (error.code === 'ECONNRESET') {
@@ -150,12 +150,12 @@ export function answerParserError(error: NodeJS.ErrnoException, socket: HttpSock
   })
 }
 
-/** Connections that end when the answers of earlier requests are out. */
+/** Connections that end once the responses to earlier requests are sent. */
 const ENDING = new WeakSet<Duplex>()
 
 /**
- * Ends a connection when the requests before the one at fault have been answered. Or the client would take the refusal
- * for the answer of a request that may well succeed.
+ * Ends a connection once the requests before the refused one have their responses. Otherwise the client would take the refusal for the
+ * response to a request that may well succeed.
  */
 function afterEarlierAnswers(socket: HttpSocket, end: () => void): void {
   if (ENDING.has(socket)) return
@@ -166,7 +166,7 @@ function afterEarlierAnswers(socket: HttpSocket, end: () => void): void {
   }
   ENDING.add(socket)
   earlier.on('close', () => {
-    // By then Node has put the next answer in its place.
+    // By then Node has replaced `_httpMessage` with the next response.
     setImmediate(() => {
       ENDING.delete(socket)
       afterEarlierAnswers(socket, end)
@@ -192,13 +192,13 @@ function describe(fault: string | undefined): RenderableError {
   }
 }
 
-/** The answer under way when it is that of a request which came as a whole, and when it will come to an end. */
+/** Returns the response under way if its request arrived completely and the response will end; otherwise null. */
 function answerOfEarlierRequest({ _httpMessage: answer }: HttpSocket): ServerResponse | null {
   if (!answer?.req.complete) return null
   return answer.writableEnded || !answer.headersSent ? answer : null
 }
 
-/** Whether part of an answer has left already, so that nothing can be put before it. */
+/** Whether part of a response has been sent already, so that nothing can be sent before it. */
 function answerIsOnItsWay(socket: HttpSocket): boolean {
   return socket._httpMessage?.headersSent === true
 }
@@ -211,7 +211,7 @@ const REASONS: Readonly<Record<number, string>> = {
   431: 'Request Header Fields Too Large',
 }
 
-/** Ends a connection with an error; what the parser refused has no headers that could ask for another form of it. */
+/** Ends a connection with an error envelope: a request that the parser refused has no headers that could ask for another form. */
 function endWith(
   socket: Duplex,
   error: RenderableError,
@@ -222,7 +222,7 @@ function endWith(
     `HTTP/1.1 ${status} ${REASONS[status]}\r\nContent-Type: ${contentType}\r\n${SECURITY_HEADER_LINES}${extraHeader}` +
       `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
   )
-  // What the client still sends is read and dropped for a moment, or it would see a reset and not the answer.
+  // The rest of the request is read and dropped for a moment; otherwise the client would see a reset instead of the response.
   socket.resume()
   setTimeout(() => socket.destroy(), SECOND).unref()
 }

@@ -3,7 +3,7 @@ import { Socket } from 'node:net'
 import { test } from 'node:test'
 import { SlowBodies, type Watched } from './slow-bodies.ts'
 
-/** A request under way whose connection has brought so many bytes. */
+/** A request under way whose connection has received a number of bytes. */
 class Arrival implements Watched {
   readonly headers: Watched['headers']
   readonly socket = new Socket()

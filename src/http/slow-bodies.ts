@@ -7,7 +7,7 @@ export interface BodyPace {
   readonly windowMs: number
 }
 
-/** As much of a request as matters. */
+/** The members of a request that are watched. */
 export type Watched = Pick<IncomingMessage, 'headers' | 'complete' | 'socket'>
 
 interface Arriving {
@@ -17,9 +17,8 @@ interface Arriving {
 }
 
 /**
- * Finds requests whose bodies arrive slower than a pace. Node's own limit on the whole request must be long enough
- * for the largest body over a slow link, so that alone a stalled body would hold its connection, and what has come of
- * it, for minutes.
+ * Finds requests whose bodies arrive slower than a pace. Node's own limit on the whole request must allow the largest body over a slow
+ * link. With that limit alone, a stalled body would hold its connection and the bytes received for minutes.
  */
 export class SlowBodies {
   readonly #pace: BodyPace
@@ -29,14 +28,14 @@ export class SlowBodies {
     this.#pace = pace
   }
 
-  /** Starts looking at a request whose headers are there. */
+  /** Starts watching a request whose headers have arrived. */
   watch(request: Watched, now = performance.now()): void {
     const { headers, socket } = request
     if (headers['transfer-encoding'] === undefined && !(Number(headers['content-length']) > 0)) return
     this.#arriving.set(request, { socket, since: now, bytesBefore: socket.bytesRead })
   }
 
-  /** The connections of the bodies that fell behind; each is told once. To be called several times in a window. */
+  /** Returns the connections whose bodies fell behind, each once. Call it several times in each window. */
   findStalled(now = performance.now()): Socket[] {
     const stalled: Socket[] = []
     for (const [request, body] of this.#arriving) {

@@ -1,4 +1,4 @@
-/** The calls of tools that are under way, so that the sheet is not closed beneath them. */
+/** The calls of tools that are under way, so that the sheet is not closed before they end. */
 export class CallsUnderWay {
   readonly #calls = new Set<Promise<unknown>>()
 
@@ -11,7 +11,7 @@ export class CallsUnderWay {
     }
   }
 
-  /** Resolves when all that are under way now have ended, however. */
+  /** Resolves when all calls under way now have ended, with or without an error. */
   async settled(): Promise<void> {
     await Promise.allSettled(this.#calls)
   }

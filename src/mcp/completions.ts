@@ -6,7 +6,7 @@ import type { Sheet } from '../sheet/sheet.ts'
 import { DERIVATION_TEMPLATE, RECORD_TEMPLATE } from './resource-uris.ts'
 import { protocolError } from './protocol-error.ts'
 
-/** The most values of a completion that the protocol allows. */
+/** Most values of a completion that the protocol allows. */
 const MOST = 100
 
 type Completer = (sheet: Sheet, begun: string) => Promise<readonly string[]>

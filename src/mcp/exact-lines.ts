@@ -4,16 +4,13 @@ import { lossyNumberMessage } from '../sheet/json-body.ts'
 const LINE_FEED = 10
 
 export interface ExactLinesOptions {
-  /** Longer lines are passed on as they come, for the receiver to refuse. */
+  /** Longer lines are passed on unread, for the receiver to refuse. */
   readonly maxBytes: number
-  /** Told of each line that is left out: its text, and what is wrong with a number in it. */
+  /** Receives each line that is left out, and the error about a number in it. */
   readonly onRefused: (line: string, fault: string) => void
 }
 
-/**
- * Passes lines of JSON on, but for those with a number that would lose digits when it is parsed (D13): whoever parses them next
- * rounds without a word.
- */
+/** Passes lines of JSON on, except those with a number that would lose digits when parsed (D13): the SDK's parser rounds silently. */
 export function exactLines({ maxBytes, onRefused }: ExactLinesOptions): Transform {
   let waiting: Buffer[] = []
   let size = 0

@@ -1,6 +1,6 @@
 /**
- * The resources that a message asks to hear of, where it is a `subscriptions/listen` (protocol 2026-07-28); null for any other
- * message. The SDK answers these itself and does not say what they ask for.
+ * Returns the resources that a `subscriptions/listen` message (protocol 2026-07-28) names; null for any other message. The SDK handles
+ * these messages itself and does not report the resources.
  */
 export function listenedUris(message: unknown): readonly string[] | null {
   const request = membersOf(message)

@@ -15,19 +15,19 @@ export interface McpEndpointOptions {
   readonly limits?: SessionLimits
 }
 
-/** Streams of changes that clients may have open at a time (protocol 2026-07-28). */
+/** Most streams of changes that clients may have open at a time (protocol 2026-07-28). */
 export const LISTENERS = 64
 
 /**
- * MCP over Streamable HTTP, as requests and answers of fetch. Clients of the protocol 2026-07-28 have no sessions: every
- * request stands alone, and to hang up is to cancel. Older clients have {@link McpSessions}. All share one budget. Host and
- * origin are to be checked before.
+ * MCP over Streamable HTTP, as requests and responses of fetch. Clients of the protocol 2026-07-28 have no sessions: every request is
+ * independent, and disconnecting cancels it. Older clients have {@link McpSessions}. All share one budget. The caller must check host and
+ * origin first.
  */
 export class McpEndpoint {
   readonly #shared: Shared
   readonly #sessions: McpSessions
   readonly #modern: ReturnType<typeof createMcpHandler>
-  /** Who writes, of requests under way. */
+  /** The actors of requests under way. */
   readonly #actors = new WeakMap<Request, GivenActor>()
   #closed = false
 
@@ -44,7 +44,7 @@ export class McpEndpoint {
     )
   }
 
-  /** Answers a request whose body has been read; `actor` is who writes, null for the scope's. */
+  /** Handles a request whose body is parsed; `actor` is the writer, null for the scope's actor. */
   async fetch(request: Request, { parsedBody, actor, closed }: SessionRequest): Promise<Response> {
     if (this.#closed) throw new StoppingError()
     const author = actor ?? this.#shared.scope.actor
@@ -61,7 +61,7 @@ export class McpEndpoint {
     }
   }
 
-  /** Ends every stream and session; calls under way are cancelled, and so are their runs. */
+  /** Ends every stream and session; calls under way and their runs are cancelled. */
   async close(): Promise<void> {
     this.#closed = true
     await Promise.all([this.#sessions.close(), this.#modern.close()])
@@ -75,7 +75,7 @@ export class McpEndpoint {
   }
 }
 
-/** Hears of changes for as long as somebody listens. */
+/** Watches for changes while at least one client listens. */
 class WatchingBus extends InMemoryServerEventBus {
   readonly #watch: ResourceWatch
   #stop: (() => void) | null = null

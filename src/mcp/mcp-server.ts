@@ -21,7 +21,7 @@ import { TAKES_ANYTHING } from './takes-anything.ts'
 import type { ToolContext, ToolProgress } from './tools/tool.ts'
 import { toolsOf } from './tools/tool-list.ts'
 
-/** What the servers of all clients share. */
+/** The state that the servers of all clients share. */
 export interface Shared {
   readonly sheet: Sheet
   readonly scope: AgentScope
@@ -30,13 +30,13 @@ export interface Shared {
   readonly calls: CallsUnderWay
   /** Version of the program. */
   readonly version: string
-  /** Told of faults of the program. */
+  /** Logs internal errors. */
   readonly log: (error: unknown) => void
 }
 
 /**
- * Makes the MCP side of a sheet for one client (or one request): tools as far as the scope goes, resources, prompts. `actor`
- * is who writes.
+ * Creates the MCP server of a sheet for one client (or one request): resources, prompts, and the tools that the scope allows. `actor` is
+ * the writer.
  */
 export function createMcpServer(shared: Shared, actor: GivenActor): McpServer {
   const { sheet, scope, budget, calls, log } = shared
@@ -80,7 +80,7 @@ export function createMcpServer(shared: Shared, actor: GivenActor): McpServer {
   return server
 }
 
-/** Made once: over HTTP there can be a server for every request. */
+/** Created once: over HTTP there can be a server for every request. */
 const LISTED: Readonly<Record<SqlDialect, WeakMap<TObject, StandardSchemaWithJSON>>> = {
   sqlite: new WeakMap(),
   postgres: new WeakMap(),
@@ -92,20 +92,20 @@ function listed(schema: TObject, dialect: SqlDialect): StandardSchemaWithJSON {
   return known
 }
 
-/** How to tell the client how far its call is; null when it gave no token. */
+/** Returns a function that sends progress to the client; null if the client gave no token. */
 function progressOf({ mcpReq }: ServerContext): ((progress: ToolProgress) => void) | null {
   const progressToken = mcpReq._meta?.progressToken
   if (progressToken === undefined) return null
   return ({ done, total, message }) => {
     const params = { progressToken, progress: done, total, message }
-    // A client that is gone needs no telling.
+    // The client may have disconnected.
     void mcpReq.notify({ method: 'notifications/progress', params }).catch(() => undefined)
   }
 }
 
 /**
- * Tells the client of a connection of changes for as long as it lasts. With `subscribing` (protocols before 2026-07-28) of
- * those resources that it subscribes to; otherwise of all, of which the transport passes on what the client listens to.
+ * Notifies the client of a connection of changes until it closes. With `subscribing` (protocols before 2026-07-28) only of resources that
+ * it subscribes to; otherwise of all, and the transport filters those that the client listens to.
  */
 export function tellChanges(
   { server }: McpServer,
@@ -120,7 +120,7 @@ export function tellChanges(
       void server.sendResourceUpdated({ uri }).catch(() => undefined)
     },
   })
-  // A property of the SDK's, which has no events.
+  // A property of the SDK, which has no events.
   Object.assign(server, { onclose: stop })
   if (!subscribing) return
   server.setRequestHandler('resources/subscribe', async ({ params: { uri } }) => {
@@ -135,10 +135,10 @@ export function tellChanges(
   })
 }
 
-/** Resources that one client can subscribe to. */
+/** Most resources that one client can subscribe to. */
 export const SUBSCRIPTIONS = 1000
 
-/** What the servers of all clients share, where there are none yet. */
+/** Creates the state that the servers of all clients share. */
 export function share(given: Pick<Shared, 'sheet' | 'scope' | 'version' | 'log'>): Shared {
   return {
     ...given,

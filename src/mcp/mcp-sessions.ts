@@ -9,9 +9,9 @@ import { createMcpServer, tellChanges, type Shared } from './mcp-server.ts'
 
 /** Bounds of the sessions of an endpoint. */
 export interface SessionLimits {
-  /** Sessions at a time. */
+  /** Most sessions at a time. */
   readonly sessions: number
-  /** Milliseconds that a session lasts of which the client has no connection open. */
+  /** Milliseconds after which a session ends that has no open connection. */
   readonly idleMs: number
 }
 
@@ -21,7 +21,7 @@ export const SESSION_LIMITS: SessionLimits = { sessions: 64, idleMs: 600_000 }
 export interface SessionRequest {
   readonly parsedBody: unknown
   readonly actor: GivenActor
-  /** Resolves when the answer is through, or the client gone. */
+  /** Resolves when the response is sent or the client has disconnected. */
   readonly closed: Promise<void>
 }
 
@@ -30,7 +30,7 @@ interface Session {
   readonly server: McpServer
   readonly transport: WebStandardStreamableHTTPServerTransport
   readonly actor: GivenActor
-  /** Answers that are under way. */
+  /** Responses that are being sent. */
   open: number
   idleSince: number
   timer: NodeJS.Timeout | null
@@ -39,14 +39,14 @@ interface Session {
 const SESSION_HEADER = 'mcp-session-id'
 
 /**
- * The clients of protocols before 2026-07-28, which have sessions: `initialize` begins one, DELETE ends it, and so does a
- * client that stays away; the calls under way and their runs are then cancelled.
+ * The clients of protocols before 2026-07-28, which have sessions. `initialize` begins one; DELETE ends it, and so does a time without
+ * connections. The calls under way and their runs are then cancelled.
  */
 export class McpSessions {
   readonly #shared: Shared
   readonly #limits: SessionLimits
   readonly #sessions = new Map<string, Session>()
-  /** Sessions that are about to be among them. */
+  /** Sessions that are being initialized. */
   #beginning = 0
 
   constructor(shared: Shared, limits: SessionLimits) {
@@ -67,7 +67,7 @@ export class McpSessions {
       }
     }
     const session = this.#sessions.get(id)
-    // Whoever else has learnt of a session has none of its author's rights.
+    // Another actor that knows the id of a session does not get the rights of its author.
     if (session === undefined || !isSameActor(session.actor, actor)) return refuse(404, ENDED, -32_001)
     void this.#hold(session, closed)
     return session.transport.handleRequest(request, { parsedBody })
@@ -95,12 +95,12 @@ export class McpSessions {
     tellChanges(server, this.#shared, { subscribing: true })
     await server.connect(transport)
     const response = await transport.handleRequest(request, { parsedBody })
-    // What was no proper initialization has left nothing to come back to.
+    // An invalid initialization leaves no session behind.
     if (transport.sessionId === undefined) await server.close()
     return response
   }
 
-  /** A session lasts while an answer of it is under way. */
+  /** Keeps a session alive while one of its responses is being sent. */
   async #hold(session: Session, closed: Promise<void>): Promise<void> {
     session.open += 1
     if (session.timer !== null) clearTimeout(session.timer)
@@ -115,7 +115,7 @@ export class McpSessions {
     session.timer = setTimeout(() => void this.#end(session), this.#limits.idleMs).unref()
   }
 
-  /** Whether there is room for one more session, for which the one that has been idle longest makes way. */
+  /** Whether another session may begin; if there are too many, the one that has been idle longest is ended for it. */
   #makeRoom(): boolean {
     if (this.#sessions.size + this.#beginning < this.#limits.sessions) return true
     const idle = [...this.#sessions.values()].filter(({ open }) => open === 0)

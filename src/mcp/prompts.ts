@@ -95,7 +95,7 @@ const explain = definePrompt({
 /** The prompts, by name. */
 export const PROMPTS: readonly Prompt[] = [fillMissing, findOdd, explain]
 
-/** Registers the prompts for the usual work. */
+/** Registers the prompts for common tasks. */
 export function registerPrompts(server: McpServer, mode: AgentMode, log: (error: unknown) => void): void {
   for (const { name, title, description, args, render } of PROMPTS) {
     const argsSchema = fromJsonSchema(args, TAKES_ANYTHING)
@@ -109,7 +109,7 @@ export function registerPrompts(server: McpServer, mode: AgentMode, log: (error:
   }
 }
 
-/** An argument is a name, not a part of the sentence that it stands in. */
+/** Quotes an argument: it is a name, not a part of the sentence around it. */
 function quoted(text: string): string {
   return JSON.stringify(text)
 }

@@ -3,8 +3,8 @@ import { messageWithHint, ServiceError } from '../errors/service-error.ts'
 import { toolOf } from './tools/tool-error.ts'
 
 /**
- * An error outside tools, as the protocol tells it: what is asked for does not exist, or could not be done; of a fault of the
- * program nothing but that it is one.
+ * Converts an error outside tools to an error of the protocol: something that does not exist, or that could not be done. The details of an
+ * internal error are not sent.
  */
 export function protocolError(
   error: unknown,

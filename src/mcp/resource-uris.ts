@@ -1,4 +1,4 @@
-/** Resources of which there is one. */
+/** URIs of the resources that exist once. */
 export const RESOURCE_URIS = {
   contract: 'colophon://contract',
   contractJson: 'colophon://contract.json',
@@ -14,12 +14,12 @@ export function derivationUri(file: string): string {
   return `colophon://derivations/${encodeURIComponent(file)}`
 }
 
-/** The id of the record that a URI stands for; null for any other URI. */
+/** Returns the id of the record that a URI refers to; null for any other URI. */
 export function recordIdOf(uri: string): string | null {
   return uri.startsWith(RECORDS) ? decoded(uri.slice(RECORDS.length)) : null
 }
 
-/** A variable of a template; null for what is not percent-encoded UTF-8. */
+/** Decodes a variable of a template; null if it is not percent-encoded UTF-8. */
 export function decoded(text: string): string | null {
   try {
     return decodeURIComponent(text)

@@ -5,27 +5,27 @@ import type { Sheet } from '../sheet/sheet.ts'
 import { watchSheet, type SheetState } from '../sheet/runs/watch/watch-sheet.ts'
 import { derivationUri, recordIdOf, RESOURCE_URIS } from './resource-uris.ts'
 
-/** Who is told of changes. */
+/** Receives notifications of changes. */
 export interface ChangeListener {
-  /** There may be other resources than before. */
+  /** Called when resources may have been added or removed. */
   onListChanged(): void
   onUpdated(uri: string): void
 }
 
-/** Records whose changes are told at most; of more, those that were asked for first are forgotten. */
+/** Most records that are watched; beyond it, the first ones are dropped. */
 export const TRACKED_RECORDS = 1000
 
-/** Tells of changes of the sheet's resources, and looks for them for as long as somebody listens. */
+/** Notifies listeners of changes of the sheet's resources, and checks for changes while there is a listener. */
 export class ResourceWatch {
   readonly #sheet: Sheet
   readonly #log: (error: unknown) => void
   readonly #listeners = new Set<ChangeListener>()
-  /** Versions of the records that somebody wants to hear of, by URI; null for one that does not exist. */
+  /** Versions of the watched records by URI; null for a record that does not exist. */
   readonly #records = new Map<string, string | null>()
   #stop: (() => void) | null = null
-  /** Resolves when changes from then on are noticed. */
+  /** Resolves when later changes are detected. */
   #ready: Promise<void> = Promise.resolve()
-  /** What there is to tell is told in its order. */
+  /** The queue of notifications, which are sent in order. */
   #telling: Promise<void> = Promise.resolve()
   #derivations: readonly string[] = []
 
@@ -34,7 +34,7 @@ export class ResourceWatch {
     this.#log = log
   }
 
-  /** Tells a listener from now on; answers with how to stop. */
+  /** Adds a listener; returns a function that removes it. */
   listen(listener: ChangeListener): () => void {
     this.#listeners.add(listener)
     if (this.#stop === null) this.#begin()
@@ -48,8 +48,8 @@ export class ResourceWatch {
   }
 
   /**
-   * Resolves when no change of these resources from now on can be missed by who listens by the time that it is told to
-   * stop; records are only watched when they were named here.
+   * Resolves when no later change of these resources can be missed by a listener that is added before the returned function is called.
+   * Records are watched only once they are named here.
    */
   async prepare(uris: readonly string[]): Promise<() => void> {
     const stop = this.listen({ onListChanged: () => undefined, onUpdated: () => undefined })
@@ -107,7 +107,7 @@ export class ResourceWatch {
     for (const uri of uris) for (const { onUpdated } of this.#listeners) onUpdated(uri)
   }
 
-  /** URIs of the derivation files; none while one is broken. */
+  /** Returns the URIs of the derivation files; none while one is invalid. */
   async #files(): Promise<readonly string[]> {
     try {
       return (await readDerivations(this.#sheet)).map(({ file }) => derivationUri(file))

@@ -24,7 +24,7 @@ import {
 const JSON_TYPE = 'application/json'
 const YAML_TYPE = 'application/yaml'
 
-/** Resources of which there is one: what they are called, and how they are read. */
+/** Resources that exist once, with their names and how they are read. */
 const SINGLE = [
   {
     name: 'contract',
@@ -52,7 +52,7 @@ const SINGLE = [
   },
 ] as const
 
-/** Registers what can be read of a sheet: contract, status, each derivation file, and records by their id. */
+/** Registers the resources of a sheet: contract, status, each derivation file, and records by their id. */
 export function registerResources(server: McpServer, sheet: Sheet, log: (error: unknown) => void): void {
   const reading = async (
     uri: string,
@@ -86,7 +86,7 @@ export function registerResources(server: McpServer, sheet: Sheet, log: (error: 
   )
 }
 
-/** None while a file is broken: what else there is shall be listed all the same, and the contract tells of the fault. */
+/** Lists none while a file is invalid: the other resources are listed all the same, and the contract reports the error. */
 async function listDerivations(
   sheet: Sheet,
 ): Promise<{ resources: { uri: string; name: string; title: string }[] }> {

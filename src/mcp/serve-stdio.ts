@@ -7,7 +7,7 @@ import { createMcpServer, share, tellChanges } from './mcp-server.ts'
 import type { ResourceWatch } from './resource-watch.ts'
 import { listenedUris } from './listened-uris.ts'
 
-/** Bytes that one message may have. */
+/** Most bytes of one message. */
 export const MESSAGE_LIMIT = 4 * 1024 * 1024
 
 export interface StdioOptions {
@@ -18,16 +18,16 @@ export interface StdioOptions {
 
 /** A client that is served over standard input and output. */
 export interface StdioConnection {
-  /** Resolves when the client has hung up or the connection was closed, and its calls have come to their end. */
+  /** Resolves when the client has disconnected or the connection was closed, and its calls have ended. */
   readonly ended: Promise<void>
-  /** Hangs up: calls under way are cancelled, and so are their runs. */
+  /** Closes the connection: calls under way and their runs are cancelled. */
   close(): Promise<void>
 }
 
-/** Serves one client over standard input and output; the latter is the protocol's alone. */
+/** Serves one client over standard input and output; only the protocol may write to standard output. */
 export function serveOverStdio(sheet: Sheet, { scope, version, log }: StdioOptions): StdioConnection {
   const shared = share({ sheet, scope, version, log })
-  // The SDK parses messages with JSON.parse, which rounds.
+  // The SDK parses messages with JSON.parse, which rounds numbers.
   const lines = exactLines({ maxBytes: MESSAGE_LIMIT, onRefused: refuseMessage })
   const input = process.stdin.pipe(lines)
   process.stdin.on('error', (error) => lines.destroy(error))
@@ -44,7 +44,7 @@ export function serveOverStdio(sheet: Sheet, { scope, version, log }: StdioOptio
   const { promise: ended, resolve } = Promise.withResolvers<void>()
   const { onclose, onmessage } = transport
   const deliver = (message: JSONRPCMessage): void => onmessage?.(message)
-  // Properties of the SDK's, which it has just set.
+  // Properties of the SDK, which it has just set.
   Object.assign(transport, {
     onclose: () => {
       onclose?.()
@@ -55,7 +55,7 @@ export function serveOverStdio(sheet: Sheet, { scope, version, log }: StdioOptio
   return { ended, close: () => connection.close() }
 }
 
-/** Answers a request whose numbers would lose digits; what is no request gets no answer. */
+/** Refuses a request whose numbers would lose digits; a message that is no request gets no response. */
 function refuseMessage(line: string, fault: string): void {
   const { id } = JSON.parse(line) as { readonly id?: string | number }
   if (id === undefined) return
@@ -63,12 +63,12 @@ function refuseMessage(line: string, fault: string): void {
   process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', id, error })}\n`)
 }
 
-/** Of JSON-RPC. */
+/** Error code of JSON-RPC. */
 const INVALID_PARAMS = -32602
 
 /**
- * Delivers messages in their order, and one that asks to hear of changes not before they are looked for: its answer promises
- * that none is missed from then on.
+ * Delivers messages in order, and one that subscribes to changes only once these are watched: its response promises that none is missed
+ * from then on.
  */
 function afterPreparing(
   watch: ResourceWatch,

@@ -1,8 +1,8 @@
 import type { JsonSchemaValidatorResult, jsonSchemaValidator } from '@modelcontextprotocol/server'
 
 /**
- * For schemas that the SDK is to list and not to check: what comes in is checked where a fault can be told in words of ours,
- * what goes out is held to its schema by tests.
+ * Accepts any value, for schemas that the SDK lists but must not check: input is validated where the message can be ours, and tests
+ * validate output against its schema.
  */
 export const TAKES_ANYTHING: jsonSchemaValidator = {
   getValidator:

@@ -7,7 +7,7 @@ import { Html, html, inline, prose } from './html.ts'
 import { operationHtml, type Place } from './operation-html.ts'
 import { schemaHtml } from './schema-html.ts'
 
-/** The documentation of the interface as a page, from its OpenAPI document. It needs no script, and nothing that is not in it. */
+/** Renders the documentation of the interface as a page, from its OpenAPI document alone. The page needs no script. */
 export function docsPage(document: DocumentShape, origin: string): string {
   const operations = operationsOf(document)
   const groups = document.tags.map((tag) => ({
@@ -41,7 +41,7 @@ export function docsPage(document: DocumentShape, origin: string): string {
   return page.text
 }
 
-/** Not escaped: it is ours, and the policy of the page names its hash. */
+/** Not escaped: it is a constant, and the policy of the page names its hash. */
 const STYLE = new Html(`<style>${DOCS_STYLE}</style>`)
 
 interface Group {
@@ -77,7 +77,7 @@ function section({ name, description, operations }: Group, place: Place): Html {
   </section>`
 }
 
-/** What the `type` of problem details points to. */
+/** The section that the `type` of problem details refers to. */
 function errorsSection(): Html {
   return html`<section aria-labelledby="errors">
     <h2 id="errors">Errors</h2>

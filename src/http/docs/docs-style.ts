@@ -1,4 +1,4 @@
-/** The style sheet of the documentation: the colours of the viewer, one column on a telephone. */
+/** The style sheet of the documentation: the colours of the viewer, one column on a phone. */
 export const DOCS_STYLE = `
 :root {
   color-scheme: light dark;

@@ -1,4 +1,4 @@
-/** As much of a schema as the pages show. */
+/** The members of a schema that the pages show. */
 export interface SchemaShape {
   readonly $ref?: string
   readonly type?: string | readonly string[]
@@ -25,7 +25,7 @@ export interface ParameterShape {
   readonly description?: string
   readonly schema?: SchemaShape
   readonly example?: unknown
-  /** Of a parameter whose text is of a media type. */
+  /** For a parameter whose text has a media type. */
   readonly content?: Content
 }
 
@@ -50,7 +50,7 @@ export interface OperationShape {
   readonly responses: Readonly<Record<string, ResponseShape>>
 }
 
-/** As much of our OpenAPI document as the pages show. */
+/** The members of the OpenAPI document that the pages show. */
 export interface DocumentShape {
   readonly info: { readonly title: string; readonly description: string }
   readonly tags: readonly { readonly name: string; readonly description: string }[]
@@ -62,20 +62,20 @@ export interface DocumentShape {
   }
 }
 
-/** An operation with where it is. */
+/** An operation with its method and path. */
 export interface PlacedOperation extends OperationShape {
   readonly method: string
   readonly path: string
 }
 
-/** The operations of a document, in its order. */
+/** Returns the operations of a document, in its order. */
 export function operationsOf({ paths }: DocumentShape): readonly PlacedOperation[] {
   return Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ ...operation, method, path })),
   )
 }
 
-/** The last part of a reference: the name of what it refers to. */
+/** Returns the last part of a reference: the name of its target. */
 export function refName(ref: string): string {
   return ref.slice(ref.lastIndexOf('/') + 1)
 }

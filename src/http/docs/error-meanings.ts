@@ -1,6 +1,6 @@
 import type { ErrorType } from '../../errors/codes.ts'
 
-/** What each type of error means, as the page and the reference say it. */
+/** The meaning of each type of error, for the page and the reference. */
 export const ERROR_MEANINGS: Readonly<Record<ErrorType, string>> = {
   ContractError: '`contract.yaml` or a derivation file is broken, or a change to them would break records',
   SheetError: 'there is no such path, record or other item',

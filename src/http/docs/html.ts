@@ -17,7 +17,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": '&#39;',
 }
 
-/** HTML with values in it: texts are escaped, pieces stay, lists are put together, null is nothing. */
+/** Builds HTML from a template: texts are escaped, pieces are kept, lists are concatenated, null is empty. */
 export function html(strings: TemplateStringsArray, ...values: readonly Piece[]): Html {
   return new Html(strings.map((text, index) => text + render(values[index] ?? null)).join(''))
 }
@@ -31,12 +31,12 @@ function render(piece: Piece): string {
   return piece.map(render).join('')
 }
 
-/** Pieces with something between them. */
+/** Joins pieces with a separator. */
 export function joined(pieces: readonly Html[], between: string): readonly Piece[] {
   return pieces.flatMap((piece, index) => (index === 0 ? [piece] : [between, piece]))
 }
 
-/** What descriptions have of Markdown: paragraphs, and code in backticks. */
+/** Renders the Markdown of descriptions: paragraphs, and code in backticks. */
 export function prose(text: string): readonly Html[] {
   return text
     .split(/\n{2,}/)
@@ -44,7 +44,7 @@ export function prose(text: string): readonly Html[] {
     .map((paragraph) => html`<p>${inline(paragraph)}</p>`)
 }
 
-/** A text with code in backticks. */
+/** Renders a text with code in backticks. */
 export function inline(text: string): readonly Piece[] {
   return text.split('`').map((part, index) => (index % 2 === 0 ? part : html`<code>${part}</code>`))
 }

@@ -10,14 +10,14 @@ import { html, type Html, inline, joined, prose } from './html.ts'
 import { sampleOf } from './sample.ts'
 import { detailsHtml, schemaHtml, typeHtml } from './schema-html.ts'
 
-/** Where the service is, for commands that can be tried. */
+/** The address of the service, for commands that can be tried. */
 export interface Place {
   readonly document: DocumentShape
-  /** As in `http://127.0.0.1:3000`. */
+  /** Such as `http://127.0.0.1:3000`. */
   readonly origin: string
 }
 
-/** An operation as the page shows it. */
+/** Renders an operation as a section of the page. */
 export function operationHtml(operation: PlacedOperation, place: Place): Html {
   const { operationId, method, path, summary, description, requestBody } = operation
   return html`<article id="${operationId}" aria-labelledby="${operationId}-title">
@@ -86,7 +86,7 @@ function answerHtml(status: string, response: ResponseShape, { components }: Doc
     headers = {},
     content = {},
   } = $ref === undefined ? response : (components.responses[refName($ref)] ?? response)
-  // Those that nearly every answer has are told of once.
+  // Headers of nearly every response are described once, elsewhere.
   const named = Object.keys(headers).filter((name) => name !== 'Set-Cookie' && name !== 'ETag')
   return html`<dt><code>${status}</code></dt>
     <dd>
@@ -112,7 +112,7 @@ function contentHtml(type: string, schema: Parameters<typeof schemaHtml>[0]): Ht
     ${schemaHtml(schema)}`
 }
 
-/** A command that does it; what is to be filled in stands in braces. */
+/** Returns a command that carries out the operation; placeholders are in braces. */
 function curl(
   { method, path, security, requestBody, parameters = [] }: PlacedOperation,
   { document, origin }: Place,

@@ -1,9 +1,9 @@
 import { refName, type DocumentShape, type SchemaShape } from './document-shape.ts'
 
-/** Deeper parts of a sample are left out. */
+/** The depth beyond which a sample is left out. */
 const DEEPEST = 6
 
-/** A value that a schema allows: its example, or else the least that it demands. */
+/** Returns a value that a schema allows: its example, or else the minimum that it requires. */
 export function sampleOf(schema: SchemaShape, document: DocumentShape, depth = 0): unknown {
   if (depth > DEEPEST) return null
   if (schema.$ref !== undefined) {

@@ -1,7 +1,7 @@
 import { refName, type SchemaShape } from './document-shape.ts'
 import { html, type Html, inline, joined } from './html.ts'
 
-/** Keywords that bound a value, and how a page says them. */
+/** Keywords that bound a value, and their wording on the page. */
 const BOUNDS: Readonly<Record<string, string>> = {
   minimum: 'at least',
   exclusiveMinimum: 'more than',
@@ -15,13 +15,13 @@ const BOUNDS: Readonly<Record<string, string>> = {
   pattern: 'matches',
 }
 
-/** A schema as a page shows it: what values are, in a few words, and below it the members of objects. */
+/** Renders a schema: the type in a line, and below it the members of objects. */
 export function schemaHtml(schema: SchemaShape): Html {
   return html`<p class="type">${typeHtml(schema)}</p>
     ${detailsHtml(schema)}`
 }
 
-/** The type of a value in a line. */
+/** Renders the type of a value in a line. */
 export function typeHtml(schema: SchemaShape): Html {
   if (schema.$ref !== undefined) {
     const name = refName(schema.$ref)
@@ -53,7 +53,7 @@ function nameOf(type: string, { format, additionalProperties }: SchemaShape): st
   return type === 'object' && typeof additionalProperties === 'object' ? 'object by name' : type
 }
 
-/** What a line does not tell: bounds, examples, and the members of objects wherever they are in it. */
+/** Renders the bounds, the examples, and the members of objects at any depth. */
 export function detailsHtml(schema: SchemaShape): Html {
   const { properties, required = [], items, anyOf, oneOf, additionalProperties, examples } = schema
   const bounds = Object.entries(BOUNDS)

@@ -2,12 +2,12 @@ import type { Socket } from 'node:net'
 import type { FastifyRequest } from 'fastify'
 import { ValidationError } from '../../errors/service-error.ts'
 
-/** The work that goes on for each connection, of all requests that came on it. */
+/** The work in progress for each connection, of all its requests. */
 const WORK = new WeakMap<Socket, Set<AbortController>>()
 
 /**
- * Does work for a client whose signal aborts when the client has hung up, so that nobody waits for the answer any more.
- * The reason is a ValidationError. (The `signal` of a Fastify request aborts as soon as its body has been read.)
+ * Runs work with a signal that aborts when the client disconnects, so that no work is done for a response that nobody reads. The reason is
+ * a ValidationError. (The `signal` of a Fastify request aborts as soon as its body has been read.)
  */
 export async function whileConnected<T>(
   { raw: { socket } }: FastifyRequest,
@@ -24,7 +24,7 @@ export async function whileConnected<T>(
   }
 }
 
-/** One listener for a connection, however many requests come on it at once. */
+/** Adds one listener to a connection, however many requests it carries at once. */
 function watch(socket: Socket): Set<AbortController> {
   const all = new Set<AbortController>()
   WORK.set(socket, all)

@@ -2,26 +2,25 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { ValidationError } from '../../errors/service-error.ts'
 import { parseJsonBodyInTurns } from '../../sheet/json-body.ts'
 
-/** Values of a body that is parsed on the main thread: more than any list of ids or parameters may have. */
+/** Most items and members of a body that is parsed on the main thread: more than any list of ids or parameters may have. */
 export const BODY_VALUES = 150_000
 
 /**
- * Teaches an app to read JSON bodies, and nothing else (D36): an empty body is `{}` whatever its type, a body of
- * another type, charset or encoding is 415, text that is no JSON is a ValidationError, and so are more than `mostValues` items and
- * members.
+ * Makes an app parse JSON bodies, and nothing else (D36). An empty body is `{}` whatever its type; another type, charset or encoding is
+ * 415. Invalid JSON, or more than `mostValues` items and members, is a ValidationError.
  */
 export function acceptJsonBodies(app: FastifyInstance, mostValues: number = BODY_VALUES): void {
   acceptBodies(app, (body) => parseJson(body, mostValues))
 }
 
-/** The same for routes that hand the body on as bytes; an empty body is `{}` there too. */
+/** Does the same for routes that pass the body on as bytes; an empty body is `{}` here too. */
 export function acceptRawBodies(app: FastifyInstance): void {
   acceptBodies(app, async (body) => body)
 }
 
 /**
- * Forgets the content type of a request that has no body, since Fastify looks at the type first and refuses a bad
- * one even so (D36: 415 only when there is a body). For `onRequest`.
+ * Removes the content type of a request without a body: Fastify checks the type first and would refuse a wrong one (D36: 415 only if there
+ * is a body). For `onRequest`.
  */
 export function ignoreTypeOfNoBody(request: FastifyRequest): void {
   const { headers } = request.raw
@@ -79,7 +78,7 @@ function refuseEncoding(request: FastifyRequest): ValidationError | undefined {
 
 async function parseJson(body: Buffer, mostValues: number): Promise<unknown> {
   const value = await parseJsonBodyInTurns(body, mostValues)
-  // Here, since the shape check is told of no body as null.
+  // Checked here, since the shape check receives a missing body as null.
   if (value === null) throw new ValidationError('the body is null; a JSON object is expected', 'invalid_json')
   return value
 }

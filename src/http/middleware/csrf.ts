@@ -6,7 +6,7 @@ import { CSRF_COOKIE, CSRF_HEADER } from '../../wire/service/csrf.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The token that the answer's cookie has; empty where no cookie is issued. */
+    /** The token in the cookie of the response; empty where no cookie is issued. */
     csrfToken: string
   }
 }
@@ -14,8 +14,8 @@ declare module 'fastify' {
 const TOKEN = /^[A-Za-z0-9_-]{43}$/
 
 /**
- * Sees to it that the client has a CSRF cookie: keeps the arriving one when it could be ours, so that open pages go
- * on working after a restart, and makes one otherwise (D37).
+ * Ensures that the client has a CSRF cookie: keeps a well-formed one, so that open pages continue to work after a restart, and issues one
+ * otherwise (D37).
  */
 export function issueCsrfCookie(request: FastifyRequest, reply: FastifyReply): void {
   const arrived = csrfCookie(request)
@@ -25,8 +25,7 @@ export function issueCsrfCookie(request: FastifyRequest, reply: FastifyReply): v
 }
 
 /**
- * The double-submit check of a write: header and cookie are there, not empty and equal (D37). Throws
- * PermissionDeniedError.
+ * Checks the token of a write by double submission: header and cookie are present, not empty and equal (D37). Throws PermissionDeniedError.
  */
 export function requireCsrf(request: FastifyRequest): void {
   const cookie = csrfCookie(request)
@@ -40,7 +39,7 @@ const TOKEN_BYTES = 32
 const pool = Buffer.allocUnsafe(TOKEN_BYTES * 256)
 let used = pool.length
 
-/** A fresh token. Random bytes are drawn many tokens at a time: a draw costs more than all else a small read does. */
+/** Returns a new token. Random bytes are drawn for many tokens at a time: one draw costs more than the rest of a small read. */
 function newToken(): string {
   if (used === pool.length) {
     randomFillSync(pool)
@@ -52,7 +51,7 @@ function newToken(): string {
 
 function csrfCookie(request: FastifyRequest): string | undefined {
   const header = request.headers.cookie
-  // The value is compared with the header as it was sent: nothing in it is decoded.
+  // The value is compared with the header as sent: nothing in it is decoded.
   return header === undefined ? undefined : parseCookie(header, { decode: (text) => text })[CSRF_COOKIE]
 }
 

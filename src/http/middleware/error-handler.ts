@@ -11,7 +11,7 @@ import type { HttpLogger } from './http-logger.ts'
 import { renderError, statusOf, type RenderableError } from '../response/render-error.ts'
 import { loggedPath } from './request-head.ts'
 
-/** A known path asked for with a method that it does not have: 405, with `Allow` (D36). */
+/** A known path requested with a method that it does not have: 405, with `Allow` (D36). */
 export class MethodError extends OperationError {
   readonly allow: string
 
@@ -21,7 +21,7 @@ export class MethodError extends OperationError {
   }
 }
 
-/** The route for a hint. */
+/** Returns the route that a hint refers to. */
 function routeOf(hint: Hint): string {
   switch (hint.action) {
     case 'list_runs':
@@ -35,7 +35,7 @@ function routeOf(hint: Hint): string {
   }
 }
 
-/** Seconds after which it is worth trying again when a service was being stopped, or its store was away. */
+/** Seconds to wait before a retry when the service is stopping or its store is unavailable. */
 const RETRY_AFTER = '5'
 
 /** Options of {@link createErrorHandler}. */
@@ -44,7 +44,7 @@ export interface ErrorHandlerOptions {
   readonly bodyLimit: number
 }
 
-/** Makes the one place where errors become answers: whatever is thrown leaves as an error envelope (D36). */
+/** Creates the only place where errors become responses: every error is sent as an error envelope (D36). */
 export function createErrorHandler(
   options: ErrorHandlerOptions,
 ): (error: unknown, request: FastifyRequest, reply: FastifyReply) => void {
@@ -62,8 +62,8 @@ export function createErrorHandler(
     }
     if (known instanceof MethodError) reply.header('allow', known.allow)
     if (isStopping || code === 'store_away') reply.header('retry-after', RETRY_AFTER)
-    // Fastify wants to hang up after a body that it did not read to its end; a client that is still sending would
-    // then see a reset instead of the answer. Node reads the rest and drops it, within the request's deadline.
+    // Fastify would close the connection after a body that it did not read completely; a client that is still sending would then see a
+    // reset instead of the response. Node reads the rest and drops it, within the deadline of the request.
     reply.removeHeader('connection')
     // An export that failed before its first byte is no longer a download.
     reply.removeHeader('content-disposition')

@@ -1,4 +1,4 @@
-/** What the HTTP layer logs with: a subset of pino, so that a pino logger fits. */
+/** The logger of the HTTP layer: a subset of pino, so that a pino logger fits. */
 export interface HttpLogger {
   debug(object: object, message: string): void
   error(object: object, message: string): void

@@ -3,23 +3,22 @@ import type { FastifyRequest } from 'fastify'
 import { PermissionDeniedError } from '../../errors/service-error.ts'
 import { headerValues, isApiPath, requestPath } from './request-head.ts'
 
-/** The host and port of a `Host` header or an origin; the port is empty when it is the scheme's own. */
+/** The host and port of a `Host` header or an origin; the port is empty if it is the default of the scheme. */
 interface Authority {
   readonly host: string
   readonly port: string
 }
 
 const AUTHORITY = /^(\[[0-9a-f:.%]+\]|[^\s:/?#@[\]\\%,]+)(?::([0-9]{1,5}))?$/i
-/** What a browser marks requests of the service's own pages with, and those that a person began. */
+/** Values of `Sec-Fetch-Site` for requests of the service's own pages, and for those that a person began. */
 const OWN_SITES: ReadonlySet<unknown> = new Set(['same-origin', 'none'])
 
 const DEFAULT_PORTS: Readonly<Record<string, string>> = { http: '80', https: '443' }
 
 /**
- * Decides whether a request may come from where it comes from (D38). Against DNS rebinding `Host` must name
- * `localhost`, an IP literal or one of `allowedHosts`; against other sites' pages `Origin` must be the same host and
- * port, and the browser must not mark the request as cross-site or same-site. Clients that are no browsers send
- * neither and pass.
+ * Decides whether a request may come from its origin (D38). Against DNS rebinding, `Host` must name `localhost`, an IP literal or one of
+ * `allowedHosts`. Against pages of other sites, `Origin` must have the same host and port, and the browser must not mark the request as
+ * cross-site or same-site. Clients other than browsers send neither header and pass.
  */
 export class OriginGuard {
   readonly #allowed: ReadonlySet<string>
@@ -29,7 +28,7 @@ export class OriginGuard {
     this.#allowed = new Set(['localhost', ...allowedHosts.map((host) => host.toLowerCase())])
   }
 
-  /** Throws PermissionDeniedError when the request is refused. */
+  /** Throws PermissionDeniedError if the request is refused. */
   check(request: FastifyRequest): void {
     const { headers, rawHeaders, url = '/' } = request.raw
     const host = headers.host
@@ -75,7 +74,7 @@ function isIpLiteral(host: string): boolean {
   return host.startsWith('[') ? isIPv6(host.slice(1, -1)) : isIP(host) === 4
 }
 
-/** Whether an origin is that of the page the host serves; the scheme is not compared, since a proxy may add TLS. */
+/** Whether an origin is that of the host's own pages; the scheme is not compared, since a proxy may add TLS. */
 function sameOrigin(origin: string, host: string): boolean {
   const match = /^(https?):\/\/(.*)$/i.exec(origin)
   const scheme = match?.[1]?.toLowerCase()
@@ -87,12 +86,12 @@ function sameOrigin(origin: string, host: string): boolean {
   return canonicalHost(ours.host) === canonicalHost(theirs.host) && portOf(ours) === portOf(theirs)
 }
 
-/** One spelling for each IPv6 address. */
+/** Returns one spelling for each IPv6 address. */
 function canonicalHost(host: string): string {
   return host.startsWith('[') && URL.canParse(`http://${host}`) ? new URL(`http://${host}`).hostname : host
 }
 
-/** A link followed from another site to a page of the service; never to the interface itself. */
+/** Whether the request follows a link from another site to a page of the service; false for the interface itself. */
 function isPageNavigation(request: FastifyRequest): boolean {
   const { headers, method } = request.raw
   return (

@@ -6,19 +6,19 @@ import { headerValues } from './request-head.ts'
 /** The header in which clients name the actor of a DELETE. */
 const ACTOR_HEADER = 'X-Svc-Actor'
 
-/** Who requests are from. */
+/** Determines the actor of requests. */
 export interface RequestActors {
-  /** Whether a reverse proxy says it, so that it makes no difference whom a request names. */
+  /** Whether a reverse proxy names the actor, so that the names in requests have no effect. */
   readonly areFixed: boolean
-  /** Of a request whose body names an actor, or may; an empty one is absent (D36). */
+  /** Returns the actor of a request whose body may name one; an empty name counts as absent (D36). */
   ofBody(request: FastifyRequest, named: string | undefined): GivenActor
-  /** Of a request without a body: what the header `X-Svc-Actor` says. Throws ValidationError when it is there twice. */
+  /** Returns the actor of a request without a body, from the header `X-Svc-Actor`. Throws ValidationError if the header occurs twice. */
   ofHeader(request: FastifyRequest): GivenActor
-  /** Of a request whose body is not read here: who it is from whatever the body says, null to go by the body. */
+  /** Returns the actor of a request whose body is not read here: a fixed one, or null to use the one in the body. */
   besideBody(request: FastifyRequest): GivenActor
 }
 
-/** Requests are from whom they say: the service trusts its clients (specification, "Errors", 5). */
+/** The actor is the one that the request names: the service trusts its clients (specification, "Errors", 5). */
 const NAMED_BY_CLIENTS: RequestActors = {
   areFixed: false,
   ofBody: (_request, named) => named || null,
@@ -36,9 +36,8 @@ const NAMED_BY_CLIENTS: RequestActors = {
 }
 
 /**
- * Who requests are from. With a `trustedHeader` it is whom that header names, which a reverse proxy sets, and nobody
- * else, whatever the client and the sheet's default say; a write without it, or with it twice or with no actor in it (D39),
- * is a ValidationError.
+ * Returns the rule for the actor of requests. With a `trustedHeader`, which a reverse proxy sets, that header alone names the actor,
+ * whatever the client and the sheet's default are. A write without it, with it twice, or with no actor in it (D39) is a ValidationError.
  */
 export function requestActors(trustedHeader: string | null): RequestActors {
   if (trustedHeader === null) return NAMED_BY_CLIENTS
@@ -67,7 +66,7 @@ function readTrusted(request: FastifyRequest, header: string): string | Validati
     : new ValidationError(`${fault}, and the header ${header} has such a one`, 'invalid_actor')
 }
 
-/** A header's value, read as UTF-8 where it is that: Node reads Latin-1; command-line clients and proxies send UTF-8. */
+/** Decodes a header's value as UTF-8 where it is valid: Node reads Latin-1; command-line clients and proxies send UTF-8. */
 function readUtf8(value: string): string {
   const utf8 = Buffer.from(value, 'latin1').toString('utf8')
   return utf8.includes('\uFFFD') ? value : utf8

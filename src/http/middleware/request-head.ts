@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http'
 
-/** Characters of a path in a log. */
+/** Most characters of a path in a log. */
 const LOGGED_PATH = 500
 
-/** The path of a request without query, decoded where that is possible; for messages and unknown paths. */
+/** Returns the path of a request without query, decoded where possible; for messages and unknown paths. */
 export function requestPath(request: IncomingMessage): string {
   const path = rawPath(request)
   try {
@@ -14,8 +14,8 @@ export function requestPath(request: IncomingMessage): string {
 }
 
 /**
- * The path for logs: as it was sent, so that nothing in it can move a terminal's cursor or turn its text around, and
- * not at any length.
+ * Returns the path for logs, as it was sent and at a bounded length, so that nothing in it can move a terminal's cursor or reverse its
+ * text.
  */
 export function loggedPath(request: IncomingMessage): string {
   const path = rawPath(request)
@@ -28,17 +28,17 @@ function rawPath(request: IncomingMessage): string {
   return start.replace(/[?#].*$/s, '')
 }
 
-/** Whether a path belongs to the service's interface and not to the pages beside it. */
+/** Whether a path belongs to the service's interface rather than to the pages. */
 export function isApiPath(path: string): boolean {
   return /^\/(?:api|events)(?:\/|$)/.test(path)
 }
 
-/** The values of a header, in whatever case its name is sent, one for each time that it is there; Node merges or drops some. */
+/** Returns the values of a header, one for each occurrence, whatever the case of its name; Node merges or drops some. */
 export function headerValues(rawHeaders: readonly string[], name: string): string[] {
   const wanted = name.toLowerCase()
   const values: string[] = []
   for (let index = 0; index < rawHeaders.length; index += 2) {
-    // Every request goes through this.
+    // On the path of every request: the comparison of lengths is the cheap test.
     if (rawHeaders[index]?.length !== wanted.length || rawHeaders[index]?.toLowerCase() !== wanted) continue
     values.push(rawHeaders[index + 1] ?? '')
   }

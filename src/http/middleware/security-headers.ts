@@ -1,15 +1,14 @@
 import type { FastifyReply } from 'fastify'
 
 /**
- * What every answer tells browsers, whatever asked and whatever went wrong:
- *
- * - `Cache-Control`: no shared cache keeps an answer, and no cache shows one again without asking.
- * - `Content-Security-Policy`: answers are data. Opened as a document, one loads and runs nothing, submits nothing and
- *   appears in no frame. A page sets a policy of its own with `reply.header`.
- * - `Cross-Origin-Opener-Policy`, `Cross-Origin-Resource-Policy`: documents of other origins have no handle on a window
- *   of ours, and cannot embed an answer as image, script or object, not even a refusal.
- * - `Referrer-Policy`: addresses with filters and ids in them stay here. It is not `no-referrer`, since with that a
- *   browser sends `Origin: null` with the forms of our own pages, which the origin check refuses (D38).
+ * Security headers of every response, errors included:
+ * - `Cache-Control`: no shared cache stores a response, and no cache reuses one without revalidation.
+ * - `Content-Security-Policy`: responses are data. Opened as a document, a response loads and runs nothing, submits nothing and appears in
+ *   no frame. A page sets a policy of its own with `reply.header`.
+ * - `Cross-Origin-Opener-Policy`, `Cross-Origin-Resource-Policy`: documents of other origins have no reference to a window of the service,
+ *   and cannot embed a response as image, script or object, not even a refusal.
+ * - `Referrer-Policy`: addresses with filters and ids in them are not sent elsewhere. It is not `no-referrer`, since browsers then send
+ *   `Origin: null` with forms of the service's own pages, which the origin check refuses (D38).
  * - `X-Content-Type-Options`: JSON is never taken for a script, style sheet or page.
  * - `X-Frame-Options`: as `frame-ancestors`, for older browsers.
  */
@@ -26,10 +25,10 @@ export const SECURITY_HEADERS = {
 
 const ENTRIES = Object.entries(SECURITY_HEADERS)
 
-/** The same as lines of an HTTP message, for answers that are written without Fastify. */
+/** {@link SECURITY_HEADERS} as lines of an HTTP message, for responses that are written without Fastify. */
 export const SECURITY_HEADER_LINES = ENTRIES.map(([name, value]) => `${name}: ${value}\r\n`).join('')
 
-/** Puts {@link SECURITY_HEADERS} on an answer, before anything can refuse the request. */
+/** Sets {@link SECURITY_HEADERS} on a response, before anything can refuse the request. */
 export function setSecurityHeaders(reply: FastifyReply): void {
   for (const [name, value] of ENTRIES) reply.header(name, value)
 }

@@ -29,18 +29,21 @@ SQL, in \`filter\` and \`POST /api/query\`, is that of ${DIALECT}; conditions, i
 
 Wherever there is \`GET\` there is \`HEAD\`. Answers to \`GET\` have an \`ETag\`; with \`If-None-Match\` an answer that is the same still is a \`304\`. Answers of a kilobyte and more are compressed for \`Accept-Encoding: gzip\` or \`br\`.`
 
-/** What an OpenAPI document is made from. */
+/** The parts that an OpenAPI document is built from. */
 export interface DocumentParts {
   readonly operations: readonly RouteOperation[]
-  /** The schemas by the definition of the sheet. */
+  /** The schemas that the definition of the sheet determines. */
   readonly schemas: SheetSchemas
   /** The name of the sheet. */
   readonly name: string
-  /** The dialect of SQL that it takes. */
+  /** The SQL dialect of its engine. */
   readonly dialect: SqlDialect
 }
 
-/** The OpenAPI 3.1 document of the service over a sheet: the same schemas as the validation, and records by the contract. */
+/**
+ * Builds the OpenAPI 3.1 document of the service over a sheet: the same schemas as the validation, and records as the contract defines
+ * them.
+ */
 export function openApiDocument(parts: DocumentParts): JsonSchema {
   return inDialect(documentOf(parts), parts.dialect)
 }
@@ -90,7 +93,7 @@ function documentOf({ operations, schemas, name }: DocumentParts): JsonSchema {
 
 const METHODS = ['get', 'post', 'put', 'patch', 'delete']
 
-/** By path, so that what is about one thing stands together. */
+/** Sorts by path, so that operations on one resource are adjacent. */
 function inOrder(operations: readonly RouteOperation[]): readonly RouteOperation[] {
   const order = (a: RouteOperation, b: RouteOperation): number =>
     a.path === b.path ? METHODS.indexOf(a.method) - METHODS.indexOf(b.method) : a.path < b.path ? -1 : 1

@@ -2,17 +2,17 @@ import type { JsonSchema } from '../../sheet/schema/read-record-schemas.ts'
 import { ACTOR_TEXT } from '../../wire/schema/actor-member.ts'
 import type { AnswerHeader, RequestHeader } from './operation.ts'
 
-/** What a header says, and a value that it may have. */
+/** The description of a header, and an example. */
 interface HeaderNotes {
   readonly description: string
   readonly example: string
-  /** What of its text a schema can say. */
+  /** The schema of its text, where it has one. */
   readonly schema?: JsonSchema
 }
 
 const TAG = String.raw`(W/)?"[\x21\x23-\x7e]*"`
 
-/** Request headers, as parameters of the OpenAPI document. `Accept` is none there: the media types of the answers say it. */
+/** Request headers, as parameters of the OpenAPI document. `Accept` is not among them: the media types of the responses describe it. */
 export const REQUEST_HEADERS: Readonly<Record<Exclude<RequestHeader, 'Accept'>, HeaderNotes>> = {
   'If-Match': {
     description:
@@ -37,7 +37,7 @@ export const REQUEST_HEADERS: Readonly<Record<Exclude<RequestHeader, 'Accept'>, 
   },
 }
 
-/** Headers of answers. */
+/** Response headers. */
 export const ANSWER_HEADERS: Readonly<Record<AnswerHeader | 'Set-Cookie', HeaderNotes>> = {
   'Content-Disposition': {
     description: 'A name for the file.',

@@ -14,8 +14,8 @@ export interface OpenApiFile {
 }
 
 /**
- * The OpenAPI document of a sheet as it is now. It is made anew when the contract, the derivations or its sample record have
- * changed. While the contract is broken it describes records of any fields.
+ * Returns the present OpenAPI document of a sheet. It is rebuilt when the contract, the derivations or the sample record have changed.
+ * While the contract is invalid, it describes records with any fields.
  */
 export function createOpenApi(
   sheet: Sheet,

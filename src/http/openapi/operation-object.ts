@@ -9,7 +9,7 @@ import type { Components } from './schemas.ts'
 
 const JSON_TYPE = 'application/json'
 
-/** What each status of an error means; where a route says nothing else. */
+/** The meaning of each error status, for routes that do not describe their own. */
 export const ERROR_STATUSES: Readonly<Record<number, string>> = {
   400: 'The request has the wrong shape, or what it asks for makes no sense.',
   403: 'The actor, or the page that the request comes from, may not do this.',
@@ -25,14 +25,14 @@ export const ERROR_STATUSES: Readonly<Record<number, string>> = {
   503: 'The service is being stopped.',
 }
 
-/** What any request can be answered with. */
+/** Statuses that any request can receive. */
 const COMMON = [400, 403, 408, 414, 431, 500]
-/** What a request with a body can be answered with beside that. */
+/** Statuses that a request with a body can receive in addition. */
 const OF_BODIES = [413, 415]
 
 const CSRF = [{ csrfToken: [], csrfCookie: [] }]
 
-/** The Operation Object of a route (OpenAPI 3.1). */
+/** Builds the Operation Object of a route (OpenAPI 3.1). */
 export function operationObject(route: RouteOperation, components: Components): JsonSchema {
   const { id, tag, summary, description } = route.operation
   const parameters = parametersOf(route, components)

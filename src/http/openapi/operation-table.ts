@@ -2,29 +2,29 @@ import type { FastifyInstance, RouteOptions } from 'fastify'
 import type { TObject, TSchema } from 'typebox'
 import type { Operation } from './operation.ts'
 
-/** A route that the OpenAPI document tells of. */
+/** A route of the OpenAPI document. */
 export interface RouteOperation {
   /** In lower case. */
   readonly method: string
   /** With `{id}` for a parameter. */
   readonly path: string
   readonly operation: Operation
-  /** Whether it demands the CSRF token. */
+  /** Whether it requires the CSRF token. */
   readonly writes: boolean
   readonly params: TObject | null
   readonly query: TObject | null
   readonly body: unknown
-  /** By status, what is answered as JSON. */
+  /** The JSON responses by status. */
   readonly response: Readonly<Record<string, TSchema>>
 }
 
-/** Takes note of the operations of the routes that the app and its plugins add from now on; complete once the app is ready. */
+/** Collects the operations of the routes that the app and its plugins add from now on; complete once the app is ready. */
 export function listOperations(app: FastifyInstance, write: unknown): readonly RouteOperation[] {
   const operations: RouteOperation[] = []
   app.addHook('onRoute', (route) => {
     const operation = route.config?.operation
     if (operation === undefined) return
-    // HEAD comes with GET.
+    // Fastify adds HEAD with GET.
     for (const method of [route.method].flat().filter((one) => one !== 'HEAD')) {
       operations.push(readRoute(route, { method, operation, write }))
     }

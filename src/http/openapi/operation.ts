@@ -4,39 +4,39 @@ import type { TSchema } from 'typebox'
 export type OperationTag =
   'Records' | 'Cells' | 'Runs' | 'Provenance' | 'Sheet' | 'Files' | 'Proposals' | 'Events' | 'Service'
 
-/** Request headers that operations look at; what they mean is in `headers.ts`. */
+/** Request headers that operations read; `headers.ts` describes them. */
 export type RequestHeader =
   'Accept' | 'If-Match' | 'If-None-Match' | 'Last-Event-ID' | 'Prefer' | 'X-Svc-Actor'
 
-/** Headers of answers; what they mean is in `headers.ts`. */
+/** Response headers; `headers.ts` describes them. */
 export type AnswerHeader =
   'Content-Disposition' | 'ETag' | 'Link' | 'Location' | 'Preference-Applied' | 'Retry-After' | 'Vary'
 
-/** What an answer of one status looks like. */
+/** The description of the response with one status. */
 export interface AnswerNotes {
   readonly description?: string
   readonly headers?: readonly AnswerHeader[]
-  /** By media type; of a stream of lines or frames, the schema of one. Without it, what `schema.response` says, as JSON. */
+  /** The schema by media type; for a stream of lines or frames, the schema of one. Without it, `schema.response` as JSON. */
   readonly content?: Readonly<Record<string, TSchema>>
 }
 
-/** What the OpenAPI document says of a route beyond its schemas; stands in the route's `config`. */
+/** The part of a route's description that its schemas do not contain; it is in the route's `config`. */
 export interface Operation {
-  /** Its `operationId`: camelCase, a verb first; clients are generated from it. */
+  /** Its `operationId`: camelCase, with a verb first; generated clients use it. */
   readonly id: string
   readonly tag: OperationTag
   /** A few words without a full stop. */
   readonly summary: string
-  /** Markdown; what the summary leaves out. */
+  /** Markdown: details beyond the summary. */
   readonly description?: string
-  /** Errors beyond those that every operation of its sort can answer with. */
+  /** Errors beyond those of every operation of its sort. */
   readonly errors?: readonly (404 | 409 | 412 | 503)[]
   readonly headers?: readonly RequestHeader[]
-  /** Of a route that reads its body by itself, as bytes. */
+  /** The schema of the body, for a route that reads its body itself, as bytes. */
   readonly body?: TSchema
-  /** Keywords of JSON Schema on how the members of the body go together, which the use case checks. */
+  /** JSON Schema keywords for rules between members of the body, which the operation checks. */
   readonly bodyRules?: Readonly<Record<string, unknown>>
-  /** By status; beside, or instead of, `schema.response`. */
+  /** Responses by status, in addition to `schema.response` or instead of it. */
   readonly answers?: Readonly<Record<number, AnswerNotes>>
 }
 

@@ -50,7 +50,7 @@ const WIRE = [
 /** Values of the sheet that serve as examples. */
 export type SheetExamples = Readonly<Partial<Record<ExampleOf, unknown>>>
 
-/** Components that are called otherwise than their schemas. */
+/** Components whose names differ from those of their schemas. */
 const NAMES: Readonly<Record<string, string>> = { RecordAnswer: 'Record' }
 
 const NAME_OF: ReadonlyMap<unknown, string> = new Map(
@@ -59,16 +59,13 @@ const NAME_OF: ReadonlyMap<unknown, string> = new Map(
     .map(([name, value]) => [value, NAMES[name] ?? name]),
 )
 
-/**
- * Turns schemas of wire/ into those of an OpenAPI document: what has a name there becomes a component of that name, and is
- * referred to.
- */
+/** Converts schemas of wire/ into those of an OpenAPI document: named schemas become components, which are referred to. */
 export class Components {
   readonly #schemas = new Map<string, JsonSchema>()
   readonly #given: Readonly<Record<string, JsonSchema>>
   readonly #examples: SheetExamples
 
-  /** `given` are components that are not made from wire/, but take the place of those of the same name. */
+  /** `given` are components that replace those of the same name from wire/. */
   constructor(given: Readonly<Record<string, JsonSchema>>, examples: SheetExamples) {
     this.#given = given
     this.#examples = examples
@@ -79,12 +76,12 @@ export class Components {
     return Object.fromEntries([...this.#schemas].toSorted(([a], [b]) => (a < b ? -1 : 1)))
   }
 
-  /** A schema as it stands in the document. */
+  /** Returns a schema as the document contains it. */
   use(schema: unknown): JsonSchema {
     return this.#named(schema, (given) => this.#convert(given))
   }
 
-  /** The schema of a body: `null` for an optional member means that it is absent (D36). */
+  /** Returns the schema of a body: `null` for an optional member means that it is absent (D36). */
   useBody(schema: unknown): JsonSchema {
     return this.#named(schema, (given) => {
       const body = this.#convert(given)
@@ -132,16 +129,16 @@ export class Components {
   }
 }
 
-/** Numbers of decisions are for who works on the service. */
+/** Removes the numbers of rules, which only developers of the service need. */
 function withoutDecisions(description: string): string {
   return description.replaceAll(/ \(D\d+(?:, D\d+)*\)/g, '')
 }
 
-/** The same schema in the words that readers and generators of clients know best. */
+/** Rewrites a schema with the keywords that readers and client generators support best. */
 function simplify(schema: Readonly<Record<string, unknown>>): JsonSchema {
   const { anyOf, patternProperties, pattern, title: _title, ...rest } = schema
   const { allOf, type: _type, ...besides } = rest
-  // Beside a description and examples, the reference alone says it.
+  // Beside a description and examples, the reference alone is enough.
   if (Array.isArray(allOf) && allOf.length === 1) return { ...besides, ...(allOf[0] as JsonSchema) }
   if (pattern === WHOLE_NUMBER) return { ...rest, type: 'integer' }
   const any = (patternProperties as Readonly<Record<string, unknown>> | undefined)?.['^.*$']
@@ -158,7 +155,7 @@ function anyMember(schema: unknown): JsonSchema {
   return { additionalProperties: isAnything ? true : schema }
 }
 
-/** The forms of a body; the members that others have are absent, or null, in each. */
+/** Returns the forms of a body; in each, the members of the other forms are absent or null. */
 function oneOfForms(body: JsonSchema, forms: readonly JsonSchema[]): JsonSchema {
   const { anyOf: _anyOf, ...rest } = body
   const all = forms.flatMap((form) => Object.keys(propertiesOf(form)))
@@ -182,7 +179,7 @@ function optionalOrNull(body: JsonSchema): JsonSchema {
   return { ...body, properties: Object.fromEntries(properties) as JsonSchema }
 }
 
-/** Bodies have no integers that JSON parsers would round. */
+/** Bounds the integers of bodies to those that JSON parsers do not round. */
 function safely(schema: JsonSchema): JsonSchema {
   return schema['type'] === 'integer' ? { maximum: Number.MAX_SAFE_INTEGER, ...schema } : schema
 }
@@ -197,7 +194,7 @@ function orNull({ $ref, type, enum: values, ...rest }: JsonSchema): JsonSchema {
   return { ...rest, type: [type, 'null'].flat(), ...listed }
 }
 
-/** A union of constants is a list of them; a type or null is one type more. */
+/** Turns a union of constants into an enumeration, and a type or null into a list of types. */
 function simplifyUnion(schemas: readonly JsonSchema[]): JsonSchema {
   const others = schemas.filter(({ type }) => type !== 'null')
   const isNullable = others.length < schemas.length

@@ -12,7 +12,7 @@ const ANY_RECORD: JsonSchema = {
 
 const CONDITION: JsonSchema = { $ref: '#/components/schemas/Condition' }
 
-/** The components of an OpenAPI document that are by the definition of the sheet. What is broken has any names. */
+/** Returns the components of an OpenAPI document that the definition of the sheet determines. An invalid definition allows any names. */
 export function sheetComponents({
   records,
   derivations,
@@ -38,6 +38,6 @@ export function sheetComponents({
 function names(description: string, known: readonly string[] | undefined): JsonSchema {
   const text = { type: 'string', minLength: 1, description }
   if (known === undefined) return text
-  // A list of no values is no schema.
+  // An empty enumeration is not a valid schema.
   return { ...text, ...(known.length === 0 ? { not: {} } : { enum: known }) }
 }

@@ -1,7 +1,7 @@
 import type { SheetSchemas } from '../../sheet/schema/read-record-schemas.ts'
 import type { SheetExamples } from './schemas.ts'
 
-/** Examples of a sheet: its first record and its names. Without records, those of its names alone. */
+/** Returns examples of a sheet: its first record and its names. Without records, only those of its names. */
 export function sheetExamples({ records, derivations, sample }: SheetSchemas): SheetExamples {
   const names = records === null ? {} : nameExamples(records.fields)
   const [target] = derivations?.targets ?? []

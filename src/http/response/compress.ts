@@ -2,22 +2,22 @@ import { pipeline, type Readable, type Transform } from 'node:stream'
 import { brotliCompress, constants, createBrotliCompress, createGzip, gzip } from 'node:zlib'
 import type { Encoding } from './negotiate.ts'
 
-/** Below this many bytes an answer fits into one packet anyway. */
+/** Below this many bytes a response fits into one packet anyway. */
 export const COMPRESSED_FROM = 1024
 
-/** Quick enough to be worth it for answers that are made once: a page of 50 records takes a fraction of a millisecond. */
+/** Fast enough for responses that are made once: a page of 50 records takes a fraction of a millisecond. */
 const GZIP = { level: 5 }
 const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } }
 
 const TEXTUAL =
   /^(?:text\/(?!event-stream)|application\/(?:[\w.-]+\+)?(?:json|x-ndjson|javascript|xml)\b|image\/svg\+xml)/
 
-/** Whether answers of a content type get smaller by it. */
+/** Whether compression reduces the size of a content type. */
 export function isCompressible(contentType: unknown): boolean {
   return typeof contentType === 'string' && TEXTUAL.test(contentType)
 }
 
-/** Hands on the bytes in an encoding; the work is done in another thread. */
+/** Passes the encoded bytes to a callback; the work is done in another thread. */
 export function compress(
   bytes: Uint8Array | string,
   encoding: Encoding,
@@ -27,10 +27,10 @@ export function compress(
   else brotliCompress(bytes, BROTLI, done)
 }
 
-/** A stream in an encoding. Either ends with the other, at a fault too. */
+/** Returns an encoded stream. If either stream ends or fails, so does the other. */
 export function compressStream(source: Readable, encoding: Encoding): Transform {
   const encoder = encoding === 'gzip' ? createGzip(GZIP) : createBrotliCompress(BROTLI)
-  // Whoever reads the encoder hears of a fault.
+  // The reader of the encoder receives the error.
   pipeline(source, encoder, () => undefined)
   return encoder
 }

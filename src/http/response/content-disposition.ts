@@ -1,6 +1,6 @@
 /**
- * The header that has a browser keep an answer as a file of this name (RFC 6266): in ASCII for old ones, and as it is. What
- * file systems do not take, or a header cannot hold, is a low line.
+ * Returns the header that makes a browser save a response under a file name (RFC 6266): in ASCII for old browsers, and as given. Characters
+ * that file systems or headers do not allow become an underscore.
  */
 export function attachment(fileName: string): string {
   const name = fileName.toWellFormed().replaceAll(/[\p{Cc}\p{Cf}"*/:<>?\\|]/gu, '_')

@@ -2,18 +2,18 @@ import { hash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ValidationError } from '../../errors/service-error.ts'
 
-/** The versions that a write is for: any with `*`, null when the request has no condition. */
+/** The versions to which a write is limited: any with `*`, null if the request has no condition. */
 export type VersionCondition = readonly string[] | '*' | null
 
 /**
- * Says which version of a record an answer is of: a strong `ETag` (RFC 9110 8.8.3), made of the version and the stamp
- * of what else the answer depends on.
+ * Sets a strong `ETag` (RFC 9110 8.8.3) of a record's response, made of the record's version and the stamp of all else that the response
+ * depends on.
  */
 export function tagVersion(reply: FastifyReply, version: string, stamp: string): void {
   reply.header('etag', `"${version}-${stamp}"`)
 }
 
-/** Bytes up to which an answer gets a tag that is made of them: hashing more keeps others waiting. */
+/** Bytes up to which the tag of a response is a hash of them: hashing more delays other requests. */
 export const TAGGED_UP_TO: number = 8 << 20
 
 /** Characters of a content tag: 128 bits. */
@@ -21,7 +21,7 @@ const CONTENT_TAG_LENGTH = 22
 
 const CONTENT_TAGS = new WeakMap<Uint8Array, string>()
 
-/** A text that is another for other bytes. Of bytes that are kept and sent again it is worked out once. */
+/** Returns a text that differs for different bytes. For bytes that are cached and sent again it is computed once. */
 export function contentTag(content: string | Uint8Array): string {
   if (typeof content === 'string') return digest(content)
   let tag = CONTENT_TAGS.get(content)
@@ -36,15 +36,15 @@ function digest(content: string | Uint8Array): string {
   return hash('sha256', content, 'base64url').slice(0, CONTENT_TAG_LENGTH)
 }
 
-/** The tag of the same content in an encoding: a strong tag is that of certain bytes. */
+/** Returns the tag of the same content in an encoding: a strong tag identifies exact bytes. */
 export function tagOfEncoding(etag: string, encoding: string): string {
   return etag.startsWith('W/') ? etag : `${etag.slice(0, -1)}+${encoding}"`
 }
 
-/** An entity tag (RFC 9110 8.8.3), or what may stand between two of them. */
+/** Matches an entity tag (RFC 9110 8.8.3), or separators between two of them. */
 const TAG_OR_SEPARATOR = /(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"|[ \t,]+/g
 
-/** The tags of a list, as they were written; null when it is malformed. */
+/** Returns the tags of a list, as written; null if it is malformed. */
 function readTags(header: string): readonly string[] | null {
   const tokens = header.match(TAG_OR_SEPARATOR) ?? []
   const tags: string[] = []
@@ -62,9 +62,8 @@ function readTags(header: string): readonly string[] | null {
 }
 
 /**
- * Reads `If-Match` (RFC 9110 13.1.1) of a write to a record; sent several times, it is one list. What is no tag of a
- * record that is shown as `stamp` says stays as it was written, and no version is like that: the comparison is a strong
- * one. Throws ValidationError.
+ * Reads `If-Match` (RFC 9110 13.1.1) of a write to a record; several headers count as one list. A tag that no record with this `stamp` can
+ * have is kept as written, and equals no version, since the comparison is strong. Throws ValidationError.
  */
 export function readIfMatch(request: FastifyRequest, stamp: string | null): VersionCondition {
   const header = request.headers['if-match']
@@ -78,8 +77,8 @@ export function readIfMatch(request: FastifyRequest, stamp: string | null): Vers
 }
 
 /**
- * Whether a client has an answer already, in whatever encoding: the tag of `If-None-Match` (RFC 9110 13.1.2) that is the
- * answer's, or null. A malformed header is as good as none.
+ * Returns the tag of `If-None-Match` (RFC 9110 13.1.2) that equals the response's, in whatever encoding, or null. A malformed header counts
+ * as absent.
  */
 export function seenTag(ifNoneMatch: string, etag: string): string | null {
   if (ifNoneMatch === '*') return etag
@@ -87,7 +86,7 @@ export function seenTag(ifNoneMatch: string, etag: string): string | null {
   return readTags(ifNoneMatch)?.find((tag) => weakly(tag) === wanted) ?? null
 }
 
-/** A tag for a weak comparison, which also makes no difference between encodings. */
+/** Returns a tag for a weak comparison, without the suffix of its encoding. */
 function weakly(tag: string): string {
   return tag.replace(/^W\//, '').replace(/\+\w+"$/, '"')
 }

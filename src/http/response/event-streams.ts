@@ -2,15 +2,15 @@ import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:
 import type { FrameQueue, SizeOf } from '../../events/event-bus.ts'
 import { CONNECTED_COMMENT, eventId, KEEPALIVE_COMMENT } from '../../wire/runs/materialize-frames.ts'
 
-/** What a stream tells. */
+/** The frames of a stream. */
 export interface EventSource<F extends object> {
   /** Frames that every subscriber gets first. */
   readonly first?: readonly F[]
-  /** The id of the last frame before those that come, where frames have ids. */
+  /** The id of the last frame before those that follow, where frames have ids. */
   readonly position?: number | null
   /** See `EventBus.subscribe`; the stream ends when the subscription does. */
   subscribe(wake: () => void, sizeOf: SizeOf<F>): FrameQueue<F>
-  /** A frame as the stream carries it; every source of the same frame must say the same. */
+  /** Renders a frame; every source of the same frame must render it equally. */
   render(frame: F): string
 }
 
@@ -18,21 +18,21 @@ export interface EventSource<F extends object> {
 export interface StreamTimes {
   /** Between keepalive comments. */
   readonly keepAliveMs: number
-  /** How long a client may take nothing while something waits for it. */
+  /** Time for which a client may read nothing while frames wait for it. */
   readonly stalledMs: number
 }
 
-/** How long a client may take nothing of what waits for it, unless an app is told otherwise; see {@link StreamTimes}. */
+/** Default of {@link StreamTimes.stalledMs}. */
 export const STALLED_MS = 60_000
 
-/** How long a client has to take the end of a stream. */
+/** Time in which a client has to read the end of a stream. */
 const LAST_WORDS_MS = 30_000
 
 /** The open event streams of an app, so that closing the app can end them. */
 export class EventStreams {
   readonly #times: StreamTimes
   readonly #open = new Set<{ close(): void }>()
-  /** Frames as bytes for as long as anybody wants them, so that a thousand subscribers share one copy. */
+  /** Frames as bytes for as long as they are referenced, so that a thousand subscribers share one copy. */
   readonly #rendered = new WeakMap<object, Buffer>()
   #closed = false
 
@@ -41,10 +41,10 @@ export class EventStreams {
   }
 
   /**
-   * Sends a subscriber the greeting, then every frame published from now on, and a comment every `keepAliveMs`
-   * (specification, "Framing"). While the client does not read, nothing is written: its frames wait in the bounded
-   * queue of its subscription, which drops the oldest, so it costs neither memory nor anybody else's time. When it has
-   * taken nothing for `stalledMs`, its connection is closed. To `HEAD` it sends the headers, and nobody subscribes.
+   * Sends a subscriber the greeting, then every frame published from now on, and a comment every `keepAliveMs` (specification, "Framing").
+   * While the client does not read, nothing is written: its frames wait in the bounded queue of its subscription, which drops the oldest,
+   * so a slow client costs no memory and delays nobody. If it reads nothing for `stalledMs`, its connection is closed. To `HEAD` it sends
+   * the headers, without a subscription.
    */
   open<F extends object>(
     response: ServerResponse,
@@ -52,20 +52,20 @@ export class EventStreams {
     source: EventSource<F>,
   ): void {
     if (response.req.method === 'HEAD') {
-      // The connection serves further requests: nothing follows on it.
+      // The connection cannot serve further requests after a stream.
       const { connection: _connection, ...others } = headers
       response.writeHead(200, others).end()
       return
     }
     let stalled = false
     const write = (bytes: string | Buffer): void => {
-      // What `write` answers false to has been accepted all the same; it only asks to wait.
+      // `write` accepts the bytes even if it returns false, which only asks to wait.
       if (!response.write(bytes)) stalled = true
     }
     const rendered = (frame: F): Buffer => this.#render(frame, source)
     let cutOff: NodeJS.Timeout | undefined
     const pump = (): void => {
-      // Of a source that has ended the rest is handed over at once: it is bounded.
+      // Once a source has ended, the rest is written at once: it is bounded.
       while (!stalled || (subscription.closed && !this.#closed)) {
         const frame = subscription.take()
         if (frame === undefined) break
@@ -77,11 +77,11 @@ export class EventStreams {
     }
     const subscription = source.subscribe(pump, (frame) => rendered(frame).length)
     const keepAlive = setInterval(() => {
-      // What waits will do as a sign of life, and comments shall not pile up behind it.
+      // Waiting frames show that the stream is alive, and comments must not pile up behind them.
       if (response.writableLength === 0) write(KEEPALIVE_COMMENT)
     }, this.#times.keepAliveMs)
-    // Silence is no fault where there is nothing to say. Node counts it as progress when the system takes part of a
-    // large frame, so that a slow client is not taken for one that has stalled.
+    // A stream without frames is not stalled. Node counts it as progress when the system accepts part of a large frame, so that a slow
+    // client is not taken for a stalled one.
     response.setTimeout(this.#times.stalledMs, () => {
       if (response.writableLength > 0) response.destroy()
     })
@@ -104,7 +104,7 @@ export class EventStreams {
     this.#open.add(stream)
     response.writeHead(200, headers)
     write(CONNECTED_COMMENT)
-    // So that a client that is told nothing before it has to come back misses nothing either.
+    // So that a client that reconnects before it received a frame misses nothing either.
     if (typeof source.position === 'number') write(eventId(source.position))
     for (const frame of source.first ?? []) write(rendered(frame))
     if (this.#closed) stream.close()
@@ -118,7 +118,7 @@ export class EventStreams {
     return bytes
   }
 
-  /** Ends every stream: what waits is sent, stalled clients are cut off. */
+  /** Ends every stream: waiting frames are sent, stalled clients are disconnected. */
   close(): void {
     this.#closed = true
     for (const stream of this.#open) stream.close()
@@ -126,18 +126,18 @@ export class EventStreams {
 }
 
 /**
- * The id of the last frame that a client that comes back has had; null when it says none. What cannot be one counts as none,
- * as it would be that of another server.
+ * Returns the id of the last frame that a reconnecting client received; null if it sends none. A malformed id counts as none: it would be
+ * that of another server.
  */
 export function lastEventId({ headers }: Pick<IncomingMessage, 'headers'>): number | null {
   const given = headers['last-event-id']
   return typeof given === 'string' && /^\d{1,15}$/.test(given) ? Number(given) : null
 }
 
-/** The headers of an event stream, beside those that the answer has already. */
+/** The headers of an event stream, besides those already set on the response. */
 export const STREAM_HEADERS: OutgoingHttpHeaders = {
   'content-type': 'text/event-stream; charset=utf-8',
-  // The connection serves nothing else afterwards; and proxies shall not collect frames.
+  // The connection serves nothing else afterwards; and proxies must not buffer frames.
   connection: 'close',
   'x-accel-buffering': 'no',
 }

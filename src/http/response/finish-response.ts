@@ -7,7 +7,7 @@ import { preferredEncoding } from './negotiate.ts'
 
 declare module 'fastify' {
   interface FastifyReply {
-    /** The answer holds a secret: it is not compressed, since its length would tell about it (BREACH), nor tagged. */
+    /** Whether the response contains a secret: it is then neither compressed, since its length would reveal it (BREACH), nor tagged. */
     holdsSecret: boolean
   }
 }
@@ -15,8 +15,8 @@ declare module 'fastify' {
 type Payload = string | Uint8Array | Readable
 
 /**
- * The last that is done to every answer, as `onSend` hook: reads get an `ETag` and are a `304` for who has them already,
- * and what is worth it is compressed for who asks for that (RFC 9110). Event streams are written past it.
+ * Finishes every response, as `onSend` hook: reads get an `ETag` and become a `304` for clients that have them, and large responses are
+ * compressed for clients that accept it (RFC 9110). Event streams bypass it.
  */
 export const finishAnswer: onSendHookHandler = (request, reply, payload, done) => {
   if (reply.statusCode !== 200 || !isPayload(payload) || reply.holdsSecret) {
@@ -55,7 +55,7 @@ function isPayload(payload: unknown): payload is Payload {
   return typeof payload === 'string' || payload instanceof Uint8Array || payload instanceof Readable
 }
 
-/** Tags a read; whether the client has the answer already, which then is a `304`. */
+/** Tags a read. Returns whether the client has the response already, which then is a `304`. */
 function tagRead(request: FastifyRequest, reply: FastifyReply, payload: Payload): boolean {
   let etag = reply.getHeader('etag')
   if (etag === undefined) {
@@ -78,12 +78,12 @@ function mayCompress(reply: FastifyReply, payload: Payload): boolean {
   return large && !reply.hasHeader('content-encoding') && isCompressible(reply.getHeader('content-type'))
 }
 
-/** Bytes up to which an answer is sent as text. */
+/** Bytes up to which a response is sent as text. */
 const TEXT_UP_TO = 8192
 
 /**
- * An answer as it is; of a stream that nobody reads, nothing. A short text goes out with the headers in one piece, where bytes
- * would be a piece of their own, which costs more than turning them into text.
+ * Returns a response unchanged; empties a stream for `HEAD`. A short text is sent together with the headers, where bytes would be a write
+ * of their own, which costs more than decoding them.
  */
 function whole(method: string | undefined, payload: Payload): Payload {
   if (payload instanceof Readable) return method === 'HEAD' ? nothing(payload) : payload
@@ -93,7 +93,7 @@ function whole(method: string | undefined, payload: Payload): Payload {
     : payload
 }
 
-/** A stream without anything, so that nobody puts a length beside it; what was to be sent is let go. */
+/** Returns an empty stream, so that no length is added, and discards the payload. */
 function nothing(payload: Payload): Readable {
   if (payload instanceof Readable) payload.destroy()
   return Readable.from([])

@@ -1,9 +1,9 @@
 import { toMaterializeAnswer, type MaterializeReport } from '../../wire/runs/materialize.ts'
 
-/** Failures that one part of an answer has: other requests are served between parts. */
+/** Failures in one part of a response: other requests are served between parts. */
 export const FAILURES_AT_ONCE = 1000
 
-/** Yields the JSON text of a run's answer in parts, so that no list of failures is too long for it. */
+/** Yields the JSON text of a run's response in parts, so that no list of failures is too long for it. */
 export function* materializeText(report: MaterializeReport): Generator<string> {
   const { materialized, skipped, failures, totalCost } = report
   yield `{"materialized":${materialized},"skipped":${skipped},"failures":[`

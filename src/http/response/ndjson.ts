@@ -12,12 +12,12 @@ for (const byte of Buffer.from('[{')) KINDS[byte] = OPEN
 for (const byte of Buffer.from(']}')) KINDS[byte] = CLOSE
 for (const byte of Buffer.from(' \t\r\n')) KINDS[byte] = SPACE
 
-/** Bytes that are turned into lines before other requests have their turn. */
+/** Bytes that are converted before other requests are served. */
 const BYTES_AT_ONCE = 1 << 20
 
 /**
- * Turns a JSON array, given as text in UTF-8, into lines with one item each. The text of a value stays as it is, so that no
- * digit of a number is lost; only white space between its parts goes. The text must be JSON.
+ * Converts a JSON array, given as text in UTF-8, into lines with one item each. The text of a value is kept, so that no digit of a number
+ * is lost; only white space between its parts is removed. The text must be valid JSON.
  */
 export async function toNdjson(array: Uint8Array): Promise<Buffer> {
   const lines = Buffer.allocUnsafe(array.length)
@@ -54,7 +54,7 @@ class LineWriter {
       const kind = KINDS[byte] ?? OTHER
       if (kind === SPACE) continue
       if (kind === CLOSE) depth--
-      // The brackets of the array itself are left out, which leaves room for the end of the last line.
+      // The brackets of the array itself are left out, which frees a byte for the end of the last line.
       const outermost = depth === 0
       if (kind === OPEN) depth++
       if (outermost) continue

@@ -1,14 +1,14 @@
 import type { FastifyReply } from 'fastify'
 
-/** Longest link beside a body that has the cursor as well: proxies refuse answers whose headers are large. */
+/** Longest link for a response whose body has the cursor as well: proxies refuse responses with large headers. */
 const LONGEST_LINK = 2000
 
-/** What a page of a list was asked for with. */
+/** The query parameters of a request for a page. */
 export type PageQuery = Readonly<Record<string, string | undefined>>
 
 /**
- * Says where the page after a page is: `Link: <…>; rel="next"` (RFC 8288), a reference that is relative to the request.
- * Where the body does not say it too (`isOnlyPlace`), however long it is.
+ * Sets the link to the next page: `Link: <…>; rel="next"` (RFC 8288), relative to the request. If the body does not have the cursor
+ * (`isOnlyPlace`), its length is not limited.
  */
 export function linkNextPage(
   reply: FastifyReply,
@@ -27,7 +27,7 @@ export function linkNextPage(
   if (nextCursor === null) return
   let next = ''
   for (const [name, value] of Object.entries(query)) {
-    // A cursor says where the page starts, and a position with it would be refused.
+    // The cursor determines where the page starts; a position beside it would be refused.
     if (value === undefined || name === 'position' || name === 'cursor') continue
     next += `${name}=${encodeURIComponent(value)}&`
   }

@@ -44,7 +44,7 @@ export const STATUS: Readonly<Record<ErrorType, number>> = {
   ServiceError: 500,
 }
 
-/** The status of codes for which that of their type is not exact enough (RFC 9110; D36). */
+/** The status of codes for which that of their type is too general (RFC 9110; D36). */
 const STATUS_OF_CODE: Readonly<Partial<Record<ErrorCode, number>>> = {
   version_mismatch: 412,
   conflict: 409,

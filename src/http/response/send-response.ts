@@ -1,7 +1,7 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import type { FastifyReply } from 'fastify'
 
-/** Sends an answer of fetch, with the headers that every answer has; a stream as it comes, no faster than it is taken. */
+/** Sends a fetch `Response` with the security headers; a stream at the pace at which the client reads it. */
 export function sendResponse(reply: FastifyReply, response: Response): void {
   reply.hijack()
   const { connection: _connection, ...own } = Object.fromEntries(response.headers)
@@ -30,7 +30,7 @@ async function pump(body: ReadableStream<Uint8Array>, raw: ServerResponse): Prom
     }
     raw.end()
   } catch {
-    // A stream that breaks off shall not look as if it had come to its end.
+    // A stream that fails must not look complete.
     raw.destroy()
   }
 }

@@ -11,7 +11,7 @@ const LIST: Operation = {
   description: 'Each after those that it depends on, with what the file says.',
 }
 
-/** `GET /api/derivations`: the files with what they come to. */
+/** `GET /api/derivations`: the files with their parsed contents. */
 export function derivationsRoutes(app: Api, { sheet, read }: RouteContext): void {
   const schema = { querystring: NoQuery, response: { 200: DerivationsAnswer } }
   app.get('/api/derivations', { ...read, schema, config: { operation: LIST } }, async () =>

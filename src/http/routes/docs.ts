@@ -6,7 +6,7 @@ import type { DocumentShape } from '../docs/document-shape.ts'
 import type { OpenApiFile } from '../openapi/openapi-file.ts'
 import type { Api, RouteContext } from './route-context.ts'
 
-/** The one style sheet of the page, which is in it, and nothing else: no script, and nothing from anywhere. */
+/** Allows the one style sheet, which is in the page, and nothing else: no script, and no other source. */
 const POLICY = [
   "default-src 'none'",
   `style-src 'sha256-${hash('sha256', DOCS_STYLE, 'base64')}'`,
@@ -21,7 +21,7 @@ interface Rendered {
   readonly page: string
 }
 
-/** `GET /docs`: the documentation of the interface, from its OpenAPI document, for people. */
+/** `GET /docs`: the documentation of the interface for people, from its OpenAPI document. */
 export function docsRoutes(app: Api, { openApi, read }: RouteContext): void {
   let last: Rendered | null = null
   app.get('/docs', { ...read, schema: { querystring: NoQuery } }, async ({ host, protocol }, reply) => {

@@ -34,7 +34,7 @@ const EXPORT: Operation = {
   },
 }
 
-/** `GET /api/export/{format}`: records as a file, however many. */
+/** `GET /api/export/{format}`: any number of records as a file. */
 export function exportRoutes(app: Api, { sheet, read, logger }: RouteContext): void {
   const schema = { params: ExportParams, querystring: ExportRecordsQuery }
   app.get(
@@ -58,7 +58,7 @@ export function exportRoutes(app: Api, { sheet, read, logger }: RouteContext): v
         raw: raw === 'true',
       })
       const stream = Readable.from(file.bytes, { objectMode: false })
-      // Once bytes are on their way, all that the client can hear is that the connection breaks.
+      // After the first byte an error can only be signalled by closing the connection.
       stream.on('error', (error: Error) => {
         if (reply.raw.headersSent) logger.error({ err: error, format }, 'an export broke off')
       })

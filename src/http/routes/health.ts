@@ -13,7 +13,7 @@ const GET: Operation = {
   errors: [503],
 }
 
-/** `GET /api/healthz`: whether the process answers. */
+/** `GET /api/healthz`: whether the process responds. */
 export function healthRoutes(app: Api, { read, isClosing }: RouteContext): void {
   const schema = { querystring: NoQuery, response: { 200: HealthAnswer } }
   app.get('/api/healthz', { ...read, schema, config: { operation: GET } }, () => {

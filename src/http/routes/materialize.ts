@@ -35,7 +35,7 @@ const MATERIALIZE: Operation = {
   },
 }
 
-/** `POST /api/materialize`; the use case publishes the frames (specification, "Events"; D40). */
+/** `POST /api/materialize`; the operation publishes the frames (specification, "Events"; D40). */
 export function materializeRoutes(app: Api, { sheet, actors, write }: RouteContext): void {
   const schema = {
     querystring: NoQuery,
@@ -76,7 +76,7 @@ export function materializeRoutes(app: Api, { sheet, actors, write }: RouteConte
   )
 }
 
-/** Whether the client would rather not wait (RFC 7240, section 4.1). */
+/** Whether the client prefers not to wait (RFC 7240, section 4.1). */
 function prefersAsync(request: FastifyRequest): boolean {
   const preferences = [request.headers['prefer'] ?? []].flat().join(',')
   return preferences.split(',').some((one) => /^\s*respond-async\s*(?:;|$)/i.test(one))

@@ -5,9 +5,12 @@ import { acceptJsonBodies } from '../middleware/body-parser.ts'
 import { sendResponse } from '../response/send-response.ts'
 import type { Api, RequestHook, RouteContext } from './route-context.ts'
 
-/** Where agents are served: requests and answers of fetch, behind the check of host and origin. */
+/** Serves agents: handles requests of fetch, which have passed the check of host and origin. */
 export interface AgentEndpoint {
-  /** The body has been read; `actor` is who writes, null for whom the endpoint knows; `closed` when the answer is through. */
+  /**
+   * Handles a request whose body is parsed; `actor` is the writer, null for the default of the endpoint; `closed` resolves when the
+   * response is sent.
+   */
   fetch(
     request: Request,
     how: { readonly parsedBody: unknown; readonly actor: GivenActor; readonly closed: Promise<void> },
@@ -19,12 +22,12 @@ export interface AgentEndpoint {
 /** Largest message of an agent in bytes. */
 export const MCP_BODY_LIMIT = 4 * 1024 * 1024
 
-/** `/mcp`: the Model Context Protocol over Streamable HTTP. No cookie is looked at, so that there is nothing to forge. */
+/** `/mcp`: the Model Context Protocol over Streamable HTTP. It reads no cookie, so that no request can be forged. */
 export function mcpRoutes(app: Api, { actors, checkHead }: RouteContext, endpoint: AgentEndpoint): void {
-  // Its records may have arrays of any length; the limit in bytes bounds them.
+  // The records may have arrays of any length; the limit in bytes bounds them.
   acceptJsonBodies(app, Infinity)
   const onRequest: RequestHook = (request, reply, done) => {
-    // A link on a page of another site may lead a browser to pages, and this is none.
+    // A link on a page of another site may open pages, and this is none.
     if (request.headers['sec-fetch-mode'] === 'navigate') {
       done(new PermissionDeniedError('/mcp is for agents, it has no page to show', 'origin_refused'))
       return
@@ -52,7 +55,7 @@ export function mcpRoutes(app: Api, { actors, checkHead }: RouteContext, endpoin
   })
 }
 
-/** As much of a request as the protocol looks at; neither cookies nor credentials. */
+/** Returns a request with the headers that the protocol reads; neither cookies nor credentials. */
 function webRequest({ method, headers }: FastifyRequest, signal: AbortSignal): Request {
   const kept = Object.entries(headers).filter(
     ([name]) =>

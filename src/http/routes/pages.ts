@@ -4,15 +4,12 @@ import staticFiles from '@fastify/static'
 import type { FastifyError, FastifyInstance } from 'fastify'
 import { SheetError } from '../../errors/service-error.ts'
 
-/** The addresses at which the viewer shows something; it finds out by itself what. */
+/** The addresses of the viewer, which has a page for each. */
 const PAGES = ['/', '/sql', '/runs', '/runs/:id', '/proposals', '/proposals/:id', '/derivations', '/contract']
 
-/**
- * The viewer: its page, and the files that belong to it, whose names change with what is in them. `directory` is where the
- * build put them.
- */
+/** Serves the viewer: its page, and its files, whose names contain a hash of their contents. `directory` has the build. */
 export function pagesRoutes(app: FastifyInstance, directory: string): void {
-  // What is not served is none of anybody's business; thrown on, this gets its envelope.
+  // Errors are not logged here; thrown on, this one gets its envelope.
   app.setErrorHandler((error: FastifyError) => {
     const { statusCode = 500 } = error
     throw statusCode >= 400 && statusCode < 500
@@ -42,8 +39,8 @@ export function pagesRoutes(app: FastifyInstance, directory: string): void {
 }
 
 /**
- * A small file that keeps its name when it changes, for a tag by its bytes: packages give every file the same time, so
- * that by size and time the page of the next version could be taken for that of this one. Throws SheetError.
+ * Reads a small file whose name does not change with its contents, for a tag from its bytes. Packages give every file the same time, so
+ * that by size and time the page of the next version could be taken for this one. Throws SheetError.
  */
 async function read(path: string): Promise<Buffer> {
   try {
@@ -53,7 +50,7 @@ async function read(path: string): Promise<Buffer> {
   }
 }
 
-/** Nothing from anywhere else, and no scripts but files. Styles may be inline: menus and the SQL editor set them. */
+/** Forbids other sources, and inline scripts. Styles may be inline: menus and the SQL editor set them. */
 const PAGE_POLICY = [
   "default-src 'none'",
   "script-src 'self'",

@@ -10,7 +10,7 @@ const GET: Operation = {
   description: 'The fields that the actor may write by hand, and whether it may delete records.',
 }
 
-/** `GET /api/permissions`: what an actor may do (D7). */
+/** `GET /api/permissions`: the permissions of an actor (D7). */
 export function permissionsRoutes(app: Api, { sheet, read, actors }: RouteContext): void {
   const schema = { querystring: PermissionsQuery, response: { 200: PermissionsAnswer } }
   app.get('/api/permissions', { ...read, schema, config: { operation: GET } }, async (request) => {

@@ -55,10 +55,10 @@ const REJECT: Operation = {
   errors: [404, 409],
 }
 
-/** Largest body of a proposal, in bytes: twice what of it may differ from what is there. */
+/** Largest body of a proposal, in bytes: twice the bytes by which it may differ from the present values. */
 export const PROPOSAL_BODY_LIMIT = 8 << 20
 
-/** `/api/proposals` and what is below it. */
+/** `/api/proposals` and the paths below it. */
 export function proposalsRoutes(app: Api, { sheet, actors, read, write }: RouteContext): void {
   const listSchema = { querystring: ProposalsQuery, response: { 200: ProposalListAnswer } }
   app.get('/api/proposals', { ...read, schema: listSchema, config: { operation: LIST } }, async ({ query }) =>
@@ -79,7 +79,7 @@ export function proposalsRoutes(app: Api, { sheet, actors, read, write }: RouteC
       sendJson(reply, await jsonInTurns(toProposalAnswer(await getProposal(sheet, params.id)))),
   )
 
-  // Its records may have arrays of any length; the limit in bytes bounds them.
+  // The records may have arrays of any length; the limit in bytes bounds them.
   acceptJsonBodies(app, Infinity)
   const bodyLimit = Math.min(app.initialConfig.bodyLimit ?? PROPOSAL_BODY_LIMIT, PROPOSAL_BODY_LIMIT)
   const proposeSchema = { querystring: NoQuery, body: ProposeBody, response: { 200: ProposalSummary } }
@@ -126,7 +126,7 @@ export function proposalsRoutes(app: Api, { sheet, actors, read, write }: RouteC
 }
 
 function changeOf(body: ProposeBody): ProposedChange {
-  // The contract says what a record may hold; it arrived as JSON.
+  // The contract validates the records, which arrived as JSON.
   return 'records' in body ? { records: body.records as JsonRecords } : { ids: body.ids }
 }
 

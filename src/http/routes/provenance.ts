@@ -31,7 +31,7 @@ export function provenanceRoutes(app: Api, { sheet, read }: RouteContext): void 
             'limit and cursor are for history=true; without it there is one entry',
             'conflicting_parameters',
           )
-        // As text: the answer may be `null`, which Fastify would take for an empty body.
+        // As text: the response may be `null`, which Fastify would take for an empty body.
         return sendJson(reply, await jsonInTurns(await readProvenance(sheet, { recordId, field })))
       }
       const page = { limit: wholeNumber(limit), cursor: cursor ?? null }

@@ -24,7 +24,7 @@ const GET_DIALECT: Operation = {
   description: 'Of filters and queries; and a condition `where` as a filter in it, to go on from.',
 }
 
-/** `POST /api/query` and `GET /api/sql` (D18, D19): they read only, so that they need no CSRF token. */
+/** `POST /api/query` and `GET /api/sql` (D18, D19): both only read, so they need no CSRF token. */
 export function queryRoutes(app: Api, { sheet, read }: RouteContext): void {
   const dialectSchema = { querystring: DialectQuery, response: { 200: DialectAnswer } }
   app.get('/api/sql', { ...read, schema: dialectSchema, config: { operation: GET_DIALECT } }, ({ query }) =>

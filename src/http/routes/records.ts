@@ -85,10 +85,10 @@ const DELETE: Operation = {
   headers: ['If-Match', 'X-Svc-Actor'],
 }
 
-/** Length of a cursor that may stand in a tag as it is: quicker than its hash. */
+/** Longest cursor that is part of a tag unhashed: quicker than its hash. */
 const SHORT_CURSOR = 64
 
-/** `/api/records` and `/api/records/{id}` (D10 to D16). Records are sent as the store made them. */
+/** `/api/records` and `/api/records/{id}` (D10 to D16). Records are sent as the store serialized them. */
 export function recordsRoutes(app: Api, { sheet, actors, read, write }: RouteContext): void {
   acceptRawBodies(app)
 
@@ -121,7 +121,7 @@ export function recordsRoutes(app: Api, { sheet, actors, read, write }: RouteCon
         sort: commaList(sort),
         position: wholeNumber(position),
       }
-      // Only a search can be stopped; a plain page is there before anybody can hang up.
+      // Only a search can be aborted; a plain page is ready before a client can disconnect.
       const isSearch = filter !== undefined || where !== undefined || sort !== undefined
       const list = (signal?: AbortSignal): Promise<RecordList> => listRecords(sheet, query, signal)
       const page = await (isSearch ? whileConnected(request, list) : list())
@@ -152,7 +152,7 @@ export function recordsRoutes(app: Api, { sheet, actors, read, write }: RouteCon
     '/api/records',
     { ...write, schema: upsertSchema, config: { operation: UPSERT } },
     async (request, reply) => {
-      // Bytes, not yet JSON: they are parsed where writing happens, so that a large body holds up nobody else.
+      // Bytes, not yet JSON: the writing thread parses them, so that a large body delays no other request.
       const body = request.body instanceof Uint8Array ? request.body : {}
       const { inserted, updated, total, version } = await upsertRecords(sheet, body, {
         ifMatch: readIfMatch(request, await readStamp(sheet)),
@@ -177,18 +177,18 @@ export function recordsRoutes(app: Api, { sheet, actors, read, write }: RouteCon
   )
 }
 
-/** Of the records and of what follows them, which are all that may change while the request is the same. */
+/** Tags a page by its records and its next cursor, the only parts that can change while the request is the same. */
 function pageTag({ records, nextCursor }: RecordList): string {
   return `"${contentTag(records)}.${followingOf(nextCursor)}"`
 }
 
-/** Cursors of sorted lists hold values, and may be long. */
+/** Cursors of sorted lists contain values, and may be long. */
 function followingOf(nextCursor: string | null): string {
   if (nextCursor === null) return 'end'
   return nextCursor.length <= SHORT_CURSOR ? nextCursor : contentTag(nextCursor)
 }
 
-/** A page in its envelope, without a look inside. */
+/** Puts a page into its envelope without parsing it. */
 function recordListBytes(page: RecordList): Buffer {
   const [before, after] = recordListParts(page)
   return Buffer.concat([Buffer.from(before), page.records, Buffer.from(after)])

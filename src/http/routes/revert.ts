@@ -21,7 +21,7 @@ const REVERT: Operation = {
   answers: { 200: { headers: ['Location'] } },
 }
 
-/** `POST /api/revert`, of a run, a cell or deletions. */
+/** `POST /api/revert`: reverts a run, a cell or deletions. */
 export function revertRoutes(app: Api, { sheet, actors, write }: RouteContext): void {
   const schema = { querystring: NoQuery, body: RevertBody, response: { 200: RevertAnswer } }
   app.post('/api/revert', { ...write, schema, config: { operation: REVERT } }, async (request, reply) => {
@@ -43,7 +43,7 @@ export function revertRoutes(app: Api, { sheet, actors, write }: RouteContext): 
 type Revert =
   Pick<RevertRunRequest, 'runId'> | Pick<RestoreRecordsRequest, 'records'> | Omit<RevertCellRequest, 'actor'>
 
-/** What a body asks for. */
+/** Returns the revert that a body requests. */
 function revertOf(body: RevertBody): Revert {
   if ('run_id' in body) return { runId: body.run_id }
   if ('record_ids' in body) return { records: body.record_ids.map((id) => ({ recordId: id, seq: null })) }

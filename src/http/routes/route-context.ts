@@ -28,20 +28,20 @@ export type RequestHook = (
   done: (error?: Error) => void,
 ) => void
 
-/** What every group of routes gets. */
+/** The dependencies of every group of routes. */
 export interface RouteContext {
   readonly sheet: Sheet
   readonly logger: HttpLogger
   readonly streams: EventStreams
   readonly actors: RequestActors
-  /** The OpenAPI document as it is now. */
+  /** Returns the present OpenAPI document. */
   openApi(): Promise<OpenApiFile>
   /** Whether the service is being stopped. */
   isClosing(): boolean
-  /** For routes that neither issue the CSRF cookie nor demand the token; the others have it already. */
+  /** For routes that neither issue the CSRF cookie nor require the token; `read` and `write` include it. */
   readonly checkHead: RequestHook
   /** Options of a route that reads: it issues the CSRF cookie. */
   readonly read: { readonly onRequest: RequestHook }
-  /** Options of a route that writes: it demands the CSRF token. */
+  /** Options of a route that writes: it requires the CSRF token. */
   readonly write: { readonly onRequest: RequestHook }
 }

@@ -2,11 +2,11 @@ import type { FastifyInstance } from 'fastify'
 import { SheetError, type ServiceError } from '../../errors/service-error.ts'
 import { MethodError } from '../middleware/error-handler.ts'
 
-/** Knows the methods of every path, so that a wrong method on a known path is told from an unknown path (D36). */
+/** Knows the methods of every path, to distinguish a wrong method on a known path from an unknown path (D36). */
 export class RouteTable {
   readonly #methods = new Map<string, Set<string>>()
 
-  /** Listens to the routes that the app and its plugins add from now on. */
+  /** Registers the routes that the app and its plugins add from now on. */
   constructor(app: FastifyInstance) {
     app.addHook('onRoute', ({ url, method }) => {
       const methods = this.#methods.get(url) ?? new Set()
@@ -15,7 +15,7 @@ export class RouteTable {
     })
   }
 
-  /** Why nothing answers to a method on a path: MethodError, or SheetError for an unknown path. */
+  /** Returns the error for a method on a path without a handler: MethodError, or SheetError for an unknown path. */
   explain(method: string, path: string): ServiceError {
     const allowed = new Set<string>()
     for (const [pattern, methods] of this.#methods) {
@@ -30,7 +30,7 @@ export class RouteTable {
   }
 }
 
-/** Whether a path fits a pattern of fixed segments and `:parameters`; patterns with `*` are files, not resources. */
+/** Whether a path matches a pattern of fixed segments and `:parameters`; patterns with `*` are files, not resources. */
 function matches(pattern: string, path: string): boolean {
   const expected = pattern.split('/')
   const segments = path.split('/')

@@ -52,7 +52,7 @@ const CANCEL: Operation = {
   errors: [404],
 }
 
-/** `/api/runs` and what is below it. */
+/** `/api/runs` and the paths below it. */
 export function runsRoutes(app: Api, { sheet, streams, actors, read, write }: RouteContext): void {
   const listSchema = { querystring: RunPageQuery, response: { 200: RunListAnswer } }
   app.get('/api/runs', { ...read, schema: listSchema, config: { operation: LIST } }, async ({ query }) =>
@@ -111,7 +111,7 @@ function pageOf({ limit, cursor }: { limit?: string; cursor?: string }): {
   return { limit: wholeNumber(limit), cursor: cursor ?? null }
 }
 
-/** Where a run is to be found. */
+/** Returns the path of a run. */
 export function runPath(id: string): string {
   return `/api/runs/${encodeURIComponent(id)}`
 }

@@ -16,7 +16,7 @@ import {
 import type { Operation } from '../openapi/operation.ts'
 import type { Api, RouteContext } from './route-context.ts'
 
-/** What the operator should look into; the body has a member for each derived field and no room for it (D32). */
+/** A warning for the operator, as a header: the body has a member for each derived field and none for this (D32). */
 const WARNING_HEADER = 'X-Svc-Warning'
 
 const STATUS: Operation = {
@@ -39,7 +39,7 @@ const EXPLAIN: Operation = {
   errors: [404],
 }
 
-/** `GET /api/status` (D32), of whole fields and of one cell, and `GET /api/cells`, of the cells of some records. */
+/** `GET /api/status` (D32), of whole fields or of one cell, and `GET /api/cells`, of the cells of some records. */
 export function statusRoutes(app: Api, { sheet, read }: RouteContext): void {
   const schema = { querystring: StatusQuery, response: { 200: StatusAnswer } }
   app.get('/api/status', { ...read, schema, config: { operation: STATUS } }, async (request, reply) => {

@@ -15,7 +15,7 @@ const GET: Operation = {
   answers: { 200: { content: { 'application/json': SummaryAnswer } } },
 }
 
-/** `GET /api/summary`: how many records there are, and what they have in some fields. */
+/** `GET /api/summary`: the number of records, and a summary of the values of some fields. */
 export function summaryRoutes(app: Api, { sheet, read }: RouteContext): void {
   app.get(
     '/api/summary',

@@ -1,15 +1,15 @@
-/** What becomes of an agent's writes: made at once, impossible, or proposals that a person decides on. */
+/** The mode of an agent's writes: carried out at once, refused, or stored as proposals that a person decides on. */
 export type AgentMode = 'write' | 'read-only' | 'propose'
 
-/** Who writes when the person who starts the server does not say. */
+/** The actor of writes if the server is started without one. */
 export const DEFAULT_AGENT = 'agent'
 
-/** What the person who starts the server lets agents do. No input of a tool changes any of it. */
+/** The permissions of agents, set by the person who starts the server. No input of a tool changes them. */
 export interface AgentScope {
-  /** Who agents write as. */
+  /** The actor of their writes. */
   readonly actor: string
   readonly mode: AgentMode
-  /** Calls that all their runs together may begin, and dollars that they may spend; null for no bound. */
+  /** Most calls that all their runs together may begin, and most dollars that they may spend; null for no bound. */
   readonly maxCalls: number | null
   readonly maxCost: number | null
 }

@@ -8,8 +8,8 @@ const ajv = new Ajv()
 const COMPILED = new WeakMap<TObject, ValidateFunction>()
 
 /**
- * Holds the arguments of a tool to its schema. A member that is null is absent unless it is required (D36): agents send
- * such. Throws ValidationError that names what is wrong and what is known.
+ * Validates the arguments of a tool against its schema. A null member counts as absent unless it is required (D36), since agents send such
+ * members. Throws ValidationError with the invalid member and the known ones.
  */
 export function checkArguments<S extends TObject>(schema: S, given: unknown): Static<S> {
   const shape: Shape = schema

@@ -3,7 +3,7 @@ import type { BudgetAnswer } from '../../wire/tool-answers.ts'
 import type { AgentScope } from './agent-scope.ts'
 import { countText } from './count-text.ts'
 
-/** What a run has spent. */
+/** The calls and money that a run has spent. */
 export interface Spending {
   readonly calls: number
   /** Dollars. */
@@ -16,25 +16,25 @@ export interface RunBounds {
   readonly maxCost: number | null
 }
 
-/** A run's turn to spend. It has to be ended. */
+/** Permission for one run to spend. It must be ended. */
 export interface Turn {
-  /** Bounds that keep to the run's own and to what is left. */
+  /** The tighter of the run's own bounds and the rest of the budget. */
   readonly bounds: RunBounds
-  /** Says where what the run spends can be read. */
+  /** Registers the function that returns what the run has spent. */
   spends(spending: () => Spending): void
   end(): void
 }
 
 /**
- * What all runs of a server's agents may spend together. Runs take turns, so that none counts on what another is spending;
- * they would anyhow, since a sheet has one run at a time (D31).
+ * The budget that all runs of a server's agents share. Runs spend one after the other, so that none relies on money that another is
+ * spending; a sheet has one run at a time anyway (D31).
  */
 export class CallBudget {
   readonly #limits: Pick<AgentScope, 'maxCalls' | 'maxCost'>
   #calls = 0
   #cost = 0
   #current: (() => Spending) | null = null
-  /** Resolves when every turn so far has ended. */
+  /** Resolves when every run so far has ended. */
   #free: Promise<void> = Promise.resolve()
 
   constructor({ maxCalls, maxCost }: Pick<AgentScope, 'maxCalls' | 'maxCost'>) {
@@ -45,7 +45,7 @@ export class CallBudget {
     return this.#limits.maxCalls !== null || this.#limits.maxCost !== null
   }
 
-  /** How it stands, run under way included; null without bounds. */
+  /** The state of the budget, including the run under way; null without bounds. */
   get answer(): BudgetAnswer | null {
     if (!this.isLimited) return null
     const { maxCalls, maxCost } = this.#limits
@@ -61,8 +61,8 @@ export class CallBudget {
   }
 
   /**
-   * Waits for the run's turn, at most so many milliseconds. Throws LockTimeoutError, and OperationError when the signal is
-   * aborted meanwhile. Without bounds there is nothing to wait for.
+   * Waits until the run may spend, at most `patienceMs` milliseconds. Throws LockTimeoutError, and OperationError when the signal aborts
+   * while waiting. Without bounds it does not wait.
    */
   async turn(
     own: RunBounds,
@@ -103,12 +103,12 @@ export class CallBudget {
   }
 }
 
-/** The budget as a member of an answer; none where there is no bound. */
+/** Returns the budget as a member of a response; nothing without bounds. */
 export function withBudget({ answer }: CallBudget): { budget?: BudgetAnswer } {
   return answer === null ? {} : { budget: answer }
 }
 
-/** What is left, in words; empty without bounds. */
+/** Returns the rest of the budget as text; empty without bounds. */
 export function budgetText(budget: BudgetAnswer | null): string {
   if (budget === null) return ''
   const { calls, max_calls: maxCalls, cost, max_cost: maxCost } = budget
@@ -146,7 +146,7 @@ async function patiently(promise: Promise<void>, ms: number, signal: AbortSignal
   }
 }
 
-/** Sums of dollars gather dust: to a billionth. */
+/** Rounds a sum of dollars to a billionth, against errors of floating point. */
 function inDollars(sum: number): number {
   return Math.round(sum * 1e9) / 1e9
 }

@@ -4,27 +4,27 @@ import { parseStoredJsonInTurns, stringifyInParts } from '../../sheet/json-body.
 import type { Tool, ToolContext } from './tool.ts'
 import { toolError } from './tool-error.ts'
 
-/** Characters of JSON that a result has at most: beyond it would fill what an agent can keep in mind. */
+/** Most characters of JSON in a result: more would fill an agent's context. */
 export const RESULT_LIMIT = 200_000
 
-/** A result whose JSON has more characters than this is sent as text alone, which every client reads. */
+/** Longest JSON that is also sent as structured content; a longer result is text alone, which every client reads. */
 export const STRUCTURED_LIMIT = 10_000
 
 /** Thrown for JSON that is certainly longer than {@link RESULT_LIMIT}. */
 class LongResultError extends Error {}
 
-/** UTF-8 has at most so many bytes for a character of JavaScript. */
+/** Most bytes of UTF-8 for a UTF-16 code unit. */
 const BYTES_OF_CHARACTER = 3
 
-/** Parses JSON of the store for a result that has all of it; what a result cannot have is not parsed. */
+/** Parses JSON of the store for a result that includes all of it; refuses to parse what is too long for a result. */
 export async function parseForResult(json: Uint8Array): Promise<unknown> {
   if (json.length > RESULT_LIMIT * BYTES_OF_CHARACTER) throw new LongResultError()
   return parseStoredJsonInTurns(json)
 }
 
 /**
- * Calls a tool. The result has its data as JSON text, after a sentence that says what it is, and structured as well unless it
- * is large: an agent would have to read a page twice. Whatever goes wrong is a result too, which tells the agent.
+ * Calls a tool. The result has a sentence of description and its data as JSON text; short data is structured content as well, since an
+ * agent would read a long page twice. An error is a result too, so that the agent sees it.
  */
 export async function callTool(
   tool: Tool,
@@ -44,13 +44,13 @@ export async function callTool(
     }
   } catch (thrown) {
     const error = thrown instanceof LongResultError ? tooLong(tool) : thrown
-    // It is of interest to those who spend it.
+    // Tools that spend from the budget report it.
     const budget = 'budget' in tool.output.properties ? context.budget.answer : null
     return toolError(error, budget, { dialect: context.sheet.dialect, log })
   }
 }
 
-/** The JSON of a result; null where it has more than {@link RESULT_LIMIT} characters, of which no more are made. */
+/** Returns the JSON of a result; null if it has more than {@link RESULT_LIMIT} characters. It stops serializing there. */
 function shortJson(structured: object): string | null {
   let json = ''
   for (const part of stringifyInParts(structured)) {

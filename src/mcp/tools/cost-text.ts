@@ -1,6 +1,6 @@
 import { countText } from './count-text.ts'
 
-/** What calls cost, in words; `cost not set` where `transport.yaml` does not say it. */
+/** Returns the cost of calls as text; `cost not set` if `transport.yaml` does not have it. */
 export function costText(
   calls: number,
   { cost, unpriced = 0 }: { readonly cost: number; readonly unpriced?: number | undefined },

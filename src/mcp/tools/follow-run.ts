@@ -5,7 +5,7 @@ import { watchRun } from '../../sheet/runs/watch/watch-run.ts'
 import type { ToolContext, ToolProgress } from './tool.ts'
 import { countText } from './count-text.ts'
 
-/** Waits for a run, telling how far it is; the run is cancelled when the call is. Rejects with what ended it early. */
+/** Waits for a run and reports its progress; cancels the run when the call is cancelled. Rejects with the error that ended it early. */
 export async function followRun<T>(
   { id, done }: { readonly id: string; readonly done: Promise<T> },
   { sheet, actor, signal, onProgress }: ToolContext,
@@ -25,7 +25,7 @@ export async function followRun<T>(
   }
 }
 
-/** Tells how far a run is, a few times a second and only when it got further; answers with how to stop that. */
+/** Reports the progress of a run a few times a second, whenever it has changed; returns a function that stops this. */
 async function reportProgress(
   sheet: Sheet,
   id: string,

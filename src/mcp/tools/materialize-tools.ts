@@ -45,7 +45,7 @@ export const planMaterializeTool = defineTool({
   },
 })
 
-/** Says for which calls a response is kept. */
+/** Returns for which calls a response is kept, as text. */
 function keptText({ targets }: RunPlanAnswer): string {
   const most = Object.values(targets).reduce(
     (all, { kept_responses: kept }) => Math.max(all, kept?.calls ?? 0),
@@ -56,7 +56,7 @@ function keptText({ targets }: RunPlanAnswer): string {
     : `Responses are kept for up to ${countText(most, 'call')} of a field: reuse_responses takes them instead. `
 }
 
-/** What a run would do, in sentences. */
+/** Describes a plan in sentences. */
 function planText(plan: RunPlanAnswer): string {
   const { calls, cost, unpriced_calls: unpriced, not_ready: notReady = [], stop_after_failures: stop } = plan
   const left = Object.values(plan.targets).reduce((sum, cells) => sum + (cells.left ?? 0), 0)
@@ -72,7 +72,7 @@ function planText(plan: RunPlanAnswer): string {
   ].join(' ')
 }
 
-/** Says how many values written by hand a run would overwrite, and how many it would keep. */
+/** Returns how many values written by hand a run would overwrite, and how many it would keep. */
 function manualText({ manual_left: kept = 0, manual_overwritten: lost = 0 }: RunPlanAnswer): string[] {
   return [
     ...(lost === 0 ? [] : [`It would overwrite ${manualValues(lost)}; ask a person first.`]),
@@ -93,7 +93,7 @@ export const materializeTool = materializeWith(
   `${DESCRIPTION} unless overwrite_manual is set.`,
 )
 
-/** Without `force` and `overwrite_manual`: only cells that have work are computed. */
+/** Without `force` and `overwrite_manual`: only pending cells are computed. */
 export const proposedMaterializeTool = materializeWith(ProposedMaterializeInput, `${DESCRIPTION}.`)
 
 function materializeWith(
@@ -130,7 +130,7 @@ async function materialize(
   return describeEnd(run, context)
 }
 
-/** Starts a run in its turn, which ends with the run. */
+/** Starts a run once it may spend; its permission ends with the run. */
 async function begin(
   selection: RunSelection,
   turn: Turn,
@@ -150,7 +150,7 @@ async function begin(
     throw error
   }
 
-  /** A run that may make none of its calls would come to nothing without a word why. */
+  /** Refuses a run that may make none of its calls: it would end without a result and without a reason. */
   async function refuseIfSpent(wanted: RunSelection, bounded: RunSelection): Promise<void> {
     const possible = await planMaterialize(sheet, { ...bounded, actor })
     if (possible.calls > 0) return
@@ -164,7 +164,7 @@ async function begin(
   }
 }
 
-/** Waits for a run; one that was ended early has a row that tells all. */
+/** Waits for a run; if it ended early, its row has the reason. */
 async function untilEnded(run: StartedRun, context: ToolContext): Promise<void> {
   try {
     await followRun(run, context)

@@ -23,7 +23,7 @@ import {
 import { defineTool, READS, type ToolResult } from './tool.ts'
 import { countText } from './count-text.ts'
 
-/** Adds a proposal and changes no record; the same again is another proposal. */
+/** Adds a proposal and changes no record; a repeated call adds another proposal. */
 const PROPOSES = { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false }
 
 export const proposeUpsertTool = defineTool({

@@ -8,10 +8,10 @@ import { followRun } from './follow-run.ts'
 import { defineTool, type ToolResult } from './tool.ts'
 import { countText } from './count-text.ts'
 
-/** Puts earlier values back in place of what is there; done again it does not change the same cells again. */
+/** Replaces values with earlier ones; a repeated call changes nothing more. */
 const PUTS_BACK = { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false }
 
-/** Adds what is not there; done again it is refused. */
+/** Adds deleted records again; a repeated call is refused. */
 const RESTORES = { ...PUTS_BACK, destructiveHint: false, idempotentHint: false }
 
 export const revertRunTool = defineTool({
@@ -60,7 +60,7 @@ export const restoreRecordsTool = defineTool({
   },
 })
 
-/** Of conflicts, which can be many, the first few. */
+/** Describes a report with the first few of its conflicts, which can be many. */
 function described(report: RevertReport): ToolResult<RevertToolAnswer> {
   const { reverted, conflicts, run_id: runId } = toRevertAnswer(report)
   const left =

@@ -79,7 +79,7 @@ export const cancelRunTool = defineTool({
   },
 })
 
-/** A run in a sentence. */
+/** Describes a run in a sentence. */
 export function runText(run: RunSummary): string {
   const { id, state, done, total, materialized, skipped, failed, left, calls, total_cost: cost } = run
   const counts = `${materialized} ${run.kind === 'revert' ? 'put back' : 'computed'}, ${skipped} left alone, ${failed} failed`

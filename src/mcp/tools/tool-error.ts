@@ -14,7 +14,7 @@ const NEXT: Readonly<Partial<Record<ErrorType, string>>> = {
     'get_permissions lists what you may write. For the rest, ask a person with the permission.',
 }
 
-/** The next step after errors with these codes, in place of that of their type; empty where there is none to add. */
+/** The next step after errors with these codes, in place of that of their type; empty for none. */
 const NEXT_OF_CODE: Readonly<Partial<Record<ErrorCode, string>>> = {
   unknown_proposal: 'list_proposals lists them.',
   unknown_record: 'list_records and query return the ids of records.',
@@ -30,7 +30,7 @@ const NEXT_OF_CODE: Readonly<Partial<Record<ErrorCode, string>>> = {
   own_proposal: '',
 }
 
-/** The tool for a hint. */
+/** Returns the tool that a hint refers to. */
 export function toolOf(hint: Hint): string {
   switch (hint.action) {
     case 'list_runs':

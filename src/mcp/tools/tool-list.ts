@@ -16,7 +16,7 @@ import {
 } from './sheet-tools.ts'
 import { deleteRecordsTool, upsertRecordsTool } from './write-tools.ts'
 
-/** Change nothing; every server has them. */
+/** Tools that change nothing; every server has them. */
 const READING: readonly Tool[] = [
   getContractTool,
   getPermissionsTool,
@@ -48,11 +48,11 @@ const OF_MODE: Readonly<Record<AgentMode, readonly Tool[]>> = {
     restoreRecordsTool,
   ],
   'read-only': [],
-  // A revert is none of what a proposal can be, so that it is left to people.
+  // A proposal cannot contain a revert, so reverts are left to people.
   propose: [proposeUpsertTool, proposeDeleteTool, proposedMaterializeTool, cancelRunTool],
 }
 
-/** The tools that an agent sees. */
+/** Returns the tools that an agent can use. */
 export function toolsOf(mode: AgentMode): readonly Tool[] {
   return [...READING, ...OF_MODE[mode]]
 }

@@ -6,38 +6,38 @@ import type { AgentScope } from './agent-scope.ts'
 import { checkArguments } from './argument-check.ts'
 import type { CallBudget } from './call-budget.ts'
 
-/** How far a call is, in cells. */
+/** The progress of a call, in cells. */
 export interface ToolProgress {
   readonly done: number
   readonly total: number
   readonly message: string
 }
 
-/** What a tool works on, and whom for. */
+/** The sheet that a tool works on, and the context of its call. */
 export interface ToolContext {
   readonly sheet: Sheet
   readonly scope: AgentScope
-  /** Who writes: the scope's actor, or whom a reverse proxy names. */
+  /** The writer: the scope's actor, or the one that a reverse proxy names. */
   readonly actor: GivenActor
   readonly budget: CallBudget
-  /** Aborted when the client cancels the call or is gone. */
+  /** Aborted when the client cancels the call or disconnects. */
   readonly signal: AbortSignal
-  /** Tells the client how far the call is; null when it did not ask. */
+  /** Sends progress to the client; null if it did not ask for it. */
   readonly onProgress: ((progress: ToolProgress) => void) | null
 }
 
-/** What a tool comes to. */
+/** The result of a tool. */
 export interface ToolResult<Structured> {
   readonly structured: Structured
-  /** What it comes to in a sentence or two, and how to get more; the data itself comes beside it. */
+  /** A summary in a sentence or two, and how to get more; the data is sent beside it. */
   readonly text: string
 }
 
 export interface ToolDefinition<I extends TObject, O extends TObject> {
-  /** Words joined by `_`, the verb first. */
+  /** Words joined by `_`, starting with the verb. */
   readonly name: string
   readonly title: string
-  /** For an agent that has to choose: what it does, and when to use another. */
+  /** Helps an agent to choose: the effect of the tool, and when to use another. */
   readonly description: string
   readonly input: I
   readonly output: O
@@ -45,9 +45,9 @@ export interface ToolDefinition<I extends TObject, O extends TObject> {
   run(input: Static<I>, context: ToolContext): Promise<ToolResult<Static<O>>>
 }
 
-/** A tool, whatever it takes and answers. */
+/** A tool with any input and output. */
 export interface Tool extends Omit<ToolDefinition<TObject, TObject>, 'run'> {
-  /** Checks the arguments and does the work. Throws ValidationError, and what the work throws. */
+  /** Validates the arguments and runs the tool. Throws ValidationError, and the errors of the tool. */
   call(given: unknown, context: ToolContext): Promise<ToolResult<object>>
 }
 
@@ -67,5 +67,5 @@ export function defineTool<I extends TObject, O extends TObject>(definition: Too
   }
 }
 
-/** Changes nothing, and asks nobody outside the sheet. */
+/** Changes nothing, and contacts nothing outside the sheet. */
 export const READS: ToolAnnotations = { readOnlyHint: true, openWorldHint: false }

@@ -6,7 +6,7 @@ import { DeleteInput, UpsertInput } from '../../wire/tool-inputs.ts'
 import { defineTool } from './tool.ts'
 import { countText } from './count-text.ts'
 
-/** Replaces what is there; to do it twice changes nothing more. */
+/** Replaces values; a repeated call changes nothing more. */
 const REPLACES = { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false }
 
 export const upsertRecordsTool = defineTool({
