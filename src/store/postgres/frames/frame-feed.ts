@@ -5,10 +5,10 @@ import { FramePublisher } from './frame-publisher.ts'
 import { frameChannel, lastFrame, readFrames, type KeptFrames, type StreamsPage } from './frame-table.ts'
 import { Notifications } from '../database/notifications.ts'
 
-/** Who was away for longer than this, or while more was told, reads the sheet anew. */
+/** The frames that are kept. A listener that was disconnected for longer, or missed more, reads the sheet again. */
 const KEPT: KeptFrames = { frames: 10_000, bytes: 64 * 1024 * 1024, milliseconds: 3_600_000 }
 
-/** How long the end of a process waits for its last frames to be told. */
+/** Milliseconds that closing waits for its last frames to be delivered. */
 const SETTLE_MS = 1000
 
 interface Arrival {
@@ -17,9 +17,9 @@ interface Arrival {
 }
 
 /**
- * The frames of a sheet, for all servers that have it open. Each listens to notifications and reads the frames of the streams
- * that somebody listens to here, once for all listeners. Notifications that come together are one read; a connection that was
- * lost is made again, and the first thing done with it is to read what has come meanwhile.
+ * Delivers the frames of a sheet from all servers that have it open. Each server listens for notifications and reads the
+ * frames of the streams that have listeners here, once for all of them. Notifications that arrive together cause one read.
+ * After a lost connection is replaced, the frames published meanwhile are read first.
  */
 export class FrameFeed implements SharedFrames {
   readonly #database: Database
@@ -27,7 +27,7 @@ export class FrameFeed implements SharedFrames {
   readonly #notifications: Notifications
   readonly #listeners = new Map<string, Set<FrameListener>>()
   readonly #arrivals = new Set<Arrival>()
-  /** Listeners have been told all up to this id, or that they were not; null before the first look. */
+  /** The id up to which listeners have received all frames, or were notified of a gap; null before the first read. */
   #position: number | null = null
   #closed = false
 
@@ -74,7 +74,7 @@ export class FrameFeed implements SharedFrames {
     }
   }
 
-  /** Stores what was published, ends what listeners are told, and lets go of the connection. */
+  /** Stores the published frames, stops delivery, and closes the connection. */
   async close(): Promise<void> {
     this.#closed = true
     await this.#publisher.close()
@@ -94,7 +94,7 @@ export class FrameFeed implements SharedFrames {
     return [...this.#listeners.values()].flatMap((listeners) => [...listeners])
   }
 
-  /** Resolves when listeners here have been told of all up to this id; at once when nobody listens. */
+  /** Resolves when listeners here have received all frames up to this id; at once when there are none. */
   async #told(id: number): Promise<void> {
     if (this.#listeners.size === 0 || (this.#position ?? 0) >= id) return
     await new Promise<void>((resolve) => this.#arrivals.add({ id, resolve }))
@@ -108,7 +108,7 @@ export class FrameFeed implements SharedFrames {
     }
   }
 
-  /** Reads what has come since it was last called, and tells it. */
+  /** Reads the frames published since the last call, and delivers them. */
   async #catchUp(db: Connection): Promise<void> {
     for (let whole = false; !whole && !this.#closed;) {
       const streams = [...this.#listeners.keys()]
@@ -128,7 +128,7 @@ export class FrameFeed implements SharedFrames {
     )
     for (const [stream, listeners] of this.#listeners) {
       for (const listener of listeners) {
-        // Who has begun to listen during the read, or has lost something, reads for itself.
+        // A listener that was added during the read, or has missed frames, reads for itself.
         if (missedUpTo !== null || !read.has(stream)) listener.onGap()
         else listener.onFrames(ofStream.get(stream) ?? [], upTo)
       }
@@ -136,7 +136,7 @@ export class FrameFeed implements SharedFrames {
   }
 }
 
-/** Where a process begins that has told nobody anything: whoever listens already reads for itself. */
+/** Returns the page from which a new process begins: its listeners have already read the current state. */
 async function firstPage(db: Connection): Promise<StreamsPage> {
   const last = await lastFrame(db)
   return { frames: [], upTo: last, whole: true, missedUpTo: last }

@@ -4,22 +4,22 @@ import { RecordsError } from '../../../errors/service-error.ts'
 import type { Database } from '../database/database.ts'
 import { addFrames, lastNumberOf, pruneFrames, type KeptFrames, type NewFrame } from './frame-table.ts'
 
-/** Frames that can wait to be stored, and characters of them: about what can wait for a subscriber. */
+/** The most frames, and characters of them, that wait to be stored: about as much as may wait for a subscriber. */
 const WAITING_FRAMES = 1000
 const WAITING_CHARACTERS = 32 * 1024 * 1024
 
-/** Frames stored at once, and characters of them; one that is larger is stored alone. */
+/** The most frames, and characters of them, that one statement stores; a larger frame is stored alone. */
 const BATCH_FRAMES = 500
 const BATCH_CHARACTERS = 4 * 1024 * 1024
 
 const FIRST_DELAY_MS = 50
 const LONGEST_DELAY_MS = 10_000
 
-/** The oldest frames are looked for again after so many new ones, or so much time. */
+/** Old frames are pruned again after so many new ones, or after so much time. */
 const PRUNE_EVERY_FRAMES = 500
 const PRUNE_EVERY_MS = 60_000
 
-/** Stores the frames of this process in the order in which they are published, those that come together by one statement. */
+/** Stores the frames of this process in the order of publication. One statement stores the frames that arrive together. */
 export class FramePublisher {
   readonly #database: Database
   readonly #kept: KeptFrames
@@ -56,12 +56,12 @@ export class FramePublisher {
     if (this.#waiting.length > 0) this.#working ??= this.#work()
   }
 
-  /** Resolves when nothing waits. */
+  /** Resolves when no frames wait. */
   async idle(): Promise<void> {
     await this.#working
   }
 
-  /** Stores what waits, but tries no longer what does not go. */
+  /** Stores the waiting frames, without further retries. */
   async close(): Promise<void> {
     this.#closing = true
     this.#wake()
@@ -77,7 +77,7 @@ export class FramePublisher {
     for (const { json } of this.#waiting.splice(0, count)) this.#characters -= json.length
   }
 
-  /** What has a number up to this one waits no longer: some may have gone already, to make room. */
+  /** Drops the waiting frames up to this number; some may already have been dropped to make room. */
   #dropUpTo(stored: number): void {
     const first = this.#waiting.findIndex(({ number }) => number > stored)
     this.#drop(first < 0 ? this.#waiting.length : first)
@@ -93,11 +93,11 @@ export class FramePublisher {
   }
 
   async #work(): Promise<void> {
-    // What is published in the same turn of the event loop goes together.
+    // Frames published in the same turn of the event loop are stored together.
     await nextTurn()
     for (let failures = 0; this.#waiting.length > 0;) {
       try {
-        // Nobody knows what became of what failed.
+        // The outcome of a failed statement is unknown.
         if (failures > 0) this.#dropUpTo(await lastNumberOf(this.#database, this.#source))
         await this.#store(this.#batch())
         failures = 0
@@ -121,7 +121,7 @@ export class FramePublisher {
     if (this.#unpruned < PRUNE_EVERY_FRAMES && performance.now() - this.#prunedAt < PRUNE_EVERY_MS) return
     this.#unpruned = 0
     this.#prunedAt = performance.now()
-    // It is tried again later.
+    // A failure is ignored: the next pruning makes up for it.
     await pruneFrames(this.#database, this.#kept).catch(() => undefined)
   }
 

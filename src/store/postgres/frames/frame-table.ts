@@ -3,26 +3,26 @@ import type { Connection } from '../database/connection.ts'
 import { timeText } from '../database/database-clock.ts'
 import { channelOf } from '../database/notifications.ts'
 
-/** A frame of a process that is not stored yet. */
+/** A frame of this process that is not stored yet. */
 export interface NewFrame {
   readonly stream: string
   readonly json: string
-  /** Counts up for each process. */
+  /** Ascends within each process. */
   readonly number: number
 }
 
-/** How many frames are kept at most, how many bytes of them, and for how long. */
+/** Limits on the frames that are kept: their number, bytes and age. */
 export interface KeptFrames {
   readonly frames: number
   readonly bytes: number
   readonly milliseconds: number
 }
 
-/** Frames read at once, and bytes of them; a frame that is larger comes alone. */
+/** The most frames, and bytes of them, that are read at once; a larger frame is read alone. */
 const PAGE_FRAMES = 64
 const PAGE_BYTES = 4 * 1024 * 1024
 
-/** Frames of some streams that come one after the other; see `FramePage`. */
+/** Consecutive frames of some streams; see `FramePage`. */
 export interface StreamsPage {
   readonly frames: readonly (StoredFrame & { readonly stream: string })[]
   readonly upTo: number
@@ -30,18 +30,21 @@ export interface StreamsPage {
   readonly missedUpTo: number | null
 }
 
-/** The name under which listeners of a sheet hear that there are frames. */
+/** Returns the channel on which listeners of a sheet are notified of new frames. */
 export function frameChannel(schema: string): string {
   return channelOf('frames', schema)
 }
 
-/** A frame with the time of the database's clock instead of that of the process, where it begins with one: those of several are in one order. */
+/**
+ * A frame whose time is replaced by that of the database's clock, where it begins with one, so that the times of several
+ * processes are in order.
+ */
 const STAMPED = `regexp_replace(frame, '^([{]"kind":"[a-z.]+","ts":")[^"]+', '\\1' || ${timeText()})`
 
 /**
- * Ids are given out under the lock of a row that is held until the commit. So they are dense, and whoever sees a frame sees
- * all before it. The notification has no more than an id: any user of the database can listen to it, and frames hold what
- * cells hold.
+ * Assigns ids under a row lock that is held until the commit. So they are dense, and a reader of a frame sees all frames
+ * before it. The notification contains only an id: any user of the database can listen to it, and frames contain cell
+ * values.
  */
 const ADD = `
   WITH numbered AS (UPDATE "$feed" SET last = last + cardinality($2::bigint[]) RETURNING last - cardinality($2::bigint[]) AS before),
@@ -53,7 +56,7 @@ const ADD = `
   SELECT before + cardinality($2::bigint[]) AS last,
     pg_notify($5, (before + cardinality($2::bigint[]))::text)::text FROM numbered`
 
-/** Stores frames of a process, in their order, and tells all listeners that there are some; answers with the last's id. */
+/** Stores frames of a process in their order and notifies all listeners; returns the id of the last. */
 export async function addFrames(
   db: Connection,
   { schema, source }: { readonly schema: string; readonly source: string },
@@ -70,20 +73,20 @@ export async function addFrames(
   return Number(row?.['last'])
 }
 
-/** The highest number of a process' frames that is stored, once no transaction of its own is under way; 0 for none. */
+/** Returns the highest number of a process' frames that is stored, after its transactions have ended; 0 for none. */
 export async function lastNumberOf(db: Connection, source: string): Promise<number> {
-  // A transaction whose answer was lost may still be under way; it has this row.
+  // A transaction whose response was lost may still be under way; it holds the lock of this row.
   await db.get('SELECT last FROM "$feed" FOR UPDATE')
   const row = await db.get('SELECT max(number) AS number FROM "$frame" WHERE source = $1', source)
   return Number(row?.['number'] ?? 0)
 }
 
-/** The id that was given out last; 0 before the first. */
+/** Returns the last id that was assigned; 0 for none. */
 export async function lastFrame(db: Connection): Promise<number> {
   return Number((await db.get('SELECT last FROM "$feed"'))?.['last'])
 }
 
-/** One statement, and so one state of the store: what is missing is told of the same moment as what is there. */
+/** A single statement, so that missing and present frames are of the same state of the store. */
 const PAGE = `
   SELECT feed.last, kept.first, part.id, part.stream, part.frame, part.found
   FROM "$feed" AS feed
@@ -96,7 +99,7 @@ const PAGE = `
   ) AS part ON true
   ORDER BY part.id`
 
-/** The frames of some streams that come after an id. */
+/** Reads the frames of some streams after an id. */
 export async function readFrames(
   db: Connection,
   streams: readonly string[],
@@ -124,7 +127,7 @@ const PRUNE = `
     WHERE place > $1 OR after >= $2 OR at < now() - make_interval(secs => $3)
   )`
 
-/** Deletes the oldest frames, and always all up to one of them. */
+/** Deletes the oldest frames beyond the limits, without gaps. */
 export async function pruneFrames(
   db: Connection,
   { frames, bytes, milliseconds }: KeptFrames,

@@ -11,44 +11,46 @@ import {
   type PartAnswer,
 } from './host-table.ts'
 
-/** A part is renewed this often. */
+/** Milliseconds between two renewals of a share. */
 const RENEW_MS = 1000
 
-/** For so long after it was asked for a part counts here; in the database it counts for a second longer. */
+/** Milliseconds for which a share is valid here after its request; the database keeps it a second longer. */
 const HELD_MS = 4000
 
-/** What a share has to do with the other processes. */
+/** Connects a share to the other processes. */
 export interface ShareLink {
-  /** Who this process is. */
+  /** The id of this process. */
   readonly holder: string
-  /** The share has something to ask, or may have another time to. */
+  /**
+   * Requests that {@link PostgresHostShare.ask} is called when due: the share has a query, or its next renewal has moved.
+   */
   look(): void
-  /** Tells the other processes that there is something new about a host. */
+  /** Notifies the other processes of a change at a host. */
   tell(db: ClientConnection, host: number): Promise<void>
-  /** The share has nothing to ask any more, ever. */
+  /** Removes the share, which has no more queries. */
   ended(): void
 }
 
-/** This process' part in the calls to one origin. Times are milliseconds of `performance.now()`. */
+/** This process' share of the calls to one origin. Times are milliseconds of `performance.now()`. */
 export class PostgresHostShare implements HostShare {
   readonly #origin: string
   readonly #listener: HostListener
   readonly #link: ShareLink
   readonly #slots = new HostSlots()
-  /** Null before the first question. */
+  /** Null before the first query. */
   #host: number | null = null
   #limit = 1
   #places = 0
-  /** Of {@link #places}, those beyond this are given back as calls end. */
+  /** Permits beyond this are returned as calls end. */
   #due = 0
   #heldUntil = -Infinity
   #underWay = 0
-  /** The most calls that were under way or waited since it was last told. */
+  /** The most calls that were under way or waited since the last renewal. */
   #peak = 0
   #told = { wanted: 0, short: false }
-  /** Given back since it was last told. */
+  /** Whether permits were returned since the last renewal. */
   #gaveBack = false
-  /** Requests that wait for a moment, as far as none has been asked for. */
+  /** Requests that wait for a slot which has not been requested yet. */
   #requests = 0
   #pauseNumber = 0
   #pauseHeard: { readonly ms: number; readonly status: number; readonly at: number } | 'end' | null = null
@@ -61,23 +63,23 @@ export class PostgresHostShare implements HostShare {
     this.#link = link
   }
 
-  /** The number of the host, once known. */
+  /** The number of the host; null before the first query. */
   get host(): number | null {
     return this.#host
   }
 
-  /** Whether it may have places. */
+  /** Whether the share is valid, so that it may have permits. */
   get isHeld(): boolean {
     return performance.now() < this.#heldUntil
   }
 
-  /** When it has something to ask. */
+  /** The time of the next query; -Infinity for at once. */
   get dueAt(): number {
     const asks = this.#pauseHeard !== null || this.#slots.lacking(this.#requests) !== null
     return asks ? -Infinity : this.#renewAt
   }
 
-  /** There may be something new, for whoever makes calls. */
+  /** Renews the share soon, if calls are made: another process has notified of a change. */
   hear(): void {
     if (this.#renewAt < Infinity) this.#renewAt = -Infinity
   }
@@ -141,14 +143,14 @@ export class PostgresHostShare implements HostShare {
     this.#ask()
   }
 
-  /** There is nothing any more, and nobody to ask. */
+  /** Ends the share without a query: its permits and slots are void. */
   close(): void {
     this.#left = true
     this.#heldUntil = -Infinity
     this.#slots.clear()
   }
 
-  /** Asks and tells what there is to ask and tell. */
+  /** Runs the queries that are due. */
   async ask(db: ClientConnection): Promise<void> {
     const host = (this.#host ??= await hostNumber(db, this.#origin))
     await this.#tellPause(db, host)
@@ -165,7 +167,7 @@ export class PostgresHostShare implements HostShare {
     this.#link.look()
   }
 
-  /** Whether there was something to give back. */
+  /** Returns surplus permits; returns whether there were any. */
   #giveBack(): boolean {
     const kept = Math.max(this.#underWay + this.#aboutToBegin(), Math.min(this.#due, this.#limit))
     if (kept >= this.#places) return false
@@ -174,7 +176,7 @@ export class PostgresHostShare implements HostShare {
     return true
   }
 
-  /** Calls that have a moment, or one that is being asked for: it would be lost without a place. */
+  /** Returns the number of calls that have a slot or are requesting one: without a permit the slot would be wasted. */
   #aboutToBegin(): number {
     const slots = Math.max(this.#slots.count, Math.min(1, this.#requests))
     return slots === 0 ? 0 : Math.min(slots, this.#listener.waiting())
@@ -195,7 +197,7 @@ export class PostgresHostShare implements HostShare {
   async #renew(db: ClientConnection, host: number): Promise<void> {
     if (this.#left || (this.#peak === 0 && this.#wanted() === 0)) return this.#giveAllBack(db, host)
     const asked = performance.now()
-    // Calls that are still under way after its end take up places all the same.
+    // Calls that outlast the share still use permits.
     if (!this.isHeld) this.#places = this.#underWay
     else this.#giveBack()
     const wanted = Math.max(Math.min(this.#peak, this.#limit), this.#wanted())
@@ -211,7 +213,7 @@ export class PostgresHostShare implements HostShare {
     if ((gaveBack && answer.othersShort) || (short && !wasShort)) await this.#link.tell(db, host)
   }
 
-  /** Takes what was given; answers with whether that is less than it is due. */
+  /** Applies a renewed share; returns whether it has fewer permits than it is due. */
   #take({ places, due, left, pauseNumber, pause }: PartAnswer, asked: number, wanted: number): boolean {
     this.#places = places
     this.#due = Math.max(0, Math.min(due, left))
@@ -225,7 +227,7 @@ export class PostgresHostShare implements HostShare {
   }
 
   #hearPause(number: number, pause: SharedPause): void {
-    // What has been heard here since is told first.
+    // A pause of this process is reported first.
     if (number === this.#pauseNumber || this.#pauseHeard !== null) return
     this.#pauseNumber = number
     if (pause.leftMs > 0) this.#listener.onPause(pause)
@@ -254,7 +256,7 @@ export class PostgresHostShare implements HostShare {
     this.#listener.onChange()
   }
 
-  /** Begins anew where the tables are no longer those that it knew. */
+  /** Starts over when the rows of the host were replaced. */
   #forget(): void {
     this.#host = null
     this.#heldUntil = -Infinity

@@ -2,13 +2,18 @@ import type { SlotRate } from '../../shared-hosts.ts'
 import { DatabaseClock } from '../database/database-clock.ts'
 import type { Slots } from './host-table.ts'
 
-/** As many moments are taken at once as there are in this time, at most: who dies or has no use for them any more keeps them from the others. */
+/**
+ * The most time that one batch of slots covers, in milliseconds: a process that dies or does not use its slots withholds
+ * them from the others.
+ */
 const AHEAD_MS = 200
 
-/** So many times as many as are taken at once have to be used, and none be lost, before more are taken at once. */
+/** The batch doubles after so many batches' worth of slots were used and none lapsed. */
 const TRUST = 8
 
-/** The moments that a process has for its requests to a host. Times are milliseconds of `performance.now()`. */
+/**
+ * The slots of a process: the times at which it may send requests to a host. Times are milliseconds of `performance.now()`.
+ */
 export class HostSlots {
   readonly #clock = new DatabaseClock()
   #rate: SlotRate | null = null
@@ -17,59 +22,62 @@ export class HostSlots {
   #batch = 1
   #used = 0
 
-  /** Sets the rate that holds from now on; moments of another are of no use. */
+  /** Sets the rate; slots of another rate are dropped. */
   setRate(rate: SlotRate | null): void {
     if (rate?.spacingMs === this.#rate?.spacingMs && rate?.playMs === this.#rate?.playMs) return
     this.#rate = rate
     this.clear()
   }
 
-  /** Whether there is a rate. */
+  /** Whether a rate limits the requests. */
   get areNeeded(): boolean {
     return this.#rate !== null
   }
 
-  /** How many there are that are not over, and not used. */
+  /** The number of slots that have not lapsed. */
   get count(): number {
     if (this.#rate !== null) this.#dropOver(performance.now(), this.#rate)
     return this.#slots.length
   }
 
-  /** Gives all up. */
+  /** Drops all slots. */
   clear(): void {
     this.#slots = []
     this.#batch = 1
     this.#used = 0
   }
 
-  /** How long until the next moment; Infinity when there is none. */
+  /** Returns the milliseconds until the next slot; Infinity for none. */
   wait(now: number): number {
     if (this.#rate === null) return 0
     this.#dropOver(now, this.#rate)
     return Math.max(0, (this.#slots[0] ?? Infinity) - now)
   }
 
-  /** What to ask for when so many requests wait; null when there is enough. Asks before the last moment is used. */
+  /**
+   * Returns the slots to request when so many requests wait; null when there are enough. A new batch is requested before
+   * the last slot is used.
+   */
   lacking(waiting: number): (SlotRate & { readonly count: number }) | null {
     const missing = waiting - this.#slots.length
     if (this.#rate === null || missing <= 0 || this.#slots.length > this.#batch / 2) return null
     return { ...this.#rate, count: Math.min(missing, this.#batch) }
   }
 
-  /** Adds moments that were asked for at a time and have come at another. */
+  /** Adds requested slots; `asked` is the time of the request. */
   add(
     { last, now }: Slots,
     { count, spacingMs }: SlotRate & { readonly count: number },
     asked: number,
   ): void {
     this.#clock.note(now, asked, performance.now())
-    // They are of no use if the rate has changed meanwhile.
+    // Slots of an earlier rate are useless.
     if (this.#rate?.spacingMs !== spacingMs) return
     const end = this.#clock.here(last)
     for (let index = count - 1; index >= 0; index -= 1) this.#slots.push(end - index * spacingMs)
   }
 
-  /** Takes the next moment; answers with what tells whether it is over. */
+  /** Takes the next slot; returns a function that tells whether it has lapsed. */
   take(): () => boolean {
     const slot = this.#slots.shift()
     if (slot === undefined || this.#rate === null) return () => false
@@ -85,7 +93,7 @@ export class HostSlots {
   #dropOver(now: number, { playMs }: SlotRate): void {
     while ((this.#slots[0] ?? Infinity) + playMs < now) {
       this.#slots.shift()
-      // Whoever could not use it asks for less at a time.
+      // A process that let a slot lapse requests fewer at a time.
       this.#batch = Math.max(1, Math.floor(this.#batch / 2))
       this.#used = 0
     }

@@ -2,47 +2,47 @@ import { escapeLiteral } from 'pg'
 import type { SharedPause, SlotRate } from '../../shared-hosts.ts'
 import type { ClientConnection, Connection, StoredRow } from '../database/connection.ts'
 
-/** A process that has not been heard of for so many beats, of a second or more each, has its places no longer. */
+/** A process loses its permits after so many heartbeats of the host, of at least a second each, without a renewal. */
 const LEASE_BEATS = 5
 const HEARTBEAT_MS = 1000
 
-/** Nor has one that has not been heard of for so long: beats stand still while nobody calls the host. */
+/** It also loses them after so many milliseconds: the host has heartbeats only while somebody calls it. */
 const FORGOTTEN_MS = 60_000
 
-/** Where there are fewer places than processes that want one, whoever has got one may keep it for so long. */
+/** When there are fewer permits than processes that want one, a process may keep a new permit for so many milliseconds. */
 const TURN_MS = 1000
 
 const NOW = `(extract(epoch FROM clock_timestamp()) * 1000)::float8`
 
-/** What a process says of its part in the calls to a host. */
+/** The state that a process reports about its share of the calls to a host. */
 export interface PartNote {
   readonly host: number
   readonly holder: string
-  /** Calls at a time that all may make together. */
+  /** Concurrent calls that all processes together may make. */
   readonly limit: number
-  /** Places that it goes on with; no more than it was given. */
+  /** The permits that it keeps, at most those that it was given. */
   readonly kept: number
-  /** Calls that are under way; the places of a process that was not heard of for too long. */
+  /** Its calls under way, which are its permits after its share has lapsed. */
   readonly underWay: number
-  /** Places that it could use, those that it has among them. */
+  /** The permits that it could use, including those that it has. */
   readonly wanted: number
 }
 
-/** What it is told. */
+/** The share that a process is given. */
 export interface PartAnswer {
   readonly places: number
-  /** Places that it is due. */
+  /** Its fair share of the permits. */
   readonly due: number
-  /** Places that the others leave. Of its own, those beyond this or {@link due} are to be given back when their calls are over. */
+  /** The permits that the others leave. Its own permits beyond this or {@link due} are to be returned as calls end. */
   readonly left: number
-  /** Whether others have fewer places than they are due. */
+  /** Whether others have fewer permits than they are due. */
   readonly othersShort: boolean
-  /** Counts what the host has said. */
+  /** Ascends with each pause and each end of one. */
   readonly pauseNumber: number
   readonly pause: SharedPause
 }
 
-/** The number of the row of an origin, which is made if there is none. */
+/** Returns the number of an origin's row, which is created if needed. */
 export async function hostNumber(db: Connection, origin: string): Promise<number> {
   const find = 'SELECT id FROM "$host" WHERE origin = $1'
   const known = await db.get(find, origin)
@@ -52,8 +52,9 @@ export async function hostNumber(db: Connection, origin: string): Promise<number
 }
 
 /**
- * Renews a process' part, and gives it what it is due of the places that are free. Nobody is ever given a place that another
- * has. All in one message: whoever is halted in between does not keep the others waiting. Null when the host's row is gone.
+ * Renews the share of a process, and gives it free permits up to its due. No permit is ever given to two processes. The
+ * statements are sent in one message, so that a process that is halted cannot keep the others waiting. Returns null when
+ * the row of the host does not exist.
  */
 export async function renewPart(db: ClientConnection, note: PartNote): Promise<PartAnswer | null> {
   const [row] = await db.execForRows(renewal(note))
@@ -77,8 +78,9 @@ function pauseOf(row: StoredRow): SharedPause {
 }
 
 /**
- * Places are dealt out one by one, in rounds, to those who want another. For the last round there may be too few: they go to
- * those who have just got theirs, then to who has waited for the longest, then to those who have had theirs for long.
+ * Returns statements that deal out permits one by one, in rounds, to the processes that want another. When the last round
+ * has too few, those who have just received theirs come first, then who has waited longest, then those who have had theirs
+ * for long.
  */
 function renewal({ host: number, holder, limit, kept, underWay, wanted }: PartNote): string {
   const [host, me] = [Math.trunc(number), escapeLiteral(holder)]
@@ -119,25 +121,25 @@ function renewal({ host: number, holder, limit, kept, underWay, wanted }: PartNo
     RETURNING part.places, due, left_over, short AS others_short, pause_number, pause_status, pause_ms, pause_until - ${NOW} AS pause_left`
 }
 
-/** Gives the places of a process back. */
+/** Returns the permits of a process at one host. */
 export async function leaveHost(db: Connection, host: number, holder: string): Promise<void> {
   await db.run('DELETE FROM "$host_part" WHERE host = $1 AND holder = $2', host, holder)
 }
 
-/** The same at all hosts. */
+/** Returns the permits of a process at all hosts. */
 export async function leaveAll(db: Connection, holder: string): Promise<void> {
   await db.run('DELETE FROM "$host_part" WHERE holder = $1', holder)
 }
 
-/** Moments that were given out. */
+/** A batch of slots. */
 export interface Slots {
-  /** The last; those before it are `spacingMs` apart. Times of the database's clock. */
+  /** The last slot, by the database's clock; those before it are `spacingMs` apart. */
   readonly last: number
-  /** What the database's clock showed. */
+  /** The time of the database's clock. */
   readonly now: number
 }
 
-/** Takes the next moments for so many requests. Null when the host's row is gone. */
+/** Reserves the next slots. Returns null when the row of the host does not exist. */
 export async function takeSlots(
   db: Connection,
   host: number,
@@ -153,7 +155,7 @@ export async function takeSlots(
   return row === undefined ? null : { last: Number(row['last_slot']), now: Number(row['now']) }
 }
 
-/** Notes what a host has said, unless it has asked for no less before. */
+/** Stores that a host has asked for a pause, unless a longer one is stored. */
 export async function notePause(db: Connection, host: number, pause: SharedPause): Promise<void> {
   await db.run(
     `UPDATE "$host" SET pause_number = pause_number + 1, pause_until = ${NOW} + $2::float8, pause_ms = $3, pause_status = $4
@@ -165,7 +167,7 @@ export async function notePause(db: Connection, host: number, pause: SharedPause
   )
 }
 
-/** Notes that a host does not want to be left alone any more. */
+/** Stores that the pause of a host has ended. */
 export async function notePauseEnd(db: Connection, host: number): Promise<void> {
   await db.run(
     `UPDATE "$host" SET pause_number = pause_number + 1, pause_until = 0 WHERE id = $1 AND pause_until > ${NOW}`,

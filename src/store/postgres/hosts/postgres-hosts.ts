@@ -7,8 +7,9 @@ import { leaveAll } from './host-table.ts'
 import { channelOf, Notifications } from '../database/notifications.ts'
 
 /**
- * The parts of this process in the calls to hosts. All is asked on one connection, which listens too, one thing after the
- * other: what comes up meanwhile goes together. It is made when the first call comes, and made again when it is lost.
+ * The shares of this process in the calls to hosts. Queries run one at a time on a single connection, which also listens
+ * for notifications; what becomes due meanwhile is handled together. The connection is made for the first call, and
+ * replaced when it is lost.
  */
 export class PostgresHosts implements SharedHosts {
   readonly #database: Database
@@ -16,7 +17,7 @@ export class PostgresHosts implements SharedHosts {
   readonly #channel: string
   readonly #holder = randomUUID()
   readonly #shares = new Set<PostgresHostShare>()
-  /** The one that does not wait for the disk when it commits. */
+  /** The connection on which `synchronous_commit` was turned off. */
   #connection: ClientConnection | null = null
   #timer: NodeJS.Timeout | undefined
   #closed = false
@@ -44,7 +45,7 @@ export class PostgresHosts implements SharedHosts {
     return share
   }
 
-  /** Gives all places back, if that goes at once; otherwise they lapse. */
+  /** Returns all permits if the store can be reached; otherwise they lapse. */
   async close(): Promise<void> {
     this.#closed = true
     clearTimeout(this.#timer)
@@ -60,7 +61,7 @@ export class PostgresHosts implements SharedHosts {
     this.#connection = db
     const due = [...this.#shares].filter((share) => share.dueAt <= performance.now())
     for (const share of due) await share.ask(db)
-    // Whether there is still a connection.
+    // Checks the connection.
     if (due.length === 0) await db.exec('SELECT 1')
     const next = Math.min(...[...this.#shares].map((share) => share.dueAt))
     if (next === Infinity || this.#closed) return
@@ -73,7 +74,7 @@ export class PostgresHosts implements SharedHosts {
     for (const share of this.#shares) if (String(share.host) === host) share.hear()
   }
 
-  /** No origin is in it: any user of the database can listen. */
+  /** The payload contains no origin, since any user of the database can listen. */
   async #tell(db: ClientConnection, host: number): Promise<void> {
     await db.get('SELECT pg_notify($1, $2)::text', this.#channel, `${host} ${this.#holder}`)
   }

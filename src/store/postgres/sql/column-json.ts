@@ -1,17 +1,17 @@
 import type { FieldDef } from 'pg'
 
-/** The JSON text of what PostgreSQL writes for a value. */
+/** Returns the JSON text of a value in the text format of PostgreSQL. */
 type ToJson = (text: string) => string
 
-/** Numbers of types (pg_type.oid), which are the same in every PostgreSQL. */
+/** OIDs of types (pg_type.oid), which are the same in every PostgreSQL. */
 const NUMERIC = 1700
 
 /**
- * How a column of a result is written (D18): integers that a JSON number cannot hold exactly are strings, bytes base64, and
- * infinity, which JSON lacks, is null. A number that is a field stays a number, however large.
+ * Returns the conversion of a result column to JSON (D18): integers that a JSON number cannot hold exactly become strings,
+ * bytes become base64, and infinity, which JSON lacks, becomes null. The number of a field stays a number, however large.
  */
 export function toJsonOf({ dataTypeID, tableID }: Pick<FieldDef, 'dataTypeID' | 'tableID'>): ToJson {
-  // The one table that a column can be from is that of the records.
+  // The only table that a column can be from is that of the records.
   if (dataTypeID === NUMERIC && tableID !== 0) return floatJson
   return elementJson(ARRAYS.get(dataTypeID)) ?? SCALARS[dataTypeID] ?? JSON.stringify
 }
@@ -38,7 +38,7 @@ const SCALARS: Readonly<Record<number, ToJson>> = {
   3802: (text) => text,
 }
 
-/** Types of arrays, with those of what is in them. */
+/** Types of arrays, with the types of their items. */
 const ARRAYS: ReadonlyMap<number, number> = new Map([
   [199, 114], [1000, 16], [1001, 17], [1002, 18], [1003, 19], [1005, 21], [1007, 23], [1009, 25], [1014, 1042], [1015, 1043],
   [1016, 20], [1021, 700], [1022, 701], [1028, 26], [1115, 1114], [1182, 1082], [1183, 1083], [1185, 1184], [1187, 1186],
@@ -57,7 +57,7 @@ function numericJson(text: string): string {
   return /^-?\d+$/.test(text) ? integerJson(text) : floatJson(text)
 }
 
-/** `2024-03-10 14:22:35.5+00` as it is written elsewhere; other forms, such as `infinity`, as they are. */
+/** Returns `2024-03-10 14:22:35.5+00` in ISO 8601; other forms, such as `infinity`, unchanged. */
 function moment(text: string): string {
   const match = /^(\d{4,}-\d\d-\d\d) (\d\d:\d\d:\d\d)(?:\.(\d+))?(\+00)?$/.exec(text)
   if (match === null) return text
@@ -68,7 +68,9 @@ function moment(text: string): string {
 
 const ARRAY_PART = /[{},]|"((?:[^"\\]|\\[^])*)"|[^{},"]+/gy
 
-/** The JSON text of an array that PostgreSQL writes as `{1,NULL,"a b",{…}}`, perhaps with its bounds before that. */
+/**
+ * Returns the JSON text of an array that PostgreSQL writes as `{1,NULL,"a b",{…}}`, perhaps with its bounds before that.
+ */
 function arrayJson(text: string, toJson: ToJson): string {
   ARRAY_PART.lastIndex = text.startsWith('[') ? text.indexOf('=') + 1 : 0
   let json = ''

@@ -11,12 +11,12 @@ import { toColumnText } from '../database/values.ts'
 import { OID, type PutParam } from './sort-sql.ts'
 import type { TypedParam } from './wire-query.ts'
 
-/** Compiles a condition to an expression over columns that have the names of the fields. */
+/** Compiles a condition to an expression over columns named as the fields. */
 export function conditionSql(condition: Condition, param: PutParam): string {
   return new ConditionSql(param).of(condition)
 }
 
-/** The same as text that a person can edit and use as a filter, with its values as literals. */
+/** Compiles a condition to text that a person can edit and use as a filter, with its values as literals. */
 export function conditionText(condition: Condition): string {
   return conditionSql(condition, ({ text, type }) => {
     const literal = `'${(text ?? '').replaceAll("'", "''")}'`
@@ -37,7 +37,7 @@ export function conditionText(condition: Condition): string {
   })
 }
 
-/** Compiles conditions; its expressions need no brackets where AND joins them. */
+/** Compiles conditions to expressions that need no brackets where AND joins them. */
 class ConditionSql {
   readonly #param: PutParam
 
@@ -124,7 +124,7 @@ class ConditionSql {
     return `(${each.join(' OR ')})`
   }
 
-  /** Whether an array has any of the items, or all. */
+  /** Returns the condition that an array has any of the items, or all. */
   #hasItems({ name }: ConditionField, items: readonly Operand[], operator: ' OR ' | ' AND '): string {
     const each = items.map(
       (item) => `${quoted(name)} @> ${this.#param({ text: JSON.stringify([item]), type: OID.jsonb })}`,
@@ -133,7 +133,7 @@ class ConditionSql {
   }
 }
 
-/** Timestamps are compared by their moment, to the millisecond. */
+/** Returns the SQL by which a field is compared: timestamps by their time to the millisecond. */
 function comparable({ type }: ConditionField, sql: string): string {
   return type === 'timestamp' ? momentOf(sql) : sql
 }
@@ -160,8 +160,8 @@ function operandParam(field: ConditionField, value: string | number | boolean): 
 }
 
 /**
- * SQL for the place at which a text begins in another, whatever its case; 0 for nowhere. The other has the collation "C", of
- * which only ASCII letters have another case, as in SQLite.
+ * Returns SQL for the position at which a text begins in another, ignoring case; 0 for none. The other has the collation
+ * "C", in which only ASCII letters have another case, as in SQLite.
  */
 export function placeOf(sql: string, wanted: string, param: PutParam): string {
   const { text, replaced } = foldCase(wanted)

@@ -8,18 +8,18 @@ import { resultTooLarge } from '../../rules/sql-errors.ts'
 import { MAX_ANSWER_BYTES } from '../../query-limits.ts'
 import type { TypedField } from '../database/values.ts'
 
-/** Bytes of a piece in which a record is sent, so that no row of an answer takes long to be taken in. */
+/** Bytes of the pieces in which a record is sent, so that no row of a result blocks for long. */
 const PIECE_BYTES = 1 << 18
 
-/** How much longer a compressed value may be than it is stored, at most about. */
+/** The assumed upper bound of the compression ratio of stored values. */
 const COMPRESSION = 100
 
 /** Bytes of JSON text beside a value: its name in quotes, a colon and a comma, and a short value of any type. */
 const BYTES_OF_SHORT = 32
 
 /**
- * About how many bytes a record's JSON text has, never much less, as an expression; reads no value that is stored apart. JSON
- * may be compressed so well that nobody knows without reading it: such a record counts as more than it is.
+ * Returns an expression that estimates the bytes of a record's JSON text, never much too low, without reading values that
+ * are stored out of line. The size of compressed JSON is unknown until it is read; it is assumed to be compressed well.
  */
 export function recordWeight(fields: readonly TypedField[], alias: string): string {
   const weights = fields.map(({ name, type }) => {
@@ -42,16 +42,16 @@ function storedSize(column: string): string {
   return `coalesce(pg_column_size(${column})::bigint * CASE WHEN pg_column_compression(${column}) IS NULL THEN 1 ELSE ${COMPRESSION} END, 0)`
 }
 
-/** Records of a page, as a JSON array, and how many they are. */
+/** Records of a page as a JSON array, and their number. */
 export interface FittingRecords {
   readonly records: JsonBytes
   readonly count: number
 }
 
 /**
- * As many of the records with these keys, from the first on, as a page may have bytes for; the first in any case. Reads one
- * after the other, and none beyond the first that does not fit. Throws QueryError for a record that is too large to be
- * answered with. All keys must be of records, in the state of the store that the connection sees.
+ * Returns the longest prefix of the records with these keys that fits into the bytes of a page, and at least one record.
+ * Reads one after the other, and none beyond the first that does not fit. Throws QueryError for a record that is too large
+ * for a response. All keys must be of records, in the state of the store that the connection sees.
  */
 export async function fittingRecords(
   db: Pick<Connection, 'all'>,
@@ -73,7 +73,7 @@ export async function fittingRecords(
   return { records: Buffer.concat(parts), count }
 }
 
-/** Each record in pieces, which are null for one that is too large. */
+/** Returns a statement for the pieces of each record, which are null for one that is too large. */
 function piecesStatement(fields: readonly TypedField[]): string {
   const json = fields.length === 0 ? `'{}'` : RECORD_JSON
   const source = fields.length === 0 ? '' : recordJsonSource(fields, 'data')

@@ -1,23 +1,26 @@
-/** A message of PostgreSQL begins with its kind (one byte) and its length without that byte (four bytes, big-endian). */
+/**
+ * Bytes at the beginning of a message of PostgreSQL: its kind (one byte) and its length without that byte (four bytes,
+ * big-endian).
+ */
 const HEADER_BYTES = 5
 
 /**
- * Follows the messages in a stream of bytes from PostgreSQL, from the beginning of one on, and tells how long each is as soon
- * as it begins: a row is whole in memory before anybody sees it, and may have a gigabyte.
+ * Follows the messages in a stream of bytes from PostgreSQL, and reports the length of each as soon as it begins:
+ * node-postgres buffers a row as a whole, and a row may have a gigabyte.
  */
 export class FrameWatch {
   readonly #header = Buffer.alloc(HEADER_BYTES)
   #headerBytes = 0
-  /** What is still to come of the message. */
+  /** Bytes of the message that have not arrived. */
   #rest = 0
   readonly #begins: (bytes: number) => void
 
-  /** `begins` gets the length of each message, its header not counted. */
+  /** `begins` receives the length of each message without its header. */
   constructor(begins: (bytes: number) => void) {
     this.#begins = begins
   }
 
-  /** Takes the next bytes of the stream. */
+  /** Processes the next bytes of the stream, which starts at the beginning of a message. */
   push(bytes: Buffer): void {
     for (let place = 0; place < bytes.length;) {
       if (this.#rest > 0) {

@@ -2,10 +2,10 @@ import { sqlState } from '../database/errors.ts'
 import type { Database } from '../database/database.ts'
 import { giveReaderAccess, readerRole, roleMissing } from './reader-role.ts'
 
-/** How long it may take until the store's other work lets the role be made. */
+/** Milliseconds to wait for locks of the store's other work when the role is created. */
 const WAIT_MS = 10_000
 
-/** The role for SQL from users, looked for when it is first needed and again when something is wrong with it. */
+/** Provides the role for SQL from users, looked up when it is first needed and again after an error of it. */
 export class ReaderAccess {
   readonly #database: Database
   #role: Promise<string> | null = null
@@ -14,7 +14,7 @@ export class ReaderAccess {
     this.#database = database
   }
 
-  /** The role. Throws RecordsError, which says what to run, when the store's user may not make it. */
+  /** Returns the role. Throws RecordsError, with the statement to run, when the store's user may not create it. */
   role(): Promise<string> {
     this.#role ??= this.#find()
     this.#role.catch(() => {
@@ -23,7 +23,7 @@ export class ReaderAccess {
     return this.#role
   }
 
-  /** Whether an error may come of a role that is gone or was made anew; it is then looked for again. */
+  /** Whether an error may result from a role that was deleted or recreated; the role is then looked up again. */
   isLost(error: unknown): boolean {
     const state = sqlState(error)
     const lost =
@@ -42,8 +42,8 @@ export class ReaderAccess {
   }
 }
 
-/** The role may not be taken on, or nothing is granted to it; or a statement does what it may not. */
+/** Insufficient privilege: the role may not be set, or nothing is granted to it, or a statement lacks permission. */
 const NOT_GRANTED = '42501'
 
-/** Of many values that cannot be used, a role's name among them. */
+/** Invalid parameter value, among others the name of a role that does not exist. */
 const NO_SUCH_ROLE = '22023'

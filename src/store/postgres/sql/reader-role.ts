@@ -4,12 +4,12 @@ import type { Connection } from '../database/connection.ts'
 import { quoted } from '../database/schema.ts'
 import { MAX_NAME_BYTES } from './sql-limits.ts'
 
-/** Columns of `"$data"` that are the store's own. */
+/** Columns of `"$data"` that are internal to the store. */
 const OWN_COLUMNS = ['$version', '$written']
 
 /**
- * What the role may read of `"$data"` beside the view: `"$seq"`, by which a page finds its records again, and the fields.
- * SQL from users cannot name the table.
+ * The columns of `"$data"` that the role may read beside the view: `"$seq"`, by which a page finds its records again, and
+ * the fields. SQL from users cannot name the table.
  */
 const READ_COLUMNS = `
   SELECT attname FROM pg_catalog.pg_attribute
@@ -29,7 +29,7 @@ const STATE = `
   FROM pg_catalog.pg_roles AS self LEFT JOIN pg_catalog.pg_roles AS role ON role.rolname = $1
   WHERE self.rolname = session_user`
 
-/** The role that runs SQL from users on the sheet in this schema. */
+/** Returns the name of the role that runs SQL from users on the sheet in this schema. */
 export async function readerRole(db: Connection, schema: string): Promise<string> {
   const row = await db.get('SELECT current_database() AS name')
   const name = `${String(row?.['name'])}_${schema}_reader`
@@ -38,9 +38,9 @@ export async function readerRole(db: Connection, schema: string): Promise<string
 }
 
 /**
- * Sees to it that the role for SQL from users exists, if the store's user may make roles, and may read just what it is
- * there to read. To be called in the transaction that made the view `records` or changed the columns of `"$data"`, as its
- * last step; where nothing is to be done it costs one SELECT. Answers with the role when it can be used, else null.
+ * Ensures that the role for SQL from users exists, if the store's user may create roles, and has exactly its read
+ * permissions. Call it as the last step of the transaction that created the view `records` or changed the columns of
+ * `"$data"`; where nothing changes it costs one SELECT. Returns the role when it can be used, else null.
  */
 export async function giveReaderAccess(db: Connection, schema: string): Promise<string | null> {
   const name = await readerRole(db, schema)
@@ -49,7 +49,7 @@ export async function giveReaderAccess(db: Connection, schema: string): Promise<
   if (state.made && state.taken && state.granted) return name
   if (!state.made) {
     if (!state.makesRoles) return null
-    // Roles are made one at a time in a database: two that make the same one would both fail.
+    // Roles are created one at a time in a database: two transactions that create the same one would both fail.
     await db.run("SELECT pg_advisory_xact_lock(hashtextextended('colophon reader role', 0))")
     state = await stateOf(db, name, schema)
     if (!state.made) await db.exec(`CREATE ROLE ${role} NOLOGIN NOINHERIT`)
@@ -81,7 +81,7 @@ interface RoleState {
   readonly granted: boolean
 }
 
-/** Throws RecordsError for a role that may more than read. */
+/** Returns the state of the role. Throws RecordsError for a role with more than read permissions. */
 async function stateOf(db: Connection, name: string, schema: string): Promise<RoleState> {
   const row = await db.get(STATE, name, schema, OWN_COLUMNS)
   if (row === undefined) throw new Error('the user of the database has no role')
@@ -99,7 +99,7 @@ async function stateOf(db: Connection, name: string, schema: string): Promise<Ro
   }
 }
 
-/** What an operator is told where the role is not there and the store's user may not make it. */
+/** Returns the error for an operator when the role does not exist and the store's user may not create it. */
 export function roleMissing(name: string, user: string): RecordsError {
   return new RecordsError(
     `SQL, filters and sorting need a role of the database that may read the sheet and nothing else, and the user ${user} may ` +

@@ -1,11 +1,11 @@
 import { quoted } from '../database/schema.ts'
 import { mayDiffer, type TypedField } from '../database/values.ts'
 
-/** The name under which {@link recordJsonSource} gives the record. */
+/** The alias under which {@link recordJsonSource} provides the record. */
 const RECORD = '"$json"'
 
 /**
- * What to join to `$data`, under the name `alias`, so that {@link RECORD_JSON} is the JSON text of a record with these
+ * Returns a join to `$data`, under the name `alias`, so that {@link RECORD_JSON} is the JSON text of a record with these
  * fields in this order (D12), each exactly as it was written; null for no value.
  *
  * `SELECT ${RECORD_JSON} FROM "$data" AS data ${recordJsonSource(fields, 'data')} WHERE data.id = $1`
@@ -15,10 +15,10 @@ export function recordJsonSource(fields: readonly TypedField[], alias: string): 
   return `CROSS JOIN LATERAL (SELECT ${columns.join(', ')}) AS ${RECORD}`
 }
 
-/** See {@link recordJsonSource}; text. */
+/** The record as text; requires {@link recordJsonSource}. */
 export const RECORD_JSON = `row_to_json(${RECORD})::text`
 
-/** A SQL expression of a type whose JSON is that of the field's value as it was written; `alias` names `$data`. */
+/** Returns an expression of a type whose JSON is that of the field's value as it was written; `alias` names `$data`. */
 export function fieldJson({ name, type }: TypedField, alias: string): string {
   const column = `${quoted(alias)}.${quoted(name)}`
   if (!mayDiffer(type)) return column
@@ -28,7 +28,7 @@ export function fieldJson({ name, type }: TypedField, alias: string): string {
   return `CASE WHEN ${written} IS NULL THEN to_json(${plain}) WHEN ${column} IS NULL THEN NULL ELSE coalesce(${member}, to_json(${plain})) END`
 }
 
-/** A timestamp in UTC, with three or six digits of a fraction where there is one. */
+/** Returns SQL for a timestamp in UTC, with a fraction of three or six digits where there is one. */
 export function timestampText(column: string): string {
   const utc = `${column} AT TIME ZONE 'UTC'`
   const form = (fraction: string): string => `to_char(${utc}, 'YYYY-MM-DD"T"HH24:MI:SS${fraction}"Z"')`

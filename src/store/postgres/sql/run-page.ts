@@ -24,31 +24,31 @@ import type { CheckedSql } from './sql-checks.ts'
 import type { SqlSession } from './sql-session.ts'
 import type { ColumnText, TypedParam } from './wire-query.ts'
 
-/** A page of records that takes more than walking along the table: filtered or sorted. */
+/** A page of filtered or sorted records. */
 export interface PageRun {
-  /** The fields of the answer, in its order. */
+  /** The fields of the response, in its order. */
   readonly fields: readonly TypedField[]
   /** The contract's fields, which the filter may name. */
   readonly allFields: readonly TypedField[]
   readonly limit: number
-  /** Records after this place; null starts at the first. */
+  /** The place after which the page begins; null for the first record. */
   readonly after: PagePlace | null
-  /** From a user; null for all records. */
+  /** A filter from a user; null for all records. */
   readonly filter: string | null
-  /** As data; both must hold. None when absent. */
+  /** A condition as data; it must hold as well as the filter. None when absent. */
   readonly where?: Condition | null
-  /** Creation order when there are none. */
+  /** Empty for the order of creation. */
   readonly sort: readonly SortTerm[]
-  /** So many records are passed over. */
+  /** Number of records to skip. */
   readonly skip: number
 }
 
-/** The same with its filter checked. */
+/** A page with its filter checked. */
 export type CheckedPage = Omit<PageRun, 'filter'> & { readonly filter: CheckedSql | null }
 
 /**
- * Makes a page as a JSON array (D11, D16). The filter looks for the places of its records as the role that may read them
- * alone; what the records are is then read by the store itself, in the same state.
+ * Reads a page as a JSON array (D11, D16). The filter finds the places of its records as the role that may read only these;
+ * the store itself then reads the records, in the same state.
  */
 export async function runPage(session: SqlSession, page: CheckedPage): Promise<Page> {
   await session.confine(page.filter?.names ?? null)
@@ -58,13 +58,13 @@ export async function runPage(session: SqlSession, page: CheckedPage): Promise<P
   return { records, next: found.length > count ? (found[count - 1] ?? null) : null }
 }
 
-/** Which records are wanted. */
+/** Selects records. */
 export type WantedRecords = Pick<CheckedPage, 'allFields' | 'filter' | 'where'>
 
 /**
- * The records that a filter and a condition let through, as a table `records` with the contract's fields, beside which
- * `"$row"."$seq"` is their place. The filter stands alone in its WHERE, behind a line break that ends its comment; `records`
- * has no other columns, so that naming it as a whole does not tell of them.
+ * Returns the records that a filter and a condition select, as a table `records` with the contract's fields, beside which
+ * `"$row"."$seq"` is their place. The filter is alone in its WHERE, followed by a line break that ends its comment;
+ * `records` has no other columns, so that naming it as a whole does not reveal them.
  */
 export function filteredRecords({ allFields, filter, where }: WantedRecords, param: PutParam): string {
   const inner = allFields.map(({ name }, index) => `, ${quoted(name)} AS "$field${index}"`).join('')
@@ -74,7 +74,7 @@ export function filteredRecords({ allFields, filter, where }: WantedRecords, par
   return `(SELECT "$seq"${inner} FROM "$data" ${condition}) AS "$row" CROSS JOIN LATERAL (SELECT ${outer}) AS records ${filtered}`
 }
 
-/** The places of the page's records in their order, and one more when there are more. */
+/** Returns the places of the page's records in their order, and one more when there are more. */
 async function placesOf(session: SqlSession, page: CheckedPage): Promise<readonly PagePlace[]> {
   const { sort, after, limit } = page
   const places: PagePlace[] = []
@@ -88,16 +88,16 @@ async function placesOf(session: SqlSession, page: CheckedPage): Promise<readonl
       })
     }
     if (places.length > limit) break
-    // Passed over were all records of the part, or as many as there were to pass over.
+    // Skipped were all records of the part, or as many as had to be.
     if (skip > 0) skip = found.length > 0 ? 0 : skip - (await countOf(session, page, part))
   }
   return places
 }
 
-/** A statement that is made for the values that it is given. */
+/** Builds a statement, with parameters for its values. */
 export type Statement = (param: PutParam) => string
 
-/** The rows of a statement, made for its parameters. */
+/** Runs a statement with its parameters, and returns its rows. */
 export function rowsOf(session: SqlSession, statement: Statement): Promise<(readonly ColumnText[])[]> {
   const params: TypedParam[] = []
   return session.rows(
@@ -106,7 +106,7 @@ export function rowsOf(session: SqlSession, statement: Statement): Promise<(read
   )
 }
 
-/** Finds so many places of a part, after as many that are passed over. */
+/** Returns a statement that finds up to `limit` places of a part, after `skip` others. */
 function partOf(
   page: CheckedPage,
   { where, divided }: SortedPart,
@@ -129,8 +129,8 @@ function partOf(
 }
 
 /**
- * The texts that the index has and those that it has not, the first of each. Of the latter only the beginning is compared
- * with the others, since they can be very long: `"$rank"` is their place among themselves.
+ * Merges the first of the texts in the index with the first of those too long for it. The latter are compared with the
+ * former by their beginning only, since they can be very long; `"$rank"` is their order among themselves.
  */
 function bothHalves(part: {
   readonly found: string
@@ -179,7 +179,7 @@ async function recordsAt(
       ) AS records ORDER BY records.number`,
     keys,
   )
-  // None is read where all of them take too much.
+  // No record is read when each is too large.
   if (rows.length === 0) return fittingRecords(session.own(), keys, fields)
   const answer = new SqlAnswer()
   for (const [index, row] of rows.entries()) answer.text(`${index === 0 ? '[' : ','}${String(row['json'])}`)

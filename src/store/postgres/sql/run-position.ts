@@ -4,7 +4,7 @@ import type { PageRun } from './run-page.ts'
 import { OID } from './sort-sql.ts'
 import type { SqlSession } from './sql-session.ts'
 
-/** Asks for the place of a record in a list. */
+/** A request for the position of a record in a list. */
 export type PositionRun = Pick<PageRun, 'allFields' | 'filter' | 'where' | 'sort'> & { readonly id: string }
 
 /** The same with its filter checked. */
@@ -12,10 +12,10 @@ export type CheckedPosition = Pick<CheckedPage, 'allFields' | 'filter' | 'where'
   readonly id: string
 }
 
-/** How many records of a list come before one; null when it is not in the list. */
+/** Returns the number of records before one in a list; null when it is not in the list. */
 export async function runPosition(session: SqlSession, run: CheckedPosition): Promise<number | null> {
   await session.confine(run.filter?.names ?? null)
-  // No part of the list is read along an index: all that comes before is counted.
+  // The list is not read along an index: all records before this one are counted.
   const sort = run.sort.map((term) => ({ ...term, index: null }))
   const keys = sort.map((_term, index) => `, ${sortColumn(index)}`).join('')
   const columns = ['"$seq"', ...heldColumns(sort)].join(', ')

@@ -15,16 +15,16 @@ export interface QueryOfFields extends SqlStatement {
   readonly allFields: readonly TypedField[]
 }
 
-/** A statement that was checked, with what the answer may be. */
+/** A checked statement, with the limits of its result. */
 export interface CheckedQuery {
   readonly sql: CheckedSql
   readonly params: readonly SqlParam[]
   readonly maxRows: number
-  /** Whether the names of the columns are wanted beside the rows. */
+  /** Whether the response contains the names of the columns. */
   readonly columns: boolean
 }
 
-/** Runs a statement from a user and answers with the query result as JSON (D18, D19). Throws QueryError. */
+/** Runs a statement from a user and returns the query result as JSON (D18, D19). Throws QueryError. */
 export async function runQuery(session: SqlSession, query: CheckedQuery): Promise<JsonBytes> {
   const params = query.params.map(typed)
   await session.confine(query.sql.names)
@@ -58,7 +58,7 @@ export async function runQuery(session: SqlSession, query: CheckedQuery): Promis
 }
 
 /**
- * A number is of the type that it would have in the statement itself. What a text or null is, the statement decides. Throws
+ * Types a parameter: a number as it would be in the statement itself; for text and null the statement decides. Throws
  * QueryError.
  */
 function typed(param: SqlParam): TypedParam {

@@ -16,32 +16,31 @@ import type { CheckedSql } from './sql-checks.ts'
 import type { SqlSession } from './sql-session.ts'
 import type { ColumnText, TypedParam } from './wire-query.ts'
 
-/** A summary of the records that a filter from a user lets through. */
+/** A summary of the records that a filter from a user selects. */
 export interface SummaryRun {
-  /** The fields to summarize. */
   readonly fields: readonly SummarizedField[]
   /** The contract's fields, which the filter may name. */
   readonly allFields: readonly TypedField[]
   /** Null for all records. */
   readonly filter: string | null
-  /** As data; both must hold. None when absent. */
+  /** A condition as data; it must hold as well as the filter. None when absent. */
   readonly where?: Condition | null
-  /** A text that the values listed have in them; none when absent. */
+  /** A text that the listed values contain; any when absent. */
   readonly search?: string | null
 }
 
-/** The same with its filter checked. */
+/** A summary with its filter checked. */
 export type CheckedSummary = Omit<SummaryRun, 'filter'> & { readonly filter: CheckedSql | null }
 
 export interface SummarizedField extends TypedField {
-  /** Every record has another value. */
+  /** Whether every record has another value. */
   readonly primaryKey: boolean
 }
 
 const RANGES = 20
 const TOP = 10
 
-/** Texts longer than this are no values that one would pick from a list. */
+/** Longer texts are not listed as values to pick from. */
 const LONGEST_VALUE = 200
 
 /** Makes a {@link Summary} as JSON. */
@@ -57,7 +56,7 @@ export async function runSummary(session: SqlSession, run: CheckedSummary): Prom
   return Buffer.from(JSON.stringify(summary))
 }
 
-/** How many values there are, and between which places on their scale; NaN where there is none. */
+/** The number of values, and the least and the greatest on their scale; NaN for none. */
 interface Extent {
   readonly values: number
   readonly least: number
@@ -77,7 +76,7 @@ class Summarizer {
     this.#search = search
   }
 
-  /** How many records there are, and what each field has at most; in one go through them. */
+  /** Returns the number of records, and the extent of each field, in one pass. */
   async extents(
     fields: readonly TypedField[],
   ): Promise<{ readonly count: number; readonly extents: readonly Extent[] }> {
@@ -97,7 +96,7 @@ class Summarizer {
     return { count, extents }
   }
 
-  /** Of so many records. */
+  /** Summarizes a field of `count` records. */
   async field(
     { name, type, primaryKey }: SummarizedField,
     count: number,
@@ -145,7 +144,7 @@ class Summarizer {
     const scaled = onScale(column)
     const { step, ranges } = divide(greatest - least, unit)
     if (!Number.isFinite(step)) return {}
-    // What is next to nothing is in the first range: PostgreSQL has no quotient for it.
+    // The smallest distances are in the first range: PostgreSQL cannot divide them.
     const rows = await this.#rows((param) => {
       const [from, width, last] = [least, step, ranges - 1].map((value) => param(float(value)))
       const distance = `(${scaled} - ${from})`
@@ -160,8 +159,8 @@ class Summarizer {
   }
 
   /**
-   * `values` is a SELECT of one column, `$value`, of texts of the collation "C"; `text` is SQL for the text of a value that is
-   * searched.
+   * Counts values and lists the most frequent. `values` is a SELECT of one column, `$value`, of texts with the collation
+   * "C"; `text` is SQL for the text of a value that is searched.
    */
   async #frequent(
     values: Statement,
@@ -181,7 +180,7 @@ class Summarizer {
     }
   }
 
-  /** The values that are listed of those in `$counted`. */
+  /** Returns SQL for the listed values of `$counted`. */
   #listed(text: string, param: PutParam): string {
     const short = `char_length("$value") <= ${LONGEST_VALUE}`
     const ranked = `"$count" DESC, "$value" COLLATE "C"`
@@ -196,7 +195,7 @@ class Summarizer {
     return (param) => `SELECT ${expression} AS "$value" ${this.#from(param)}`
   }
 
-  /** The items of arrays, as JSON text. */
+  /** Returns a statement for the items of arrays, as JSON text. */
   #items(column: string): Statement {
     return (param) => {
       const arrays = `SELECT ${column} AS "$items" ${this.#from(param)}`
@@ -206,7 +205,7 @@ class Summarizer {
     }
   }
 
-  /** `FROM …`, in which the fields can be named. */
+  /** Returns `FROM …`, in which the fields can be named. */
   #from(param: PutParam): string {
     return `FROM ${filteredRecords(this.#records, param)}`
   }
@@ -220,13 +219,13 @@ function float(value: number): TypedParam {
   return { text: String(value), type: OID.float8 }
 }
 
-/** How values of a type are measured. */
+/** The measure of the values of a type. */
 interface Scale {
-  /** SQL for the place on the scale, a double. */
+  /** Returns SQL for the position on the scale, a double. */
   onScale(column: string): string
-  /** The distance of neighbours; 0 where there is always one between. */
+  /** The least distance of two values; 0 for a continuous scale. */
   readonly unit: number
-  /** What a step is told in. */
+  /** The step of a histogram is reported in this unit of the scale. */
   readonly perStep: number
   show(place: number): string | number
 }
@@ -255,7 +254,10 @@ function scaleOf(type: TypedField['type']): Scale | undefined {
   return type in SCALES ? SCALES[type as keyof typeof SCALES] : undefined
 }
 
-/** Ranges of whole units, so that each can hold as many values as the others; a few values have a range each. */
+/**
+ * Divides an extent into ranges of whole units, so that each can hold as many values as the others; few values have a range
+ * each.
+ */
 function divide(width: number, unit: number): { readonly step: number; readonly ranges: number } {
   if (unit === 0) return width === 0 ? { step: 1, ranges: 1 } : { step: width / RANGES || 1, ranges: RANGES }
   const values = width / unit + 1

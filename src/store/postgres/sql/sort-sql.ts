@@ -4,37 +4,36 @@ import { quoted } from '../database/schema.ts'
 import type { TypedField } from '../database/values.ts'
 import type { ColumnText, TypedParam } from './wire-query.ts'
 
-/** A field to sort by. */
 export interface SortTerm {
   readonly field: TypedField
   readonly descending: boolean
-  /** The index that the store has in this order; null for none. */
+  /** The store's index in this order; null for none. */
   readonly index: SortIndex | null
 }
 
 /** Part of a sorted list: the records that meet a condition. */
 export interface SortedPart {
-  /** Empty for all records; `param` puts a value into the statement. */
+  /** Returns the condition, empty for all records; `param` puts a value into the statement. */
   where(param: PutParam): string
-  /** Whether it has texts of which some are not along the index. */
+  /** Whether some of its texts are too long for the index. */
   readonly divided: boolean
 }
 
-/** Puts a value into a statement, and answers with what stands for it there. */
+/** Puts a value into a statement, and returns its placeholder. */
 export type PutParam = (value: TypedParam) => string
 
 /**
- * How many characters of a text a place holds. What a longer one continues with is looked up in its record, should it
- * still be there; should it not, the texts that begin the same come once more.
+ * Characters of a text that a place holds. The rest of a longer text is looked up in its record; if that was deleted, texts
+ * with the same beginning appear a second time.
  */
 const HELD_CHARACTERS = 512
 
-/** The columns by which records are compared, named `$0`, `$1` and so on as no field can be; with the commas before them. */
+/** Returns the columns by which records are compared, named `$0`, `$1` and so on as no field can be; each after a comma. */
 export function sortColumns(terms: readonly SortTerm[]): string {
   return terms.map(({ field }, index) => `, ${compared(field)} AS ${sortColumn(index)}`).join('')
 }
 
-/** What a place holds of these columns, in their order. */
+/** Returns the values of these columns that a place holds, in their order. */
 export function heldColumns(terms: readonly SortTerm[]): string[] {
   return terms.map(({ field }, index) => {
     const column = sortColumn(index)
@@ -43,14 +42,14 @@ export function heldColumns(terms: readonly SortTerm[]): string[] {
 }
 
 /**
- * What ORDER BY takes: records without a value last, equal ones in creation order, or the other way round where the last
- * field goes from the greatest down. So an index is in this order from one end, and in the reverse from the other. `rank` is a
- * column that decides among records that seem to be equal in the first field.
+ * Returns the terms of ORDER BY: records without a value last, equal ones in the order of creation, or in its reverse where
+ * the last field is descending. So an index has this order in one direction, and its reverse in the other. `rank` is a
+ * column that orders records which are equal in the first field.
  */
 export function sortOrder(terms: readonly SortTerm[], rank?: string): string {
   const columns = terms.map(({ descending, index }, place) => {
     const ordered = `${sortColumn(place)} ${direction(descending)}`
-    // The records without a value are a part of their own then; the index has them at the end of which it is read first.
+    // The records without a value are a part of their own then: the index has them at the end from which it is read.
     return place === 0 && index !== null ? ordered : `${ordered} NULLS LAST`
   })
   if (rank !== undefined) columns.splice(1, 0, rank)
@@ -58,9 +57,8 @@ export function sortOrder(terms: readonly SortTerm[], rank?: string): string {
 }
 
 /**
- * A sorted list from after a place on, or from its start, in parts that follow each other. An order that begins with an
- * indexed field is cut so that PostgreSQL finds the start of each part in the index and walks on from there; of any other
- * the only part is the whole.
+ * Returns a sorted list, after a place or from its start, in consecutive parts. An order that begins with an indexed field
+ * is divided so that PostgreSQL finds the start of each part in the index; any other order is one part.
  */
 export function sortedParts(terms: readonly SortTerm[], after: PagePlace | null): SortedPart[] {
   const [first] = terms
@@ -90,7 +88,7 @@ export function sortedParts(terms: readonly SortTerm[], after: PagePlace | null)
   ]
 }
 
-/** The condition of coming after a place by the fields from one on. */
+/** Returns the condition that a record comes after a place, by the fields from `from` on. */
 function isAfter(terms: readonly SortTerm[], { key, values }: PagePlace, param: PutParam, from = 0): string {
   let sql = ''
   let close = ''
@@ -112,7 +110,7 @@ function keyParam(key: number, param: PutParam): string {
   return param({ text: String(key), type: OID.int8 })
 }
 
-/** The value at a place, the whole of a text of which only the beginning is held. */
+/** Returns SQL for the value at a place: of a text of which only the beginning is held, the whole. */
 function heldValue(
   field: TypedField,
   { key, value }: { readonly key: number; readonly value: Exclude<SortValue, null> },
@@ -125,7 +123,7 @@ function heldValue(
   return `(coalesce((${whole}), ${held}) COLLATE "C")`
 }
 
-/** What a place has of a column that a record is compared by. */
+/** Returns the value that a place holds of a column by which records are compared. */
 export function sortValue({ type }: TypedField, text: ColumnText): SortValue {
   if (text === null) return null
   return type === 'integer' || type === 'timestamp' ? Number(text) : text
@@ -135,7 +133,7 @@ export function sortColumn(index: number): string {
   return `"$${index}"`
 }
 
-/** Numbers of the types of parameters (pg_type.oid). */
+/** OIDs of the types of parameters (pg_type.oid). */
 export const OID = {
   boolean: 16,
   int8: 20,
@@ -163,7 +161,10 @@ function sortParam({ type }: TypedField, value: Exclude<SortValue, null>): Typed
   return { text: String(value), type: types[type] }
 }
 
-/** Of timestamps the moment is compared, to the millisecond; of texts the bytes, as their columns have it. */
+/**
+ * Returns the SQL by which a field is compared: timestamps by their time to the millisecond, texts by their bytes, as in
+ * their columns.
+ */
 function compared({ name, type }: TypedField): string {
   const column = quoted(name)
   switch (type) {

@@ -25,28 +25,28 @@ import { MAX_NAME_BYTES, MAX_TABLES, MAX_TOKENS } from './sql-limits.ts'
 
 /** Text from a user that passed the checks. */
 export interface CheckedSql {
-  /** What to send: without a trailing `;`, and with `$1`, `$2` and so on for `?`. */
+  /** The text to send: without a trailing `;`, and with `$1`, `$2` and so on for `?`. */
   readonly text: string
   readonly names: SqlNames
 }
 
-/** What stands in a text and means something that only the database can tell; as names, so in small letters unless quoted. */
+/** The names in a text whose meaning only the database knows, in small letters unless quoted. */
 export interface SqlNames {
-  /** Everything that could be a table. */
+  /** Names that could be tables. */
   readonly tables: ReadonlySet<string>
-  /** What is called, or has a list of columns, and is no function that may be called. */
+  /** Names that are called or have a list of columns, without the allowed functions. */
   readonly functions: ReadonlySet<string>
-  /** What stands before a dot. */
+  /** Names before a dot. */
   readonly qualifiers: ReadonlySet<string>
-  /** What stands behind one and is no field: of a record it may be a function as well as a column. */
+  /** Names after a dot that are not fields: after a record, such a name may be a function as well as a column. */
   readonly members: ReadonlySet<string>
-  /** All names, fields among them. */
+  /** All names, including fields. */
   readonly all: ReadonlySet<string>
 }
 
 const VIEW = 'records'
 
-/** What begins another part of a SELECT. PostgreSQL keeps all of these words, so that no field can have one for its name. */
+/** Keywords that begin another clause of a SELECT. All are reserved in PostgreSQL, so no field can have one as its name. */
 const CLAUSES: ReadonlySet<string> = new Set(
   'SELECT WHERE GROUP HAVING ORDER LIMIT OFFSET FETCH FOR WINDOW UNION EXCEPT INTERSECT INTO'.split(' '),
 )
@@ -67,7 +67,7 @@ export function checkStatement(sql: string, parameters: number, fields: Readonly
   return { text: numbered(tokens, semicolon), names: namesIn(significant, fields) }
 }
 
-/** Checks that a filter is one expression, as much of it as can be told without its types (D16). Throws QueryError. */
+/** Checks that a filter is one expression, as far as that is possible without its types (D16). Throws QueryError. */
 export function checkFilter(filter: string, fields: ReadonlySet<string>): CheckedSql {
   const tokens = tokensOf(filter, 'filter')
   const significant = tokens.filter(isSignificant)
@@ -96,8 +96,8 @@ function tokensOf(text: string, what: SqlKind): readonly SqlToken[] {
 }
 
 /**
- * Within `WHERE (…)` a text is one expression if it never closes a bracket that it did not open, and is no SELECT: that
- * begins with a word of its own, or has a clause behind a bracket.
+ * Checks that a text within `WHERE (…)` is one expression: it never closes a bracket that it did not open, and is not a
+ * SELECT, which begins with its own keyword or has a clause after a bracket.
  */
 function checkOneExpression(tokens: readonly SqlToken[], first: SqlToken): void {
   if (/^(?:SELECT|WITH|VALUES|TABLE)$/.test(wordOf(first))) {
@@ -135,7 +135,7 @@ interface NamePlace {
 }
 
 function checkName(name: string, { what, token, next }: NamePlace): void {
-  // Of the store's inside, and of what a session keeps for itself.
+  // Names of the store's internals, and of temporary schemas.
   if (/^_*\$[A-Za-z0-9_]|^pg_(?:toast_)?temp/i.test(name)) throw reservedName(what)
   if (Buffer.byteLength(name) > MAX_NAME_BYTES) {
     throw new QueryError(
@@ -163,7 +163,7 @@ function fault(token: SqlToken): string {
   return `has something that cannot be used: ${shown(text)}`
 }
 
-/** The word that says what the statement does; behind WITH, the first such word outside brackets. */
+/** Returns the keyword of the statement's action: after WITH, the first such keyword outside brackets. */
 function mainVerb(tokens: readonly SqlToken[]): string {
   const first = wordOf(tokens[0])
   if (first !== 'WITH') return first
@@ -179,7 +179,7 @@ function mainVerb(tokens: readonly SqlToken[]): string {
 
 function checkTables(tokens: readonly SqlToken[]): void {
   let tables = 0
-  /** For each bracket that is open, whether a comma in it stands between tables. */
+  /** For each open bracket: whether a comma in it separates tables. */
   const inFrom: boolean[] = []
   for (const [index, token] of tokens.entries()) {
     const word = wordOf(token)
@@ -198,13 +198,13 @@ function checkTables(tokens: readonly SqlToken[]): void {
     )
 }
 
-/** The text up to its semicolon, its placeholders numbered. */
+/** Returns the text up to its semicolon, with its placeholders numbered. */
 function numbered(tokens: readonly SqlToken[], semicolon: SqlToken | undefined): string {
   let number = 0
   let text = ''
   for (const token of tokens) {
     if (token === semicolon) break
-    // What is glued to a `?` must not become part of its number.
+    // Spaces keep adjacent characters from becoming part of the number.
     text += token.kind === 'placeholder' ? ` $${(number += 1)} ` : token.text
   }
   return text
@@ -231,7 +231,7 @@ function namesIn(tokens: readonly SqlToken[], fields: ReadonlySet<string>): SqlN
       if (ALLOWED_FUNCTIONS.has(name) || (unquoted && WORDS_BEFORE_BRACKETS.has(name))) continue
       names.functions.add(name)
     }
-    // Of the names of fields only these can be those of PostgreSQL's own tables as well.
+    // Only these names of fields can also be tables of PostgreSQL.
     const harmless = fields.has(name) ? !name.startsWith('pg_') : unquoted && PLAIN_WORDS.has(name)
     if (name !== VIEW && !harmless) names.tables.add(name)
   }

@@ -11,25 +11,26 @@ import type { QueryLimits } from '../../query-limits.ts'
 import { SqlSession } from './sql-session.ts'
 
 /**
- * A query that was told to stop is ended with its connection after so many milliseconds. Within one expression, such as a
- * thousand products of numbers with a hundred thousand digits, PostgreSQL hears of neither.
+ * Milliseconds after which a cancelled query is ended with its connection. Within one expression, such as a thousand
+ * products of numbers with a hundred thousand digits, PostgreSQL notices neither.
  */
 const STOP_MS = 1000
 
-/** What a connection is to do. */
+/** A request that a connection carries out. */
 export interface SqlWork<T> {
   /** The role that SQL from a user runs as. */
   readonly role: string
-  /** A row may be this long. */
+  /** The most bytes of a row. */
   readonly rowBytes: number
   readonly work: (session: SqlSession) => Promise<T>
 }
 
 /**
- * A connection for SQL from users: one request at a time. It can be stopped at any moment, and is of no use afterwards.
+ * A connection for SQL from users, for one request at a time. It can be stopped at any moment, and cannot be used
+ * afterwards.
  */
 export class SqlConnection {
-  /** Resolves when the database has let go of it. */
+  /** Resolves when the connection is closed. */
   readonly ended: Promise<void>
   readonly #client: Client
   readonly #pid: number
@@ -55,7 +56,7 @@ export class SqlConnection {
     socketOf(client).on('data', (bytes: Buffer) => watch.push(bytes))
   }
 
-  /** Opens one. Throws RecordsError. */
+  /** Opens a connection. Throws RecordsError. */
   static async open(database: Database, limits: QueryLimits): Promise<SqlConnection> {
     const client = await database.dedicated()
     try {
@@ -64,7 +65,7 @@ export class SqlConnection {
         values: [],
         name: 'settings',
       })
-      // In others names are not what the checks take them for.
+      // In other encodings names differ from what the checks assume.
       if (rows[0]?.encoding !== 'UTF8') {
         throw new RecordsError(
           'SQL cannot be run: the database has another encoding than UTF8; make one with that',
@@ -79,18 +80,18 @@ export class SqlConnection {
     }
   }
 
-  /** False once it is gone or about to go; then it must get no further request. */
+  /** False once the connection is closed or closing; then it must get no further request. */
   get usable(): boolean {
     return this.#usable
   }
 
-  /** Runs `work` in a session. Rejects as {@link stop} says when it is stopped. */
+  /** Runs `work` in a session. Rejects as {@link stop} specifies when it is stopped. */
   run<T>({ role, rowBytes, work }: SqlWork<T>): Promise<T> {
     this.#received = 0
     this.#rowBytes = rowBytes
     const session = new SqlSession(this.#client, role)
     const done = work(session)
-    // The answer does not wait for that.
+    // The response does not wait for the end of the session.
     this.#settled = done
       .catch(() => undefined)
       .then(() => session.end())
@@ -100,14 +101,14 @@ export class SqlConnection {
     return Promise.race([done, this.#stopped.promise])
   }
 
-  /** Resolves when the connection can take another request, or is of no use any more. */
+  /** Resolves when the connection can take another request, or has become unusable. */
   async rest(): Promise<void> {
     await this.#settled
   }
 
   /**
-   * Has what is under way fail with `why` at once. PostgreSQL is asked to stop it, and to end the connection when that does
-   * not help. Resolves when it was asked for both, or the connection is gone.
+   * Makes the request under way reject with `why` at once. PostgreSQL is asked to cancel it, and to end the connection when
+   * that does not help. Resolves when both were sent, or the connection is closed.
    */
   async stop(why: unknown): Promise<void> {
     if (!this.#usable) return
@@ -119,13 +120,13 @@ export class SqlConnection {
     }
   }
 
-  /** Lets go of it whatever PostgreSQL is at; that notices when it next looks. */
+  /** Destroys the connection whatever PostgreSQL is doing; it notices at its next check. */
   drop(): void {
     this.#usable = false
     socketOf(this.#client).destroy()
   }
 
-  /** Ends it at rest. */
+  /** Closes an idle connection. */
   async close(): Promise<void> {
     this.#usable = false
     await this.#client.end().catch(() => undefined)
@@ -138,7 +139,7 @@ export class SqlConnection {
     return Promise.race([settled, late]).finally(() => given.abort())
   }
 
-  /** Looks at how much PostgreSQL is about to send. */
+  /** Checks the announced length of a message against the limits. */
   #count(bytes: number): void {
     this.#received += bytes
     const tooMuch =
@@ -155,14 +156,15 @@ export class SqlConnection {
 }
 
 /**
- * Expressions that make settings of the session: it only reads, on one processor, with little memory for each step, and writes
- * values in one way whatever the database's defaults are. A step of a query sorts or hashes with an eighth of the memory, and
- * takes four times as much of the disk: PostgreSQL has no limit for a query as a whole, and a value of its can have 1 GiB.
+ * Returns expressions that make settings of the session: read-only, one processor, little memory for each step, and one
+ * format of values whatever the database's defaults are. A step of a query sorts or hashes with an eighth of the memory,
+ * and takes four times as much of the disk: PostgreSQL has no limit for a query as a whole, and a single value can have 1
+ * GiB.
  */
 function settings({ timeoutMs, maxMemoryBytes }: QueryLimits): string {
   const values: Readonly<Record<string, string>> = {
     default_transaction_read_only: 'on',
-    // A little later than we look at the clock ourselves, for when we cannot.
+    // A little later than our own deadline, for when this process cannot enforce it.
     statement_timeout: `${timeoutMs + 500}ms`,
     idle_in_transaction_session_timeout: '10s',
     lock_timeout: `${timeoutMs}ms`,
@@ -180,11 +182,11 @@ function settings({ timeoutMs, maxMemoryBytes }: QueryLimits): string {
     .join(', ')
 }
 
-/** Settings that not everybody may make, or not every system has. */
+/** Returns settings that need a privilege, or that not every system has. */
 function wishes({ maxMemoryBytes }: QueryLimits): readonly string[] {
   return [
     `temp_file_limit = '${kilobytes(maxMemoryBytes * 4)}'`,
-    // Without it a query goes on to its deadline when this process is gone.
+    // Without it a query continues to its deadline after this process has ended.
     "client_connection_check_interval = '500ms'",
   ]
 }

@@ -6,9 +6,8 @@ import { sqlState } from '../database/errors.ts'
 const MAX_MESSAGE = 500
 
 /**
- * Turns what went wrong while SQL from a user was parsed or run into a QueryError with PostgreSQL's message, without names
- * of the store's inside; `hidden` are further names that nobody shall read. What is not the statement's fault comes back as
- * it is.
+ * Turns an error of parsing or running SQL from a user into a QueryError with PostgreSQL's message, without internal names
+ * of the store and without the names in `hidden`. Returns errors that are not caused by the statement unchanged.
  */
 export function toQueryError(error: unknown, hidden: readonly string[] = []): unknown {
   const state = sqlState(error)
@@ -20,7 +19,7 @@ export function toQueryError(error: unknown, hidden: readonly string[] = []): un
   return NOT_THE_STATEMENT.test(state) ? error : new QueryError(scrubbed(error.message, hidden))
 }
 
-/** Classes of what is wrong with the connection, the server or the data; all others speak of the statement or its values. */
+/** Classes of errors of the connection, the server or the data; all others concern the statement or its values. */
 const NOT_THE_STATEMENT = /^(?:08|28|3D|40|53|55P03|57|58|72|F0|XX)/
 
 const ONLY_SELECT = 'only SELECT statements can be run'
@@ -43,9 +42,9 @@ function scrubbed(message: string, hidden: readonly string[]): string {
   return clean.length > MAX_MESSAGE ? `${clean.slice(0, MAX_MESSAGE)}…` : clean
 }
 
-/** Says that there is no such table, in the same words whether there is one that is not to be known of or not. */
+/** Returns the message for an unknown table, the same whether a hidden table of that name exists or not. */
 export function noSuchTable(name: string): string {
-  // Internal names are shown to nobody, those that are made up included.
+  // Internal names are never shown, not even invented ones.
   if (name.startsWith('$')) return 'that table cannot be read: the only table is "records"'
   return `no such table: ${shown(name)}; the only table is "records"`
 }

@@ -1,7 +1,7 @@
 /**
- * The functions of PostgreSQL that SQL from users may call (D18). Everything else is refused: what reads files, sleeps,
- * locks, notifies, runs SQL from a text (`query_to_xml`, `ts_stat`), changes or tells settings and roles, or tells of the
- * server and the catalog. A test compares the list with what PostgreSQL has.
+ * The functions of PostgreSQL that SQL from users may call (D18). All others are refused: functions that read files, sleep,
+ * lock, notify, run SQL from a text (`query_to_xml`, `ts_stat`), change or reveal settings and roles, or reveal the server
+ * and the catalog. A test compares the list with the functions of PostgreSQL.
  */
 export const ALLOWED_FUNCTIONS: ReadonlySet<string> = listed(`
   abs acos acosd acosh asin asind asinh atan atan2 atan2d atand atanh cbrt ceil ceiling cos cosd cosh cot cotd degrees div
@@ -49,10 +49,7 @@ export const ALLOWED_FUNCTIONS: ReadonlySet<string> = listed(`
   bool bpchar bytea date float4 float8 int2 int4 int8 numeric text timestamptz varchar
 `)
 
-/**
- * Words that stand before a bracket and call nothing: parts of the grammar, and types that take a length. Quoted they would
- * be names as any other.
- */
+/** Unquoted words before a bracket that do not call a function: keywords, and types with a length. */
 export const WORDS_BEFORE_BRACKETS: ReadonlySet<string> = listed(`
   all and any array as asymmetric between by case cast columns cross cube current_date current_time current_timestamp
   distinct else end escape except exists fetch filter first from group groups having ilike in intersect is isnull join
@@ -64,8 +61,8 @@ export const WORDS_BEFORE_BRACKETS: ReadonlySet<string> = listed(`
 `)
 
 /**
- * Words that are in no place the name of a table, function or schema: PostgreSQL keeps them, or has no such thing. To know
- * them spares a question to the database.
+ * Words that never name a table, function or schema: they are reserved in PostgreSQL, or do not exist there. Knowing them
+ * saves a query.
  */
 export const PLAIN_WORDS: ReadonlySet<string> = new Set([
   ...WORDS_BEFORE_BRACKETS,
@@ -76,14 +73,14 @@ export const PLAIN_WORDS: ReadonlySet<string> = new Set([
   `),
 ])
 
-/** Words that call a function without a bracket, and tell of whom and of what the database thinks it is. */
+/** Words that call a function without brackets and reveal the user or the database. */
 export const TELLING_WORDS: ReadonlySet<string> = listed(
   'current_catalog current_role current_schema current_user session_user system_user user',
 )
 
 /**
- * Types by which texts are looked up among the names of tables, functions and roles, those of access lists, and `xml`, whose
- * parser cannot be stopped; and the types of arrays of them.
+ * Types that look up texts among the names of tables, functions and roles, types of access lists, and `xml`, whose parser
+ * cannot be interrupted; and their array types.
  */
 export const REFUSED_TYPES: ReadonlySet<string> = new Set(
   [

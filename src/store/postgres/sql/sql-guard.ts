@@ -4,9 +4,8 @@ import { noSuchTable, shown } from './sql-errors.ts'
 import type { SqlNames } from './sql-checks.ts'
 
 /**
- * What of these names is something real: a table of PostgreSQL's own or beside `records` or the type of its rows, a function that SQL from users may
- * not call, a word of the grammar that works as one, a function that behind a dot takes a record for its argument, or a
- * schema.
+ * Selects the names that exist: a table other than `records` or a row type of one, a function that SQL from users may not
+ * call, a keyword that works as one, a function that after a dot takes a record as its argument, or a schema.
  */
 const REAL = `
   SELECT 'table' AS kind, relname AS name FROM pg_catalog.pg_class
@@ -27,9 +26,9 @@ const REAL = `
   ORDER BY 1, 2 LIMIT 1`
 
 /**
- * Holds the names of a text against what the database has, as the store's user. PostgreSQL lets everybody call nearly all
- * of its functions and read its catalog, and no role can be kept from that without taking it from everybody else. What
- * does not exist is harmless: it is a name that the statement defines itself, or a mistake. Throws QueryError.
+ * Checks the names of a text against the database, as the store's user. PostgreSQL lets everybody call nearly all of its
+ * functions and read its catalog; revoking that from one role would revoke it from all. A name that does not exist is
+ * harmless: the statement defines it, or it is a mistake. Throws QueryError.
  */
 export async function checkNames(db: Pick<Connection, 'get'>, names: SqlNames): Promise<void> {
   const { tables, functions, qualifiers, members } = names
@@ -48,8 +47,8 @@ export async function checkNames(db: Pick<Connection, 'get'>, names: SqlNames): 
 }
 
 /**
- * Of a text that failed, the name of a table beside `records`, null when it has none. PostgreSQL says which columns a table
- * has before it asks whether that may be known.
+ * Returns the name of another table than `records` in a failed text; null for none. PostgreSQL reveals the columns of a
+ * table before it checks the permissions.
  */
 export async function otherTable(db: Pick<Connection, 'get'>, names: SqlNames): Promise<string | null> {
   const found = await db.get(REAL, [...names.all], [], [], [])

@@ -1,4 +1,4 @@
-/** What kind of thing a token is, as PostgreSQL's own scanner sees it (16 and later, texts in standard quotes). */
+/** The kind of a token, as in PostgreSQL's own scanner (16 and later, with standard_conforming_strings). */
 export type SqlTokenKind =
   | 'space'
   | 'comment'
@@ -9,18 +9,18 @@ export type SqlTokenKind =
   /** `?`, which PostgreSQL would take for an operator, and `$1`. */
   | 'placeholder'
   | 'semicolon'
-  /** One character, also of operators that have several: what matters is where comments begin. */
+  /** One character, even of longer operators: only the beginnings of comments matter. */
   | 'operator'
-  /** A quote or comment that is never closed; runs to the end of the text. */
+  /** A quote or comment without an end; extends to the end of the text. */
   | 'unterminated'
-  /** Anything else, and all that follows it: what PostgreSQL refuses, dollar quotes, and Unicode escapes in `U&"…"`. */
+  /** Anything else, to the end of the text: what PostgreSQL refuses, dollar quotes, and Unicode escapes in `U&"…"`. */
   | 'illegal'
 
 export interface SqlToken {
   readonly kind: SqlTokenKind
   /** As written. */
   readonly text: string
-  /** Where it starts in the text, in UTF-16 units. */
+  /** Offset in the text, in UTF-16 units. */
   readonly start: number
 }
 
@@ -30,13 +30,13 @@ const DIGITS = String.raw`\d(?:_?\d)*`
 
 const EXPONENT = `(?:[eE][+-]?${DIGITS})?`
 
-/** With backslashes: a quote behind one does not end it. */
+/** A string with backslash escapes: a quote after a backslash does not end it. */
 const ESCAPED = String.raw`'[^'\\]*(?:(?:''|\\[^])[^'\\]*)*'(?!')`
 
-/** What joins a string to the one before it: white space and comments with a line break in them. */
+/** The gap between a string and its continuation: white space and comments with a line break in them. */
 const GAP = String.raw`[ \t\f\v]*(?:--[^\n\r]*)?[\n\r](?:[ \t\n\r\f\v]|--[^\n\r]*[\n\r])*`
 
-/** The kinds of tokens, each with what it looks like, by what it begins with; the first that fits is it. */
+/** The kinds of tokens with their patterns, by the first character; the first match counts. */
 const PATTERNS: readonly {
   readonly begins: RegExp
   readonly are: readonly (readonly [SqlTokenKind, RegExp])[]
@@ -54,7 +54,7 @@ const PATTERNS: readonly {
   {
     begins: /[\d.]/,
     are: [
-      // With letters glued to it a number is an error.
+      // A number directly followed by letters is an error.
       [
         'number',
         sticky(
@@ -78,7 +78,7 @@ const PATTERNS: readonly {
       ['unterminated', sticky('[^]+')],
     ],
   },
-  // A comment ends at a carriage return as well.
+  // A carriage return also ends a comment.
   { begins: /-/, are: [['comment', sticky(String.raw`--[^\n\r]*`)]] },
   { begins: /[?$]/, are: [['placeholder', sticky(String.raw`\?\d*|\$\d+`)]] },
   { begins: /;/, are: [['semicolon', sticky(';')]] },
@@ -90,12 +90,12 @@ function sticky(pattern: string): RegExp {
   return new RegExp(pattern, 'y')
 }
 
-/** What a token can be that begins with a character of ASCII, by its code; the last is for all others. */
+/** The kinds of tokens that can begin with an ASCII character, by its code; the last entry is for all other characters. */
 const BY_CODE = Array.from({ length: 129 }, (_, code) =>
   PATTERNS.filter(({ begins }) => begins.test(String.fromCharCode(code))).flatMap(({ are }) => are),
 )
 
-/** Splits a text into tokens where PostgreSQL does; together they are the text, or the part with the first `most` of them. */
+/** Splits a text into tokens where PostgreSQL does. Joined they are the text, or its part with the first `most` tokens. */
 export function sqlTokens(text: string, most = Infinity): readonly SqlToken[] {
   const tokens: SqlToken[] = []
   let start = 0
@@ -136,18 +136,21 @@ export function isSignificant({ kind }: SqlToken): boolean {
   return kind !== 'space' && kind !== 'comment'
 }
 
-/** What a token names: a word in small letters, as PostgreSQL takes it, or what stands in double quotes; else null. */
+/**
+ * Returns the name of a token: an unquoted word in small letters, as in PostgreSQL, or the content of double quotes; else
+ * null.
+ */
 export function nameOf({ kind, text }: SqlToken): string | null {
   if (kind === 'word') return smallLetters(text)
   return kind === 'quoted-name' ? text.slice(1, -1).replaceAll('""', '"') : null
 }
 
-/** The word in capitals that an unquoted token is; else an empty text. */
+/** Returns an unquoted word in capitals; an empty text for other tokens. */
 export function wordOf(token: SqlToken | undefined): string {
   return token?.kind === 'word' ? token.text.replaceAll(/[a-z]+/g, (letters) => letters.toUpperCase()) : ''
 }
 
-/** In a database of UTF-8 PostgreSQL makes letters of ASCII small, and no others. */
+/** In a database of UTF-8, PostgreSQL folds only ASCII letters. */
 function smallLetters(text: string): string {
   return /^[a-z_]+$/.test(text) ? text : text.replaceAll(/[A-Z]+/g, (letters) => letters.toLowerCase())
 }

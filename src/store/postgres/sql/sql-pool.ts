@@ -24,18 +24,18 @@ export interface SqlPoolOptions {
   readonly database: Database
   readonly limits: QueryLimits
   /**
-   * How long a request may wait for a connection, in milliseconds. Unless given, long enough for two rounds of queries
-   * that run to their deadline.
+   * Milliseconds that a request may wait for a connection. Default: enough for two rounds of queries that run to their
+   * deadline.
    */
   readonly maxWaitMs?: number
-  /** How long after it began a request may go on that nobody waits for any more, in milliseconds; 150 unless given. */
+  /** Milliseconds after its beginning for which an abandoned request may go on (default: 150). */
   readonly patienceMs?: number
 }
 
 /**
- * Runs SQL from users on connections of their own, in transactions that only read, as a role that may read the records alone
- * (D18, D19). The names in it are held against what the database has first. Connections are made when they are needed. A
- * request whose signal aborts rejects with its reason: it leaves the queue, or is stopped.
+ * Runs SQL from users on separate connections, in read-only transactions, as a role that may only read the records (D18,
+ * D19). Names in it are first checked against the database. Connections are made when they are needed. A request whose
+ * signal aborts rejects with its reason: it leaves the queue, or is stopped.
  */
 export class SqlPool {
   readonly #database: Database
@@ -56,8 +56,8 @@ export class SqlPool {
   }
 
   /**
-   * Runs one SELECT (D18) and answers with the query result. Throws QueryError for what is wrong with the statement and
-   * for what goes past the limits (D19).
+   * Runs one SELECT (D18) and returns the query result. Throws QueryError for errors in the statement and for results
+   * beyond the limits (D19).
    */
   async query({ allFields, ...statement }: QueryOfFields, signal?: AbortSignal): Promise<JsonBytes> {
     const { params, columns = false } = statement
@@ -77,7 +77,7 @@ export class SqlPool {
     })
   }
 
-  /** A page that is filtered or sorted (D11, D16). Throws QueryError. */
+  /** Returns a filtered or sorted page (D11, D16). Throws QueryError. */
   async page(page: PageRun, signal?: AbortSignal): Promise<Page> {
     const filter = checked(page)
     return this.#run({
@@ -89,7 +89,7 @@ export class SqlPool {
     })
   }
 
-  /** How many records of a list come before one; null when it is not in the list. Throws QueryError. */
+  /** Returns the number of records before one in a list; null when it is not in the list. Throws QueryError. */
   async position(run: PositionRun, signal?: AbortSignal): Promise<number | null> {
     const filter = checked(run)
     return this.#run({
@@ -101,7 +101,7 @@ export class SqlPool {
     })
   }
 
-  /** A {@link Summary} as JSON text. Throws QueryError. */
+  /** Returns a {@link Summary} as JSON text. Throws QueryError. */
   async summary(run: SummaryRun, signal?: AbortSignal): Promise<JsonBytes> {
     const filter = checked(run)
     return this.#run({
@@ -113,7 +113,7 @@ export class SqlPool {
     })
   }
 
-  /** Ends every connection; requests that wait or are under way fail. Resolves when the connections are gone. */
+  /** Closes all connections; requests that wait or are under way fail. Resolves when the connections are closed. */
   close(): Promise<void> {
     return this.#queue.close()
   }
@@ -129,7 +129,7 @@ export class SqlPool {
       try {
         return await attempt()
       } catch (error) {
-        // Once more: nothing was changed, and what was lost is made anew.
+        // Retries: nothing was changed, and what was lost is recreated.
         if (!this.#access.isLost(error) && !(error instanceof LostAtRest)) throw error
         return await attempt()
       }
@@ -138,7 +138,7 @@ export class SqlPool {
     }
   }
 
-  /** An error as the one who asked is told of it. */
+  /** Converts an error to the one that the caller receives. */
   async #told(thrown: unknown, sql: CheckedSql | null): Promise<unknown> {
     const error = thrown instanceof LostAtRest ? thrown.cause : thrown
     if (sqlState(error) === undefined || isConnectionFault(error)) return asRecordsError(error)
@@ -152,14 +152,14 @@ export class SqlPool {
 }
 
 interface Request<T> extends Omit<SqlWork<T>, 'role'> {
-  /** From a user; null when nothing is. */
+  /** SQL from a user; null for none. */
   readonly sql: CheckedSql | null
-  /** About how much memory the request takes while it waits. */
+  /** The approximate number of characters in memory while the request waits. */
   readonly characters: number
   readonly signal: AbortSignal | undefined
 }
 
-/** About how much memory a request takes while it waits. */
+/** Returns the approximate number of characters that a request keeps in memory while it waits. */
 function charactersOf({ filter, where }: Pick<PageRun, 'filter' | 'where'>): number {
   return (filter?.length ?? 0) + (where ? JSON.stringify(where).length : 0)
 }

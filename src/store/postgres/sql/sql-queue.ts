@@ -3,35 +3,34 @@ import type { QueryError } from '../../../errors/service-error.ts'
 import { StoppingError } from '../../../errors/service-error.ts'
 import type { SqlConnection } from './sql-connection.ts'
 
-/** So many queries run at once. */
+/** The number of concurrent queries. */
 const CONCURRENT = 4
 
 /**
- * A request that nobody waits for any more may go on until so many milliseconds after it began: what is as good as done
- * costs less than a new connection.
+ * Milliseconds after its beginning for which an abandoned request may go on: to finish it costs less than a new connection.
  */
 const PATIENCE_MS = 150
 
-/** So many requests may wait, and so many characters of SQL and params with them: params can be as long as a body. */
+/** The most requests that may wait, and the most characters of their SQL and params, which can be as long as a body. */
 const MAX_WAITING = 1000
 const MAX_WAITING_CHARACTERS = 32 * 1024 * 1024
 
-/** A connection that has had nothing to do for so long is closed. */
+/** Milliseconds after which an idle connection is closed. */
 const IDLE_MS = 60_000
 
-/** What a request has a connection do. */
+/** A request for a connection. */
 export interface QueuedWork<T> {
   readonly work: (connection: SqlConnection) => Promise<T>
-  /** About how much memory the request takes while it waits. */
+  /** The approximate number of characters in memory while the request waits. */
   readonly characters: number
   readonly signal: AbortSignal | undefined
 }
 
 export interface SqlQueueOptions {
   open(): Promise<SqlConnection>
-  /** How long a request may take once it is its turn. */
+  /** Milliseconds that a request may take after it leaves the queue. */
   readonly timeoutMs: number
-  /** How long one may wait for its turn. */
+  /** Milliseconds that a request may wait. */
   readonly maxWaitMs: number
   readonly patienceMs?: number
 }
@@ -42,15 +41,15 @@ interface Waiting {
   reject(error: unknown): void
 }
 
-/** Has requests carried out in the order in which they come, a few at a time, each on a connection and within its deadline. */
+/** Carries out requests in the order of arrival, a few at a time, each on a connection and within its deadline. */
 export class SqlQueue {
   readonly #options: SqlQueueOptions
   readonly #idle: { readonly connection: SqlConnection; readonly timer: NodeJS.Timeout }[] = []
   readonly #waiting: Waiting[] = []
-  /** Until the database has let go of them. */
+  /** All connections that are not closed. */
   readonly #connections = new Set<SqlConnection>()
   #waitingCharacters = 0
-  /** Turns that are taken, by requests and by connections that do not end. */
+  /** Permits in use, by requests and by connections that cannot be stopped. */
   #taken = 0
   #closed = false
 
@@ -58,7 +57,7 @@ export class SqlQueue {
     this.#options = options
   }
 
-  /** Carries out a request. Throws QueryError at its deadline, and when there is no room for it. */
+  /** Carries out a request. Throws QueryError at its deadline, and when the queue is full. */
   async run<T>(request: QueuedWork<T>): Promise<T> {
     request.signal?.throwIfAborted()
     await this.#turn(request)
@@ -69,7 +68,7 @@ export class SqlQueue {
     }
   }
 
-  /** Ends every connection. Resolves when they are gone. */
+  /** Closes all connections. Resolves when they are closed. */
   async close(): Promise<void> {
     this.#closed = true
     this.#waitingCharacters = 0
@@ -84,14 +83,14 @@ export class SqlQueue {
     await Promise.all(connections.map(({ ended }) => ended))
   }
 
-  /** Waits until it is the turn of a request. */
+  /** Waits for a permit. */
   #turn({ characters, signal }: QueuedWork<unknown>): Promise<void> {
     if (this.#closed) throw closing()
     if (this.#taken < CONCURRENT && this.#waiting.length === 0) {
       this.#taken += 1
       return Promise.resolve()
     }
-    // The first in the queue may be as long as it likes, or it would never be its turn.
+    // The first in the queue may have any length; otherwise it could never run.
     const tooLong = this.#waiting.length > 0 && this.#waitingCharacters + characters > MAX_WAITING_CHARACTERS
     if (tooLong || this.#waiting.length >= MAX_WAITING) throw tooManyQueries()
     const { promise, resolve, reject } = Promise.withResolvers<void>()
@@ -111,7 +110,7 @@ export class SqlQueue {
     })
   }
 
-  /** Takes a request out of the queue, if it is there. */
+  /** Removes a request from the queue, if it is there. */
   #dequeue(waiting: Waiting): void {
     const place = this.#waiting.indexOf(waiting)
     if (place < 0) return
@@ -179,7 +178,7 @@ export class SqlQueue {
     throw closing()
   }
 
-  /** A turn is over only when what took it is at rest: a query that cannot be stopped keeps others from being the next. */
+  /** Frees the permit of a connection at rest: a query that cannot be stopped keeps its permit. */
   async #free(connection: SqlConnection): Promise<void> {
     if (connection.usable && !this.#closed) {
       const timer = setTimeout(() => void this.#retire(connection), IDLE_MS)

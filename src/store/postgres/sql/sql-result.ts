@@ -2,22 +2,22 @@ import { resultTooLarge } from '../../rules/sql-errors.ts'
 import { QueryError } from '../../../errors/service-error.ts'
 import { inMebibytes, MAX_ANSWER_BYTES } from '../../query-limits.ts'
 
-/** Length of the text that becomes bytes together. */
+/** Characters that are encoded at once. */
 const CHUNK = 64 * 1024
 
-/** Puts the JSON text of an answer together, piece by piece, and holds it to its limit. */
+/** Joins the JSON text of a response piece by piece, and enforces its limit. */
 export class SqlAnswer {
   #text = ''
   #chunks: Buffer[] = []
   #total = 0
 
-  /** Appends text. Throws QueryError when the answer becomes too large. */
+  /** Appends text. Throws QueryError when the response becomes too large. */
   text(text: string): void {
     this.#text += text
     if (this.#text.length >= CHUNK) this.#toBytes()
   }
 
-  /** The whole of it. */
+  /** Returns the complete response. */
   finish(): Buffer {
     this.#toBytes()
     return Buffer.concat(this.#chunks)
@@ -32,7 +32,7 @@ export class SqlAnswer {
   }
 }
 
-/** The row is larger than one may be. */
+/** Returns the error for a row beyond the limit. */
 export function rowTooLarge(bytes: number): QueryError {
   return new QueryError(
     `a row of the result is larger than ${inMebibytes(bytes)}: select less`,

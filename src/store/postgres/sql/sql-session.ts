@@ -7,14 +7,14 @@ import { checkNames } from './sql-guard.ts'
 import { ParseStatement, RunParsed, type ColumnText, type ParsedRun, type TypedParam } from './wire-query.ts'
 
 /**
- * One transaction that only reads, in one state of the store. In it SQL from users runs as the role that may read the records
- * alone, and the store's own statements as the store's user. It is never committed: whatever a statement could have changed
- * for the session is as it was before.
+ * One read-only transaction in one state of the store. In it SQL from users runs as the role that may only read the
+ * records, and the store's own statements as the store's user. It is never committed, so that settings which a statement
+ * has changed are restored.
  */
 export class SqlSession {
   readonly #client: Client
   readonly #role: string
-  /** Statements of ours that go with the next one. */
+  /** The store's own statements to send before the next one. */
   #before = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY'
 
   constructor(client: Client, role: string) {
@@ -22,18 +22,21 @@ export class SqlSession {
     this.#role = role
   }
 
-  /** What comes next is SQL from a user with these names, until {@link release}. Throws QueryError. */
+  /**
+   * Makes the following statements run as the role for users, until {@link release}. `names` are those of the SQL. Throws
+   * QueryError.
+   */
   async confine(names: SqlNames | null): Promise<void> {
     if (names !== null) await checkNames(this.own(), names)
     this.#before += `; SET LOCAL ROLE ${quoted(this.#role)}`
   }
 
-  /** What comes next is the store's own. */
+  /** Makes the following statements run as the store's user. */
   release(): void {
     this.#before += '; SET LOCAL ROLE NONE'
   }
 
-  /** Statements of the store's own; before {@link confine} or after {@link release}. */
+  /** Returns a connection for the store's own statements; before {@link confine} or after {@link release}. */
   own(): Pick<Connection, 'all' | 'get'> {
     const db = new ClientConnection(this.#client)
     return {
@@ -48,19 +51,19 @@ export class SqlSession {
     }
   }
 
-  /** Has one statement parsed, and answers with the columns of its result. */
+  /** Parses one statement, and returns the columns of its result. */
   async parse(text: string, params: readonly TypedParam[]): Promise<readonly FieldDef[]> {
     await this.#catchUp()
     const types = params.map(({ type }) => type)
     return this.#client.query(new ParseStatement(text, types)).answer
   }
 
-  /** Runs what was parsed last. */
+  /** Runs the statement that was parsed last. */
   run(run: ParsedRun): Promise<void> {
     return this.#client.query(new RunParsed(run)).answer
   }
 
-  /** All rows of a statement; for answers that are short. */
+  /** Returns all rows of a statement; for short results. */
   async rows(text: string, params: readonly TypedParam[] = []): Promise<(readonly ColumnText[])[]> {
     const rows: (readonly ColumnText[])[] = []
     await this.#catchUp()
@@ -91,7 +94,7 @@ export class SqlSession {
   }
 }
 
-/** The connection was lost before anything was asked of it, as when the database was started anew meanwhile. */
+/** The connection was lost before anything was sent on it, as when the database was restarted meanwhile. */
 export class LostAtRest extends Error {
   constructor(cause: unknown) {
     super('the connection was lost while it was at rest', { cause })

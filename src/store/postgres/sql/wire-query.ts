@@ -1,15 +1,15 @@
 import type { FieldDef, Submittable, Connection as WireConnection } from 'pg'
 
-/** A value of a column as PostgreSQL writes it. */
+/** A value of a column in PostgreSQL's text format. */
 export type ColumnText = string | null
 
-/** A parameter of a statement: its text, and the number of its type; 0 leaves the type to the statement. */
+/** A parameter of a statement: its text, and the OID of its type; 0 leaves the type to the statement. */
 export interface TypedParam {
   readonly text: string | null
   readonly type: number
 }
 
-/** The messages of the extended protocol, as much of them as node-postgres can send. */
+/** The messages of the extended protocol that node-postgres can send. */
 interface Wire {
   parse(message: { name: string; text: string; types: readonly number[] }): void
   bind(message: { portal: string; statement: string; values: readonly ColumnText[] }): void
@@ -19,8 +19,8 @@ interface Wire {
 }
 
 /**
- * What node-postgres calls while it carries out a query. Only the extended protocol is ever spoken, so that a text is one
- * statement or none: the other would run every statement in it.
+ * Implements what node-postgres calls while it runs a query. Only the extended protocol is used, in which a text is at most
+ * one statement: the simple protocol would run every statement in it.
  */
 abstract class WireQuery<T> implements Submittable {
   readonly answer: Promise<T>
@@ -37,7 +37,7 @@ abstract class WireQuery<T> implements Submittable {
 
   submit = (connection: WireConnection): void => {
     const wire = connection as unknown as Wire
-    // Together in one packet.
+    // Sends all messages in one packet.
     connection.stream.cork()
     this.send(wire)
     wire.sync()
@@ -70,7 +70,7 @@ abstract class WireQuery<T> implements Submittable {
     else this.#reject(this.#fault)
   }
 
-  /** Takes note of what went wrong first; the answer is not settled before the connection can be used again. */
+  /** Notes the first error; the result settles only when the connection can be used again. */
   protected fail(error: unknown): void {
     this.#fault ??= error
   }
@@ -83,7 +83,7 @@ abstract class WireQuery<T> implements Submittable {
   protected abstract result(): T
 }
 
-/** Has a statement parsed, to be run by {@link RunParsed}; answers with its columns. */
+/** Parses a statement, to be run by {@link RunParsed}; results in its columns. */
 export class ParseStatement extends WireQuery<readonly FieldDef[]> {
   readonly #text: string
   readonly #types: readonly number[]
@@ -111,13 +111,13 @@ export class ParseStatement extends WireQuery<readonly FieldDef[]> {
 
 export interface ParsedRun {
   readonly values: readonly ColumnText[]
-  /** So many rows at most; 0 for all. */
+  /** The most rows; 0 for all. */
   readonly rows: number
-  /** Gets each row as it comes. What it throws is what the query fails with. */
+  /** Receives each row as it arrives. The query fails with what it throws. */
   onRow(row: readonly ColumnText[]): void
 }
 
-/** Runs the statement that {@link ParseStatement} had parsed last, or has one parsed first, in the same round trip. */
+/** Runs the statement that {@link ParseStatement} parsed last, or parses one first, in the same round trip. */
 export class RunParsed extends WireQuery<void> {
   readonly #run: ParsedRun
   readonly #statement: { readonly text: string; readonly types: readonly number[] } | null
