@@ -26,7 +26,7 @@ export class PostgresProposals implements ProposalStore {
   readonly #db: Connection
   readonly #contract: () => Contract
 
-  /** `contract` is asked for the one that the store follows now. */
+  /** `contract` returns the contract that the store follows now. */
   constructor(parts: { writer: Pick<Writer, 'change'>; db: Connection; contract: () => Contract }) {
     this.#writer = parts.writer
     this.#db = parts.db

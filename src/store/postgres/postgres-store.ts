@@ -104,15 +104,15 @@ import { Writer } from './write/writer.ts'
 
 export interface PostgresStoreOptions {
   readonly definition: StoreDefinition
-  /** The sheet's directory, from whose files a new store begins (D2); null for none. */
+  /** The sheet's directory, from whose files a new store is created (D2); null for none. */
   readonly directory: string | null
-  /** Who imports `records.jsonl`, should it come to that. */
+  /** The actor of an import of `records.jsonl`, should one be necessary. */
   readonly actor: string
   readonly lockTimeoutMs: number
   readonly queryLimits: QueryLimits
-  /** The frames of the sheet, where they are open already; they are not closed with the store. */
+  /** The frames of the sheet, where they are open already; closing the store leaves them open. */
   readonly frames?: SharedFrames
-  /** Told when `records.jsonl` is not the file that was imported (D2). */
+  /** Called when `records.jsonl` is not the file that was imported (D2). */
   onSourceDiffers(): void
 }
 
@@ -125,7 +125,7 @@ export class PostgresStore implements SheetStore {
   readonly frames: SharedFrames
   readonly tasks: TaskQueue
   readonly hosts: PostgresHosts
-  /** Where nobody else has them open. */
+  /** Null where `frames` were given. */
   readonly #ownFrames: FrameFeed | null
   readonly #database: Database
   readonly #writer: Writer
@@ -159,8 +159,8 @@ export class PostgresStore implements SheetStore {
   }
 
   /**
-   * Opens the store at a URL ({@link parseStoreUrl}), or makes it from the files of the sheet's directory (D2). Throws
-   * RecordsError for a database that cannot be used, and what {@link SheetStore.define} does.
+   * Opens the store at a URL ({@link parseStoreUrl}), or creates it from the files of the sheet's directory (D2). Throws
+   * RecordsError for a database that cannot be used, and the errors of {@link SheetStore.define}.
    */
   static async open(url: string, options: PostgresStoreOptions): Promise<PostgresStore> {
     const { definition, directory, actor, lockTimeoutMs } = options
@@ -169,7 +169,7 @@ export class PostgresStore implements SheetStore {
     try {
       const { schema } = database.location
       const sources = directory === null ? null : sourcePaths(directory)
-      // Where there is a revision there are tables, and none must be made of it should they be gone.
+      // A store with a revision has tables; if they are lost, none must be created.
       if (definition.revision === undefined) {
         const store = { schema, contract, targets: targets ?? [], actor, sources }
         await openSheetTables(database, store, lockTimeoutMs)
@@ -255,7 +255,7 @@ export class PostgresStore implements SheetStore {
 
   async upsert(request: Upsert): Promise<UpsertResult> {
     const read = readBodyInTurns(request)
-    // Without a turn for a short one: writes are made in the order in which they were asked for.
+    // No await for a short body: writes are made in the order of their requests.
     const body = read instanceof Promise ? await read : read
     const operation = (change: ChangeSet): Promise<UpsertResult> =>
       inTurn(upsert(change, body, request.ifMatch))
@@ -398,7 +398,10 @@ export class PostgresStore implements SheetStore {
     return (this.#runLock = await takeRunLock(this.#database, { timeoutMs, signal }))
   }
 
-  /** Changes something for a run; refuses when the run lock was had here and is lost, since another run may be under way. */
+  /**
+   * Changes something for a run; refuses when this process had the run lock and has lost it, since another run may be under
+   * way.
+   */
   #changeInRun<T>(operation: (change: ChangeSet) => Promise<T>, run: RunId | null): Promise<T> {
     const lock = run === null || this.#runLock?.released === true ? null : this.#runLock
     return this.#writer.change(async (change) => {

@@ -8,7 +8,7 @@ import {
   readCacheEntry,
 } from '../../rows/stored-rows.ts'
 
-/** The cache entries of those of the input hashes that have one (D25). */
+/** Returns the cache entries of these input hashes, as far as they exist (D25). */
 export async function readCacheEntries(
   db: Connection,
   hashes: readonly string[],
@@ -26,7 +26,7 @@ export async function readCacheEntries(
   )
 }
 
-/** Adds entries; one with a known hash replaces it, target by target. */
+/** Stores entries; values of a known hash are replaced target by target. */
 export async function storeCacheEntries(db: Connection, entries: readonly CacheEntry[]): Promise<void> {
   if (entries.length === 0) return
   const known = await readCacheEntries(

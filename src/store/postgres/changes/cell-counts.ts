@@ -1,7 +1,7 @@
 import type { CellFacts } from './cell-writer.ts'
 import { FAILED, MISSING, STALE } from '../../rows/stored-rows.ts'
 
-/** By how much the counters of targets change (D32). */
+/** Changes of the counters of targets (D32). */
 export class CellCounts {
   readonly #deltas = new Map<number, Record<Counter, number>>()
 
@@ -13,7 +13,7 @@ export class CellCounts {
     }
   }
 
-  /** Adds what others come to. */
+  /** Adds the changes of `others`. */
   add(others: CellCounts): void {
     for (const [target, deltas] of others.#deltas) {
       for (const counter of COUNTERS) this.#of(target)[counter] += deltas[counter]
@@ -26,7 +26,7 @@ export class CellCounts {
     return deltas
   }
 
-  /** The statements that change the counters; empty for none. */
+  /** Returns the statements that change the counters; empty for none. */
   statements(): string[] {
     return [...this.#deltas].flatMap(([target, deltas]) => {
       const set = COUNTERS.filter((counter) => deltas[counter] !== 0)
@@ -43,7 +43,7 @@ type Counter = (typeof COUNTERS)[number]
 
 const TODO_COUNTERS = { [MISSING]: 'missing', [STALE]: 'stale', [FAILED]: 'failed' } as const
 
-/** The counters that a cell is counted by. */
+/** Returns the counters that count a cell. */
 function counterOf({ cell, todo }: CellFacts): readonly Counter[] {
   return [
     ...(cell?.hash === null ? ['overridden' as const] : []),

@@ -7,7 +7,7 @@ import { NOTHING, placeOf, type KnownCells } from './known-cells.ts'
 import { needsOf, StoredTargets, type StoredTarget } from '../../rows/stored-targets.ts'
 import { FAILED, MISSING, pendingInput, STALE, type TodoState, markOf } from '../../rows/stored-rows.ts'
 
-/** What is known of a cell before a change. */
+/** The state of a cell before a change. */
 export interface CellRow {
   /** Null when the cell was never computed, or was written by hand. */
   readonly hash: Uint8Array | null
@@ -18,13 +18,14 @@ export interface CellRow {
 }
 
 /**
- * Keeps the states of cells while an operation goes on: which cells are missing, stale, failed or overridden, and which of
- * them are blocked (D32). The cells of records that exist are loaded first. Nothing of what is changed counts before {@link keep}.
+ * Maintains the states of cells during an operation: which cells are missing, stale, failed or overridden, and which of
+ * them are blocked (D32). The cells of existing records must be loaded first. Changes have no effect on the transaction
+ * before {@link keep}.
  */
 export class CellStates extends StoredTargets {
   readonly #known: KnownCells
   readonly #own = new Map<number, CellFacts & CellPlace>()
-  /** Records of which a cell, or an input of one, is another than before. */
+  /** Records with a change in a cell or its inputs. */
   readonly #touched = new Set<RecordKey>()
 
   constructor(known: KnownCells) {
@@ -47,7 +48,7 @@ export class CellStates extends StoredTargets {
     }
   }
 
-  /** A record has been created: its derived cells are missing, or overridden where a value came with it (D2). */
+  /** Applies the creation of a record: its derived cells are missing, or overridden where they have a value (D2). */
   created(record: RecordKey, value: (field: string) => JsonValue, seq: number): void {
     this.#known.created(record)
     for (const target of this.targets) {
@@ -56,20 +57,20 @@ export class CellStates extends StoredTargets {
     }
   }
 
-  /** A record is gone, and its cells with it. */
+  /** Applies the deletion of a record and its cells. */
   deleted(record: RecordKey): void {
     for (const target of this.targets) this.#put(target, record, NOTHING)
   }
 
-  /** Somebody wrote a derived field by hand, or that was put back: a value overrides the cell, null ends that (D28). */
+  /** Applies a manual write of a derived field, or its revert: a value overrides the cell, null ends that (D28). */
   writtenByHand(target: StoredTarget, record: RecordKey, write: { hasValue: boolean; seq: number }): void {
     if (write.hasValue) this.#override(target, record, write.seq)
     else this.#put(target, record, { ...NOTHING, todo: todoOf(MISSING, write.seq) })
   }
 
   /**
-   * A computed value has been put back. It is fresh where the cell is, and has this very hash; else its inputs may have
-   * changed since, so that it is stale, and the next run finds out (D32). What failed for the cell is forgotten.
+   * Applies the revert to a computed value. The cell becomes fresh if it was fresh with the same hash; otherwise its inputs
+   * may have changed since, and it becomes stale, which the next run resolves (D32). A failure of the cell is deleted.
    */
   restored(target: StoredTarget, record: RecordKey, { hash, seq }: { hash: Uint8Array; seq: number }): void {
     const before = this.cell(target, record)
@@ -79,7 +80,7 @@ export class CellStates extends StoredTargets {
     this.#put(target, record, { cell: { hash, mark: seq }, todo, failure: null })
   }
 
-  /** A field has got another value: cells computed from it are stale. */
+  /** Applies a new value of a field: cells computed from it become stale. */
   inputWritten(field: string, record: RecordKey, seq: number): void {
     this.#touched.add(record)
     for (const target of this.computedFrom(field)) {
@@ -95,7 +96,10 @@ export class CellStates extends StoredTargets {
     }
   }
 
-  /** A cell was computed. `current` is false when its derivation file has changed during the run: stale at once. */
+  /**
+   * Applies a computed value. `current` is false when the derivation file has changed during the run: the cell is stale at
+   * once.
+   */
   computed(
     target: StoredTarget,
     record: RecordKey,
@@ -105,19 +109,19 @@ export class CellStates extends StoredTargets {
     this.#put(target, record, { cell: { hash, mark: seq }, todo, failure: null })
   }
 
-  /** The inputs of a cell are those of its last success after all: fresh again. */
+  /** Makes a cell fresh whose inputs equal those of its last success. */
   unchanged(target: StoredTarget, record: RecordKey): void {
     this.#put(target, record, { ...this.#facts(target, record), todo: null, failure: null })
   }
 
-  /** The last try to compute a cell failed. A cell that was overridden stays so. */
+  /** Applies a failed computation. An overridden cell stays overridden. */
   failed(target: StoredTarget, record: RecordKey, failure: CellFailureNote): void {
     const { cell, todo } = this.#facts(target, record)
     if (cell?.hash === null) return
     this.#put(target, record, { cell, todo: todoOf(FAILED, todo?.mark ?? 0), failure })
   }
 
-  /** Has the transaction go on from what this operation has changed. `value` reads values as it leaves them. */
+  /** Passes the changes of this operation on to the transaction. `value` returns the values after this operation. */
   keep(value: (record: RecordKey, field: string) => JsonValue): void {
     for (const record of this.#touched) this.#findBlocked(record, (field) => value(record, field))
     this.#touched.clear()
@@ -125,7 +129,7 @@ export class CellStates extends StoredTargets {
     this.#own.clear()
   }
 
-  /** Finds out which cells of a record are blocked now: each after those that it is computed from. */
+  /** Determines which cells of a record are blocked, in the order of their dependencies. */
   #findBlocked(record: RecordKey, value: (field: string) => JsonValue): void {
     for (const target of this.#known.blockable) {
       const facts = this.#facts(target, record)
@@ -162,7 +166,7 @@ export class CellStates extends StoredTargets {
   }
 }
 
-/** Work to do; whether it is blocked is found out at the end of the operation. */
+/** Returns a pending cell; whether it is blocked is determined at the end of the operation. */
 function todoOf(state: TodoState, mark: number): NonNullable<CellFacts['todo']> {
   return { state, mark, blocked: false }
 }

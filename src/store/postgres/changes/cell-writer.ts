@@ -4,28 +4,27 @@ import type { ClientConnection } from '../database/connection.ts'
 import { copyRows, WORTH_COPYING } from '../database/copy-into.ts'
 import { FAILED, HASH_PREFIX, type TodoState } from '../../rows/stored-rows.ts'
 
-/** What there is of a cell in the tables. */
+/** The rows of a cell in the tables. */
 export interface CellFacts {
   /** Its row of `$cell`. */
   readonly cell: { readonly hash: Uint8Array | null; readonly mark: number } | null
   /** Its row of `$todo`. */
   readonly todo: { readonly state: TodoState; readonly mark: number; readonly blocked: boolean } | null
-  /** A new failure; null leaves that of a cell that has failed before as it is. */
+  /** A new failure; null leaves the stored failure of the cell unchanged. */
   readonly failure: CellFailureNote | null
 }
 
 export interface CellPlace {
-  /** The target's id. */
   readonly target: number
   readonly record: RecordKey
 }
 
-/** Collects what becomes of cells, and writes it with a statement for each table and way. */
+/** Collects changes of cells, and writes them with one statement for each table and operation. */
 export class CellWriter {
   readonly #db: ClientConnection
   readonly #cells: (CellPlace & CellFacts)[] = []
   readonly #todos: (CellPlace & CellFacts)[] = []
-  /** Those of cells that had nothing to do before. */
+  /** Pending cells that had no row of `$todo`. */
   readonly #newTodos: (CellPlace & CellFacts)[] = []
   readonly #failures: (CellPlace & CellFacts)[] = []
   readonly #gone: { readonly [table in Table]: CellPlace[] } = { $cell: [], $todo: [], $failure: [] }

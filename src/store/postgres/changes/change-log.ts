@@ -7,7 +7,7 @@ import { logOfCell } from '../log/log-of-cell.ts'
 import { LogQueries, type EntryOfLife } from '../log/log-queries.ts'
 import { readDeletions } from '../log/read-deletions.ts'
 
-/** The log as a change set reads it. */
+/** Reads the log for a change set. */
 export class StoredLog implements ChangeLog {
   readonly #db: Connection
   readonly #queries: LogQueries

@@ -23,19 +23,19 @@ import type { CachedResult, Holders, NewRecord, StoreChange, StoredRecord } from
 import type { UniqueClaims } from '../../rules/unique-claims.ts'
 import { runNumber } from '../../rows/stored-rows.ts'
 
-/** What is numbered and counted in a store, up to some point of a transaction. */
+/** The counters of a store at some point of a transaction. */
 export interface SheetCounts {
   readonly lastSeq: number
   readonly records: number
   readonly lastKey: RecordKey
 }
 
-/** What a change set starts from. */
+/** The state from which a change set starts. */
 export interface ChangeStart {
   /** The transaction. */
   readonly db: Connection
   readonly contract: Contract
-  /** What the transaction's operations before this one have changed. */
+  /** Changes of earlier operations of the transaction. */
   readonly pending: PendingChanges
   readonly counts: SheetCounts
   /** Time of the change, UTC with milliseconds (D40), by the database's clock; never before that of the last entry. */
@@ -43,9 +43,9 @@ export interface ChangeStart {
 }
 
 /**
- * What one operation is making: record writes, cell states, provenance lines. Everything that must change together goes
- * through one of these. It is kept in memory, so that an operation that stops half-way has changed nothing, and that there
- * is a statement for many records, and for many operations, and not one for each.
+ * The changes of one operation: record writes, cell states, provenance lines. All that must change together is part of one
+ * change set. It is kept in memory, so that an operation that throws has changed nothing, and so that one statement writes
+ * many records and many operations.
  */
 export class ChangeSet implements StoreChange {
   readonly db: Connection
@@ -74,7 +74,7 @@ export class ChangeSet implements StoreChange {
     this.#lastKey = counts.lastKey
   }
 
-  /** The seq that the next line will get. */
+  /** The seq of the next line. */
   get nextSeq(): number {
     return this.#lastSeq + 1
   }
@@ -83,26 +83,26 @@ export class ChangeSet implements StoreChange {
     return this.#lastSeq
   }
 
-  /** What the next change set of the transaction starts from, once this one is kept. */
+  /** Returns the counters from which the next change set of the transaction starts, once this one is kept. */
   counts(): SheetCounts {
     return { lastSeq: this.#lastSeq, records: this.#recordCount, lastKey: this.#lastKey }
   }
 
-  /** Adds the provenance line of a computed cell; answers with its seq. */
+  /** Adds the provenance line of a computed cell; returns its seq. */
   logCell(line: Unnumbered<CellLine>, record: RecordKey): number {
     const seq = this.nextSeq
-    // Rest properties lose what TypeScript knows of an open-ended line.
+    // Rest properties lose the type of an open-ended line.
     const numbered = { seq, at: this.at, ...line } as CellLine
     return this.#add({ record, text: formatLine(numbered), run: runNumber(line.run_id) })
   }
 
-  /** Adds the provenance line of a cell that is put back; answers with its seq. */
+  /** Adds the provenance line of a reverted cell; returns its seq. */
   logRevert(line: Unnumbered<RevertLine>, record: RecordKey): number {
     const text = formatLine({ seq: this.nextSeq, at: this.at, ...line })
     return this.#add({ record, text, run: runNumber(line.run_id) })
   }
 
-  /** Adds the provenance line of a record's change; answers with its seq. */
+  /** Adds the provenance line of a record's change; returns its seq. */
   logRecord(change: RecordChange, record: RecordKey): number {
     const { start, end } = formatRecordLine({ seq: this.nextSeq, at: this.at }, change)
     return this.#add({ record, text: start + end, run: null })
@@ -132,24 +132,24 @@ export class ChangeSet implements StoreChange {
     this.#recordCount += 1
   }
 
-  /** Deletes a record; the states of its cells are deleted by themselves. */
+  /** Deletes a record; the states of its cells are deleted in cascade. */
   delete(record: StoredRecord): void {
     this.records.delete(record)
     this.#recordCount -= 1
   }
 
-  /** The number of records, as this change set leaves it. */
+  /** Returns the number of records after this change set. */
   totalRecords(): number {
     return this.#recordCount
   }
 
-  /** Carries out steps in a change set of their own, which has nothing of what this one has changed since it was kept. */
+  /** Carries out steps in a separate change set, without the changes of this one since it was last kept. */
   tryOut<T>(steps: (trial: StoreChange) => Steps<T>): Promise<T> {
     return inTurn(steps(new ChangeSet({ ...this.#start, counts: this.counts() })))
   }
 
   async together<T>(steps: readonly Steps<T>[]): Promise<T[]> {
-    // All of them settle before anything is thrown, so that no statement of them runs on after that.
+    // All settle before anything is thrown, so that no statement of theirs runs on after that.
     const outcomes = await Promise.allSettled(steps.map(inTurn))
     return outcomes.map((outcome) => {
       if (outcome.status === 'rejected') throw outcome.reason
@@ -188,7 +188,7 @@ export class ChangeSet implements StoreChange {
     return nextTurn()
   }
 
-  /** Has the transaction go on from what was changed so far. */
+  /** Passes the changes so far on to the transaction. */
   keep(): void {
     this.cells.keep((key, name) => this.#value(key, name))
     this.records.keep()
@@ -196,13 +196,13 @@ export class ChangeSet implements StoreChange {
     this.#lines = []
   }
 
-  /** The value of a record for a field; null for a record that is not there. */
+  /** Returns the value of a field of a record; null for a record that does not exist. */
   #value(key: RecordKey, name: string): JsonValue {
     const field = this.contract.fieldByName.get(name)
     return field === undefined ? null : (this.records.byKey(key)?.value(field) ?? null)
   }
 
-  /** Writes into the tables what was changed so far, but for counters. */
+  /** Writes the changes so far into the tables, except counters. */
   async flush(): Promise<void> {
     this.keep()
     await this.#start.pending.flush()

@@ -7,22 +7,22 @@ import { type TodoState } from '../../rows/stored-rows.ts'
 import { canBeBlocked } from '../../rows/blocked-sql.ts'
 import { StoredTargets, type StoredTarget } from '../../rows/stored-targets.ts'
 
-/** Cells that are gone through before others have their turn: a few milliseconds' worth. */
+/** Cells processed between two yields to the event loop: a few milliseconds' worth. */
 const CELLS_A_TURN = 2000
 
-/** What there is of a cell that is in no table. */
+/** The facts of a cell without rows. */
 export const NOTHING: CellFacts = { cell: null, todo: null, failure: null }
 
-/** The states of cells that a transaction knows, as its operations so far leave them; read and written many at a time. */
+/** The states of cells within a transaction after its operations so far; read and written many at a time. */
 export class KnownCells {
   readonly targets: readonly StoredTarget[]
-  /** Active targets whose cells can be blocked, each after those that it is computed from. */
+  /** Active targets whose cells can be blocked, in the order of their dependencies. */
   readonly blockable: readonly StoredTarget[]
   readonly #db: ClientConnection
   readonly #loaded = new Set<RecordKey>()
-  /** What is in the tables, of loaded cells that are there. */
+  /** The stored facts of loaded cells that have rows. */
   readonly #before = new Map<number, CellFacts>()
-  /** What was changed. */
+  /** The changed facts. */
   readonly #now = new Map<number, CellFacts & CellPlace>()
 
   constructor(db: ClientConnection, targets: readonly StoredTarget[]) {
@@ -61,7 +61,7 @@ export class KnownCells {
     }
   }
 
-  /** A new record has no cells that could be read. */
+  /** Registers a new record, which has no stored cells. */
   created(record: RecordKey): void {
     this.#loaded.add(record)
   }
@@ -72,18 +72,18 @@ export class KnownCells {
     return this.#now.get(place) ?? this.#before.get(place) ?? NOTHING
   }
 
-  /** Takes over what an operation has made of a cell. */
+  /** Sets the facts of a cell after an operation. */
   put(cell: CellFacts & CellPlace): void {
     this.#now.set(placeOf(cell.target, cell.record), cell)
   }
 
-  /** Writes what was changed into the tables; adds to `counts` by how much the counters of targets change. */
+  /** Writes the changes into the tables; adds those of the counters of targets to `counts`. */
   async flush(counts: CellCounts): Promise<void> {
     if (this.#now.size === 0) return
     const writer = new CellWriter(this.#db)
     let seen = 0
     for (const [place, now] of this.#now) {
-      // Between some of many, requests that read have their turn.
+      // Yields to requests that read.
       if ((seen += 1) % CELLS_A_TURN === 0) await nextTurn()
       const before = this.#before.get(place) ?? NOTHING
       writer.add(before, now)
@@ -95,10 +95,10 @@ export class KnownCells {
   }
 }
 
-/** Targets that a store can have had: what a number of two parts has room for beside the records. */
+/** The most targets that a store can have had: the range left beside records in the number of a cell. */
 const TARGETS = 65_536
 
-/** A number that tells cells apart: quicker to make and to find than a text. */
+/** Returns a number that identifies a cell: faster to make and to look up than a text. */
 export function placeOf(target: number, record: RecordKey): number {
   if (target >= TARGETS) throw new Error(`a sheet with more than ${TARGETS} derived fields`)
   return record * TARGETS + target

@@ -11,14 +11,11 @@ import { canBeId, toColumn, toColumnText, writtenOf } from '../database/values.t
 
 const COUNT_DELETED = countAllDeleted('unnest($1::bigint[]) AS gone(key)')
 
-/**
- * The records that a transaction knows, as its operations so far leave them: read from the table many at a time, and written
- * many at a time.
- */
+/** The records within a transaction after its operations so far; read and written many at a time. */
 export class KnownRecords {
   readonly #db: ClientConnection
   readonly #contract: Contract
-  /** Null where there is no such record. */
+  /** Null for an id without a record. */
   readonly #byId = new Map<string, RecordUnderChange | null>()
   readonly #byKey = new Map<RecordKey, RecordUnderChange | null>()
   readonly #created = new Map<RecordKey, RecordUnderChange>()
@@ -34,7 +31,7 @@ export class KnownRecords {
     return this.#contract.fields
   }
 
-  /** Reads what exists of these ids. */
+  /** Reads the records with these ids. */
   async load(ids: readonly string[]): Promise<void> {
     const unknown = [...new Set(ids)].filter((id) => !this.#byId.has(id))
     const asked = unknown.filter(canBeId)
@@ -42,7 +39,7 @@ export class KnownRecords {
     if (asked.length > 0) await this.#read('unnest($1::text[]) AS asked(id) ON data.id = asked.id', asked)
   }
 
-  /** Reads what exists of these keys. */
+  /** Reads the records with these keys. */
   async loadKeys(keys: readonly RecordKey[]): Promise<void> {
     const asked = [...new Set(keys)].filter((key) => !this.#byKey.has(key))
     for (const key of asked) this.#byKey.set(key, null)
@@ -54,7 +51,7 @@ export class KnownRecords {
     const columns = this.#contract.fields.map(({ name }) => `data.${quoted(name)}`).join(', ')
     const sql = `SELECT data."$seq", data."$version", data."$written", ${columns} FROM "$data" AS data JOIN ${asked}`
     for (const row of await this.#db.all(sql, values)) {
-      // One that is known by its other name may have been changed since.
+      // A record that is known by its other identifier may have been changed since.
       if (this.#byKey.get(Number(row['$seq'])) || this.#deleted.has(Number(row['$seq']))) continue
       const record = RecordUnderChange.stored(row)
       this.#byId.set(record.id, record)
@@ -62,17 +59,17 @@ export class KnownRecords {
     }
   }
 
-  /** The record with this id, which must have been loaded; null when there is none. */
+  /** Returns the record with this id, which must have been loaded; null when there is none. */
   byId(id: string): RecordUnderChange | null {
     return loaded(this.#byId.get(id))
   }
 
-  /** The record with this key, which must have been loaded; null when there is none. */
+  /** Returns the record with this key, which must have been loaded; null when there is none. */
   byKey(key: RecordKey): RecordUnderChange | null {
     return loaded(this.#byKey.get(key))
   }
 
-  /** Takes over a record that an operation has created or changed. */
+  /** Sets a record that an operation has created or changed. */
   put(record: RecordUnderChange): void {
     this.#byId.set(record.id, record)
     this.#byKey.set(record.key, record)
@@ -80,7 +77,7 @@ export class KnownRecords {
     else this.#updated.set(record.key, record)
   }
 
-  /** Takes note that an operation has deleted a record. */
+  /** Removes a record that an operation has deleted. */
   remove(key: RecordKey, id: string): void {
     if (this.#byId.get(id)?.key === key) this.#byId.set(id, null)
     this.#byKey.set(key, null)
@@ -89,7 +86,7 @@ export class KnownRecords {
     this.#deleted.set(key, id)
   }
 
-  /** Writes what was changed into the tables. */
+  /** Writes the changes into the tables. */
   async flush(): Promise<void> {
     if (this.#deleted.size > 0) await this.#writeDeleted()
     if (this.#updated.size > 0) await this.#writeUpdated()
@@ -164,7 +161,7 @@ export class KnownRecords {
     }
   }
 
-  /** Records as the objects of which {@link recordset} makes rows with these fields. */
+  /** Yields records as the objects of which {@link recordset} makes rows with these fields. */
   *#rows(records: readonly RecordUnderChange[], fields: readonly Field[]): Generator<JsonObject> {
     for (const record of records) {
       const row: Record<string, JsonValue> = {

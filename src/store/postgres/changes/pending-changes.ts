@@ -17,11 +17,11 @@ export interface ProvenanceRow {
   readonly run: number | null
 }
 
-/** What operations of a transaction have changed, until it is written into the tables with a few statements. */
+/** Changes of the operations of a transaction, until a few statements write them into the tables. */
 export class PendingChanges {
   readonly records: KnownRecords
   readonly cells: KnownCells
-  /** By how much the counters of targets have changed by what was flushed. */
+  /** Changes of the counters of targets by flushed changes. */
   readonly counts = new CellCounts()
   readonly #db: ClientConnection
   #lines: ProvenanceRow[] = []
@@ -32,7 +32,7 @@ export class PendingChanges {
     this.cells = new KnownCells(db, targets)
   }
 
-  /** Reads all that there is of records with these ids. */
+  /** Reads records with these ids, and their cells. */
   async load(ids: readonly string[]): Promise<void> {
     await this.records.load(ids)
     const keys = ids.map((id) => this.records.byId(id)?.key).filter((key) => key !== undefined)

@@ -5,13 +5,13 @@ import { memberOf } from '../../sheet-files/import-lines.ts'
 import type { StoredRow } from '../database/connection.ts'
 import { fieldValue, type TypedField } from '../database/values.ts'
 
-/** A record with what was changed of it. */
+/** A record with its changes. */
 export class RecordUnderChange implements StoredRecord {
   readonly key: RecordKey
   readonly id: string
-  /** As it is in the table; of one that is not there yet, its key and id. */
+  /** The row in the table; of a new record, its key and id. */
   readonly #row: StoredRow
-  /** What one that is not there yet was created with; null for any other. */
+  /** The values with which a new record was created; null for a stored one. */
   readonly #created: JsonObject | null
   readonly #values: Map<string, JsonValue>
   readonly #changed: Set<string>
@@ -75,7 +75,7 @@ export class RecordUnderChange implements StoredRecord {
     return this.#version
   }
 
-  /** Whether it is not in the table yet. */
+  /** Whether it has no row yet. */
   get isNew(): boolean {
     return this.#isNew
   }
@@ -97,12 +97,12 @@ export class RecordUnderChange implements StoredRecord {
     }
   }
 
-  /** Whether the table has another value. */
+  /** Whether the row has another value. */
   hasChanged(name: string): boolean {
     return this.#changed.has(name)
   }
 
-  /** All of it is in the table now. */
+  /** Marks all changes as written. */
   written(): void {
     this.#changed.clear()
     this.#isNew = false

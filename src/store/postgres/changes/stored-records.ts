@@ -4,8 +4,8 @@ import type { ChangedRecords, FieldChange, NewRecord, StoredRecord } from '../..
 import { RecordUnderChange } from './stored-record.ts'
 
 /**
- * The records that one operation is about, over those that its transaction knows. What is asked for by id or key must have
- * been loaded. Nothing of what the operation changes counts before {@link keep}.
+ * The records of one operation, on top of those of its transaction. Records looked up by id or key must have been loaded.
+ * Changes have no effect on the transaction before {@link keep}.
  */
 export class StoredRecords implements ChangedRecords {
   readonly #known: KnownRecords
@@ -17,23 +17,21 @@ export class StoredRecords implements ChangedRecords {
     this.#known = known
   }
 
-  /** Reads what exists of these ids. */
   load(ids: readonly string[]): Promise<void> {
     return this.#known.load(ids)
   }
 
-  /** Reads what exists of these keys. */
   loadKeys(keys: readonly RecordKey[]): Promise<void> {
     return this.#known.loadKeys(keys)
   }
 
-  /** The record with this id; `undefined` when there is none. */
+  /** Returns the record with this id; `undefined` when there is none. */
   get(id: string): StoredRecord | undefined {
     const own = this.#byId.get(id)
     return (own === undefined ? this.#known.byId(id) : own) ?? undefined
   }
 
-  /** The record with this key; `undefined` when there is none. */
+  /** Returns the record with this key; `undefined` when there is none. */
   byKey(key: RecordKey): StoredRecord | undefined {
     return this.#find(key) ?? undefined
   }
@@ -66,7 +64,7 @@ export class StoredRecords implements ChangedRecords {
     this.#deleted.set(key, id)
   }
 
-  /** Has the transaction go on from what this operation has changed. */
+  /** Passes the changes of this operation on to the transaction. */
   keep(): void {
     for (const [key, id] of this.#deleted) this.#known.remove(key, id)
     for (const record of this.#byKey.values()) if (record !== null) this.#known.put(record)

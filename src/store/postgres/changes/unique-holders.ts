@@ -5,19 +5,18 @@ import type { Connection } from '../database/connection.ts'
 import { columnType, quoted } from '../database/schema.ts'
 import { fieldValue, toColumnText } from '../database/values.ts'
 
-/** A record that has a value. */
 export interface Holder {
   readonly key: RecordKey
   readonly id: string
 }
 
-/** The records that have some values in a unique field; two values are one when they are written the same. */
+/** The records that have certain values in a unique field; values are equal when their JSON text is. */
 export class UniqueHolders {
   readonly #byValue = new Map<string, Holder[]>()
 
   private constructor() {}
 
-  /** Reads who has one of these values in the tables. */
+  /** Reads the records with these values from the tables. */
   static async read(db: Connection, field: Field, values: readonly JsonValue[]): Promise<UniqueHolders> {
     const holders = new UniqueHolders()
     const asked = new Set(values.map((value) => toColumnText(field, value)).filter((text) => text !== null))
@@ -38,7 +37,7 @@ export class UniqueHolders {
     return this.#byValue.get(JSON.stringify(value)) ?? []
   }
 
-  /** A record has got the value. */
+  /** Notes that a record has received the value. */
   gained(holder: Holder, value: JsonValue): void {
     const text = JSON.stringify(value)
     const holders = this.#byValue.get(text)
@@ -46,7 +45,7 @@ export class UniqueHolders {
     else holders.push(holder)
   }
 
-  /** A record has another value by now. */
+  /** Notes that a record no longer has the value. */
   lost({ key }: Holder, value: JsonValue): void {
     const text = JSON.stringify(value)
     this.#byValue.set(

@@ -8,19 +8,19 @@ import type { Connection } from '../database/connection.ts'
 import { checkColumns, columnDefinition, quoted, recordsView } from '../database/schema.ts'
 import { fieldValue } from '../database/values.ts'
 
-/** Changes that bring the tables in line with a contract. */
+/** Changes that adapt the tables to a contract. */
 export interface TableChanges {
-  /** Fields that have no column yet. */
+  /** Fields without a column so far. */
   readonly newColumns: ReadonlySet<string>
   /** Statements that lock the table of records exclusively. */
   readonly statements: readonly string[]
 }
 
 /**
- * Has the store follow a contract (D9), but for its tables, which the statements that it answers with are to change in the
- * same transaction; null where nothing is another than before. New optional properties get a column, loosened constraints
- * need nothing, and indexes follow later (`follow-indexes.ts`). Throws ContractError where stored records would lose values
- * or break the contract. `derived` names the fields that derivations compute.
+ * Applies a contract to the store (D9), except for its tables: returns the statements that must change these in the same
+ * transaction, or null where nothing changes. New optional properties get a column, loosened constraints need nothing, and
+ * indexes follow later (`follow-indexes.ts`). Throws ContractError where stored records would lose values or violate the
+ * contract. `derived` names the fields that derivations compute.
  */
 export async function applyContract(
   db: Connection,
@@ -34,7 +34,7 @@ export async function applyContract(
   const change = compareContracts(before, contract)
   await inTurn(checkContractChange(recordsToCheck(db), change, derived))
   await db.run('UPDATE "$sheet" SET contract = $1', contract.text)
-  // What the contract refused may be allowed now.
+  // Values that the contract refused may be allowed now.
   await db.run(`UPDATE "$failure" SET hash = NULL WHERE error_type = 'ValidationError'`)
   const gone = [...change.removed, ...change.retyped.map((field) => field.before)]
   const added = [...change.added, ...change.retyped.map(({ after }) => after)]
@@ -66,7 +66,7 @@ function recordsToCheck(db: Connection): RecordsToCheck {
         value: fieldValue(field, row),
       }))
     },
-    // Two values are one when they are written the same.
+    // Values are equal when their JSON text is.
     sharedValues: async ({ name }) => {
       const [column, written] = [quoted(name), `coalesce("$written" ->> '${name}', '')`]
       const row = await db.get(

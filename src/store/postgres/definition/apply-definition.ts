@@ -5,17 +5,16 @@ import { applyContract } from './apply-contract.ts'
 import { giveReaderAccess } from '../sql/reader-role.ts'
 import { applyTargets, loadTargets } from './targets.ts'
 
-/** Where and how a definition is applied. */
 export interface ApplyOptions {
   readonly schema: string
-  /** How long to wait for those who read the tables, should these have to change. */
+  /** Milliseconds to wait for readers of the tables, should these have to change. */
   readonly lockTimeoutMs: number
 }
 
 /**
- * Makes the tables follow a contract and its derived fields (D9). To be called in a transaction that has the row of
- * `$sheet`; what it answers is to be carried out last of all. Throws ContractError where stored records would be lost or
- * break the contract, and LockTimeoutError where somebody reads for too long; nothing is to be kept of it then.
+ * Adapts the tables to a contract and its derived fields (D9), in a transaction that has locked the row of `$sheet`.
+ * Returns statements that must be carried out last. Throws ContractError where stored records would be lost or violate the
+ * contract, and LockTimeoutError where a reader takes too long; the transaction must then be rolled back.
  */
 export async function applyDefinition(
   db: Connection,
@@ -32,6 +31,6 @@ export async function applyDefinition(
     await changeTables(db, changes.statements, lockTimeoutMs)
     await giveReaderAccess(db, schema)
   }
-  // Other processes see by it that what they know is of before.
+  // Tells other processes that what they have cached is outdated.
   return changes !== null || targetsChanged ? ['UPDATE "$sheet" SET definition = definition + 1'] : []
 }

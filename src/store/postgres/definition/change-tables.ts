@@ -3,19 +3,18 @@ import { LockTimeoutError } from '../../../errors/service-error.ts'
 import type { Connection } from '../database/connection.ts'
 import { sqlState } from '../database/errors.ts'
 
-/** How long a change of the tables may wait for who reads them: everybody who comes after it waits behind it. */
+/** Milliseconds that one attempt waits for readers: all later readers wait behind it. */
 const PATIENCE_MS = 100
 
-/** How long it lets others pass before it waits again. */
+/** Milliseconds between attempts, in which readers proceed. */
 const PAUSE_MS = 400
 
 const LOCK_NOT_AVAILABLE = '55P03'
 
 /**
- * Carries out statements that need the table of records for themselves, without keeping readers waiting: whoever reads for
- * long is waited for in short turns, and others pass in between. To be called in a transaction, as late as possible: from
- * then on nobody reads until it ends. Throws LockTimeoutError, and has changed nothing, when somebody reads for longer than
- * `lockTimeoutMs`.
+ * Carries out statements that lock the table of records exclusively, in short attempts, between which readers proceed. Call
+ * it as late as possible in a transaction: from then on nobody reads until it ends. Throws LockTimeoutError, without any
+ * change, when a reader takes longer than `lockTimeoutMs`.
  */
 export async function changeTables(
   db: Connection,

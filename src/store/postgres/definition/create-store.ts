@@ -23,16 +23,16 @@ export interface NewStore {
   readonly schema: string
   readonly contract: Contract
   readonly targets: readonly TargetDefinition[]
-  /** Who imports, for the provenance. */
+  /** The actor of the import, for provenance. */
   readonly actor: string
-  /** The files that the store begins from; null for none. */
+  /** The files from which the store is created; null for none. */
   readonly sources: SourcePaths | null
 }
 
 /**
- * Makes the tables of a sheet, from `records.jsonl` and what there is of `provenance.jsonl` (D2). To be called in a
- * transaction, so that an import that stops leaves nothing behind. Throws RecordsError naming file, line and field of a bad
- * line, ContractError for a contract that has no place in PostgreSQL.
+ * Creates the tables of a sheet, from `records.jsonl` and an existing `provenance.jsonl` (D2). Call it in a transaction, so
+ * that an import that fails leaves nothing behind. Throws RecordsError naming file, line and field of an invalid line,
+ * ContractError for a contract that PostgreSQL cannot store.
  */
 export async function createStore(db: ClientConnection, store: NewStore): Promise<void> {
   const { contract, sources } = store
@@ -52,7 +52,7 @@ export async function createStore(db: ClientConnection, store: NewStore): Promis
   await db.exec(ANALYZE)
 }
 
-/** Fills tables whose primary key is made when all rows are there, which is faster. Both have the same. */
+/** Fills tables whose primary key is created after all rows, which is faster. Both have the same primary key. */
 async function withoutKeys(
   db: ClientConnection,
   tables: readonly string[],
@@ -68,7 +68,7 @@ async function withoutKeys(
   )
 }
 
-/** A store of the other engine that goes on in a schema. */
+/** A store of SQLite that is moved to a schema. */
 export interface AdoptedStore {
   readonly schema: string
   /** Its `sheet.db`. */
@@ -77,8 +77,8 @@ export interface AdoptedStore {
 }
 
 /**
- * Makes the tables of a sheet as those of a `sheet.db` are, with all that is in them. To be called in a transaction. Throws
- * RecordsError for a file that is no store, ContractError for a contract that has no place in PostgreSQL.
+ * Creates the tables of a sheet with the contents of a `sheet.db`. Call it in a transaction. Throws RecordsError for a file
+ * that is not a store, ContractError for a contract that PostgreSQL cannot store.
  */
 export async function adoptStore(
   db: ClientConnection,
@@ -96,7 +96,7 @@ export async function adoptStore(
   }
 }
 
-/** For sorting all values of a field, which is what checking and making indexes comes to. */
+/** Memory to sort all values of a field, which checking and creating indexes requires. */
 const MEMORY = `SET LOCAL maintenance_work_mem = '256MB'; SET LOCAL work_mem = '64MB'`
 
 async function makeTables(
@@ -105,12 +105,12 @@ async function makeTables(
 ): Promise<void> {
   checkColumns(contract)
   const known = await db.get('SELECT 1 FROM pg_namespace WHERE nspname = $1', schema)
-  // Asked first: whoever may not make schemas can be given one.
+  // Checked first: a user without permission to create schemas can be given an existing one.
   if (known === undefined) await db.exec(`CREATE SCHEMA ${quoted(schema)}`)
   await db.exec(`${MEMORY};${INTERNAL_TABLES};${dataTable(contract)}`)
 }
 
-/** Once the records are there, which is faster. */
+/** Creates the indexes after the records, which is faster. */
 async function makeIndexes(db: ClientConnection, contract: Contract): Promise<void> {
   const indexes = fieldIndexes(contract).map((index) => createIndex(index))
   await db.exec([ID_INDEX, ...indexes, recordsView(contract)].join(';'))

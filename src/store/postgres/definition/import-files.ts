@@ -19,7 +19,7 @@ import { quoted } from '../database/schema.ts'
 import { toColumnText, writtenOf } from '../database/values.ts'
 import { runNumber } from '../../rows/stored-rows.ts'
 
-/** Takes over a log that is there already, and goes on from its last run and proposal; answers with its last seq. */
+/** Imports an existing log, and continues from its last run and proposal; returns its last seq. */
 export async function importLog(db: ClientConnection, path: string): Promise<number> {
   let [last, lastRun, lastProposal] = [0, 0, 0]
   const copy = new TableCopy(db, '"$provenance"', ['seq', 'earlier_id', 'line'])
@@ -29,7 +29,7 @@ export async function importLog(db: ClientConnection, path: string): Promise<num
       if (parsed === null) continue
       last = Number(parsed['seq'])
       const id = parsed['record_id']
-      // PostgreSQL has no U+0000 in its texts, and no record of ours can have it in its id.
+      // PostgreSQL cannot store U+0000, and no id of ours contains it.
       const earlierId = typeof id === 'string' && !id.includes('\0') ? id : null
       await copy.add([String(last), earlierId, line.text])
       lastRun = Math.max(lastRun, runNumber(parsed['run_id']) ?? 0)
@@ -47,19 +47,19 @@ export async function importLog(db: ClientConnection, path: string): Promise<num
   return last
 }
 
-/** What it takes to import the records of a file. */
+/** Parameters of an import of records. */
 export interface RecordImport {
   readonly contract: Contract
   readonly targets: readonly TargetDefinition[]
-  /** Who imports, for the provenance. */
+  /** The actor of the import, for provenance. */
   readonly actor: string
   readonly path: string
-  /** Of the line that tells of the import. */
+  /** The seq of the import's provenance line. */
   readonly seq: number
 }
 
 /**
- * Imports `records.jsonl` into tables that have no records (D2). Throws RecordsError naming file, line and field of a bad
+ * Imports `records.jsonl` into tables without records (D2). Throws RecordsError naming file, line and field of an invalid
  * line.
  */
 export async function importRecords(db: ClientConnection, store: RecordImport): Promise<void> {
@@ -90,7 +90,7 @@ export async function importRecords(db: ClientConnection, store: RecordImport): 
   await db.run('UPDATE "$sheet" SET last_seq = $1', seq)
 }
 
-/** Copies the records into their table; answers with how many there are. */
+/** Copies the records into their table; returns their number. */
 async function copyRecords(db: ClientConnection, store: RecordImport): Promise<number> {
   const { contract, path, seq } = store
   const derived = new Set(store.targets.map(({ field }) => field))
@@ -110,13 +110,13 @@ async function copyRecords(db: ClientConnection, store: RecordImport): Promise<n
     fault = error
   }
   await copy.end()
-  // A value that two lines have is told of before what is wrong with a later line.
+  // A duplicate is reported before an error in a later line.
   await checkUnique(db, store)
   if (fault !== null) throw fault
   return count
 }
 
-/** The lines that have records. */
+/** Yields the lines that contain records. */
 function recordLines(path: string): IteratorObject<TextLine> {
   return textLines(path).filter(({ text }) => text.trim() !== '')
 }

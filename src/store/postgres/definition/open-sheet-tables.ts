@@ -6,13 +6,13 @@ import type { Database } from '../database/database.ts'
 import { migrate } from '../database/migrate.ts'
 import { giveReaderAccess } from '../sql/reader-role.ts'
 
-/** The oldest server that has all that is used. */
+/** The oldest supported server version. */
 const OLDEST_SERVER = 160_000
 
 /**
- * Sees to it that the tables of a sheet are there and of this version: makes them when the schema has none (D2), from the
- * directory's `sheet.db` where there is one, else from its `records.jsonl` and `provenance.jsonl`. Throws
- * RecordsError for a server that will not do and for bad lines, LockTimeoutError when another process is at it for long.
+ * Ensures that the tables of a sheet exist and have this version. Without tables they are created (D2), from the
+ * directory's `sheet.db` where there is one, else from its `records.jsonl` and `provenance.jsonl`. Throws RecordsError for
+ * an unsupported server and for invalid lines, LockTimeoutError when another process takes too long to do the same.
  */
 export async function openSheetTables(
   database: Database,
@@ -22,10 +22,10 @@ export async function openSheetTables(
   await database.writing(lockTimeoutMs, (db) => makeSheetTables(db, store, lockTimeoutMs))
 }
 
-/** Where the tables of a sheet come from: they were there, or were made, or are now what a `sheet.db` was. */
+/** Whether the tables of a sheet existed, were created, or were copied from a `sheet.db`. */
 export type TablesOrigin = 'found' | 'made' | 'adopted'
 
-/** The same within a transaction. */
+/** {@link openSheetTables} within a transaction. */
 export async function makeSheetTables(
   db: ClientConnection,
   store: NewStore,
@@ -38,7 +38,8 @@ export async function makeSheetTables(
 }
 
 /**
- * Brings the tables of a sheet to this version; false where the schema has none. Throws as {@link openSheetTables} does.
+ * Migrates the tables of a sheet to this version; returns false where the schema has none. Throws as {@link
+ * openSheetTables} does.
  */
 export function bringUpToDate(database: Database, lockTimeoutMs: number): Promise<boolean> {
   const { schema } = database.location
@@ -50,7 +51,7 @@ export function bringUpToDate(database: Database, lockTimeoutMs: number): Promis
   })
 }
 
-/** Whoever comes second finds done what the first does. */
+/** Locks the schema against concurrent creation. */
 async function takeSchema(db: Connection, schema: string): Promise<void> {
   await checkServer(db)
   await db.get(`SELECT pg_advisory_xact_lock(hashtextextended('colophon:' || $1, 0))::text`, schema)

@@ -14,9 +14,9 @@ import { newestRevision, readRevision, writeRevision } from './revisions.ts'
 import { parseStoreUrl } from '../database/store-url.ts'
 
 /**
- * Puts a sheet's definition into the store at a URL, as its newest revision, and makes the store follow it; where the
- * schema has no store, one is made from the directory, with all that it has. All of it happens, or nothing. Throws ContractError
- * where stored records would be lost or break the contract, and what opening a store does.
+ * Stores a sheet's definition as the newest revision at a URL, and applies it; where the schema has no store, creates one
+ * from the directory with all its data. All of it happens, or nothing. Throws ContractError where stored records would be
+ * lost or violate the contract, and the errors of opening a store.
  */
 export async function pushRevision(url: string, push: RevisionPush): Promise<PushOutcome> {
   const database = new Database(parseStoreUrl(url))
@@ -37,7 +37,7 @@ export async function pushRevision(url: string, push: RevisionPush): Promise<Pus
   }
 }
 
-/** Takes back what was tried. */
+/** Rolls a dry run back. */
 class OnlyTried extends Error {
   readonly outcome: PushOutcome
 

@@ -10,8 +10,8 @@ import { SharedQuestion } from '../database/coalesced-query.ts'
 import { parseStoreUrl } from '../database/store-url.ts'
 
 /**
- * The revisions of a sheet in PostgreSQL. They are read by connections of their own, so that whether there is a newer one
- * is never asked behind long queries.
+ * The revisions of a sheet in PostgreSQL. They have their own connections, so that checking for a newer one never waits for
+ * long queries.
  */
 export class PostgresRevisions implements RevisionStore {
   readonly name: string
@@ -27,8 +27,8 @@ export class PostgresRevisions implements RevisionStore {
   }
 
   /**
-   * Opens the revisions of the sheet at a URL. Throws SheetError where there is no sheet that was pushed, RecordsError for
-   * a database that cannot be used.
+   * Opens the revisions of the sheet at a URL. Throws SheetError where no sheet was pushed, RecordsError for a database
+   * that cannot be used.
    */
   static async open(url: string, lockTimeoutMs: number): Promise<PostgresRevisions> {
     const database = new Database(parseStoreUrl(url))
@@ -71,13 +71,13 @@ function noSheet(schema: string): SheetError {
   )
 }
 
-/** The number of the revision in force; 0 where nothing was pushed. */
+/** Returns the number of the newest revision; 0 for none. */
 export async function newestRevision(db: Connection): Promise<number> {
   const row = await db.get('SELECT number FROM "$revision" ORDER BY number DESC LIMIT 1')
   return Number(row?.['number'] ?? 0)
 }
 
-/** A revision with its files; null where there is none of this number. */
+/** Returns a revision with its files; null when it does not exist. */
 export async function readRevision(db: Connection, number: number): Promise<Revision | null> {
   const row = await db.get('SELECT at, actor, note, sha256 FROM "$revision" WHERE number = $1', number)
   if (row === undefined) return null
@@ -99,7 +99,7 @@ function fileOf(row: StoredRow): RevisionFile {
   return { path: String(row['path']), bytes: row['bytes'] as Buffer }
 }
 
-/** Writes a revision down. To be called in the transaction that makes it true, which has the row of `$sheet`. */
+/** Stores a revision. Call it in the transaction that applies it, which has locked the row of `$sheet`. */
 export async function writeRevision(db: Connection, revision: Revision): Promise<void> {
   const { number, at, actor, note, sha256, files } = revision
   await db.run(

@@ -6,17 +6,16 @@ import { readTime } from '../database/database-clock.ts'
 import { quoted } from '../database/schema.ts'
 import { MISSING, STALE } from '../../rows/stored-rows.ts'
 
-/** Reads the derived fields that the store knows. */
+/** Reads the derived fields of the store. */
 export function loadTargets(db: Connection): Promise<readonly StoredTarget[]> {
   return db.ask(STORED_TARGETS)
 }
 
 /**
- * Makes the cell states follow the derivations. The cells of a new target are missing, or overridden where the field
- * has a value already; a changed file makes computed cells stale. A target without its derivation keeps its states
- * for the day that it comes back, and is then stale. Keeps every version of the files. `newColumns` names fields without a
- * column yet, of which no record has a value. To be called in a transaction. Answers with whether anything is another than
- * before.
+ * Adapts the cell states to the derivations. The cells of a new target are missing, or overridden where the field has a
+ * value; a changed file makes computed cells stale. A target whose derivation is removed keeps its states, which are stale
+ * should it return. Stores every version of the files. `newColumns` names fields that have no column yet, and so no values.
+ * Call it in a transaction. Returns whether anything has changed.
  */
 export async function applyTargets(
   db: Connection,
@@ -51,7 +50,7 @@ export async function applyTargets(
   return changed.length > 0
 }
 
-/** Finds out which cells of these derived fields, and of those computed from them, are blocked (D32). */
+/** Determines which cells of these derived fields, and of those computed from them, are blocked (D32). */
 async function recountBlocked(
   db: Connection,
   fields: readonly string[],
@@ -66,7 +65,7 @@ async function recountBlocked(
   }
 }
 
-/** Keeps the texts of derivation files, so that it can be told what changed since; writes nothing for those known. */
+/** Stores the texts of derivation files, so that changes can be explained; skips known texts. */
 async function keepVersions(db: Connection, definitions: readonly TargetDefinition[]): Promise<void> {
   if (definitions.length === 0) return
   await db.run(
@@ -130,7 +129,7 @@ async function updateTarget(
     target.id,
   )
   if (target.active && target.sha256 === sha256) return
-  // Mark 0 leaves the cell's mark as it is: a result that is under way is of the old file, but nobody wrote (D28).
+  // Version 0 keeps that of the cell: a computation under way used the old file, but no write happened (D28).
   const stale = await db.run(
     `INSERT INTO "$todo" (target, record, state, mark) SELECT target, record, ${STALE}, 0 FROM "$cell"
      WHERE target = $1 AND hash IS NOT NULL ON CONFLICT (target, record) DO NOTHING`,

@@ -8,13 +8,13 @@ import type { HistoryRange, JsonBytes, PageAsOfQuery, PastPage } from '../../she
 import type { Connection } from '../database/connection.ts'
 import { pastRecordsJson, selectionOf, type Selection } from './past-record.ts'
 
-/** Records that one statement answers with. */
+/** The most records that one statement returns. */
 const RECORDS_AT_ONCE = 500
-/** Lines that one statement answers with, of all records together. */
+/** The most lines that one statement returns, of all records together. */
 const LINES_AT_ONCE = 1000
-/** Bytes of lines that one statement answers with, beside its first line. */
+/** The most bytes of lines that one statement returns, beside its first line. */
 const BYTES_AT_ONCE = 1 << 20
-/** Entries that one statement looks at for a time. */
+/** The most entries that one statement probes for a time. */
 const PROBES = 16
 
 export type FieldsAsOf = Omit<PageAsOfQuery, 'fields'> & { readonly fields: readonly Field[] }
@@ -22,21 +22,21 @@ export type FieldsAsOf = Omit<PageAsOfQuery, 'fields'> & { readonly fields: read
 /** A record whose later lines are being read. */
 interface Undoing {
   readonly key: RecordKey
-  /** What fields were before the first later line that touches them. */
+  /** Values of fields before the first later line that changes them. */
   readonly before: Map<string, JsonValue>
   /** The seq of the last line that was read. */
   from: number
-  /** How many lines were read. */
+  /** Number of lines that were read. */
   lines: number
 }
 
-/** A key that a record has or had, and the JSON of a record that has not changed since; null for any other. */
+/** A key that a record has or had, and the JSON of a record that has not changed since; null for a changed one. */
 interface FoundLife {
   readonly key: RecordKey
   readonly json: JsonBytes | null
 }
 
-/** The key of the last record that was created by the seq $1, 0 when none was: keys are in the order of creation. */
+/** Selects the key of the last record created by the seq $1, 0 for none: keys are in the order of creation. */
 const LAST_KEY = `
   WITH RECURSIVE bounds(low, high) AS (
     SELECT 0::bigint, last_record FROM "$sheet"
@@ -52,15 +52,15 @@ const LAST_KEY = `
   ) SELECT low AS key FROM bounds WHERE low = high`
 
 /**
- * Answers what records were right after an entry of the log, by undoing in thought what later entries did to them.
+ * Reconstructs records as they were right after an entry of the log, by undoing later entries.
  *
- * Each life of a record has a key, and keys are given in the order of creation: the records that existed at a seq are
- * those up to some key, without those whose deletion is not after it. A value then is the one *before* the first later
- * entry that touches its field, and today's when there is none.
+ * Each life of a record has a key, and keys are assigned in the order of creation: the records that existed at a seq are
+ * those up to some key, without those deleted by then. A value is the one *before* the first later entry that changes its
+ * field, or the present one when there is none.
  *
- * That is why an answer may be put together from several statements, whatever is written in between, as long as a record
- * is read before its lines: lines are only ever added, above the seq; a new record gets a later key; and where a value is
- * overwritten that has been read already, or its record is deleted, the line of that has it as `previous`.
+ * A result may therefore combine several statements despite writes between them, as long as a record is read before its
+ * lines: lines are only added, with a higher seq; a new record gets a later key; and when a value that has been read is
+ * overwritten, or its record is deleted, the line has it as `previous`.
  */
 export class HistoryReader {
   readonly #db: Connection
@@ -84,11 +84,11 @@ export class HistoryReader {
   }
 
   /**
-   * The seq of the last entry that is not later than a time, 0 when there is none. Where the clock was put back, so that
-   * entries are not in the order of their times, an entry that is not later and is followed by one that is, or by none.
+   * Returns the seq of the last entry that is not later than a time, 0 for none. Where the clock was set back, so that
+   * entries are not in the order of their times: an entry that is not later and is followed by one that is, or by none.
    */
   async seqAt(time: string): Promise<number> {
-    // The entry `low` and those that it stands for are not later; what is above `high` is.
+    // Invariant: the entry `low`, or the one before it in a gap, is not later; entries above `high` are.
     let [low, high] = [0, (await this.range()).last]
     while (low < high) {
       const probes = probesOf(low, high)
@@ -101,9 +101,9 @@ export class HistoryReader {
     return Number(row?.['seq'] ?? 0)
   }
 
-  /** A record as it was; null when it did not exist. */
+  /** Returns a past record; null when it did not exist. */
   async record(id: string, fields: readonly Field[], seq: number): Promise<JsonBytes | null> {
-    // Of the lives that had begun only the last can have been going on.
+    // Of the lives that had begun, only the last can have existed.
     const life = await this.#db.get(
       `SELECT max(key) AS key FROM (
          SELECT record AS key FROM "$deleted" WHERE record_id = $2 UNION ALL SELECT "$seq" FROM "$data" WHERE id = $2
@@ -119,14 +119,14 @@ export class HistoryReader {
     return record ?? null
   }
 
-  /** A page of the records that existed, in creation order. */
+  /** Returns a page of the records that existed, in creation order. */
   async page({ fields, limit, after, seq }: FieldsAsOf): Promise<PastPage> {
     const selection = selectionOf(fields)
     const last = Number((await this.#db.get(LAST_KEY, seq))?.['key'])
     const records: JsonBytes[] = []
     let bytes = 0
     let next: RecordKey = after ?? 0
-    // One record more than asked for tells whether another page follows.
+    // One record more than requested shows whether another page follows.
     for (let from = next, count = Math.min(limit + 1, RECORDS_AT_ONCE); ; count = RECORDS_AT_ONCE) {
       const { lives, found } = await this.#lives(selection, { after: from, last, count, seq })
       const past = await this.#asOf(selection, lives, seq)
@@ -143,7 +143,7 @@ export class HistoryReader {
     }
   }
 
-  /** Keys that records have or had, in order, and how many there would be if their records took less. */
+  /** Returns keys that records have or had, in order, and how many there would be if their records were smaller. */
   async #lives(
     { lives }: Selection,
     { after, last, count, seq }: { after: RecordKey; last: RecordKey; count: number; seq: number },
@@ -156,7 +156,7 @@ export class HistoryReader {
     return { lives: keys, found: Number(rows[0]?.['$found'] ?? 0) }
   }
 
-  /** Records that had been created as they were; null for one that had been deleted. */
+  /** Returns records that had been created as they were; null for one that had been deleted. */
   async #asOf(selection: Selection, lives: readonly FoundLife[], seq: number): Promise<(JsonBytes | null)[]> {
     const changed = lives.filter(({ json }) => json === null).map(({ key }) => key)
     if (changed.length === 0) return lives.map(({ json }) => json)
@@ -164,7 +164,7 @@ export class HistoryReader {
       (await this.#db.all(selection.columns, changed)).map((row) => [Number(row['$seq']), row]),
     )
     const undone = await this.#undo(changed, selection, seq)
-    // The last line of a record that is gone is its deletion.
+    // The last line of a deleted record is its deletion.
     const existed = undone.filter(({ key, lines }) => lines > 0 || rows.has(key))
     const texts = await pastRecordsJson(
       this.#db,
@@ -175,7 +175,7 @@ export class HistoryReader {
     return lives.map(({ key, json }) => json ?? past.get(key) ?? null)
   }
 
-  /** What those of the fields were that a later entry touches, for each of these records. */
+  /** Returns the past values of the fields that later entries change, for each of these records. */
   async #undo(keys: readonly RecordKey[], { fields }: Selection, seq: number): Promise<Undoing[]> {
     const all = keys.map((key): Undoing => ({ key, before: new Map(), from: seq, lines: 0 }))
     for (let open = all; open.length > 0;) {
@@ -205,8 +205,8 @@ export class HistoryReader {
 }
 
 /**
- * At most $3 lines of each of the records $1, each after its seq of $2; fewer where they are long. `found` is how many there
- * would be.
+ * At most $3 lines of each of the records $1, each after its seq of $2; fewer where they are long. `found` is the number
+ * without that limit.
  */
 const LATER_LINES = `
   SELECT place, seq, line, found FROM (
@@ -216,13 +216,13 @@ const LATER_LINES = `
     SELECT seq, line FROM "$provenance" WHERE record = asked.key AND seq > asked."from" ORDER BY seq LIMIT $3
   ) AS later) AS lines) AS running WHERE before <= ${BYTES_AT_ONCE} ORDER BY place, seq`
 
-/** The entry at each of these numbers, or the one before: a log that was there before the store may have gaps. */
+/** The entry at each of these numbers, or the one before: an imported log may have gaps. */
 const PROBED_ENTRIES = `
   SELECT entry.seq, entry.line FROM unnest($1::bigint[]) AS probe
   LEFT JOIN LATERAL (SELECT seq, line FROM "$provenance" WHERE seq <= probe ORDER BY seq DESC LIMIT 1) AS entry ON true
   ORDER BY probe`
 
-/** Numbers above `low`, up to `high` and no other last, that part what is between into equal pieces. */
+/** Returns numbers above `low` that divide the range up to `high`, the last of them, into equal parts. */
 function probesOf(low: number, high: number): number[] {
   const count = Math.min(PROBES, high - low)
   return Array.from({ length: count }, (_, index) => low + Math.ceil(((high - low) * (index + 1)) / count))

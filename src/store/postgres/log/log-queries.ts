@@ -23,8 +23,8 @@ export interface EntryOfLife {
 }
 
 /**
- * What is asked of the log to tell what happened to a cell. Questions that are put together, for many cells, share
- * statements; so all of them are for one connection, and for a state of the store in which the log does not change.
+ * Queries of the log about cells. Queries for many cells that are made together share statements; so all are for one
+ * connection, and for a state of the store in which the log does not change.
  */
 export class LogQueries implements LogSource {
   readonly read: LogSource['read']
@@ -37,7 +37,7 @@ export class LogQueries implements LogSource {
   readonly #ofLife: Batcher<EntryOfLife, boolean>
   readonly #value: Batcher<CellOfLife, JsonValue>
 
-  /** `read` is how lines are read: long values can stay unparsed where nothing is written. */
+  /** `read` parses lines; where nothing is written, long values can stay unparsed. */
   constructor(db: Connection, read: LogSource['read'] = parseStoredInTurns) {
     this.read = read
     this.#lives = new Batcher((ids) => readLives(db, ids))
@@ -54,7 +54,7 @@ export class LogQueries implements LogSource {
     this.#value = new Batcher((asked) => readValues(db, asked))
   }
 
-  /** The lives of a record, oldest first: deleted and created again, it has several. */
+  /** Returns the lives of a record, oldest first: deleted and recreated, it has several. */
   lives(recordId: string): Promise<Life[]> {
     return this.#lives.ask(recordId)
   }
@@ -67,19 +67,19 @@ export class LogQueries implements LogSource {
     return this.#lineAt.ask(seq)
   }
 
-  /** The text of the line by which a record was created, when it was not imported. */
+  /** Returns the text of the line by which a record was created; null for an imported one. */
   firstLine(key: RecordKey): Promise<string | null> {
     return this.#firstLine.ask(key)
   }
 
-  /** The line of the import that brought a record; null when it came otherwise. */
+  /** Returns the line of the import that created a record; null for any other. */
   importLine(key: RecordKey): Promise<JsonObject | null> {
     return this.#importLine.ask(key)
   }
 
   /**
-   * Whether an entry is of this life of its record, or of the one whose deletion was reverted to begin it. An import line is of
-   * many records, and of none in particular.
+   * Whether an entry belongs to this life of its record, or to the one whose deletion was reverted to begin it. An import
+   * line belongs to no single record.
    */
   async isOfLife({ seq, key }: EntryOfLife): Promise<boolean> {
     for (let life: RecordKey | null = key; life !== null; life = await this.#lifeBefore(life)) {
@@ -88,7 +88,7 @@ export class LogQueries implements LogSource {
     return false
   }
 
-  /** The life that a restored record had before; null for a record that was not restored. */
+  /** Returns the previous life of a restored record; null for a record that was not restored. */
   async #lifeBefore(key: RecordKey): Promise<RecordKey | null> {
     const first = await this.firstLine(key)
     const deletion = restoredFrom(first === null ? null : await parseStoredInTurns(first))
@@ -96,7 +96,7 @@ export class LogQueries implements LogSource {
     return record !== null && record < key ? record : null
   }
 
-  /** The value that a cell has now; null for one of a record that is gone. */
+  /** Returns the present value of a cell; null for a deleted record. */
   currentValue(cell: CellOfLife): Promise<JsonValue> {
     return this.#value.ask(cell)
   }
@@ -117,10 +117,13 @@ async function readLives(db: Connection, ids: readonly string[]): Promise<Life[]
   })
 }
 
-/** Bytes of lines that are read for one question at once, beside the first line. */
+/** The most bytes of lines that are read for one query at once, beside the first line. */
 const BYTES_AT_ONCE = 1 << 20
 
-/** The lines that a condition lets through, before or after a seq: so many, and fewer where they are long. */
+/**
+ * Returns a statement for the lines that meet a condition before or after a seq: a given number, and fewer where they are
+ * long.
+ */
 function nearestLines(condition: string, direction: LinesQuery['direction']): string {
   const [comparison, order] = direction === 'before' ? ['<', 'DESC'] : ['>', 'ASC']
   return `SELECT seq, line, found FROM (
@@ -131,7 +134,7 @@ function nearestLines(condition: string, direction: LinesQuery['direction']): st
     ) AS lines WHERE bytes <= ${BYTES_AT_ONCE}`
 }
 
-/** The store writes the names of fields as JSON.stringify does, so that a long log of other fields costs little. */
+/** Reads lines by the names of fields as JSON.stringify writes them, so that a long log of other fields costs little. */
 async function readLines(
   db: Connection,
   asked: readonly LinesQuery[],
@@ -151,7 +154,7 @@ async function readLines(
   return byPlace(rows, asked)
 }
 
-/** In a log that was there before the store, names may be written otherwise: all of its lines are looked at. */
+/** Reads all lines of an imported log, in which names may be escaped otherwise. */
 async function readEarlierLines(
   db: Connection,
   asked: readonly LinesQuery[],

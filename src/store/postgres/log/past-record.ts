@@ -10,33 +10,31 @@ import { RECORD_JSON, recordJsonSource } from '../sql/record-json.ts'
 import { quoted, recordset } from '../database/schema.ts'
 import { fieldValue, toColumn, writtenOf } from '../database/values.ts'
 
-/** A list of fields, and the statements that answer with them. */
+/** A list of fields, and the SQL to read them. */
 export interface Selection {
   readonly fields: readonly Field[]
   /**
-   * The keys after $1 up to $2 that records have or had, in order, at most $3 of them, each with the JSON of its record if
-   * no entry after the seq $4 has changed it. Each of the two tables is cut to $3 by itself: together, they would be sorted whole.
-   * Where their records take more than a page may, there are fewer of them; `$found` is how many there would be.
+   * Selects the keys after $1 up to $2 that records have or had, in order, at most $3 of them, each with the JSON of its
+   * record if no entry after the seq $4 has changed it. Each of the two tables is limited to $3 before the union, which
+   * would otherwise be sorted as a whole. Where their records exceed the bytes of a page there are fewer; `$found` is the
+   * number without that limit.
    */
   readonly lives: string
-  /** The columns of the records with these keys. */
+  /** Selects the columns of the records with these keys. */
   readonly columns: string
-  /** The JSON of records from values for their columns, in the same order. */
+  /** Makes the JSON of records from values for their columns, in the same order. */
   readonly json: string
 }
 
-/** What is known of a record as it was. */
+/** Facts from which a past record is made. */
 export interface PastRecord {
-  /** The columns of today; undefined for a record that is gone. */
+  /** The present columns; undefined for a deleted record. */
   readonly row: StoredRow | undefined
-  /** Where fields had another value. */
+  /** Past values of the fields that have changed. */
   readonly before: ReadonlyMap<string, JsonValue>
 }
 
-/**
- * The JSON of records as they were, in their order. PostgreSQL writes it, so that it is to the byte what a plain read would
- * have answered.
- */
+/** Returns the JSON of past records in their order. PostgreSQL writes it, so that its bytes are those of a plain read. */
 export async function pastRecordsJson(
   db: Connection,
   { fields, json }: Selection,
@@ -49,7 +47,6 @@ export async function pastRecordsJson(
   return all.map((values) => Buffer.from(texts.get(values) ?? plainJson(values)))
 }
 
-/** The values of a record's fields. */
 type PastValues = ReadonlyMap<Field, JsonValue>
 
 function pastValue({ row, before }: PastRecord, field: Field): JsonValue {
@@ -58,7 +55,7 @@ function pastValue({ row, before }: PastRecord, field: Field): JsonValue {
   return row === undefined ? null : fieldValue(field, row)
 }
 
-/** The values as a row of `$data`, and their place among others. */
+/** Returns the values as a row of `$data`, with its position in the list. */
 function inColumns(values: PastValues, place: number): JsonObject {
   const columns = [...values].map(([field, value]) => [field.name, toColumn(field, value)] as const)
   const byName = new Map([...values].map(([{ name }, value]) => [name, value]))
@@ -66,12 +63,15 @@ function inColumns(values: PastValues, place: number): JsonObject {
   return { ...Object.fromEntries(columns), $seq: place, $written: written }
 }
 
-/** In other words than PostgreSQL's, where a field had another type; it can while there are no records (D9). */
+/**
+ * Returns JSON that PostgreSQL need not write, for a field that had another type, as it can change while there are no
+ * records (D9).
+ */
 function plainJson(values: PastValues): string {
   return JSON.stringify(Object.fromEntries([...values].map(([{ name }, value]) => [name, value])))
 }
 
-/** What it takes to answer with these fields; made once for an answer. */
+/** Returns the SQL for these fields; one serves all records of a response. */
 export function selectionOf(fields: readonly Field[]): Selection {
   const columns = fields.map(({ name }) => quoted(name))
   return {
@@ -97,7 +97,9 @@ function canAllBeHeld(values: PastValues): boolean {
   return [...values].every(([{ type }, value]) => fitsColumn(type, value))
 }
 
-/** Whether the column of this type can hold a value: a `bigint` no fraction and nothing larger, a moment no other text. */
+/**
+ * Whether a column of this type can store a value: a `bigint` no fraction and no larger number, a timestamp no other text.
+ */
 function fitsColumn(type: LogicalType, value: JsonValue): boolean {
   if (value === null) return true
   if (type === 'integer') return Number.isSafeInteger(value)

@@ -5,7 +5,7 @@ import type { Database } from '../database/database.ts'
 import { logOfCell } from './log-of-cell.ts'
 import { LogQueries } from './log-queries.ts'
 
-/** Works out, from the lines of the log, what happened to cells. */
+/** Reads what happened to cells from the lines of the log. */
 export class ProvenanceReader {
   readonly #db: Database
 
@@ -13,7 +13,7 @@ export class ProvenanceReader {
     this.#db = db
   }
 
-  /** Reads what there is of a cell from one state of the store; null for a record that never existed. */
+  /** Reads the log of a cell in one state of the store; null for a record that never existed. */
   async read<T>(recordId: string, field: Field, read: (log: CellLog) => Promise<T>): Promise<T | null> {
     return this.#db.reading(async (db) => {
       const log = await logOfCell(new LogQueries(db, readStoredInTurns), recordId, field)

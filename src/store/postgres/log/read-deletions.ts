@@ -9,7 +9,7 @@ const DELETIONS = `SELECT found.record, found.line
   FROM unnest($1::text[], $2::bigint[]) WITH ORDINALITY AS asked(id, seq, place)
   LEFT JOIN LATERAL (${selectDeletion('asked.id', 'asked.seq')}) AS found ON true ORDER BY asked.place`
 
-/** Reads deletions from the log, in the order asked for; null for each that it does not have. */
+/** Reads deletions from the log, in the order of the request; null for each that does not exist. */
 export async function readDeletions(
   db: Pick<Connection, 'all'>,
   asked: readonly DeletionRef[],
