@@ -36,7 +36,7 @@ test('one 401, 402 or 403 is enough; without a limit nothing is', () => {
   }
 })
 
-/** Processes that compute a run together, and what they add up to: failures in a row at `h`. */
+/** Simulates processes that compute a run together and add up the failures in a row at `h`. */
 function processes(
   count: number,
   limit: number,

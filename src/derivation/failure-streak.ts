@@ -2,25 +2,25 @@ import { renderFailure, responseBodyOf, type Failure } from '../errors/failure.t
 import { RunStoppedError } from '../errors/service-error.ts'
 import type { StreakNote } from '../store/run-tasks.ts'
 
-/** Statuses that say that no call of this kind will succeed: a wrong key, no money, no permission. One is enough. */
+/** Statuses after which no further call can succeed: a wrong key, no money, no permission. One response is enough. */
 const HOPELESS: readonly number[] = [401, 402, 403]
 
 /** Characters of a response that the error shows. */
 const SHOWN = 200
 
 interface HostStreak {
-  /** Failures in a row of this process. */
+  /** Failures in a row that this process counted. */
   own: number
-  /** What is not told yet. */
+  /** Failures that are not reported yet. */
   failures: number
   succeeded: boolean
-  /** What the last failure was. */
+  /** The last failure. */
   last: Failure | null
 }
 
 /**
- * Counts the failures in a row at each host, over all derivations of a run, and tells when the run is to stop. Where several processes
- * compute a run, they add up what they {@link take} and {@link learn} the sums.
+ * Counts the failures in a row at each host, over all derivations of a run, and decides when the run stops. If several processes compute a
+ * run, they add up the counts that they {@link take} and {@link learn} the sums.
  */
 export class FailureStreak {
   readonly #limit: number | null
@@ -32,12 +32,12 @@ export class FailureStreak {
     this.#limit = limit
   }
 
-  /** Why no more calls are made; null as long as they are. */
+  /** The reason why no more calls are made; null while they are. */
   get stopped(): RunStoppedError | null {
     return this.#stopped
   }
 
-  /** Counts a call; `failure` is null for one that brought a value. */
+  /** Counts a call; `failure` is null for a success. */
   note(host: string, failure: Failure | null): void {
     if (this.#limit === null || this.#stopped !== null) return
     const streak = this.#streakAt(host)
@@ -55,7 +55,7 @@ export class FailureStreak {
     } else this.#check(host, streak, streak.own)
   }
 
-  /** Takes what other processes are to be told; empty where nothing happened, and where there is no limit. */
+  /** Takes the counts to report to other processes; empty if there are none, and without a limit. */
   take(): readonly StreakNote[] {
     const notes: StreakNote[] = []
     for (const [host, streak] of this.#hosts) {
@@ -66,16 +66,16 @@ export class FailureStreak {
     return notes
   }
 
-  /** Puts back what was taken and could not be told. */
+  /** Puts back counts that could not be reported. */
   giveBack(notes: readonly StreakNote[]): void {
     for (const { host, failures, succeeded } of notes) {
       const streak = this.#streakAt(host)
-      // What was seen since then comes after it.
+      // Later events come after it.
       if (!streak.succeeded) Object.assign(streak, { failures: streak.failures + failures, succeeded })
     }
   }
 
-  /** Takes in how many failures in a row all processes have seen at hosts, with those that this one has told. */
+  /** Sets the failures in a row at hosts of all processes, including those that this one has reported. */
   learn(counts: ReadonlyMap<string, number>): void {
     for (const [host, count] of counts) {
       const streak = this.#streakAt(host)
@@ -103,7 +103,7 @@ export class FailureStreak {
 
 const HINT = 'what was computed stays, and stop_after_failures: 0 goes on over failures'
 
-/** The error of a failure, with the start of what the response said, in one line. */
+/** Returns the error of a failure with the start of the response, in one line. */
 function textOf(failure: Failure): string {
   const { error } = renderFailure(failure)
   const said = responseBodyOf(failure)?.replaceAll(/\s+/g, ' ')

@@ -4,8 +4,8 @@ import { httpKind } from './kinds/http/http-kind.ts'
 import type { Transport } from './kinds/http/call/transport.ts'
 
 /**
- * The sources of log entries that no derivation wrote. A kind of such a name would make them ambiguous; `import` is no such
- * name, since entries of a derivation have `derivation`.
+ * The sources of log entries that no derivation wrote. A kind of such a name would make them ambiguous; `import` is not reserved, since
+ * entries of a derivation have `derivation`.
  */
 const RESERVED_NAMES: readonly string[] = ['write', 'delete', 'revert']
 
@@ -15,8 +15,8 @@ export class Kinds {
   readonly #refusal: (resource: Resource) => string | null
 
   /**
-   * `refusal` returns the reason why a resource is not allowed, null when it is. Throws OperationError for two kinds of one
-   * name, and for a reserved name.
+   * `refusal` returns the reason why a resource is not allowed, null if it is. Throws OperationError for two kinds of one name, and for a
+   * reserved name.
    */
   constructor(kinds: readonly DerivationKind[], refusal: (resource: Resource) => string | null) {
     this.#byName = new Map(kinds.map((kind) => [kind.name, kind]))
@@ -42,7 +42,7 @@ export class Kinds {
     return this.#byName.get(name)
   }
 
-  /** Returns the reason why the first resource that is not allowed is not; null when all are. */
+  /** Returns the reason why a resource is refused, for the first refused one; null if all are allowed. */
   refusalOf(resources: readonly Resource[]): string | null {
     for (const resource of resources) {
       const refusal = this.#refusal(resource)
@@ -52,13 +52,13 @@ export class Kinds {
   }
 }
 
-/** The parts that kinds are made from; every entry point (server, worker, push, validation, library) gives the same. */
+/** The parts that kinds are made from; every entry point (server, worker, push, validation, library) passes the same. */
 export interface KindOptions {
   /** The transport of `http`; the hosts that it refuses are refused to every kind. */
   readonly transport: Transport
-  /** The environment in which `{{ env.NAME }}` is looked up (D23); by default that of the process. */
+  /** The environment for `{{ env.NAME }}` (D23); by default that of the process. */
   readonly env?: NodeJS.ProcessEnv
-  /** Kinds beside those of the service. */
+  /** Kinds in addition to those of the service. */
   readonly own?: readonly DerivationKind[] | undefined
 }
 

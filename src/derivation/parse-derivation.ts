@@ -12,7 +12,7 @@ import { didYouMean } from './definition/did-you-mean.ts'
 import type { Derivation, DerivationKind } from './definition/derivation-kind.ts'
 import type { Kinds } from './kinds.ts'
 
-/** A file of `derivations/` as it was read. */
+/** A file of `derivations/` as read. */
 export interface DerivationSource {
   /** Its name in `derivations/`. */
   readonly file: string
@@ -47,7 +47,7 @@ export function parseDerivation(source: DerivationSource, contract: Contract, ki
     file,
     fail: (path, message) => yaml.fail(path, message),
   })
-  // Whatever is sent has to have a value then, in a body too.
+  // Then every value that is sent is required, also in a body.
   const requiredInputs = skipBlank ? parsed.usedFields : parsed.requiredFields
   const isText = (name: string): boolean => contract.fieldByName.get(name)?.type === 'string'
   return {
@@ -66,7 +66,7 @@ export function parseDerivation(source: DerivationSource, contract: Contract, ki
   }
 }
 
-/** The file's text without a byte order mark. */
+/** Decodes the file's text, without a byte order mark. */
 function decode(bytes: Uint8Array, file: string): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)

@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '../../contract/json/json.ts'
 import { showValue } from '../../contract/json/show-value.ts'
 
-/** The keys that a derivation file has whatever its kind. */
+/** The keys of a derivation file of any kind. */
 export const COMMON_KEYS: readonly string[] = [
   'targets',
   'inputs',
@@ -25,7 +25,7 @@ const UNITS_MS: Readonly<Record<string, number>> = {
   w: 604_800_000,
 }
 
-/** Ten years: whoever wants longer wants never. */
+/** Ten years; a longer time is an error, since `never` exists. */
 const LONGEST_MS = 3650 * 86_400_000
 
 /** Reads `retry_failed_after`, in milliseconds; null when absent, Infinity for `never`. */

@@ -15,79 +15,79 @@ export interface Plan {
   /** The name of this computation in failures and provenance, for http `<METHOD> <URL>`. */
   readonly request: string
   /**
-   * Exactly the members that go into the input hash beside the derivation file and the inputs (H4, D24), for http `url` and
-   * `body`. Never a secret, and never a member of a name in {@link HASH_MEMBERS}.
+   * The members that the input hash covers besides the derivation file and the inputs (H4, D24), for http `url` and `body`. Never a secret,
+   * and never a name in {@link HASH_MEMBERS}.
    */
   readonly hashed: JsonObject
-  /** The evidence known before the computation, for http `method` and `url`; no member that every entry has (evidence.ts). */
+  /** The evidence known before the computation, for http `method` and `url`; it must not contain a common member (evidence.ts). */
   readonly evidence: JsonObject
 }
 
-/** What planning a cell comes to. */
+/** The outcome of planning a cell. */
 export type Planned<P extends Plan = Plan> =
   | { readonly outcome: 'run'; readonly plan: P }
-  /** An input that the request needs is null: no request is sent, the cell is skipped (D22). */
+  /** A required input is null: no request is sent, the cell is skipped (D22). */
   | { readonly outcome: 'blocked'; readonly field: string }
   | { readonly outcome: 'failed'; readonly failure: Failure }
 
 /** The result of a computation: for each target its value or its failure, and the evidence for provenance. */
 export interface Computed {
   readonly values: { readonly [target: string]: Result<JsonValue, Failure> }
-  /** The evidence known after the computation, for http `status` and `duration_ms`; no member that every entry has (evidence.ts). */
+  /** The evidence known after the computation, for http `status` and `duration_ms`; it must not contain a common member (evidence.ts). */
   readonly evidence: JsonObject
   /**
-   * Dollars that the computation cost, which replace the estimate; null when that is not known. Absent where the estimate is
-   * the price. A computation that fails and costs something returns a failure for each target.
+   * Dollars that the computation cost, which replace the estimate; null if unknown. Absent if the estimate is the price. A computation that
+   * fails at a cost returns a failure for each target.
    */
   readonly cost?: number | null
-  /** The response, to be kept; absent where there is none or it must not be. */
+  /** The response to keep; absent if there is none or it must not be kept. */
   readonly response?: ReceivedResponse | undefined
 }
 
-/** The means of a computation. */
+/** The context of a computation. */
 export interface RunContext {
   /** Aborts calls under way when the run is stopped. */
   readonly signal: AbortSignal
   readonly policies: HostPolicies
   /** Limits the calls of all kinds to a resource together. */
   readonly limiter: Limiter
-  /** The limits that several processes share; absent where this process has them to itself. */
+  /** The limits that several processes share; absent if only this process uses the resource. */
   readonly hosts?: SharedHosts | undefined
-  /** Must be called once when the call begins; from then on it counts. A kind that does not call it begins with `onSent`. */
+  /** Must be called once when the call begins; from then on it counts. For a kind that does not call it, the call begins with `onSent`. */
   onBegun?(): void
   /** Must be called once when the call is sent; from then on it counts and may cost. */
   onSent(): void
   /**
-   * Whether anybody still needs what the call would bring; asked before every try. Where not, the kind rejects with
-   * {@link NotWanted} and does not call.
+   * Whether the result of the call is still needed; called before every try. If not, the kind rejects with {@link NotWanted} and does not
+   * call.
    */
   wanted(): boolean | Promise<boolean>
-  /** Settles when what the call brought is stored. */
+  /** Settles when the result of the call is stored. */
   readonly stored: Promise<void>
 }
 
-/** A plan of a batch. All of them have begun, and somebody needs each of them. */
+/** A plan of a batch. All of them have begun, and the result of each is needed. */
 export interface BatchItem<P extends Plan = Plan> {
   readonly plan: P
   /** See {@link RunContext}. */
   onSent(): void
 }
 
-/** The means of a batch. */
+/** The context of a batch. */
 export type BatchContext = Pick<RunContext, 'signal' | 'policies' | 'limiter' | 'hosts'>
 
-/** The error with which a call rejects that the bounds of the run leave no room for. */
+/** The error with which a call rejects that would exceed the bounds of the run. */
 export class NoRoom extends NotWanted {}
 
 /**
- * Something beside the record that computations of a derivation touch. Calls to hosts are allowed by `--allow-net` and
- * `--offline`; the start message and the report of a derivation list all resources.
+ * Something outside the record that computations of a derivation touch. `--allow-net` and `--offline` decide about hosts; the start message
+ * and the report of a derivation list all resources.
  */
 export interface Resource {
   readonly type: 'host' | 'file' | 'sheet' | 'process'
   /**
-   * For a host `host:port`, in the form in which a parsed URL has them; for a file or another sheet its path from the sheet's
-   * directory; for a process its program.
+   * For a host `host:port` as in a parsed URL; for a file or another sheet its path relative to the sheet's directory; for a process its
+   * program.
    */
   readonly name: string
 }
@@ -101,52 +101,52 @@ export interface ParseContext {
   fail(path: readonly (string | number)[], message: string): never
 }
 
-/** A derivation file as a kind has read it. */
+/** A derivation file as parsed by its kind. */
 export interface ParsedSpec<Spec> {
   readonly spec: Spec
   /** Fields that placeholders name: they count as inputs, listed or not (D20). */
   readonly usedFields: readonly string[]
   /**
-   * Those of the used fields without whose value no request is made (D22). `plan` is blocked exactly where one of them is
-   * null; the store counts such cells as blocked (D32).
+   * The used fields that must have a value for a request (D22). `plan` is blocked exactly if one of them is null; the store counts such
+   * cells as blocked (D32).
    */
   readonly requiredFields: readonly string[]
-  /** The resources that computations touch; empty for kinds that touch nothing but the record. */
+  /** The resources that computations touch; empty for kinds that only read the record. */
   readonly resources: readonly Resource[]
 }
 
 /** The responses of a kind whose computations are requests. */
 export interface KindResponses<Spec, P extends Plan> {
-  /** Returns what identifies the request of a plan; secrets have no part in it. Pure. */
+  /** Returns the key that identifies the request of a plan; secrets are not part of it. Pure. */
   requestKey(spec: Spec, plan: P): string
-  /** Computes from a kept response, as from one that has just been received. */
+  /** Computes from a kept response as from a new one. */
   evaluate(spec: Spec, plan: P, response: KeptResponse): Result<Computed, Failure>
-  /** Computes from why the same request failed for another derivation, which may be an answer for this one. Absent where it never is. */
+  /** Computes from the failure of the same request for another derivation, which may be a result for this one. Absent if it never is. */
   evaluateFailure?(spec: Spec, plan: P, failure: Failure): Result<Computed, Failure>
 }
 
 /**
- * One way of computing fields. A new kind is one folder under `kinds/`, one line in the registry and one
- * registration in the kinds' common test suite; the materializer knows none by name.
+ * One way of computing fields. A new kind is one folder under `kinds/`, one line in the registry and one registration in the kinds' common
+ * test suite; the materializer knows none by name.
  */
 export interface DerivationKind<Spec = unknown, P extends Plan = Plan> {
   /** The value of `kind:` in the file, and `source` in provenance. */
   readonly name: string
-  /** Reads the keys of the file that are the kind's own (those that every file can have are not). Throws ContractError. */
+  /** Reads the keys of the file that are specific to the kind. Throws ContractError. */
   parse(file: JsonObject, targets: readonly string[], context: ParseContext): ParsedSpec<Spec>
-  /** Throws OperationError when something the calls need is not there, such as an environment variable (D23). */
+  /** Throws OperationError if something that the calls need is missing, such as an environment variable (D23). */
   prepare(spec: Spec): void
-  /** Pure: the same inputs make the same plan on every machine. To be called through {@link planComputation}. */
+  /** Pure: the same inputs make the same plan on every machine. Call it through {@link planComputation}. */
   plan(spec: Spec, inputs: InputValues): Planned<P>
   /**
-   * Returns the dollars that are reserved before the plan is carried out: the most that it is expected to cost. Null when the
-   * price is not known, which counts as nothing towards `max_cost`.
+   * Returns the dollars to reserve before the plan is carried out: the most that it is expected to cost. Null for an unknown price, which
+   * counts as zero towards `max_cost`.
    */
   estimate(plan: P, policies: HostPolicies): number | null
-  /** Carries the plan out. Never rejects for an error at the far end: that is a Failure. */
+  /** Carries the plan out. Never rejects for an error of the host: that is a Failure. */
   run(spec: Spec, plan: P, context: RunContext): Promise<Result<Computed, Failure>>
   /**
-   * Carries several plans out in one go, instead of {@link run}: what begins in the same turn of the event loop, a bounded number.
+   * Carries several plans out at once, instead of {@link run}: those that begin in the same turn of the event loop, a bounded number.
    * Returns a result for each item, in their order. Absent for kinds that compute one by one.
    */
   runBatch?(
@@ -154,11 +154,11 @@ export interface DerivationKind<Spec = unknown, P extends Plan = Plan> {
     items: readonly BatchItem<P>[],
     context: BatchContext,
   ): Promise<readonly Result<Computed, Failure>[]>
-  /** Absent where no responses are kept. */
+  /** Absent if no responses are kept. */
   readonly responses?: KindResponses<Spec, P>
 }
 
-/** A derivation file, read and checked against the contract. */
+/** A derivation file, parsed and checked against the contract. */
 export interface Derivation {
   /** Its name in `derivations/`, such as `currency.yaml`. */
   readonly file: string
@@ -171,16 +171,16 @@ export interface Derivation {
   readonly targets: readonly string[]
   /** Listed inputs, then fields only used in placeholders; each once. */
   readonly inputs: readonly string[]
-  /** Inputs without whose value no request is made (D22). */
+  /** Inputs that must have a value for a request (D22). */
   readonly requiredInputs: readonly string[]
-  /** Those of them whose empty text counts as no value (`skip_blank`). */
+  /** Required inputs whose empty text counts as no value (`skip_blank`). */
   readonly nonEmptyInputs: readonly string[]
-  /** For so long a cell is left alone after a failure that is expected to last; Infinity for ever, null for not at all. */
+  /** Time for which a cell is not tried again after a permanent failure; Infinity for ever, null for none. */
   readonly retryFailedAfterMs: number | null
   readonly resources: readonly Resource[]
   /**
-   * The reason why this machine carries out no computation of the derivation: it does not allow one of its resources. Null
-   * when it carries them out. Otherwise a cell that the cache has no value for fails with this text. Always the same.
+   * The reason why this machine does not carry out the derivation: it does not allow one of its resources. Null if it does. A cell without
+   * a value in the cache then fails with this text. Constant.
    */
   readonly refusal: string | null
 }

@@ -1,8 +1,8 @@
 import type { JsonObject } from '../../contract/json/json.ts'
 
 /**
- * The members of provenance entries and lines that are the same for every kind (D33). All others of a computed value are
- * evidence: members that its kind adds, for `http` `method`, `url`, `status` and `duration_ms`.
+ * The members of provenance entries and lines that are the same for every kind (D33). All others of a computed value are evidence, which
+ * its kind adds: for `http` `method`, `url`, `status` and `duration_ms`.
  */
 const COMMON_MEMBERS: ReadonlySet<string> = new Set([
   'seq',
@@ -29,8 +29,8 @@ const COMMON_MEMBERS: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Throws Error for evidence with a member of a common name: in the log it would replace, for example, who wrote the value.
- * `kind` is named in the message.
+ * Throws Error for evidence with a common member: in the log it would replace, for example, the actor of the value. The message names
+ * `kind`.
  */
 export function refuseCommonMembers(kind: string, evidence: JsonObject): void {
   for (const name in evidence) {

@@ -1,13 +1,13 @@
 import { ContractError } from '../../errors/service-error.ts'
 import type { Derivation } from './derivation-kind.ts'
 
-/** How many fields or files of a cycle a message names. */
+/** Most fields or files of a cycle that a message names. */
 const MAX_SHOWN = 24
 
 /**
- * Puts derivations into levels: each comes in a level after those whose targets are its inputs, so that computed
- * fields can be computed from other computed ones in one run (D27). Within a level the given order is kept.
- * Throws ContractError for two derivations of one target and for cycles (D20).
+ * Groups derivations into levels: each is in a level after those whose targets are its inputs, so that one run can compute fields from
+ * other computed fields (D27). Within a level the given order is kept. Throws ContractError for two derivations of one target and for
+ * cycles (D20).
  */
 export function orderDerivations(derivations: readonly Derivation[]): readonly (readonly Derivation[])[] {
   const byTarget = indexTargets(derivations)
@@ -56,7 +56,7 @@ function refuseCycles(byTarget: ReadonlyMap<string, Derivation>): void {
     const derivation = byTarget.get(target)
     if (!derivation || done.has(target)) return
     const start = path.indexOf(target)
-    // The walk goes from a target to its inputs; the cycle is told the way values flow.
+    // The walk goes from a target to its inputs; the message shows the cycle in the direction of the data.
     if (start !== -1) throw cycle([...path.slice(start), target].toReversed(), byTarget)
     path.push(target)
     for (const input of derivation.inputs) visit(input)
@@ -75,7 +75,7 @@ function cycle(fields: readonly string[], byTarget: ReadonlyMap<string, Derivati
   )
 }
 
-/** A list for a message: of a long one its start and its end. */
+/** Shortens a long list for a message to its first and last items. */
 function shortened(items: readonly string[]): readonly string[] {
   if (items.length <= MAX_SHOWN) return items
   const [start, end] = [MAX_SHOWN - 4, 3]

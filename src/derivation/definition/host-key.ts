@@ -1,6 +1,6 @@
 /**
- * A key of `hosts` as lookups have it: `*`, or host or `host:port` in the form in which a parsed URL has them (lower
- * case, IPv6 in brackets, names in their ASCII form). Throws through `fail` for keys that could never match.
+ * Returns a key of `hosts` in the form of lookups: `*`, or host or `host:port` as in a parsed URL (lower case, IPv6 in brackets, names in
+ * their ASCII form). Calls `fail`, which throws, for keys that can never match.
  */
 export function hostKey(written: string, fail: (message: string) => never): string {
   if (written === '*') return '*'
@@ -16,24 +16,24 @@ export function hostKey(written: string, fail: (message: string) => never): stri
   return `${host}:${number}`
 }
 
-/** `host:port` of a URL, with the port of its scheme where it names none. */
+/** Returns `host:port` of a URL, with the default port of its scheme if it has none. */
 export function hostOfUrl({ protocol, hostname, port }: URL): string {
   return `${hostname}:${port || (protocol === 'https:' ? '443' : '80')}`
 }
 
-/** Whom a URL leads to. */
+/** The site that a URL refers to. */
 export interface Site {
-  /** What the URL begins with, as it is written there: all before its path. */
+  /** The start of the URL as written: all before its path. */
   readonly start: string
   readonly origin: string
   /** See {@link hostOfUrl}. */
   readonly host: string
 }
 
-/** Calls of a run go to few sites, mostly to one after the other; to parse a URL takes longer than to compare it. */
+/** Successive calls of a run mostly go to the same site; parsing a URL takes longer than comparing it. */
 let lastSite: Site | null = null
 
-/** The site of an http or https URL. */
+/** Returns the site of an http or https URL. */
 export function siteOf(url: string): Site {
   if (lastSite === null || !leadsTo(url, lastSite)) {
     const [start = url] = /^[a-z]+:\/\/[^/?#]*/i.exec(url) ?? []
@@ -47,7 +47,7 @@ function leadsTo(url: string, { start }: Site): boolean {
   return url.startsWith(start) && (url.length === start.length || '/?#'.includes(url.charAt(start.length)))
 }
 
-/** Parts of a URL beyond host and port, and patterns: as keys they would match nothing. */
+/** Refuses parts of a URL other than host and port, and patterns: such keys would match nothing. */
 function refuseParts(written: string, fail: (message: string) => never): void {
   const only = 'write only the host, as api.example or api.example:8080'
   if (written.includes('://')) fail(`"${written}" has a scheme, so it matches nothing; ${only}`)

@@ -5,7 +5,7 @@ import { siteOf } from './host-key.ts'
 export interface HostPolicy extends LimitPolicy {
   /** Deadline of one try, in milliseconds. */
   readonly timeoutMs: number
-  /** Dollars that a call costs, however often it is tried; null when that is not known. */
+  /** Dollars for each call, however often it is tried; null if unknown. */
   readonly costPerCall: number | null
 }
 
@@ -18,7 +18,7 @@ export const DEFAULT_HOST_POLICY: HostPolicy = {
 
 /** The policies of all hosts. */
 export interface HostPolicies {
-  /** The policy for calls to this URL. */
+  /** Returns the policy for calls to this URL. */
   forUrl(url: string): HostPolicy
   /** The highest concurrency of any host. */
   readonly maxConcurrency: number
@@ -30,12 +30,12 @@ export const DEFAULT_HOST_POLICIES: HostPolicies = {
   maxConcurrency: DEFAULT_HOST_POLICY.concurrency,
 }
 
-/** What is said of hosts, by `host:port`, `host` or `*`; hosts as a parsed URL has them. */
+/** The settings of hosts, by `host:port`, `host` or `*`; hosts as in a parsed URL. */
 export type HostEntries = ReadonlyMap<string, Partial<HostPolicy>>
 
 /**
- * The policies that entries come to: what `host:port` does not say comes from `host`, then from `*`, then from the
- * defaults. A URL without a port has that of its scheme.
+ * Combines entries to policies: a setting that `host:port` lacks comes from `host`, then from `*`, then from the defaults. A URL without a
+ * port has that of its scheme.
  */
 export function hostPolicies(entries: HostEntries): HostPolicies {
   const merged = (...keys: readonly string[]): HostPolicy =>

@@ -5,18 +5,18 @@ import type { HostPolicy } from './host-policies.ts'
 /** A key that a host can have in `transport.yaml`. */
 export interface HostSetting {
   readonly key: string
-  /** What may be written, for messages and the reference. */
+  /** The allowed values, for messages and the reference. */
   readonly allowed: string
-  /** What a value says; null when it is not allowed. */
+  /** Converts a value to settings; null if it is not allowed. */
   read(value: JsonValue): Partial<HostPolicy> | null
 }
 
-/** Limits that are higher than this bound nothing that this program could reach. */
+/** Higher limits would have no effect in this program. */
 const MOST_CALLS = 1_000_000
 
 const LONGEST_TIMEOUT_MS = 600_000
 
-/** Beyond it sums could lose the small change. */
+/** Sums of higher costs could lose small amounts. */
 const HIGHEST_COST = 1_000_000
 
 /** All keys that a host can have. */
@@ -74,7 +74,7 @@ function parseRate(value: JsonValue): RateLimit | null {
 
 const UNITS_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, min: 60_000 }
 
-/** In whole milliseconds; NaN for what is no time. */
+/** Returns whole milliseconds; NaN for an invalid time. */
 function parseTime(value: JsonValue): number {
   if (typeof value === 'number') return Math.round(value * 1000)
   const [, digits = '', unit = ''] = /^(\d+(?:\.\d+)?)(ms|s|min)$/.exec(textOf(value)) ?? []

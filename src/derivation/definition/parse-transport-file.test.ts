@@ -9,7 +9,7 @@ function parse(text: string): HostPolicies {
   return parseTransportFile(Buffer.from(text))
 }
 
-/** The policy of `https://h/` when `*` has just this. */
+/** Returns the policy of `https://h/` if `*` has just this setting. */
 function policyOf(setting: string): HostPolicy {
   return parse(`hosts:\n  '*': {${setting}}\n`).forUrl('https://h/')
 }

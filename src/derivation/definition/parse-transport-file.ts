@@ -12,12 +12,12 @@ import type { HostPolicies, HostPolicy } from './host-policies.ts'
 
 const FILE = 'transport.yaml'
 
-/** A name of the internet has at most 253 characters, and a port comes after it. */
+/** A domain name has at most 253 characters; a port may follow. */
 const MAX_HOST_LENGTH = 300
 
 /**
- * Reads `transport.yaml`, which says how each host is treated. A key whose value is null counts as absent; without
- * `hosts` the defaults hold. Throws ContractError `transport.yaml:<line>: …`.
+ * Reads `transport.yaml`, the settings of each host. A key whose value is null counts as absent; without `hosts` the defaults apply. Throws
+ * ContractError `transport.yaml:<line>: …`.
  */
 export function parseTransportFile(bytes: Uint8Array): HostPolicies {
   const yaml = parseYaml(decode(bytes))
@@ -36,7 +36,7 @@ function decode(bytes: Uint8Array): string {
   }
 }
 
-/** In YAML `*` and `[` mean something else at the start of a key, and what comes of that explains nothing. */
+/** In YAML `*` and `[` have another meaning at the start of a key, and the parser's error would not explain it. */
 const BARE_KEY = /^[ \t]*((?:\*|\[[^\]\n]*\](?::\d+)?)):(?=\s)/m
 
 function parseYaml(text: string): YamlFile {
@@ -58,7 +58,7 @@ function mapAt(path: Path, value: JsonValue, yaml: YamlFile): JsonObject {
   return yaml.fail(path, `${name} is ${showValue(value)}; write ${EXPECTED[path.length] ?? ''}`)
 }
 
-/** What a map at each depth of the file looks like. */
+/** The expected contents of a map at each depth of the file. */
 const EXPECTED: readonly string[] = [
   'a map with the key hosts',
   'a map of host, host:port or * to what holds for it',

@@ -16,18 +16,18 @@ export interface EnvSlot {
 /** A piece of a template: literal text or a placeholder. */
 export type Part = string | FieldSlot | EnvSlot
 
-/** What a template may name, and how its faults are told. */
+/** The names that a template may use, and the function that reports its errors. */
 export interface TemplateScope {
   readonly contract: Contract
-  /** Throws a ContractError that says where the template is. */
+  /** Throws a ContractError with the position of the template. */
   fail(message: string): never
 }
 
 const ENV_NAME = /^env\.([A-Za-z_][A-Za-z0-9_]*)$/
 
 /**
- * Splits a template whose placeholders are fields into its parts; literal text is never empty and never beside other
- * literal text. Throws through `scope.fail` for placeholders that are malformed, unclosed, or no field (D20).
+ * Splits a template whose placeholders are fields into its parts; literal text is never empty and never adjacent to other literal text.
+ * Calls `scope.fail` for placeholders that are malformed, unclosed, or no field (D20).
  */
 export function parseTemplate(text: string, scope: TemplateScope): readonly (string | FieldSlot)[] {
   return split(text, scope, (name) => {
@@ -80,18 +80,18 @@ function excerpt(text: string): string {
   return text.length > 40 ? `${text.slice(0, 40)}…` : text
 }
 
-/** The fields that placeholders name, each once, in the order of their first use. */
+/** Returns the fields that placeholders name, each once, in the order of their first use. */
 export function fieldsOf(parts: readonly Part[]): string[] {
   const fields = parts.flatMap((part) => (typeof part === 'object' && 'field' in part ? [part.field] : []))
   return [...new Set(fields)]
 }
 
-/** The value of a field, null when the record has none. */
+/** Returns the value of a field, null if the record has none. */
 export function inputValue(inputs: InputValues, field: string): JsonValue {
   return Object.hasOwn(inputs, field) ? (inputs[field] ?? null) : null
 }
 
-/** A string as it is, anything else as its JSON (D21). */
+/** Returns a string unchanged, anything else as JSON (D21). */
 export function plainText(value: JsonValue): string {
   return typeof value === 'string' ? value : JSON.stringify(value)
 }

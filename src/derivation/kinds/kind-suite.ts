@@ -18,22 +18,22 @@ import { inputHash } from '../plan/input-hash.ts'
 import { Kinds } from '../kinds.ts'
 import { parseDerivation } from '../parse-derivation.ts'
 
-/** A kind set up for the common suite, with all that its example calls standing in on this machine. */
+/** A kind set up for the common suite, with local substitutes for everything that its example calls. */
 export interface KindUnderTest {
   readonly kind: DerivationKind
   readonly contract: Contract
   /** A derivation file, YAML in block style. */
   readonly file: string
-  /** Inputs whose computation goes well, and what it brings for every target. */
+  /** Inputs whose computation succeeds, and its value for every target. */
   readonly good: { readonly inputs: InputValues; readonly values: { readonly [target: string]: JsonValue } }
-  /** Inputs with another request, whose computation fails at the far end. */
+  /** Inputs with another request, which fails at the host. */
   readonly failing: InputValues
-  /** Inputs that lack what the request needs; null for kinds that need nothing (D22). */
+  /** Inputs that lack a required value; null for kinds that require none (D22). */
   readonly blocked: { readonly inputs: InputValues; readonly field: string } | null
   close(): Promise<void>
 }
 
-/** Registers what holds for every kind. `start` is called afresh for each test. */
+/** Registers the tests of every kind. `start` is called anew for each test. */
 export function testKind(name: string, start: () => Promise<KindUnderTest>): void {
   const kindTest = (behaviour: string, body: (subject: KindUnderTest) => unknown): void => {
     test(`kind ${name}: ${behaviour}`, async (t) => {

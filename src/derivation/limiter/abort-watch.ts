@@ -1,11 +1,14 @@
 /**
- * Tells many who wait on few signals when these abort. A signal goes through all of its listeners to take another, so that
- * hundreds of calls that wait on one cost more for that than for being sent: here one listener serves them all.
+ * Notifies many waiting calls when one of a few signals aborts. Removing a listener from a signal searches all of its listeners, so that
+ * hundreds of calls on one signal cost more for that than for being sent. Here one listener serves them all.
  */
 export class AbortWatch {
   readonly #watched = new Map<AbortSignal, Watched>()
 
-  /** Calls back when the signal aborts, unless {@link remove} comes first, be it in another's call. The signal must not have aborted yet. */
+  /**
+   * Calls `onAbort` when the signal aborts, unless it is removed before ({@link remove}), even from another callback. The signal must not
+   * have aborted yet.
+   */
   add(signal: AbortSignal, onAbort: () => void): void {
     let watched = this.#watched.get(signal)
     if (watched === undefined) {
@@ -24,7 +27,7 @@ export class AbortWatch {
   remove(signal: AbortSignal, onAbort: () => void): void {
     const watched = this.#watched.get(signal)
     if (watched === undefined || !watched.callbacks.delete(onAbort) || watched.callbacks.size > 0) return
-    // In the course of the calls, too: who waits on the signal from now on comes too late.
+    // Also during the callbacks: a listener that is added from now on is too late.
     this.#watched.delete(signal)
     signal.removeEventListener('abort', watched.listener)
   }

@@ -1,8 +1,8 @@
-/** Time for those who wait, so that tests need not. */
+/** The time for waits, so that tests need not wait. */
 export interface Clock {
-  /** Milliseconds since some moment; never goes back. */
+  /** Milliseconds since an arbitrary moment; never decreases. */
   now(): number
-  /** Calls back once, after at least about so many milliseconds. Answers with what calls that off. */
+  /** Calls back once, after at least about this many milliseconds. Returns a function that cancels it. */
   after(ms: number, callback: () => void): () => void
 }
 

@@ -1,10 +1,10 @@
 /** The limits of calls to a resource. */
 export interface LimitPolicy {
-  /** Calls at a time. */
+  /** Most calls at a time. */
   readonly concurrency: number
-  /** At most so many tries begin within any `perMs` milliseconds; null for no bound. */
+  /** Most tries that begin within any `perMs` milliseconds; null for no bound. */
   readonly rateLimit: RateLimit | null
-  /** Further tries after one that failed for a reason that may pass. */
+  /** Further tries after one that failed for a temporary reason. */
   readonly retries: number
 }
 

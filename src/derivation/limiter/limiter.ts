@@ -4,35 +4,34 @@ import { systemClock, type Clock } from './clock.ts'
 import type { LimitPolicy } from './limit-policy.ts'
 import { ResourceQueue, type Turn } from './resource-queue.ts'
 
-/** The error with which a call rejects that nobody needs any more. */
+/** The error with which a call rejects whose result is no longer needed. */
 export class NotWanted extends Error {}
 
 /** A call to make within the limits of a resource. */
 export interface LimitedCall {
-  /** The resource: for a host its origin (scheme, host and port), for anything else a name of its own. */
+  /** The resource: for a host its origin (scheme, host and port), otherwise any unique name. */
   readonly resource: string
-  /** The limits of the resource; those of the newest call hold for all that wait for it. */
+  /** The limits of the resource; those of the newest call apply to all calls that wait for it. */
   readonly policy: LimitPolicy
-  /** The limits that several processes share; absent where this process has them to itself. */
+  /** The limits that several processes share; absent if only this process uses the resource. */
   readonly hosts?: SharedHosts | undefined
   /** Ends the wait. */
   readonly signal: AbortSignal
   /** Called when the first try begins. */
   readonly onBegun?: (() => void) | undefined
-  /** Asked before every try; where it is false, the call rejects with {@link NotWanted}. */
+  /** Called before every try; if it returns false, the call rejects with {@link NotWanted}. */
   readonly wanted?: (() => boolean | Promise<boolean>) | undefined
 }
 
 /** One try of a call. */
 export interface Try<Result> {
   readonly result: Result
-  /** Whether it failed for a reason that may pass. */
+  /** Whether it failed for a temporary reason. */
   readonly mayPass: boolean
-  /** The wait that the resource asks this call for, in milliseconds; null when it asks for none. */
+  /** The wait that the resource asks of this call, in milliseconds; null for none. */
   readonly retryAfterMs: number | null
   /**
-   * The wait that it asks all calls for, with the status that it asked with; `ms` is null for as long as this call waits. Absent
-   * where it asks for none.
+   * The wait that it asks of all calls, with the status that asked for it; `ms` is null for as long as this call waits. Absent for none.
    */
   readonly pause?: { readonly status: number; readonly ms: number | null } | undefined
 }
@@ -45,13 +44,13 @@ export interface LimiterOptions {
 }
 
 /**
- * Limits the calls to resources: so many at a time, so many in a period, with retries, and with pauses that a resource asks
- * for. Knows nothing of what a call is, so that any kind can use it.
+ * Limits the calls to resources: their number at a time and within a period, with retries, and with pauses that a resource asks for. Any
+ * kind can use it, since it does not depend on what a call is.
  */
 export class Limiter {
   readonly #clock: Clock
   readonly #random: () => number
-  /** By the processes that share the limits, and by resource. */
+  /** By the shared limits, then by resource. */
   readonly #queues = new Map<SharedHosts | null, Map<string, ResourceQueue>>()
   #calls = 0
   #closed = false
@@ -62,9 +61,9 @@ export class Limiter {
   }
 
   /**
-   * Makes a call, in as many tries as its policy allows and it takes, and returns the result of the last. `attempt` makes a try
-   * once it may begin, and ends its turn. `turnedAway` returns the result of a call that is not tried, since the resource asked with
-   * this status for a longer pause than calls wait for. Rejects with the signal's reason, and with {@link NotWanted}.
+   * Makes a call, in as many tries as needed and allowed, and returns the result of the last. `attempt` makes a try once it has a permit,
+   * and ends the permit. `turnedAway` returns the result of a call that is not tried, since the resource asked with this status for a
+   * longer pause than calls wait for. Rejects with the signal's reason, and with {@link NotWanted}.
    */
   async run<Result>(
     { resource, policy, hosts, signal, onBegun, wanted }: LimitedCall,
@@ -93,7 +92,7 @@ export class Limiter {
     }
   }
 
-  /** Lets all waiting calls begin at once, now and later: for when there is nothing behind the queues any more. */
+  /** Lets all calls begin at once, waiting ones and later ones, once the transport behind the queues is closed. */
   close(): void {
     this.#closed = true
     for (const queues of this.#queues.values()) for (const queue of queues.values()) queue.close()
@@ -113,7 +112,7 @@ export class Limiter {
   }
 }
 
-/** Throws {@link NotWanted}, and ends the turn, when nobody needs the call any more. */
+/** Ends the permit and throws {@link NotWanted} if the result of the call is no longer needed. */
 async function stillWanted(wanted: boolean | Promise<boolean>, turn: Turn): Promise<void> {
   try {
     if (!(await wanted)) throw new NotWanted()

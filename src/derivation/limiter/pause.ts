@@ -1,26 +1,26 @@
 import { LONGEST_PAUSE_MS } from './backoff.ts'
 
-/** While all are turned away, one is let in this often all the same, to see whether the host still wants that. */
+/** Interval at which one call is let through while all others are refused, to see whether the host still wants the pause. */
 const PROBE_MS = 60_000
 
-/** For how long a host has asked to be left alone. Times are milliseconds of one clock. */
+/** The pause that a host has asked for. Times are milliseconds of one clock. */
 export class Pause {
   #from = -Infinity
   #until = -Infinity
   #status = 0
   #probeAt = -Infinity
 
-  /** The status that the host answered with when it asked. */
+  /** The status with which the host asked for it. */
   get status(): number {
     return this.#status
   }
 
-  /** Whether the host has never asked, or has come back since. */
+  /** Whether the host has asked for no pause, or has responded normally since. */
   get isOver(): boolean {
     return this.#until === -Infinity
   }
 
-  /** The host asks to be left alone for so long. False if it has asked for no less before. */
+  /** Begins a pause. False if one that is no shorter was asked for already. */
   begin(ms: number, status: number, now: number): boolean {
     if (this.#left(now) > 0 && now + ms <= this.#until) return false
     this.#from = now
@@ -30,17 +30,17 @@ export class Pause {
     return true
   }
 
-  /** How long everybody has to wait; 0 while they are turned away instead. */
+  /** Returns how long all calls have to wait; 0 while they are refused instead. */
   wait(now: number): number {
     return this.#isTooLong() ? 0 : this.#left(now)
   }
 
-  /** Whether calls are to be turned away; false as well when the next may be let in to see. */
+  /** Whether calls are refused; false as well when the next one may test the host. */
   turnsAway(now: number): boolean {
     return this.#isClosed(now) && now < this.#probeAt
   }
 
-  /** A try starts. True if it is the one that is to see whether the host is back. */
+  /** Starts a try. True if it is the one that tests the host. */
   letIn(now: number): boolean {
     if (!this.#isClosed(now)) return false
     this.#probeAt = now + PROBE_MS
@@ -60,7 +60,7 @@ export class Pause {
     return this.#until - this.#from > LONGEST_PAUSE_MS
   }
 
-  /** What a host has said is forgotten after the longest pause that anybody waits for. */
+  /** The host's request expires after the longest pause that calls wait for. */
   #left(now: number): number {
     return Math.max(0, Math.min(this.#until, this.#from + LONGEST_PAUSE_MS) - now)
   }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { RateLimiter } from './rate-limiter.ts'
 
-/** Numbers from 0 up to 1, the same in every run of the tests. */
+/** Returns pseudo-random numbers from 0 up to 1, the same in every run. */
 function seeded(seed: number): () => number {
   let state = seed
   return () => {
@@ -11,7 +11,7 @@ function seeded(seed: number): () => number {
   }
 }
 
-/** The most of these ascending times that lie in one window. */
+/** Returns the most of these ascending times that lie in one window. */
 function mostWithin(times: readonly number[], windowMs: number): number {
   let from = 0
   let most = 0
@@ -23,15 +23,15 @@ function mostWithin(times: readonly number[], windowMs: number): number {
 }
 
 interface Way {
-  /** How late the timer is that a try waits for, in milliseconds. */
+  /** Delay of the timer that a try waits for, in milliseconds. */
   late(): number
-  /** How long it takes a try to go out. */
+  /** Milliseconds until a try is sent. */
   connect(): number
-  /** How long it then is under way. */
+  /** Milliseconds from then until it arrives. */
   travel(): number
 }
 
-/** Starts tries as soon as the limiter lets them, and tells when they arrive at the far end. */
+/** Starts tries as soon as the limiter allows, and returns when they arrive at the host. */
 function arrivals(limiter: RateLimiter, tries: number, way: Way): readonly number[] {
   const arrived: number[] = []
   const leaving: number[] = []

@@ -2,51 +2,51 @@ import type { SlotRate } from '../../store/shared-hosts.ts'
 import type { RateLimit } from './limit-policy.ts'
 
 /**
- * So much longer than its period is the window in which the limit holds for what goes out, as part of the period and at
- * least in milliseconds: the far end, which packets reach a little earlier or later, then does not count one too many
- * either. How unevenly they travel does not depend on the period, hence the second.
+ * The margin by which the window is longer than the period in which the limit holds for sent requests: a part of the period, and a minimum
+ * in milliseconds. With it the host, which packets reach a little earlier or later, does not count one too many either. The variation of
+ * the travel time does not depend on the period, hence the minimum.
  */
 const WINDOW_MARGIN = 0.04
 const LEAST_WINDOW_MARGIN_MS = 100
 
-/** Starts are spaced this much further apart than that window needs, as part of the period: play for late timers. */
+/** The part of the period by which starts are spaced further apart than that window needs, to allow for late timers. */
 const PLAY = 0.01
 
-/** What timers that come late may make up for, in milliseconds; far below the margin of the window. */
+/** The most that is made up for late timers, in milliseconds; far below the margin of the window. */
 const CATCH_UP_MS = 25
 
 /**
- * Says when tries may start so that no more than the limit go out in any window of its period: evenly spaced, and never
- * while the limit is used up by what went out within the period or is still to go out. The second matters where
- * connections are made: tries that start evenly can go out together after a slow handshake. Own code, since the known
- * libraries count starts alone, let them come in bursts, or both. Times are milliseconds of one clock.
+ * Decides when tries may start so that no more than the limit are sent in any window of its period: evenly spaced, and never while the
+ * limit is used up by tries that were sent within the period or are still to be sent. The latter matters where connections are made: tries
+ * that start evenly can be sent together after a slow handshake. Own code, since the known libraries count starts alone, allow bursts, or
+ * both. Times are milliseconds of one clock.
  */
 export class RateLimiter {
   #limit: RateLimit | null = null
-  /** The last start. */
+  /** The time of the last start. */
   #last = -Infinity
-  /** When the next start would be, spaced evenly. */
+  /** The time of the next start with even spacing. */
   #next = -Infinity
-  /** Tries that have started and have not gone out. */
+  /** Tries that have started and are not yet sent. */
   #unsent = 0
-  /** When tries went out, oldest first; what lies before index `#oldest` does not count any more. */
+  /** The times at which tries were sent, oldest first; those before index `#oldest` no longer count. */
   #sent: number[] = []
   #oldest = 0
 
-  /** Sets the limit that holds from now on; null for none. */
+  /** Sets the limit from now on; null for none. */
   setLimit(limit: RateLimit | null): void {
     if (limit?.calls === this.#limit?.calls && limit?.perMs === this.#limit?.perMs) return
     this.#limit = limit
     this.#next = limit === null ? -Infinity : this.#last + spacing(limit)
   }
 
-  /** How long the next try has to wait; Infinity when that is not known before another has gone out. */
+  /** Returns how long the next try has to wait; Infinity if that depends on another one being sent. */
   wait(now: number): number {
     if (this.#limit === null) return 0
     return Math.max(0, this.#next - now, this.#waitForWindow(this.#limit, now))
   }
 
-  /** A try starts. */
+  /** Records that a try starts. */
   start(now: number): void {
     this.#last = now
     this.#unsent += 1
@@ -54,7 +54,7 @@ export class RateLimiter {
     this.#next = Math.max(this.#next, now - CATCH_UP_MS) + spacing(this.#limit)
   }
 
-  /** A try that has started goes out, or is over without; once for each. */
+  /** Records that a started try is sent, or has ended without; once for each. */
   sent(now: number): void {
     this.#unsent -= 1
     if (this.#limit !== null) this.#sent.push(now)
@@ -77,8 +77,8 @@ export class RateLimiter {
 }
 
 /**
- * A limit as moments that processes share. Half of the window's margin is for requests that go out late, and for clocks that do
- * not quite agree; the other half is for the way.
+ * Converts a limit to slots that processes share. Half of the window's margin is for requests that are sent late, and for clocks that
+ * differ; the other half is for the travel time.
  */
 export function slotRate(limit: RateLimit): SlotRate {
   return { spacingMs: spacing(limit), playMs: (windowMs(limit.perMs) - limit.perMs) / 2 }

@@ -10,10 +10,10 @@ import type { Place, Turn } from './resource-queue.ts'
 
 const HOUR = 3_600_000
 
-/** A line on a clock that stands still until `pass` is called. */
+/** A queue on a clock that advances only when `pass` is called. */
 class Line {
   readonly queue = new ResourceQueue({ ...systemClock, now: () => Date.now() })
-  /** The names of those let in, or turned away with a status, in order. */
+  /** The names of calls that got a permit, or were refused with a status, in order. */
   readonly log: string[] = []
   readonly turns = new Map<string, Turn>()
   readonly #t: TestContext
@@ -29,7 +29,7 @@ class Line {
     this.queue.adopt({ ...DEFAULT_LIMITS, ...policy })
   }
 
-  /** Lines somebody up; `sent` says whether their request goes out as soon as they are let in. */
+  /** Adds a call to the queue; `sent` is whether its request is sent as soon as it has a permit. */
   async join(
     name: string,
     { order = this.#order++, wait = 0, signal = new AbortController().signal, sent = true } = {},
@@ -61,7 +61,7 @@ class Line {
     await setImmediate()
   }
 
-  /** Checks who has been let in or turned away since this was last asked. */
+  /** Asserts which calls got a permit or were refused since the last check. */
   saw(...names: readonly string[]): void {
     assert.deepEqual(this.log.splice(0), names)
   }

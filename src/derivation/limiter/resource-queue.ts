@@ -8,28 +8,28 @@ import { UNSHARED } from './unshared.ts'
 import { Pause } from './pause.ts'
 import { RateLimiter, slotRate } from './rate-limiter.ts'
 
-/** Where a call stands in line for its next try. */
+/** The position of a call in the queue for its next try. */
 export interface Place {
-  /** Calls come in this order, also when they have to come again. */
+  /** Calls start in this order, also when they are tried again. */
   readonly order: number
-  /** Not to be let in before this time of the clock. */
+  /** The earliest time of the clock at which it may start. */
   readonly notBefore: number
   /** Ends the wait. */
   readonly signal: AbortSignal
 }
 
-/** Leave to start a try. */
+/** The permit to make a try. */
 export interface Turn {
   /**
-   * The request goes out; again for each that `another` gave leave for. False when its moment is over, since its connection
-   * was so long in coming: then it must not, but wait for another.
+   * Records that the request is sent; again for each that `another` permitted. False if its slot has passed, since connecting took so long:
+   * then it must not be sent but wait for another.
    */
   sent(): boolean
-  /** Waits for a place in the rate for one more request of the same try. Rejects with the signal's reason. */
+  /** Waits until one more request of the same try is within the rate. Rejects with the signal's reason. */
   another(signal: AbortSignal): Promise<void>
-  /** The host has answered with a success. */
+  /** Records that the host has responded with a success. */
   succeeded(): void
-  /** The try is over. */
+  /** Ends the try. */
   end(): void
 }
 
@@ -37,15 +37,14 @@ interface Waiting extends Omit<Place, 'signal'> {
   settle(turn: Result<Turn, number>): void
 }
 
-/** Somebody let in who waits for a place in the rate; is told what to call when the request goes out. */
+/** A waiting redirect of a try; receives the function to call when the request is sent. */
 type WaitingHop = (noteSent: () => boolean) => void
 
 function nothing(): void {}
 
 /**
- * The line before one host: lets tries in while concurrency, rate and the host itself allow. Calls that wait, be it for
- * their turn or to be tried again, take up none of the concurrency. Where processes share the host, they let in as many and as
- * fast together: each takes of that what its share has.
+ * The queue for one resource: starts tries as concurrency, rate and pauses allow. Calls that wait, be it for a permit or a retry, do not
+ * count towards the concurrency. If processes share the resource, each uses its share of the limits.
  */
 export class ResourceQueue {
   readonly #clock: Clock
@@ -53,7 +52,7 @@ export class ResourceQueue {
   readonly #share: HostShare
   /** By `order`. */
   readonly #waiting: Waiting[] = []
-  /** In the order of their coming; before all that have not been let in. */
+  /** In the order of their arrival; before all calls without a permit. */
   readonly #hops: WaitingHop[] = []
   readonly #pause = new Pause()
   readonly #aborts = new AbortWatch()
@@ -62,7 +61,7 @@ export class ResourceQueue {
   #closed = false
   #callOffWake = nothing
 
-  /** `join` takes part where processes share the host. */
+  /** `join` registers with the processes that share the resource. */
   constructor(clock: Clock, join: (listener: HostListener) => HostShare = () => UNSHARED) {
     this.#clock = clock
     this.#share = join({
@@ -80,7 +79,7 @@ export class ResourceQueue {
     this.#share.setLimits(limitsOf(this.#policy))
   }
 
-  /** Sets the policy that holds from now on, also for those who wait. */
+  /** Sets the policy from now on, also for waiting calls. */
   adopt(policy: LimitPolicy): void {
     if (policy === this.#policy) return
     this.#policy = policy
@@ -90,8 +89,8 @@ export class ResourceQueue {
   }
 
   /**
-   * Waits for a turn. Comes to nothing but the host's status while it wants to be left alone for longer than anybody
-   * waits. Rejects with the signal's reason.
+   * Waits for a permit. Returns the host's status instead while it asks for a longer pause than calls wait for. Rejects with the signal's
+   * reason.
    */
   turn({ order, notBefore, signal }: Place): Promise<Result<Turn, number>> {
     return new Promise((resolve, reject) => {
@@ -113,24 +112,24 @@ export class ResourceQueue {
     })
   }
 
-  /** The host has said with this status that it wants to be left alone for so long; matters where calls are retried. */
+  /** Records that the host has asked for a pause with this status; used for retries. */
   pause(ms: number, status: number): void {
     this.#share.pause(ms, status)
     if (this.#pause.begin(ms, status, this.#clock.now())) this.#admit()
   }
 
-  /** Lets everybody in at once, now and later: for when there is nothing behind the line any more. */
+  /** Starts all calls at once, waiting ones and later ones, once the transport behind the queue is closed. */
   close(): void {
     this.#closed = true
     this.#share.leave()
     this.#admit()
   }
 
-  /** Lets in whoever may come, and sees to it that this is called again when the next one may. */
+  /** Starts the calls that may start, and schedules its next invocation. */
   #admit(): void {
     this.#callOffWake()
     this.#callOffWake = nothing
-    // As a rule all places are taken, and nobody waits for anything else: the end of a try calls again.
+    // Usually concurrency is the only limit: the end of a try invokes this again.
     const isFull = !this.#closed && this.#underWay >= this.#policy.concurrency
     if (isFull && this.#hops.length === 0 && this.#pause.isOver) return
     while (this.#hops.length + this.#waiting.length > 0) {
@@ -145,7 +144,7 @@ export class ResourceQueue {
         const next = this.#closed ? 0 : this.#waiting.findIndex(({ notBefore }) => notBefore <= now)
         const paused = this.#heedsPause() ? this.#pause.wait(now) : 0
         const delay = Math.max(paused, next === -1 ? this.#untilNext(now) : 0)
-        // The end of another try wakes, or the share.
+        // The end of another try, or the share, invokes this again.
         if (this.#isFull(delay)) return
         const wait = Math.max(delay, limited, delay > 0 ? 0 : this.#slotWait())
         if (wait > 0) return this.#wakeAfter(wait)
@@ -158,7 +157,7 @@ export class ResourceQueue {
     return this.#policy.retries > 0 && !this.#closed
   }
 
-  /** Nobody needs a place of the share who has to wait for something else. */
+  /** A call that has to wait for something else needs no permit of the share. */
   #isFull(delay: number): boolean {
     if (this.#closed) return false
     return this.#underWay >= this.#policy.concurrency || (delay === 0 && !this.#share.hasPlace())
@@ -168,14 +167,14 @@ export class ResourceQueue {
     return this.#closed ? 0 : this.#share.slotWait()
   }
 
-  /** How many could begin, were there room. */
+  /** Returns how many calls could begin without the limit of concurrency. */
   #ready(): number {
     const now = this.#clock.now()
     if (this.#heedsPause() && this.#pause.wait(now) > 0) return 0
     return this.#waiting.reduce((count, { notBefore }) => (notBefore <= now ? count + 1 : count), 0)
   }
 
-  /** Until somebody may come of those who all have to wait. */
+  /** Returns the time until the first call may start, if all have to wait. */
   #untilNext(now: number): number {
     return this.#waiting.reduce((least, { notBefore }) => Math.min(least, notBefore - now), Infinity)
   }
@@ -184,13 +183,13 @@ export class ResourceQueue {
     for (const { settle } of this.#waiting.splice(0)) settle(err(this.#pause.status))
   }
 
-  /** When it is not known yet when, the sending of another request wakes. */
+  /** If that time is unknown, the next request to be sent invokes this again. */
   #wakeAfter(ms: number): void {
     if (ms < Infinity) this.#callOffWake = this.#clock.after(ms, () => this.#admit())
   }
 
   #letIn(index: number, now: number): void {
-    // The first as a rule, and then the others need not be moved up.
+    // Usually the first, which is removed without moving the others.
     const waiting = index === 0 ? this.#waiting.shift() : this.#waiting.splice(index, 1)[0]
     this.#underWay += 1
     this.#share.begin()
@@ -216,7 +215,7 @@ export class ResourceQueue {
     waiting?.settle(ok(turn))
   }
 
-  /** Waits for a place in the rate; answers with what to call when the request goes out. */
+  /** Waits until a redirect is within the rate; returns the function to call when the request is sent. */
   #hop(signal: AbortSignal): Promise<() => boolean> {
     return new Promise((resolve, reject) => {
       if (signal.aborted) return reject(signal.reason)
@@ -235,7 +234,7 @@ export class ResourceQueue {
     })
   }
 
-  /** Takes a place in the rate; answers with what tells that the request goes out, and does so but once; see {@link Turn.sent}. */
+  /** Counts a request towards the rate; returns the function that records, once, that it is sent; see {@link Turn.sent}. */
   #allowRequest(now: number): () => boolean {
     this.#limiter.start(now)
     const isOver = this.#share.takeSlot()

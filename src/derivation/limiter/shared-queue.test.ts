@@ -11,7 +11,7 @@ import { UndiciTransport } from '../kinds/http/network/undici-transport.ts'
 
 const HOUR = 3_600_000
 
-/** A line whose share is a stub, and who has been let in. */
+/** A queue with a stub share, and the calls that got a permit. */
 class SharedLine {
   readonly share = new StubShare()
   readonly queue: ResourceQueue
@@ -134,7 +134,7 @@ interface Far {
   send(path?: string): Promise<SendResult>
 }
 
-/** A host that redirects `/old`, and a transport that shares it. */
+/** Starts a host that redirects `/old`, and a transport that shares it. */
 async function farWith(t: TestContext, share: StubShare): Promise<Far> {
   let requests = 0
   const server = await startHttp(({ url }, response) => {

@@ -6,7 +6,7 @@ function isNeverOver(): boolean {
   return false
 }
 
-/** The part of a process that calls a host alone: all of it. */
+/** The share of a process that is alone in calling a host: all of its limits. */
 export const UNSHARED: HostShare = {
   setLimits: nothing,
   hasPlace: () => true,

@@ -43,7 +43,7 @@ test('the actual amount of a call replaces its estimate, and bounds hold for the
   assert.equal(budget.begin(0.1), false)
   budget.settle(0.1, 0)
   assert.deepEqual([budget.begin(0.1), budget.calls, budget.cost], [true, 4, 0.2007])
-  // A kind whose estimate is too low ends the run no later for it.
+  // An estimate that is too low does not delay the end of the run.
   budget.settle(0.1, 0.5)
   assert.deepEqual([budget.cost, budget.begin(0)], [0.6007, false])
 })

@@ -1,16 +1,16 @@
-/** Dollars that a call costs; null when the price is not known, which counts as nothing. */
+/** Dollars that a call costs; null for an unknown price, which counts as zero. */
 export type Price = number | null
 
-/** How many calls a run may begin, and dollars it may spend; null for no bound. */
+/** Most calls that a run may begin, and most dollars that it may spend; null for no bound. */
 export interface Bounds {
   readonly maxCalls: number | null
   readonly maxCost: number | null
 }
 
 /**
- * Reserves the estimate of each call of a run, and refuses calls that would exceed a bound. A call is reserved before it waits
- * for a permit, so that the bounds hold however many are under way, and once, however often it is tried. Its actual amount
- * replaces the estimate, so that the bounds hold for the sum of what is reserved and what is settled.
+ * Reserves the estimate of each call of a run, and refuses calls that would exceed a bound. A call is reserved before it waits for a
+ * permit, so that the bounds hold however many calls are under way. It is reserved once, however often it is tried. Its actual cost
+ * replaces the estimate: the bounds hold for the sum of reserved and settled amounts.
  */
 export class Budget {
   readonly #bounds: Bounds
@@ -20,7 +20,7 @@ export class Budget {
     this.#bounds = bounds
   }
 
-  /** Reserves a call of this price; false when it must not begin, which does not count. */
+  /** Reserves a call of this price; false if it must not begin, and then reserves nothing. */
   begin(price: Price): boolean {
     const { maxCalls, maxCost } = this.#bounds
     if (maxCalls !== null && this.#begun.count >= maxCalls) return false
@@ -29,12 +29,12 @@ export class Budget {
     return true
   }
 
-  /** Takes a call back that was not made after all. */
+  /** Cancels the reservation of a call that was not made. */
   giveBack(price: Price): void {
     this.#begun.add(price, -1)
   }
 
-  /** Replaces what was reserved for a call by its actual amount. */
+  /** Replaces the reserved amount of a call by its actual cost. */
   settle(reserved: Price, actual: Price): void {
     this.#begun.settle(reserved, actual)
   }
@@ -43,17 +43,17 @@ export class Budget {
     return this.#begun.count
   }
 
-  /** Dollars. */
+  /** The total in dollars. */
   get cost(): number {
     return this.#begun.sum
   }
 
-  /** Of the calls, how many have no price. */
+  /** The number of calls without a price. */
   get unpricedCalls(): number {
     return this.#begun.unpriced
   }
 
-  /** How often each price was paid. */
+  /** The number of calls by price. */
   get prices(): Iterable<readonly [price: Price, calls: number]> {
     return this.#begun
   }
@@ -63,12 +63,12 @@ export class Budget {
 const PARTS = 1e9
 
 /**
- * Prices of calls. They are counted and not added up, since sums of floating-point numbers are not exact; actual amounts, which
- * may all differ, are added up in whole billionths of a dollar.
+ * Counts calls by price. Prices are not added up, since sums of floating-point numbers are not exact. Actual costs, which may all differ,
+ * are added up in whole billionths of a dollar.
  */
 export class Prices implements Iterable<readonly [price: Price, count: number]> {
   readonly #counts = new Map<Price, number>()
-  /** The sum of the settled amounts that are no listed price, in billionths of a dollar. */
+  /** The sum of settled amounts, in billionths of a dollar. */
   #settled = 0
   #count = 0
   #sum: number | null = 0
@@ -79,7 +79,7 @@ export class Prices implements Iterable<readonly [price: Price, count: number]> 
     this.#sum = null
   }
 
-  /** Replaces the price of a call that was counted by its actual amount. */
+  /** Replaces the price of a counted call by its actual cost. */
   settle(price: Price, actual: Price): void {
     if (actual === price) return
     this.add(price, -1)
@@ -96,12 +96,12 @@ export class Prices implements Iterable<readonly [price: Price, count: number]> 
     return this.#counts.get(null) ?? 0
   }
 
-  /** The sum of all, to a billionth of a dollar. */
+  /** The sum, to a billionth of a dollar. */
   get sum(): number {
     return (this.#sum ??= inDollars(this.#exactSum()))
   }
 
-  /** What the sum would be with one more. */
+  /** Returns the sum with one more call. */
   sumWith(price: Price): number {
     return inDollars(this.#exactSum() + (price ?? 0))
   }
@@ -117,7 +117,7 @@ export class Prices implements Iterable<readonly [price: Price, count: number]> 
   }
 }
 
-/** The most calls that can be made of these, and the most that can be spent on them, within bounds. */
+/** Returns the most of these calls that can be made within bounds, and the most that they can cost. */
 export function mostPossible(
   prices: Iterable<readonly [price: Price, count: number]>,
   { maxCalls, maxCost }: Bounds,
@@ -126,7 +126,7 @@ export function mostPossible(
   const budget = new Prices()
   for (const [price, count] of cheapestFirst) {
     const room = price !== null && price > 0 ? ((maxCost ?? Infinity) - budget.sum) / price : Infinity
-    // A billionth of a call more, since the quotient may lie just below a whole number.
+    // A billionth of a call is added, since the quotient may lie just below a whole number.
     const affordable = Math.floor(room + 1e-9)
     budget.add(price, Math.max(0, Math.min(count, affordable, (maxCalls ?? Infinity) - budget.count)))
   }

@@ -1,12 +1,12 @@
 import type { RecordKey, WorkItem } from '../../store/cell-work.ts'
 
-/** What there is for one record: of each list its item, if it has one. */
+/** The items of one record: one for each list, or undefined. */
 export interface RecordItems {
   readonly key: RecordKey
   readonly items: readonly (WorkItem | undefined)[]
 }
 
-/** Goes through several lists, each ascending by key, at the same time: record by record. */
+/** Merges several lists, each ascending by key, record by record. */
 export async function* byRecord(lists: readonly AsyncGenerator<WorkItem>[]): AsyncGenerator<RecordItems> {
   try {
     const heads = await Promise.all(lists.map(nextOf))
@@ -28,12 +28,12 @@ async function nextOf(list: AsyncGenerator<WorkItem>): Promise<WorkItem | undefi
   return next.done === true ? undefined : next.value
 }
 
-/** The items of pieces, one by one. */
+/** Yields the items of chunks one by one. */
 export async function* oneByOne(pieces: AsyncGenerator<readonly WorkItem[]>): AsyncGenerator<WorkItem> {
   for await (const piece of pieces) yield* piece
 }
 
-/** Puts items together, so many at a time. */
+/** Groups items into chunks of a size. */
 export async function* inChunks(
   items: AsyncIterable<WorkItem>,
   size: number,

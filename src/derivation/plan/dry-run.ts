@@ -11,14 +11,14 @@ import type { KeptNote } from '../../store/stored-responses.ts'
 import { KeptCount } from './kept-count.ts'
 import type { PlanRequest, RunBlock, RunPlan, TargetPlan } from '../run-request.ts'
 
-/** Records whose cache entries are looked up at a time. */
+/** Records whose cache entries are read at a time. */
 const LOOKUP_CHUNK = 256
 
-/** What is known of a record before the cache is asked and calls are counted. */
+/** The state of a record before the cache is read and calls are counted. */
 type Foreseen =
   /** Its cells are computed, or filled from the cache, as planned. */
   | { readonly is: 'certain'; readonly item: WorkItem; readonly planned: PlannedItem }
-  /** An input keeps the run from computing its cells. */
+  /** An input blocks its cells. */
   | { readonly is: 'blocked'; readonly cells: readonly WorkCell[]; readonly block: RunBlock }
   /** An input is itself computed in the run: its cells may need a call of their own. */
   | {
@@ -27,21 +27,20 @@ type Foreseen =
       readonly cells: readonly WorkCell[]
       readonly price: Price
     }
-  /** Its cells fail without a call, or an input of theirs is unusable; `perhaps` may become stale, and so be left alone too. */
+  /** Its cells fail without a call, or one of their inputs is unusable; the `perhaps` cells may become stale, and are then skipped too. */
   | {
       readonly is: 'unusable'
       readonly item: WorkItem
       readonly cells: readonly WorkCell[]
       readonly perhaps: readonly WorkCell[]
-      /** Whether only bounds are to blame. */
+      /** Whether the only reason is a bound of the run. */
       readonly isLeft: boolean
     }
 
 /**
- * Goes through a run without doing it, in the order of the run: derivation by derivation, each with its records
- * ascending. Where a record's inputs are themselves computed in the run, nobody knows its input hash yet: each such
- * record counts as a call of its own for every cell that the run may come to compute, an upper bound. Failures of calls
- * cannot be foreseen: all calls count as if they went well.
+ * Simulates a run in its order: derivation by derivation, each with its records ascending. If the run computes an input of a record, the
+ * record's input hash is unknown. Such a record counts as one call for each cell that the run may compute, which is an upper bound.
+ * Failures of calls cannot be foreseen: all calls count as successful.
  */
 export class DryRun {
   readonly planner: Planner
@@ -50,30 +49,30 @@ export class DryRun {
   readonly #compute = new Map<string, number>()
   readonly #cached = new Map<string, number>()
   readonly #kept = new Map<string, KeptCount>()
-  /** Cells that lose a value written by hand. */
+  /** Cells whose value written by hand is overwritten. */
   readonly #overwritten = new Map<string, number>()
-  /** The calls of the run, where equal requests of all derivations share one. */
+  /** The calls of the run; equal requests of all derivations share one. */
   readonly #shared: SharedCalls = { begun: new Set(), refused: new Set() }
-  /** Cells that bounds leave no room for, and those computed from them. */
+  /** Cells that exceed the bounds, and those computed from them. */
   readonly #left = new Map<string, number>()
-  /** Cells that an input keeps the run from computing, by the reason. */
+  /** Cells that an input blocks, by the reason. */
   readonly #blocked = new Map<RunBlock['reason'], Map<string, number>>()
-  /** Cells that failed, and are not tried again yet. */
+  /** Cells that failed and are not tried again yet. */
   readonly #later = new Map<string, LaterCount>()
   readonly #ready: boolean
   /** Cells that the run computes, or may compute. */
   readonly #open: RecordsOfFields
   /**
-   * Cells that are certain not to be computed though they have work, since they or an input of theirs fail without a
-   * call, or no call is left for them: nothing is computed from them (D27).
+   * Pending cells that are certainly not computed: they or one of their inputs fail without a call, or exceed the bounds. Nothing is
+   * computed from them (D27).
    */
   readonly #unusable: RecordsOfFields
-  /** Those of them that only bounds are to blame for. */
+  /** The unusable cells whose only reason is a bound. */
   readonly #leftCells: RecordsOfFields
   readonly #refused = new Prices()
   #atMost = false
 
-  /** `ready` passes over cells that are blocked now, which are then not counted as such. */
+  /** `ready` skips cells that are blocked now, which are then not counted as blocked. */
   constructor(request: PlanRequest, scope: RunScope, { ready }: { ready: boolean }) {
     this.#ready = ready
     this.planner = new Planner(request, scope)
@@ -86,8 +85,8 @@ export class DryRun {
   }
 
   /**
-   * Counts what the run does for a derivation, after those that it depends on. Yields now and then how many calls of
-   * this derivation the run may make, as far as it has come, whether or not the bounds have room for them.
+   * Counts the effect of the run for a derivation, after those that it depends on. Yields, from time to time, the number of calls counted
+   * so far for this derivation, whether or not the bounds allow them.
    */
   async *follow(derivation: Derivation): AsyncGenerator<number> {
     const areMade = derivation.refusal === null
@@ -105,7 +104,7 @@ export class DryRun {
     }
   }
 
-  /** `manual`: how many cells of each target have a value written by hand. */
+  /** `manual`: the number of cells of each target that have a value written by hand. */
   plan(manual: ReadonlyMap<string, number>): RunPlan {
     const { targets } = this.planner.request
     const isBeyond = this.#atMost && this.#refused.count > 0
@@ -152,24 +151,24 @@ export class DryRun {
     }
   }
 
-  /** The records that the run has, or may have, something to do for. */
+  /** The records for which the run has, or may have, cells to compute. */
   #items(derivation: Derivation): AsyncIterable<readonly WorkItem[]> {
     const work = this.planner.work(derivation, { ready: this.#ready })
-    // Cells that are fresh or blocked now may come into the run once their inputs have been computed.
+    // Cells that are fresh or blocked now may have to be computed once their inputs have been.
     const open = this.planner.takesAll ? [] : this.#open.inAny(derivation.inputs)
     if (open.length === 0) return work
     const lists = [oneByOne(this.planner.every(derivation, open)), oneByOne(work)]
     return inChunks(firstOfEach(byRecord(lists)), LOOKUP_CHUNK)
   }
 
-  /** Null when nothing is to be done for the record. */
+  /** Null if nothing is to be computed for the record. */
   #foresee(derivation: Derivation, item: WorkItem): Foreseen | null {
     const { key } = item
     const open = new Set(derivation.inputs.filter((input) => this.#open.has(input, key)))
     const cells = this.planner.cells(item)
     const block = this.planner.block(derivation, item, open)
     const blocked = cells.length === 0 || block === null ? null : ({ is: 'blocked', cells, block } as const)
-    // Those that are blocked when the run begins to look are not looked at.
+    // The run skips records that are blocked when it begins.
     if (blocked !== null && !this.planner.takesAll && cells.every((cell) => cell.blocked)) return blocked
     const unusable = derivation.inputs.filter((input) => this.#unusable.has(input, key))
     if (unusable.length > 0) {
@@ -206,7 +205,7 @@ export class DryRun {
         const { item } = foreseen
         this.#atMost = true
         if (!calls.areMade) {
-          // The cache may fill them all the same.
+          // The cache may fill all of them.
           return this.#note(this.#open, item, foreseen.cells)
         }
         calls.count += 1
@@ -247,7 +246,7 @@ export class DryRun {
       this.#note(this.#open, item, uncached)
     } else {
       this.#leave(item, uncached)
-      // With calls before that may not be made, there may be room for this one after all.
+      // If earlier calls may not be made, the bounds may allow this one after all.
       this.#note(this.#atMost ? this.#open : this.#unusable, item, uncached)
     }
   }
@@ -260,7 +259,7 @@ export class DryRun {
     }
   }
 
-  /** The cells that the cache has no value for. */
+  /** The cells without a value in the cache. */
   #uncached({ open, hash }: PlannedItem, entry: CacheEntry | undefined): WorkCell[] {
     return open.filter(
       (cell) =>
@@ -268,7 +267,7 @@ export class DryRun {
     )
   }
 
-  /** The requests of records that the cache does not fill, and which of these have a kept response. */
+  /** The requests of records that the cache does not fill, and which of them have a kept response. */
   async #requests(
     certain: readonly PlannedItem[],
     entries: ReadonlyMap<string, CacheEntry>,
@@ -291,7 +290,7 @@ export class DryRun {
     }
   }
 
-  /** Whether the call is made: equal hashes share one, and where responses are reused equal requests. */
+  /** Whether the call is made: equal hashes share one, and so do equal requests if responses are reused. */
   #begin(planned: PlannedItem, request: string | null, calls: CallsOfDerivation): boolean {
     const { reuseResponses } = this.planner.request
     const digest = digestOf(reuseResponses && request !== null ? request : planned.hash)
@@ -315,7 +314,7 @@ export class DryRun {
     this.#note(this.#leftCells, item, cells)
   }
 
-  /** Counts cells that get a value, and those of them that lose one written by hand. */
+  /** Counts cells that get a value, and those whose value written by hand is overwritten. */
   #countFilled(counts: Map<string, number>, cells: readonly WorkCell[]): void {
     this.#count(counts, cells)
     this.#count(
@@ -333,7 +332,7 @@ export class DryRun {
   }
 }
 
-/** Cells that are not tried again yet, and when the first of them is, Infinity for never. */
+/** Cells that are not tried again yet, and the time of the first next try; Infinity for never. */
 interface LaterCount {
   readonly cells: number
   readonly next: number
@@ -355,7 +354,7 @@ interface Requests {
   readonly kept: ReadonlyMap<string, KeptNote>
 }
 
-/** Distinct calls, as digests of their input hashes, or of their requests where responses are reused. */
+/** Distinct calls, as digests of their input hashes, or of their requests if responses are reused. */
 interface SharedCalls {
   readonly begun: Set<string>
   readonly refused: Set<string>
@@ -363,9 +362,9 @@ interface SharedCalls {
 
 /** The calls of a derivation. */
 interface CallsOfDerivation extends SharedCalls {
-  /** False when this machine makes none: a cell that the cache has no value for fails. */
+  /** False if this machine makes none: a cell without a value in the cache then fails. */
   readonly areMade: boolean
-  /** Calls that the run may make, also those that the bounds have no room for. */
+  /** Calls that the run may make, including those beyond the bounds. */
   count: number
 }
 

@@ -1,4 +1,4 @@
-/** An input hash in 16 characters of a byte each, for those who remember a million of them. */
+/** Returns an input hash as 16 characters of one byte each, for sets of a million hashes. */
 export function digestOf(inputHash: string): string {
   const start = 'sha256:'.length
   return Buffer.from(inputHash.slice(start, start + 32), 'hex').toString('latin1')

@@ -3,19 +3,19 @@ import canonicalize from 'canonicalize'
 import type { JsonObject, JsonValue } from '../../contract/json/json.ts'
 import type { InputValues } from '../definition/derivation-kind.ts'
 
-/** The members that every hashed object has; a kind cannot have others of the same name. */
+/** The members of every hashed object; a kind cannot add members of these names. */
 export const HASH_MEMBERS: ReadonlySet<string> = new Set(['derivation', 'inputs'])
 
 /**
- * Everything that the input hash covers (H4, D24). Left out on purpose: the response (H5), header values, since they may
- * hold secrets (D23), and the method, which the derivation file's bytes cover.
+ * The parts that the input hash covers (H4, D24). Left out on purpose: the response (H5), header values, since they may contain secrets
+ * (D23), and the method, which the derivation file's bytes cover.
  */
 export interface HashParts {
   /** Hex SHA-256 of the derivation file's bytes. */
   readonly derivationSha256: string
   /** Every input of the derivation, a field without a value as null. */
   readonly inputs: InputValues
-  /** The members that the kind adds, each spread into the hashed object: for http `url` and `body` after templating. */
+  /** The members that the kind adds to the hashed object: for http `url` and `body` after templating. */
   readonly hashed: JsonObject
 }
 
@@ -24,7 +24,7 @@ export interface HashParts {
  * (D24).
  */
 export function inputHash({ derivationSha256, inputs, hashed }: HashParts): string {
-  // Member by member this takes half the time that one object takes.
+  // Serializing member by member takes half the time of one object.
   let text = ''
   for (const { name, start } of membersOf(Object.keys(hashed))) {
     text += start
@@ -40,7 +40,7 @@ interface Member {
   readonly start: string
 }
 
-/** The members of the last object, by the names that its kind added: the plans of a run mostly have the same. */
+/** The members of the last object, by the names that its kind added: the plans of a run usually have the same. */
 let last: { readonly added: readonly string[]; readonly members: readonly Member[] } | null = null
 
 /** Returns all members in canonical order. */

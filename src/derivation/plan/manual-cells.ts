@@ -2,8 +2,8 @@ import { Planner } from './planner.ts'
 import type { PlanRequest, TargetPlan } from '../run-request.ts'
 
 /**
- * Counts the cells that a run is about which have a value written by hand, by target; targets without any are left out. Goes
- * through the records only where the request names some.
+ * Counts the cells of a run that have a value written by hand, by target; targets without any are left out. Reads single records only if
+ * the request names some.
  */
 export async function manualCells(request: PlanRequest): Promise<ReadonlyMap<string, number>> {
   const { records, signal, store } = request
@@ -32,7 +32,7 @@ export function sumOf(counts: ReadonlyMap<string, number>): number {
   return counts.values().reduce((sum, count) => sum + count, 0)
 }
 
-/** Returns what a plan says of values written by hand; counts of none are left out. */
+/** Returns the members of a plan about values written by hand; zero counts are left out. */
 export function manualCounts({
   all,
   overwritten,

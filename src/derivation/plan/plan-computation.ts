@@ -5,8 +5,8 @@ import { refuseCommonMembers } from '../definition/evidence.ts'
 import { HASH_MEMBERS } from './input-hash.ts'
 
 /**
- * Plans the computation of a derivation from inputs; a required one that is empty blocks it (D22). Pure. Throws Error for a
- * kind that hashes a member of a reserved name, which would change what the input hash covers, or has evidence of one.
+ * Plans the computation of a derivation from inputs; a required input that is empty blocks it (D22). Pure. Throws Error for a kind whose
+ * hashed members or evidence have a reserved name: the former would change what the input hash covers.
  */
 export function planComputation(
   { kind, spec, requiredInputs, nonEmptyInputs }: PlannedBy,

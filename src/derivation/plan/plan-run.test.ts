@@ -39,7 +39,7 @@ const B: TestSpec = { file: 'b', targets: ['b'], inputs: ['x'], price: 0.1 }
 const C: TestSpec = { file: 'c', targets: ['c'], inputs: ['b'], price: 0.5 }
 const D: TestSpec = { file: 'd', targets: ['d'], inputs: ['c'], price: 0.1 }
 const LEFT = { compute: 0, cached: 0 }
-/** One call that a kept response answers. */
+/** One call that a kept response replaces. */
 const KEPT = { calls: 1, oldest: KEPT_AT, newest: KEPT_AT }
 
 test('a plan counts the cells of each target by what becomes of them, equal calls once, and changes nothing', async () => {
@@ -127,7 +127,7 @@ test('where inputs are computed in the run each record is a call of its own, an 
   })
   assert.equal(await sheet.run(), 3)
 
-  // Cells that are fresh now become stale in the run; those of records whose inputs stand are not in it.
+  // Cells that are fresh now become stale in the run; records whose inputs are unchanged are not part of it.
   sheet.store.write('2', { x: 'new' })
   sheet.store.write('4', { x: 'same', c: 'by hand' })
   const { targets, calls, atMost } = await sheet.plan()

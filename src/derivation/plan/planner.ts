@@ -23,43 +23,43 @@ const WORK_CHUNK = 256
 
 const NONE: ReadonlySet<string> = new Set()
 
-/** Of a list of records, so many are handed to the store at a time. */
+/** Records of a list that are passed to the store at a time. */
 const LIST_CHUNK = 1024
 
-/** The records that a run goes through. */
+/** The records of a run. */
 export interface RunScope {
-  /** How many records the run is about. */
+  /** The number of records that the run covers. */
   readonly total: number
-  /** Those that it goes through, ascending; null for all. */
+  /** The records to process, ascending; null for all. */
   readonly records: readonly RecordKey[] | null
-  /** No record that came after the run began is part of it, or a run might never end. */
+  /** The key of the last record when the run began. Later records are not part of it; otherwise a run might never end. */
   readonly lastKey: RecordKey
-  /** Of the last provenance entry when the run began: what people write later is never overwritten. */
+  /** The number of the last provenance entry when the run began: values written by hand later are never overwritten. */
   readonly lastSeq: number
 }
 
-/** What is to be done for one record by one derivation. */
+/** The plan for one record and one derivation. */
 export type ItemPlan =
   | ({ readonly outcome: 'run' } & PlannedItem)
   /** No request is made, because of an input (D22, D32). */
   | { readonly outcome: 'blocked'; readonly block: RunBlock }
   | { readonly outcome: 'failed'; readonly failure: Failure }
 
-/** A call that a record's cells would need, unless the cache has what it brings. */
+/** A call that a record's cells need, unless the cache has its result. */
 export interface PlannedItem {
   readonly derivation: Derivation
   readonly item: WorkItem
   readonly plan: Plan
   /** The input hash. */
   readonly hash: string
-  /** Cells whose last successful computation had this hash: they stand (D25). */
+  /** Cells whose last successful computation had this hash: they keep their value (D25). */
   readonly unchanged: readonly WorkCell[]
   readonly open: readonly WorkCell[]
-  /** Cells that failed with this very hash, and whose time to be tried again has not come. */
+  /** Cells that failed with the same hash and are not due to be tried again. */
   readonly later: readonly WorkCell[]
 }
 
-/** What a run and its dry run have in common: which cells there are to compute, and by which calls. */
+/** The rules that a run and its dry run share: the cells to compute, and the calls they need. */
 export class Planner {
   readonly request: PlanRequest
   readonly scope: RunScope
@@ -71,7 +71,7 @@ export class Planner {
     this.#signal = signal
   }
 
-  /** The derivations that the run computes something of, each after those it depends on. */
+  /** The derivations of which the run computes cells, each after those it depends on. */
   get derivations(): Derivation[] {
     return this.request.levels.flat().filter((derivation) => this.targets(derivation).length > 0)
   }
@@ -82,16 +82,15 @@ export class Planner {
   }
 
   /**
-   * The records with cells to compute as the store has it now, ascending, some at a time; those whose cells are blocked
-   * only with `ready: false`. Between those, others have their turn of the event loop. Throws the signal's reason once it
-   * aborts.
+   * Yields the records with cells to compute, ascending, in chunks, from the present state of the store; records whose cells are blocked
+   * only with `ready: false`. Between chunks, other work of the event loop runs. Throws the signal's reason once it aborts.
    */
   work(derivation: Derivation, { ready }: { ready: boolean }): AsyncGenerator<readonly WorkItem[]> {
     const { only } = this.request
     return this.#read(derivation, { force: this.takesAll, state: only, ready }, this.scope.records)
   }
 
-  /** These records, ascending, whatever there is to do for them; like {@link work}. */
+  /** Yields these records, ascending, whether or not they have pending cells; like {@link work}. */
   every(derivation: Derivation, records: readonly RecordKey[]): AsyncGenerator<readonly WorkItem[]> {
     return this.#read(derivation, { force: true, state: null, ready: false }, records)
   }
@@ -122,7 +121,7 @@ export class Planner {
     }
   }
 
-  /** Leaves out cells that would be overwritten though they were written by hand after the run began (D28). */
+  /** Removes cells that were written by hand after the run began (D28), even if the run overwrites such values. */
   async #withoutNewCorrections(items: readonly WorkItem[]): Promise<readonly WorkItem[]> {
     const { lastSeq } = this.scope
     const { store } = this.request
@@ -141,7 +140,7 @@ export class Planner {
     return kept
   }
 
-  /** The cells of a record that the run computes, going by their state. */
+  /** Returns the cells of a record that the run computes, by their state. */
   cells({ cells }: WorkItem): WorkCell[] {
     const { force, only } = this.request
     if (only !== null) return cells.filter(({ state }) => state === only)
@@ -150,15 +149,14 @@ export class Planner {
     )
   }
 
-  /** Whether the run computes a cell though it was written by hand. */
+  /** Whether the run computes a cell that was written by hand. */
   #overwrites({ state, target }: WorkCell): boolean {
     return state === 'overridden' && this.takesAll && this.request.overwritable.has(target)
   }
 
   /**
-   * The cells of a record that the run may come to compute once their inputs have been computed. That makes fresh cells
-   * stale and changes no other state: with `only` for `missing` or `failed` fresh cells stay out of it, with `stale` they
-   * come in.
+   * Returns the cells of a record that the run may compute once their inputs have been computed. That makes fresh cells stale and changes
+   * no other state: with `only` set to `missing` or `failed` fresh cells are not part of the run, with `stale` they are.
    */
   cellsInTime(item: WorkItem): WorkCell[] {
     const { only } = this.request
@@ -168,22 +166,22 @@ export class Planner {
     return item.cells.filter(({ state }) => takes(state))
   }
 
-  /** Whether the run is about all cells of its records, whatever their states, but for those written by hand that it must not overwrite. */
+  /** Whether the run covers all cells of its records, whatever their states, except values written by hand that it must not overwrite. */
   get takesAll(): boolean {
     const { force, only } = this.request
     return force && only === null
   }
 
   /**
-   * Whether a cell that comes to this input hash takes no answer from before the run: with force, and where a run is of
-   * what failed, for one whose last success had this very hash. That one failed by force, and is to be tried again.
+   * Whether a cell with this input hash must not use a result from before the run: with `force`, and in a run over failed cells if its last
+   * success had the same hash. Such a cell failed in a forced run and is to be tried again.
    */
   asksAnew({ inputHash: last }: WorkCell, hash: string): boolean {
     const { force, only } = this.request
     return force || (only === 'failed' && last === hash)
   }
 
-  /** What keeps the run from computing cells of a record; `open` are inputs that it computes before. */
+  /** Returns the reason why the run does not compute cells of a record; null for none. `open` are the inputs that it computes before. */
   block(derivation: Derivation, item: WorkItem, open: ReadonlySet<string> = NONE): RunBlock | null {
     const { inputs, requiredInputs: required, nonEmptyInputs: nonEmpty } = derivation
     const pending = (field: string): PendingInput | undefined =>
@@ -200,7 +198,7 @@ export class Planner {
     return missing === undefined ? null : { reason: 'input_missing', field: missing }
   }
 
-  /** Plans what computing these cells of a record takes. */
+  /** Plans the computation of these cells of a record. */
   plan(derivation: Derivation, item: WorkItem, cells: readonly WorkCell[]): ItemPlan {
     const block = this.block(derivation, item)
     if (block !== null) return { outcome: 'blocked', block }
@@ -228,12 +226,12 @@ export class Planner {
     return (retryTime(derivation, failure) ?? 0) > now
   }
 
-  /** What the cache has for these input hashes. */
+  /** Returns the cache entries of these input hashes. */
   cached(hashes: readonly string[]): Promise<ReadonlyMap<string, CacheEntry>> {
     return this.request.store.cached(hashes)
   }
 
-  /** The cached value of a target, unless the contract has come to hold something against it. */
+  /** Returns the cached value of a target, unless the present contract rejects it. */
   cachedValue(entry: CacheEntry | undefined, target: string): JsonValue | undefined {
     if (entry === undefined || !Object.hasOwn(entry.values, target)) return undefined
     const value = entry.values[target] ?? null
@@ -241,25 +239,25 @@ export class Planner {
     return field !== undefined && valueError(field, value) === null ? value : undefined
   }
 
-  /** The key of the request that a plan makes; null for a kind whose responses are not kept. */
+  /** Returns the key of the request of a plan; null for a kind whose responses are not kept. */
   requestKey({ derivation: { kind, spec }, plan }: Pick<PlannedItem, 'derivation' | 'plan'>): string | null {
     return kind.responses?.requestKey(spec, plan) ?? null
   }
 
-  /** Returns the dollars that are reserved for a computation; null when the price is not known. */
+  /** Returns the dollars that are reserved for a computation; null for an unknown price. */
   price({ derivation, plan }: Pick<PlannedItem, 'derivation' | 'plan'>): Price {
     return derivation.kind.estimate(plan, this.request.policies)
   }
 
   /**
-   * Of the cells that the run is about for a derivation, how many are certain to need nothing, going by the state of
-   * the store when the derivation begins. Only an edit in the course of the run can give such a cell something to do.
+   * Returns how many of a run's cells of a derivation certainly need no computation, by the state of the store when the derivation begins.
+   * Only an edit during the run can change that.
    */
   idleCells(derivation: Derivation, status: StoreStatus): number {
     const targets = this.targets(derivation)
     const { records, total, lastKey } = this.scope
     if (records !== null) return (total - records.length) * targets.length
-    // Keys count up, so that no more records than this are newer than the run.
+    // Keys are ascending numbers, so at most this many records are newer than the run.
     const newer = status.lastKey - lastKey
     return targets.reduce((sum, target) => {
       const counts = status.targets.find(({ field }) => field === target)
@@ -277,8 +275,8 @@ export class Planner {
 }
 
 /**
- * When a cell that failed is tried again, in milliseconds since 1970, Infinity for never; null where the next run tries it. Another input
- * hash than that of the failure makes it due at once.
+ * Returns the time at which a failed cell is tried again, in milliseconds since 1970, Infinity for never; null if the next run tries it. If
+ * its input hash has changed since the failure, the cell is due at once.
  */
 export function retryTime(
   { retryFailedAfterMs }: Pick<Derivation, 'retryFailedAfterMs'>,

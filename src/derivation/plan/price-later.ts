@@ -8,16 +8,15 @@ import type { Planner } from './planner.ts'
 
 interface CallLater {
   readonly derivation: Derivation
-  /** As they are now. */
+  /** Their present values. */
   readonly inputs: InputValues
-  /** Inputs that will have been computed by then. */
+  /** Inputs that will be computed before. */
   readonly open: ReadonlySet<string>
 }
 
 /**
- * What a call costs of whose inputs some are computed before it; null when it is blocked by one that will not change
- * (D22). Inputs yet to be computed stand as they are now, those without a value have a stand-in. Should no plan come of
- * that, the price of a call with stand-ins for all inputs is taken.
+ * Returns the price of a call some of whose inputs the run computes first; null if an input that will not change blocks it (D22). Such
+ * inputs have their present values, or a placeholder if they have none. If these make no plan, placeholders for all inputs do.
  */
 export function priceLater(
   planner: Planner,

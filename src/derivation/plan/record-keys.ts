@@ -29,12 +29,12 @@ export class RecordKeys {
 export class RecordsOfFields {
   readonly #records = new Map<string, RecordKeys>()
 
-  /** Only these fields are kept; of others nobody will ask. */
+  /** Only records of these fields are kept. */
   constructor(fields: Iterable<string>) {
     for (const field of fields) this.#records.set(field, new RecordKeys())
   }
 
-  /** Adds a record to a field; ascending for each field. */
+  /** Adds a record to a field; keys ascend within each field. */
   add(field: string, key: RecordKey): void {
     this.#records.get(field)?.add(key)
   }
@@ -43,7 +43,7 @@ export class RecordsOfFields {
     return this.#records.get(field)?.has(key) ?? false
   }
 
-  /** The records that are in any of these fields, ascending. */
+  /** Returns the records in any of these fields, ascending. */
   inAny(fields: readonly string[]): readonly RecordKey[] {
     const lists = fields.map((field) => this.#records.get(field)?.all ?? []).filter((list) => list.length > 0)
     const [first = []] = lists

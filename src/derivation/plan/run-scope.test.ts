@@ -14,7 +14,9 @@ const DERIVATIONS = testDerivations(kind, [
   { file: 'e', targets: ['e'], inputs: ['y'] },
 ])
 
-/** Records that have no work, or work that nothing is computed for, and then some that have. */
+/**
+ * Returns a store with records without pending cells, or whose pending cells are not computed, followed by records with cells to compute.
+ */
 async function sheet(): Promise<MemoryStore> {
   const store = new MemoryStore(DERIVATIONS)
   store.write('fresh', { x: 'one', y: 'one' })

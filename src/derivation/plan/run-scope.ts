@@ -4,7 +4,7 @@ import type { Derivation } from '../definition/derivation-kind.ts'
 import { Planner, type RunScope } from './planner.ts'
 import type { PlanRequest } from '../run-request.ts'
 
-/** The records that a run goes through, as the store is now: with a `limit` only so many that have work. */
+/** Returns the records that a run processes, from the present state of the store; with a `limit`, that many records with pending cells. */
 export async function runScope(request: PlanRequest): Promise<RunScope> {
   const { total, lastKey, lastSeq } = await request.store.status()
   const { records, limit } = request
@@ -16,10 +16,10 @@ export async function runScope(request: PlanRequest): Promise<RunScope> {
 }
 
 /**
- * At most `limit` records, ascending, of which at least one cell would be computed, by a call or from the cache: first those, in their
- * order, with a cell that did not fail at its last try, and then those that failed the longest ago, so that one run after the other comes
- * to all. Where every cell is computed, the first in their order. Cells that are blocked, fail without a call, are not tried again yet or
- * turn out to be unchanged do not count, nor do those computed from one that fails (D27). Reads no further than it takes.
+ * Returns at most `limit` records, ascending, of which at least one cell would be computed, by a call or from the cache. Records with a
+ * cell that did not fail at its last try come first, in their order; then those that failed the longest ago, so that successive runs reach
+ * all. If every cell is computed, these are the first records. Cells do not count that are blocked, fail without a call, are not tried
+ * again yet or turn out to be unchanged, nor do those computed from a failing one (D27). Reads no more than it needs.
  */
 async function firstWithWork(planner: Planner, limit: number): Promise<RecordKey[]> {
   const { derivations } = planner
@@ -36,7 +36,7 @@ async function firstWithWork(planner: Planner, limit: number): Promise<RecordKey
   return [...untried, ...failed.first(limit - untried.length)].toSorted((one, other) => one - other)
 }
 
-/** When the first of a record's cells failed; null where one of them has work and did not fail at its last try. */
+/** Returns the time at which the first of a record's cells failed; null if one is pending that did not fail at its last try. */
 function failedSince(planner: Planner, items: readonly (WorkItem | undefined)[]): string | null {
   const cells = items.flatMap((item) => (item === undefined ? [] : planner.cells(item)))
   const ready = cells.filter(({ blocked }) => !blocked)
@@ -44,29 +44,29 @@ function failedSince(planner: Planner, items: readonly (WorkItem | undefined)[])
   return ready.map(({ failure }) => failure?.at ?? '').toSorted()[0] ?? null
 }
 
-/** Collects the records that failed the longest ago; of those that failed together the first. */
+/** Collects the records that failed the longest ago; of those that failed at the same time, the first. */
 class OldestFailures {
   readonly #limit: number
   #kept: { readonly key: RecordKey; readonly at: string }[] = []
-  /** When the last of them failed, once there are as many as are wanted. */
+  /** The latest failure among them, once there are as many as needed. */
   #last: string | null = null
 
   constructor(limit: number) {
     this.#limit = limit
   }
 
-  /** Whether there are enough that failed before a time, or then. */
+  /** Whether enough records failed at a time or before it. */
   areOlder(at: string): boolean {
     return this.#last !== null && this.#last <= at
   }
 
   /** Adds a record; keys ascend. */
   add(key: RecordKey, at: string): void {
-    // Sorting now and then costs less than keeping them sorted.
+    // Sorting from time to time costs less than keeping the list sorted.
     if (this.#kept.push({ key, at }) >= 2 * this.#limit) this.#trim()
   }
 
-  /** Returns so many of them. */
+  /** Returns this many of them. */
   first(count: number): RecordKey[] {
     this.#trim()
     return this.#kept.slice(0, count).map(({ key }) => key)
@@ -79,7 +79,7 @@ class OldestFailures {
   }
 }
 
-/** `items` has for each derivation the record's item, if there is one. */
+/** `items` has the record's item for each derivation, if there is one. */
 function hasWork(
   planner: Planner,
   derivations: readonly Derivation[],

@@ -46,7 +46,7 @@ test('D23: whether a run would have a derivation call, itself or once its inputs
     [true, false],
   )
 
-  // A failed input that is computed anew makes fresh cells stale, which are not in a run over failed ones.
+  // Recomputing a failed input makes fresh cells stale, which are not part of a run over failed ones.
   await runDerivations(testRequest(store, DERIVATIONS))
   kind.answer = () => 'fails'
   store.write('1', { x: 'other' })
@@ -56,7 +56,7 @@ test('D23: whether a run would have a derivation call, itself or once its inputs
     [true, false],
   )
 
-  // What is refused is not called, nor what would be computed from it.
+  // A refused derivation makes no call, nor does one that depends on it.
   const refused = DERIVATIONS.map((each) => (each.file === 'b' ? { ...each, refusal: 'not here' } : each))
   const wouldRefused = (file: string): Promise<boolean> => {
     const derivation = refused.find((each) => each.file === file)
@@ -65,7 +65,7 @@ test('D23: whether a run would have a derivation call, itself or once its inputs
   }
   assert.deepEqual([await wouldRefused('b'), await wouldRefused('c')], [false, false])
 
-  // Bounds may leave no room for a call, or may not.
+  // Bounds may or may not allow a call.
   store.write('1', { y: 'one' })
   assert.deepEqual([await would('e', { maxCalls: 0 }), await would('e', { maxCalls: 1 })], [false, true])
   assert.deepEqual(await would('e', { limit: 1, records: [1, 3] }), false)

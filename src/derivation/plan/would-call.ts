@@ -4,9 +4,8 @@ import { runScope } from './run-scope.ts'
 import type { PlanRequest } from '../run-request.ts'
 
 /**
- * Whether a run with this request would have a derivation call somebody (D23); stops at the first call. Where the run
- * would first compute something that the derivation's inputs come from, that counts as a call, and so does a call that
- * `maxCalls` or `maxCost` may leave no room for.
+ * Whether a run with this request would make a call for a derivation (D23); stops at the first call. If the run first computes something
+ * that the derivation's inputs depend on, that counts as a call. So does a call that `maxCalls` or `maxCost` may refuse.
  */
 export async function wouldCall(request: PlanRequest, derivation: Derivation): Promise<boolean> {
   if (request.maxCalls === 0) return false
@@ -19,7 +18,7 @@ export async function wouldCall(request: PlanRequest, derivation: Derivation): P
   return false
 }
 
-/** Those of a run's derivations whose targets are, at one remove or more, inputs of this one, in their order. */
+/** Returns the run's derivations whose targets are direct or indirect inputs of this one, in their order. */
 function computedBefore(derivations: readonly Derivation[], derivation: Derivation): Derivation[] {
   const needed = new Set(derivation.inputs)
   return derivations

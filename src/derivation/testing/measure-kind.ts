@@ -22,7 +22,7 @@ interface MeasurePlan extends Plan {
   readonly hashed: { readonly unit: string; readonly text: string }
 }
 
-/** Dollars that are reserved for a text, and that a character costs. */
+/** Dollars that are reserved for a text. */
 export const MOST_COST = 0.1
 export const COST_OF_CHARACTER = 0.001
 
@@ -35,8 +35,8 @@ export const METER = 'meter.example:443'
 const KEYS = ['field', 'unit']
 
 /**
- * Test support: a kind that has nothing of `http`. It counts the characters of a field, in members, evidence and resources of
- * its own, and costs less than it estimates. The text `boundless` cannot be measured.
+ * Test support: a kind unrelated to `http`. It counts the characters of a field; its members, evidence and resources are its own, and it
+ * costs less than it estimates. The text `boundless` cannot be measured.
  */
 export class MeasureKind implements DerivationKind<MeasureSpec, MeasurePlan> {
   readonly name: string
@@ -105,7 +105,7 @@ export class MeasureKind implements DerivationKind<MeasureSpec, MeasurePlan> {
   }
 }
 
-/** Test support: the same, which measures many texts in one go. */
+/** Test support: a {@link MeasureKind} that measures many texts in one batch. */
 export class BatchMeasureKind extends MeasureKind {
   /** The size of each batch, in order. */
   readonly batches: number[] = []

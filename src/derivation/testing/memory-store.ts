@@ -16,7 +16,7 @@ import type { CellState, StoreStatus, WorkState } from '../../store/sheet-store.
 import type { Derivation } from '../definition/derivation-kind.ts'
 import type { RunStore } from '../run-request.ts'
 
-/** When the responses of a {@link MemoryStore} were received. */
+/** The time at which the responses of a {@link MemoryStore} were received. */
 export const KEPT_AT = '2026-11-20T12:00:00.000Z'
 
 interface MemoryCell {
@@ -24,7 +24,7 @@ interface MemoryCell {
   state: CellState
   mark: number
   failure?: WorkFailure
-  /** Of the last write of it. */
+  /** The number of its last write. */
   written: number
 }
 
@@ -39,7 +39,7 @@ export class MemoryStore implements RunStore {
   readonly records = new Map<RecordKey, MemoryRecord>()
   readonly cache = new Map<string, CacheEntry>()
   readonly commits: CellCommit[] = []
-  /** When cells fail. */
+  /** The time of failures. */
   now = KEPT_AT
   readonly kept = new Map<string, KeptResponse>()
   readonly responses: RunStore['responses'] = {
@@ -61,7 +61,7 @@ export class MemoryStore implements RunStore {
     this.#derivations = derivations
   }
 
-  /** Follows edited derivation files: their cells become stale (D32). */
+  /** Sets edited derivation files: their cells become stale (D32). */
   define(derivations: readonly Derivation[]): void {
     for (const { file, sha256, targets } of derivations) {
       const before = this.#derivations.find((derivation) => derivation.file === file)

@@ -1,12 +1,12 @@
 import type { HostLimits, HostListener, HostShare, SharedHosts } from '../../store/shared-hosts.ts'
 
-/** Test support: a share that has what a test gives it. */
+/** Test support: a share whose permits a test gives. */
 export class StubShare implements HostShare, SharedHosts {
   places = 0
   slotWaitMs = 0
-  /** Of the next requests, whether the moment of each is over when it is to go out; false when there is none left. */
+  /** For each of the next requests, whether its slot has passed when it is to be sent; false once the list is empty. */
   readonly over: boolean[] = []
-  /** What it was told, one after the other. */
+  /** The calls that it received, in order. */
   readonly told: string[] = []
   limits: HostLimits | null = null
   #listener: HostListener | null = null
@@ -22,7 +22,7 @@ export class StubShare implements HostShare, SharedHosts {
     return this
   }
 
-  /** Gives more places. */
+  /** Gives more permits. */
   give(places: number): void {
     this.places += places
     this.listener.onChange()

@@ -5,9 +5,9 @@ interface Alarm {
   readonly callback: () => void
 }
 
-/** Test support: a clock that jumps to the next alarm as soon as one is set, so that nobody really waits. */
+/** Test support: a clock that jumps to the next timer as soon as one is set, so that no test waits. */
 export class JumpingClock implements Clock {
-  /** How far it jumped, in milliseconds. */
+  /** The length of each jump, in milliseconds. */
   readonly jumps: number[] = []
   readonly #alarms = new Set<Alarm>()
   #now = 0
@@ -33,9 +33,9 @@ export class JumpingClock implements Clock {
   }
 }
 
-/** Test support: a clock that stands still; alarms never go off. */
+/** Test support: a clock that never advances; its timers never fire. */
 export class StoppedClock implements Clock {
-  /** Alarms that are set. */
+  /** Timers that are set. */
   pending = 0
   readonly #onAlarm: () => void
 

@@ -19,37 +19,37 @@ import { DEFAULT_HOST_POLICIES } from '../definition/host-policies.ts'
 import type { CellChange, PlanRequest, RunObserver, RunRequest, RunStore } from '../run-request.ts'
 import { testContract } from './test-contract.ts'
 
-/** What a test derivation is made of. */
+/** The definition of a test derivation. */
 export interface TestSpec {
   readonly file: string
   readonly targets: readonly string[]
   readonly inputs: readonly string[]
   /** Inputs that block the call when they are null; by default all. */
   readonly needed?: readonly string[]
-  /** Dollars a call; by default nothing, null when nobody has said. */
+  /** Dollars for each call; by default zero, null for an unknown price. */
   readonly price?: number | null
   readonly retryFailedAfterMs?: number
-  /** Derivations with the same one make the same requests for the same inputs; by default its file. */
+  /** Derivations of the same service make the same requests for the same inputs; by default the file. */
   readonly service?: string
-  /** Why no call of it is made, if so. */
+  /** The reason why its calls are refused, if they are. */
   readonly refusal?: string
-  /** Another version is another file text. */
+  /** Changes the text of the file. */
   readonly version?: number
 }
 
-/** The answer to a call: a value for every target, each target's own, or none since the call fails. */
+/** The result of a successful call: one value for every target, or each target's own value or failure. */
 type GoodAnswer =
   | { readonly value: JsonValue }
   | { readonly values: { readonly [target: string]: Result<JsonValue, Failure> } }
 
-/** The answer to a call, or that it fails, with `gone` for good. */
+/** The result of a call: a success, a failure, or with `gone` a permanent one. */
 export type TestAnswer = GoodAnswer | 'fails' | 'gone'
 
 interface TestPlan extends Plan {
   readonly hashed: { readonly url: string; readonly body: null }
 }
 
-/** Test support: a kind that keeps a list of its calls and is answered by the test. */
+/** Test support: a kind that lists its calls and whose responses the test makes. */
 export class TestKind implements DerivationKind<TestSpec, TestPlan> {
   readonly name = 'test'
   /** URLs of calls, in the order in which they began. */
@@ -58,10 +58,10 @@ export class TestKind implements DerivationKind<TestSpec, TestPlan> {
   underWay = 0
   peak = 0
 
-  /** Whether a call reaches whom it is for. */
+  /** Whether a call is sent. */
   reaches: (url: string) => boolean = () => true
 
-  /** Answers a call; unless told otherwise with `<what follows the last slash>`. */
+  /** Makes the response to a call; by default `<the part after the last slash>`. */
   answer: (url: string, signal: AbortSignal) => Promise<TestAnswer> | TestAnswer = (url) => ({
     value: `<${url.split('/').at(-1) ?? ''}>`,
   })
@@ -118,7 +118,7 @@ export class TestKind implements DerivationKind<TestSpec, TestPlan> {
   }
 }
 
-/** The key of the request of a URL. */
+/** Returns the key of the request for a URL. */
 export function requestOf(url: string): string {
   return `sha256:${createHash('sha256').update(url).digest('hex')}`
 }
@@ -156,7 +156,7 @@ export function testDerivations(kind: TestKind, specs: readonly TestSpec[]): Der
   })
 }
 
-/** An observer that checks what holds of progress, whatever happens. */
+/** An observer that asserts the invariants of progress. */
 export class TestObserver implements RunObserver {
   readonly cells: CellChange[] = []
   readonly commits: (readonly CellChange[])[] = []
@@ -184,7 +184,7 @@ export class TestObserver implements RunObserver {
   }
 }
 
-/** A request for a run over all that there is, with these changes; fields are texts. */
+/** Returns a request for a run over everything, with these changes; fields are texts. */
 export function testRequest(
   store: RunStore,
   derivations: readonly Derivation[],

@@ -80,7 +80,7 @@ function planOf(derivation: Derivation, inputs: InputValues): HttpPlan {
   return outcome.plan
 }
 
-/** Runs a derivation against a stub that answers everything with `answer`, and tells what was sent. */
+/** Runs a derivation against a stub that always responds with `answer`, and returns what was sent. */
 async function runAgainst(
   own: string,
   answer: JsonValue,
@@ -133,7 +133,7 @@ test('D21: a value that makes a dot segment fails the cell with a failure that s
   })
 })
 
-/** What a call comes to for which a real server answers with this status and body. */
+/** Returns the failure of a call to which a real server responds with this status and body. */
 async function failureOf(
   t: TestContext,
   { status, body, headers = {} }: { status: number; body: string | Buffer; headers?: OutgoingHttpHeaders },

@@ -35,17 +35,17 @@ import type {
 } from './call/transport.ts'
 import { renderUrl } from './request/url-template.ts'
 
-/** One call, complete but for the secrets. */
+/** One call, complete except for the secrets. */
 export interface HttpPlan extends Plan {
-  /** Both after templating, the URL not normalised; the body is null when the request has none. */
+  /** URL and body after templating; the URL is not normalised, the body is null if the request has none. */
   readonly hashed: { readonly url: string; readonly body: JsonValue }
   readonly method: HttpMethod
   readonly headers: readonly PlannedHeader[]
 }
 
 /**
- * The kind `http`: calls an endpoint and writes parts of its JSON answer into fields (H1 to H7). `{{ env.NAME }}` in
- * headers is looked up in `env` at the time of the call, and goes nowhere but into the request (D23).
+ * Returns the kind `http`: it calls an endpoint and writes parts of its JSON response into fields (H1 to H7). `{{ env.NAME }}` in headers
+ * is read from `env` when the call is made, and is used in the request only (D23).
  */
 export function httpKind(transport: Transport, env: NodeJS.ProcessEnv): DerivationKind<HttpSpec, HttpPlan> {
   const guards = new SecretGuards()
@@ -71,7 +71,7 @@ export function httpKind(transport: Transport, env: NodeJS.ProcessEnv): Derivati
       const computed = extract({ spec, plan, response, search: new AnswerSearch(guard) })
       if (!mayBeKept(response, guard)) return ok(computed)
       const { status, durationMs, text } = response
-      // Of an error as much as with a failure.
+      // Applies to an accepted error status as to a failure.
       const kept = isSuccess(status) ? text : excerptOf(text, guard)
       return ok({
         ...computed,
@@ -87,7 +87,7 @@ export function httpKind(transport: Transport, env: NodeJS.ProcessEnv): Derivati
         if (!isSuccess(status)) return err(statusFailure(request, status, body))
         const json = parseJson(body)
         if (json === undefined) return err({ reason: 'malformed-json', request })
-        // All of it was searched for secrets before it was kept.
+        // It was searched for secrets before it was kept.
         const search = new AnswerSearch(NO_SECRETS)
         return ok(extract({ spec, plan, response: { status, json, text: body, durationMs }, search }))
       },
@@ -100,7 +100,7 @@ export function httpKind(transport: Transport, env: NodeJS.ProcessEnv): Derivati
   }
 }
 
-/** A failure with the start of its response, as far as that gives no secret away. */
+/** Returns a failure with the start of its response, unless that reveals a secret. */
 function guarded({ received, ...failure }: SendFailure, guard: SecretGuard): Failure {
   return received === undefined
     ? failure
@@ -115,8 +115,8 @@ function bodyOf(spec: HttpSpec, plan: HttpPlan): string | null {
 }
 
 /**
- * Whether a response holds no secret of its request: all of its values are searched, and its text too, of which the values need not be
- * all, since a key may be there twice.
+ * Whether a response contains no secret of its request: all of its values are searched, and its text too, since the values omit the first
+ * of two equal keys.
  */
 function mayBeKept({ json, text }: TransportResponse, guard: SecretGuard): boolean {
   if (guard.hasNothingToFind) return true
@@ -152,7 +152,7 @@ function readSecrets(spec: HttpSpec, env: NodeJS.ProcessEnv): ReadonlyMap<string
 }
 
 interface FilledHeaders extends Pick<TransportRequest, 'headers' | 'secretHeaders'> {
-  /** What must not come back. */
+  /** Values that no result may contain. */
   readonly secrets: readonly string[]
 }
 
@@ -170,7 +170,9 @@ function filledHeaders(
   }
 }
 
-/** What must not come back: each secret, and each header from its first secret to its last, should these be short. */
+/**
+ * Returns the values that no result may contain: each secret, and each header from its first secret to its last, in case these are short.
+ */
 function secretsIn(headers: readonly PlannedHeader[], secrets: ReadonlyMap<string, string>): string[] {
   const joined = headers.map(({ parts }) => {
     const first = parts.findIndex((part) => typeof part !== 'string')
@@ -195,7 +197,7 @@ function statusFailure(request: string, status: number, responseBody: string): F
   return { reason: 'status', request, status, ...(responseBody !== '' && { responseBody }) }
 }
 
-/** The value that a status stands for, for all targets. */
+/** Returns the value that `on_status` sets for a status, for all targets. */
 function givenValues(
   { paths, onStatus }: HttpSpec,
   { status, durationMs }: { readonly status: number; readonly durationMs?: number },
@@ -221,7 +223,7 @@ function extract({ spec, plan, response, search }: Answered): Computed {
   }
 }
 
-/** Why a value is not passed on. */
+/** Returns the failure of a value that is withheld. */
 function withheld(verdict: Exclude<Verdict, 'clean'>, path: ResponsePath, request: string): Failure {
   const detail =
     verdict === 'repeats'

@@ -19,22 +19,22 @@ import type { HttpMethod } from './call/transport.ts'
 import { parseUrlTemplate } from './request/url-template.ts'
 import type { UrlTemplate } from './request/url-template.ts'
 
-/** A derivation file of kind `http`, read. */
+/** A parsed derivation file of kind `http`. */
 export interface HttpSpec {
-  /** The derivation file as messages name it. */
+  /** The file as messages name it. */
   readonly file: string
   readonly method: HttpMethod
   readonly url: UrlTemplate
   readonly headers: readonly HeaderTemplate[]
-  /** Null when no body is sent: without `body_template`, and always with GET (D21). */
+  /** Null if no body is sent: without `body_template`, and always with GET (D21). */
   readonly body: BodyTemplate | null
-  /** Where each target is in the answer. */
+  /** The path of each target in the response. */
   readonly paths: readonly { readonly field: string; readonly path: ResponsePath }[]
-  /** What responses of some statuses stand for, for all targets. */
+  /** The values for responses with some statuses, for all targets. */
   readonly onStatus: StatusValues
 }
 
-/** The keys that are the kind's own (specification, "Derivation of kind http"). */
+/** The keys specific to the kind (specification, "Derivation of kind http"). */
 const HTTP_KEYS = [
   'method',
   'url',
@@ -80,7 +80,7 @@ export function parseHttpSpec(
 
   const sentBody = method === 'GET' ? null : body
   const spec: HttpSpec = { file: context.file, method, url, headers, body: sentBody, paths, onStatus }
-  // A null in a body is null, but a URL or a header has no place for one (D21, D22).
+  // A body can contain a null, but a URL or a header cannot (D21, D22).
   const requiredFields = new Set([
     ...fieldsOf(url.parts),
     ...headers.flatMap((header) => fieldsOf(header.parts)),

@@ -1,11 +1,11 @@
-/** A part of a call that ends at once when it is told to. */
+/** A part of a call that can be cancelled at once. */
 export interface Breakable {
   breakOff(reason: unknown): void
 }
 
 /**
- * What breaks a call off, whatever part of it is under way; at most one is at a time. Hardly a call needs a signal, which
- * takes time to make and to listen to.
+ * Cancels a call, whatever part of it is under way; at most one is at a time. Few calls need a signal, which takes time to create and to
+ * listen to.
  */
 export class BreakOff {
   #isBroken = false
@@ -13,7 +13,7 @@ export class BreakOff {
   #part: Breakable | null = null
   #controller: AbortController | null = null
 
-  /** Breaks off; the first reason is the one that counts. */
+  /** Cancels the call; the first reason counts. */
   now(reason: unknown): void {
     if (this.#isBroken) return
     this.#isBroken = true
@@ -22,7 +22,7 @@ export class BreakOff {
     this.#part?.breakOff(reason)
   }
 
-  /** Has this part broken off; null when it is through. It must not begin once the call is broken off. */
+  /** Sets the part to cancel; null once it has ended. It must not begin once the call is cancelled. */
   watch(part: Breakable | null): void {
     this.#part = part
   }
@@ -31,7 +31,7 @@ export class BreakOff {
     if (this.#isBroken) throw this.#reason
   }
 
-  /** The same for those who take a signal. */
+  /** Returns a signal for code that takes one. */
   get signal(): AbortSignal {
     if (this.#controller === null) {
       this.#controller = new AbortController()

@@ -1,4 +1,4 @@
-/** Counts time down, and can be stopped on the way. */
+/** A timeout that can be paused. */
 export class Deadline {
   readonly #onOver: () => void
   #leftMs: number
@@ -11,7 +11,7 @@ export class Deadline {
     this.#onOver = onOver
   }
 
-  /** `now`: the time by `performance.now()`, for who knows it. */
+  /** `now`: the time by `performance.now()`, if the caller has it. */
   start(now: number = performance.now()): void {
     if (this.#ended || this.#timer !== null) return
     this.#startedAt = now
@@ -25,7 +25,7 @@ export class Deadline {
     this.#leftMs -= performance.now() - this.#startedAt
   }
 
-  /** Stops for good. */
+  /** Stops it permanently. */
   end(): void {
     if (this.#timer !== null) clearTimeout(this.#timer)
     this.#ended = true

@@ -1,6 +1,6 @@
-/** What went wrong in an exchange, as short text that holds nothing from the other end. Stays inside the transport. */
+/** The error of an exchange, as short text without any text from the host. Stays inside the transport. */
 export class NetworkFault extends Error {
-  /** Whether another try may go better. */
+  /** Whether another try may succeed. */
   readonly transient: boolean
 
   constructor(message: string, transient = false) {
@@ -9,7 +9,7 @@ export class NetworkFault extends Error {
   }
 }
 
-/** More bytes of an answer's body than this are not read, counted as sent and again after decoding. */
+/** Most bytes of a response body that are read, counted as sent and again after decoding. */
 export const BODY_LIMIT = 10 * 1024 * 1024
 
 export const TOO_LARGE = `body larger than ${BODY_LIMIT / 1024 / 1024} MiB`
@@ -20,7 +20,7 @@ const DETAILS: Readonly<Record<string, string>> = {
   EAI_AGAIN: 'host name lookup failed',
   ECONNREFUSED: 'connection refused',
   ECONNRESET: 'connection reset',
-  // The client's own, for what its parser lets pass, such as the status 000.
+  // An assertion of the client for responses that its parser accepts, such as the status 000.
   ERR_ASSERTION: 'invalid HTTP response',
   EHOSTUNREACH: 'host unreachable',
   ENETUNREACH: 'host unreachable',
@@ -35,7 +35,7 @@ const DETAILS: Readonly<Record<string, string>> = {
   UND_ERR_SOCKET: 'connection closed',
 }
 
-/** Faults of the way to the host, or of a host that is down or starting; not those of what it says or is. */
+/** Errors of the network, or of a host that is down or starting; not those of its responses. */
 const TRANSIENT: ReadonlySet<string> = new Set([
   'EAI_AGAIN',
   'ECONNABORTED',
@@ -53,8 +53,8 @@ const TRANSIENT: ReadonlySet<string> = new Set([
 ])
 
 /**
- * What an error of the HTTP client means, told from its code alone, since its message can hold text from the other
- * end. Misuse of the client is a bug and comes back as it is.
+ * Converts an error of the HTTP client by its code alone, since its message can contain text from the host. Misuse of the client is a bug
+ * and is returned unchanged.
  */
 export function toNetworkFault(error: Error): Error {
   const code = 'code' in error && typeof error.code === 'string' ? error.code : ''

@@ -12,23 +12,23 @@ export type HttpMethod = (typeof HTTP_METHODS)[number]
 /** A call to make. */
 export interface TransportRequest {
   readonly method: HttpMethod
-  /** The resolved URL, http or https with a host; it goes out as it is, not normalised (D21). */
+  /** The resolved URL, http or https with a host; it is sent unchanged, not normalised (D21). */
   readonly url: string
   /** By name; each name once, whatever its case. */
   readonly headers: Readonly<Record<string, string>>
   readonly body: string | null
-  /** Lower-case names of the headers that carry secrets: not sent on to another origin. */
+  /** Lower-case names of the headers that contain secrets: not sent to another origin. */
   readonly secretHeaders: ReadonlySet<string>
 }
 
-/** A response that is a success: status 200–299 and a JSON body (D26), or a status that the call accepts, whatever its body. */
+/** A successful response: status 200–299 with a JSON body (D26), or a status that the call accepts, whatever its body. */
 export interface TransportResponse {
   readonly status: number
-  /** Null where the status was accepted and the body is no JSON. */
+  /** Null if the status was accepted and the body is not JSON. */
   readonly json: JsonValue
-  /** The body's text, from which {@link json} was parsed; of an accepted status other than 200–299 up to 16 KiB. */
+  /** The body's text, from which {@link json} was parsed; for an accepted status other than 200–299 at most 16 KiB. */
   readonly text: string
-  /** How long the try that brought it took, in whole milliseconds, without the wait for its turn. */
+  /** Duration of the successful try in whole milliseconds, without the wait for its permit. */
   readonly durationMs: number
 }
 
@@ -37,52 +37,45 @@ export interface SendOptions {
   readonly accepts?: Pick<ReadonlySet<number>, 'has'>
   /** Ends the call, whether it waits or is under way. */
   readonly signal: AbortSignal
-  /** How its host is treated. */
+  /** The policy of its host. */
   readonly policy: HostPolicy
   /** The limiter that the call goes through; by default the transport's own. */
   readonly limiter?: Limiter | undefined
-  /** Where the limits of the policy hold for several processes together; without it they hold for this one. */
+  /** The processes that share the limits of the policy; if absent, the limits apply to this process. */
   readonly hosts?: SharedHosts | undefined
   /** Called when the first try begins. */
   readonly onBegun?: () => void
-  /** Called when a request goes out for the first time: its connection is there. */
+  /** Called when a request is sent for the first time, after its connection is made. */
   readonly onSent?: () => void
-  /** Asked before every try; where it is not, the call rejects with {@link NotWanted}. */
+  /** Called before every try; if it returns false, the call rejects with {@link NotWanted}. */
   readonly wanted?: () => boolean | Promise<boolean>
-  /**
-   * A call that took its time keeps its place among those at a time until then, so that a crash never costs more
-   * answers than calls are made at a time.
-   */
+  /** A slow call counts towards the concurrency until this settles, so that a crash never loses more results than the concurrency. */
   readonly stored?: Promise<void>
 }
 
 /**
- * Why a call failed. `received` is the text that the response began with, not searched for secrets yet: it goes nowhere but to
- * whoever knows these.
+ * The failure of a call. `received` is the start of the response, not yet searched for secrets: only code that knows the secrets may
+ * receive it.
  */
 export type SendFailure = Failure & { readonly received?: string }
 
-/** What a call comes to. */
+/** The result of a call. */
 export type SendResult = Result<TransportResponse, SendFailure>
 
-/** How the http kind reaches the other end (H6). */
+/** The connection of the http kind to hosts (H6). */
 export interface Transport {
   /**
-   * Makes one call, in as many tries as the policy allows and it takes; a failure is that of the last one. Whatever
-   * goes wrong at the other end is a failure; text from there is in its `received` alone. Rejects with the signal's
-   * reason when the signal aborts.
+   * Makes one call, in as many tries as needed and allowed; a failure is that of the last one. Every error of the host is a failure; text
+   * from the host is in its `received` only. Rejects with the signal's reason when the signal aborts.
    */
   send(request: TransportRequest, options: SendOptions): Promise<SendResult>
-  /**
-   * Why it makes no calls to this `host:port`, in the form in which a parsed URL has them; null when it makes them.
-   * Always the same.
-   */
+  /** Returns the reason why it does not call this `host:port`, as in a parsed URL; null if it does. Constant. */
   refusal(host: string): string | null
-  /** Ends calls under way and lets go of all sockets. */
+  /** Ends calls under way and closes all sockets. */
   close(): Promise<void>
 }
 
-/** What failures and stub keys call a request: `<METHOD> <URL>`. */
+/** Returns the name of a request in failures and stub keys: `<METHOD> <URL>`. */
 export function requestLabel(request: { readonly method: string; readonly url: string }): string {
   return `${request.method} ${request.url}`
 }

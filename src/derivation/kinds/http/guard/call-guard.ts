@@ -2,25 +2,25 @@ import { hostOfUrl } from '../../../definition/host-key.ts'
 import { NetworkFault } from '../call/network-fault.ts'
 import { isRefusedAddress } from './refused-addresses.ts'
 
-/** Hosts that may be called, as `hostKey` writes them, without `*`; none for a set that is empty, any for null. */
+/** Hosts that may be called, in the form of `hostKey`, without `*`; none for an empty set, any for null. */
 export type AllowedHosts = ReadonlySet<string> | null
 
 type Verdict = 'allowed' | 'refused-address' | 'offline' | 'not-listed'
 
 /**
- * Judges whom calls go to by what their URL says, before anything is looked up or connected. What a name leads to is
- * for the connector to judge.
+ * Decides by its URL whether a host may be called, before anything is resolved or connected. The connector decides about resolved
+ * addresses.
  */
 export class CallGuard {
   readonly #allowed: AllowedHosts
-  /** The last judgement: calls of a run go to one host after the other. */
+  /** The last verdict: calls of a run mostly go to the same host. */
   #last: { readonly host: string; readonly verdict: Verdict } | null = null
 
   constructor(allowed: AllowedHosts) {
     this.#allowed = allowed
   }
 
-  /** Why nothing is called at this `host:port`, in the form in which a parsed URL has them; null when it may be. */
+  /** Returns the reason why this `host:port`, as in a parsed URL, is not called; null if it may be. */
   refusal(host: string): string | null {
     switch (this.#judge(host)) {
       case 'allowed':
@@ -34,9 +34,7 @@ export class CallGuard {
     }
   }
 
-  /**
-   * Throws NetworkFault when a redirect to this URL is not to be followed; without its text, which the far end wrote.
-   */
+  /** Throws NetworkFault if a redirect to this URL must not be followed; the error omits the URL, which the host wrote. */
   checkRedirect(url: URL): void {
     switch (this.#judge(hostOfUrl(url))) {
       case 'allowed':
@@ -62,7 +60,7 @@ export class CallGuard {
   }
 }
 
-/** A `host:port` without its port. */
+/** Returns the host of a `host:port`. */
 function nameOf(host: string): string {
   return host.replace(/:\d+$/, '')
 }

@@ -5,7 +5,7 @@ import { buildConnector } from 'undici'
 import { NetworkFault } from '../call/network-fault.ts'
 import { isRefusedAddress } from './refused-addresses.ts'
 
-/** Finds all addresses of a name, as `dns.lookup` does. */
+/** Resolves all addresses of a name, as `dns.lookup` does. */
 export type Lookup = (
   hostname: string,
   options: LookupAllOptions,
@@ -13,14 +13,14 @@ export type Lookup = (
 ) => void
 
 /**
- * A connector that never connects to a {@link isRefusedAddress | refused address}: fails with NetworkFault instead. The
- * addresses that it judges are the very ones that are connected to: a name is looked up once for a connection, and when
- * one of its addresses is refused, none of them is connected to.
+ * Returns a connector that never connects to a {@link isRefusedAddress | refused address}: it fails with NetworkFault instead. It checks
+ * the very addresses that it connects to: a name is resolved once for a connection, and if one of its addresses is refused, it connects to
+ * none.
  */
 export function guardedConnector(timeoutMs: number, lookup: Lookup = systemLookup): buildConnector.connector {
   const connect = buildConnector({ timeout: timeoutMs, allowH2: false, lookup: guardedLookup(lookup) })
   return (options, callback) => {
-    // Nothing is looked up for these.
+    // IP addresses are not looked up.
     if (isRefusedAddress(options.hostname)) process.nextTick(callback, leadsToRefused(), null)
     else connect(options, callback)
   }

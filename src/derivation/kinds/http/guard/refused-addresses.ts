@@ -1,9 +1,6 @@
 import { BlockList, isIP } from 'node:net'
 
-/**
- * Addresses of link-local networks and of the metadata services of clouds, which hand out credentials to whoever
- * asks.
- */
+/** Link-local networks, and the metadata services of clouds, which return credentials without authentication. */
 const REFUSED_IPV4 = [
   // Link-local (RFC 3927); AWS, Azure, Google Cloud, DigitalOcean, Oracle and others have their metadata there.
   ['169.254.0.0', 16],
@@ -28,14 +25,14 @@ const REFUSED_IPV6 = [
   ['fd00:42::42', 128],
 ] as const
 
-/** A form of IPv6 address that leads to an IPv4 address, which is in these of its 16 bytes. */
+/** A form of IPv6 address that contains an IPv4 address in these of its 16 bytes. */
 interface Embedding {
-  /** Of the address in 32 hexadecimal digits. */
+  /** Matches the address in 32 hexadecimal digits. */
   readonly prefix: RegExp
   readonly bytes: readonly number[]
 }
 
-/** IPv4-mapped addresses are not among them: `BlockList` sees through these itself. */
+/** Without IPv4-mapped addresses: `BlockList` handles these itself. */
 const EMBEDDINGS: readonly Embedding[] = [
   // IPv4-compatible, `::/96` (RFC 4291).
   { prefix: /^0{24}/, bytes: [12, 13, 14, 15] },
@@ -43,8 +40,7 @@ const EMBEDDINGS: readonly Embedding[] = [
   { prefix: /^0{16}ffff0000/, bytes: [12, 13, 14, 15] },
   // NAT64, `64:ff9b::/96` (RFC 6052).
   { prefix: /^0064ff9b0{16}/, bytes: [12, 13, 14, 15] },
-  // Local NAT64, `64:ff9b:1::/48` (RFC 8215), for each length that the prefix within it can have (RFC 6052,
-  // section 2.2).
+  // Local NAT64, `64:ff9b:1::/48` (RFC 8215), for each length of the prefix within it (RFC 6052, section 2.2).
   { prefix: /^0064ff9b0001/, bytes: [6, 7, 9, 10] },
   { prefix: /^0064ff9b0001/, bytes: [7, 9, 10, 11] },
   { prefix: /^0064ff9b0001/, bytes: [9, 10, 11, 12] },
@@ -53,7 +49,7 @@ const EMBEDDINGS: readonly Embedding[] = [
   { prefix: /^2002/, bytes: [2, 3, 4, 5] },
 ]
 
-/** The networks that are never called, as `<address>/<length>`; the forms that lead to the IPv4 ones come on top. */
+/** The networks that are never called, as `<address>/<length>`; IPv6 forms of the IPv4 addresses are refused as well. */
 export const REFUSED_NETWORKS: readonly string[] = [...REFUSED_IPV4, ...REFUSED_IPV6].map(
   ([network, length]) => `${network}/${length}`,
 )
@@ -63,8 +59,8 @@ for (const [network, length] of REFUSED_IPV4) REFUSED.addSubnet(network, length,
 for (const [network, length] of REFUSED_IPV6) REFUSED.addSubnet(network, length, 'ipv6')
 
 /**
- * Whether this is the text of an IP address that is never called: one of a link-local network or of a cloud's metadata
- * service, or an IPv6 address that leads to one. A zone (`%eth0`) makes no difference. False for what is no address.
+ * Whether a text is an IP address that is never called: one of a link-local network or of a cloud's metadata service, or an IPv6 form of
+ * one. A zone (`%eth0`) is ignored. False for other texts.
  */
 export function isRefusedAddress(text: string): boolean {
   const [address = ''] = text.split('%', 1)
@@ -78,7 +74,7 @@ export function isRefusedAddress(text: string): boolean {
   }
 }
 
-/** The IPv4 addresses that an IPv6 address may lead to. */
+/** Returns the IPv4 addresses that an IPv6 address may contain. */
 function embedded(address: string): string[] {
   const digits = hexDigits(address)
   return EMBEDDINGS.filter(({ prefix }) => prefix.test(digits)).map(({ bytes }) =>
@@ -86,9 +82,9 @@ function embedded(address: string): string[] {
   )
 }
 
-/** An IPv6 address as 32 hexadecimal digits. */
+/** Returns an IPv6 address as 32 hexadecimal digits. */
 function hexDigits(address: string): string {
-  // A parsed URL has it without dots, with at most one `::`.
+  // A parsed URL has no dots in it, and at most one `::`.
   const canonical = new URL(`http://[${address}]/`).hostname.slice(1, -1)
   const [before = '', after = ''] = canonical.split('::').map((part) =>
     part

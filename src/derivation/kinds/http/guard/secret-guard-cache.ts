@@ -1,15 +1,15 @@
 import { SecretGuard } from './secret-guard.ts'
 
-/** Sets of secrets that are kept; a sheet has a few. */
+/** Most sets of secrets that are cached; a sheet has a few. */
 export const KEPT_GUARDS = 64
 
-/** Keeps the guard of each set of secrets, since making one takes longer than most values take to be searched. */
+/** Caches the guard of each set of secrets, since creating one takes longer than searching most values. */
 export class SecretGuards {
   /** By the secrets, oldest first. Private, so that no log and no inspection shows the keys (D23). */
   readonly #kept = new Map<string, SecretGuard>()
 
   of(secrets: readonly string[]): SecretGuard {
-    // No header holds this character, so no two sets share a key.
+    // No header can contain this character, so no two sets share a key.
     const key = secrets.join('\0')
     const kept = this.#kept.get(key)
     if (kept) return kept

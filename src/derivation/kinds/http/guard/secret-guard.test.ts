@@ -96,10 +96,10 @@ test('what holds no secret holds none, whatever it is', () => {
   ]) {
     assert.ok(!repeats(value), JSON.stringify(value))
   }
-  // What is so short may be there by chance.
+  // Such short texts may occur by chance.
   assert.ok(!repeats('1234567', ['1234567', '']))
   assert.ok(!repeats('AAA', ['%41%41%41']))
-  // Keys and numbers do not join with what stands beside them.
+  // Keys and numbers are not joined with their neighbours.
   assert.ok(!repeats([12_345, 67_890], ['1234567890']))
 })
 

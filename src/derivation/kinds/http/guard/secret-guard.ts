@@ -1,32 +1,31 @@
 import { squeeze, unescape } from './unescape.ts'
 
-/** What is shorter than this is a setting, not a secret, and may well be in an answer by chance. */
+/** Shortest secret: a shorter text is a setting, and may occur in a response by chance. */
 export const SECRET_LENGTH = 8
 
-/** Escapes within escapes that are undone. */
+/** Levels of nested escapes that are decoded. */
 const ROUNDS = 3
 
 /**
- * Recognises secrets of a request in what comes back, since endpoints that echo requests exist (D23): as they are, in
- * other case, in base64 (also amid other bytes), hex, percent-encoding, JSON or HTML escapes, with white space or characters that
- * nobody sees within, and in pieces that follow each other in one value. What else the far end makes of them, such as a hash,
- * a cipher or every second character, nobody can foresee.
+ * Finds secrets of a request in its response, since some endpoints echo requests (D23): unchanged, in other case, in base64 (also within
+ * other bytes), hex, percent-encoding, JSON or HTML escapes, with white space or invisible characters in between, and in consecutive pieces
+ * within one value. Other transformations, such as a hash, a cipher or every second character, cannot be detected.
  */
 export class SecretGuard {
   readonly #secrets: readonly string[]
   #needles: readonly string[] | null = null
 
-  /** Texts of fewer than 8 characters are not looked for. */
+  /** Texts of fewer than 8 characters are not searched for. */
   constructor(secrets: readonly string[]) {
     this.#secrets = secrets.map((secret) => secret.trim()).filter(({ length }) => length >= SECRET_LENGTH)
   }
 
-  /** Whether no text at all would be found to hold a secret. */
+  /** Whether there is no secret to search for. */
   get hasNothingToFind(): boolean {
     return this.#secrets.length === 0
   }
 
-  /** Whether the text gives one of the secrets away. */
+  /** Whether the text contains one of the secrets. */
   isIn(searched: string): boolean {
     let text = searched
     for (let round = 0; text.length >= SECRET_LENGTH; round++) {
@@ -47,12 +46,12 @@ export class SecretGuard {
   }
 }
 
-/** How a secret looks in lower case, in each encoding that is no matter of single characters. */
+/** Returns the lower-case forms of a secret in each encoding that does not work character by character. */
 function formsOf(secret: string): string[] {
   const bytes = Buffer.from(secret, 'utf8')
-  // The bytes taken for Latin-1 are what many a server takes a header for, and what percent-encoding stands for.
+  // Many servers decode a header as Latin-1, and percent-encoding decodes to Latin-1.
   const texts = [secret, bytes.toString('latin1')].flatMap((text) => {
-    // Where a secret itself has what looks like an escape, that is undone with the escapes around it.
+    // If the secret itself contains an escape, decoding the text decodes that as well.
     const plain = unescape(text)
     return [text, text.replaceAll(' ', '+'), plain, unescape(plain), squeeze(text)]
   })
@@ -66,7 +65,7 @@ function formsOf(secret: string): string[] {
   return forms.filter(({ length }) => length >= SECRET_LENGTH).map((form) => form.toLowerCase())
 }
 
-/** The characters of base64 that are the same whatever stands around the bytes, when `before` bytes do, modulo 3. */
+/** Returns the characters of base64 that do not depend on the surrounding bytes; `before` is the number of preceding bytes modulo 3. */
 function base64Amid(bytes: Buffer, before: number): string {
   const text = Buffer.concat([Buffer.alloc(before), bytes]).toString('base64')
   return text.slice(Math.ceil((before * 8) / 6), Math.floor(((before + bytes.length) * 8) / 6))

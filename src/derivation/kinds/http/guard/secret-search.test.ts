@@ -8,7 +8,7 @@ import { SecretGuard } from './secret-guard.ts'
 const SECRET = 'geheim-0123456789'
 const MIB = 1024 * 1024
 
-/** A search for the secret, and the lengths of the texts that were looked through in it. */
+/** Returns a search for the secrets, and the lengths of the texts that it searches. */
 function searching(secrets: readonly string[] = [SECRET]): { search: AnswerSearch; searched: number[] } {
   const guard = new SecretGuard(secrets)
   const searched: number[] = []

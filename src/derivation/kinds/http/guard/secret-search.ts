@@ -4,14 +4,13 @@ import { BODY_LIMIT } from '../call/network-fault.ts'
 import { SECRET_LENGTH } from './secret-guard.ts'
 import type { SecretGuard } from './secret-guard.ts'
 
-/** What is known of a value: that it holds no secret, that it repeats one, or neither, since the search has ended. */
+/** The verdict on a value: it contains no secret, it repeats one, or it was not searched, since the search has ended. */
 export type Verdict = 'clean' | 'repeats' | 'not-searched'
 
 /**
- * Searches the values of one answer for secrets. The far end decides how much there is to search, and the derivation
- * how often: each value is searched once, however many targets it is for, and together they may come to 10 MiB, which
- * is a few tenths of a second. A body holds no more, so only values within one another, and long lists of numbers
- * such as 1e20, can come to more; from there on nothing is searched.
+ * Searches the values of one response for secrets. The response decides how much there is to search, and the derivation how often. Each
+ * value is searched once, however many targets it is for, and all together up to 10 MiB, which takes a few tenths of a second. A body has
+ * no more, so only nested values, and long lists of numbers such as 1e20, can exceed that; beyond it nothing is searched.
  */
 export class AnswerSearch {
   readonly #guard: SecretGuard
@@ -40,25 +39,25 @@ export class AnswerSearch {
   }
 }
 
-/** The texts in a value, as far as there is room for them. */
+/** The texts in a value, up to a limit. */
 class Texts {
-  /** Follow each other, so that pieces of a secret meet. */
+  /** Joined, so that consecutive pieces of a secret meet. */
   readonly #inLine: string[] = []
   /** Numbers and keys. */
   readonly #apart: string[] = []
   #room: number
 
-  /** `room`: characters and values, together. */
+  /** `room`: the limit of characters and values together. */
   constructor(room: number) {
     this.#room = room
   }
 
-  /** What is left of it; 0 once there was too little. */
+  /** The rest of the limit; 0 once it was exceeded. */
   get room(): number {
     return Math.max(0, this.#room)
   }
 
-  /** Takes in a value with all that is in it; false when there is too little room. */
+  /** Adds a value with all nested values; false if that exceeds the limit. */
   add(value: JsonValue): boolean {
     if (!this.#take(1)) return false
     if (typeof value === 'string') return this.#put(value, this.#inLine)

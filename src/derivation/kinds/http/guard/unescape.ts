@@ -1,4 +1,4 @@
-/** Escapes of one character in JSON and its kin, by code; other characters stand for themselves. */
+/** One-character escapes of JSON and similar notations, by code; other characters stand for themselves. */
 const BACKSLASHED: ReadonlyMap<number, number> = new Map(
   Object.entries({ b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' }).map(([name, stands]) => [
     name.charCodeAt(0),
@@ -19,22 +19,20 @@ const ENTITIES = [
   ['ZeroWidthSpace;', '\u200b'],
 ] as const
 
-/**
- * Where an escape ends, and the code point that it stands for; the text goes in and out of it, one escape at a time.
- */
+/** The end of an escape, and its code point; one object is reused for all escapes. */
 interface Escape {
   end: number
   code: number
 }
 
 /**
- * A text with its escapes undone: `%xx`, `\xxx`, `\uxxxx`, `\u{…}`, `\/` and the like, `&#…;`, the entities of
- * XML, and those of HTML for characters that nobody sees. What is no escape stays. Percent-encoded bytes come out as characters of Latin-1. Linear in time, and quick
- * also where all is escaped, since the far end decides that.
+ * Decodes the escapes of a text: `%xx`, `\xxx`, `\uxxxx`, `\u{…}`, `\/` and the like, `&#…;`, the entities of XML, and those of HTML for
+ * invisible characters. Other text is unchanged. Percent-encoded bytes become characters of Latin-1. Takes linear time, and little of it
+ * even if everything is escaped, since the host decides that.
  */
 export function unescape(text: string): string {
   if (!/[%&\\]/.test(text)) return text
-  // No escape stands for more than it takes up.
+  // No escape decodes to more than its own length.
   const units = new Uint16Array(text.length)
   const escape: Escape = { end: 0, code: 0 }
   let length = 0
@@ -106,7 +104,7 @@ interface Digits {
   readonly most: number
 }
 
-/** Reads a number; false when there are too few digits, or no character has it. */
+/** Reads a number; false if there are too few digits, or it is no character. */
 function readDigits(text: string, index: number, { base, least, most }: Digits, escape: Escape): boolean {
   let code = 0
   let end = index
@@ -120,7 +118,7 @@ function readDigits(text: string, index: number, { base, least, most }: Digits, 
   return end - index >= least && code <= 0x10ffff
 }
 
-/** The value of a hexadecimal digit; 16 for any other character. */
+/** Returns the value of a hexadecimal digit; 16 for any other character. */
 function digitOf(unit: number): number {
   if (unit >= 0x30 && unit <= 0x39) return unit - 0x30
   const letter = (unit | 0x20) - 0x61
@@ -128,15 +126,15 @@ function digitOf(unit: number): number {
 }
 
 /**
- * Code units that nobody sees in a text, or that wrap base64 and hex and stand in misread UTF-16: controls, white space, colons,
- * and what Unicode says may be ignored, such as the zero-width space and the soft hyphen.
+ * Code units that are invisible in a text, or that wrap base64 and hex and occur in misread UTF-16: controls, white space, colons, and
+ * characters that Unicode marks as ignorable, such as the zero-width space and the soft hyphen.
  */
 const UNSEEN = /[\0-\x20:\s\p{Cf}\p{Default_Ignorable_Code_Point}]/u
 
-/** The same as a table, made when it is first used: most commands look for no secret. */
+/** {@link UNSEEN} as a table, created at its first use: most commands search for no secret. */
 let isUnseen: Uint8Array | null = null
 
-/** A text without its {@link UNSEEN} characters, those of UTF-8 that was read as Latin-1 included. Linear in time. */
+/** Removes the {@link UNSEEN} characters of a text, including those of UTF-8 that was read as Latin-1. Takes linear time. */
 export function squeeze(text: string): string {
   let index = 0
   while (index < text.length && lengthOfUnseen(text, index) === 0) index += 1
@@ -152,7 +150,7 @@ export function squeeze(text: string): string {
   return toText(units.subarray(0, length))
 }
 
-/** How many code units the character at a place takes if it is unseen, else 0. */
+/** Returns the number of code units of the character at an index if it is invisible, else 0. */
 function lengthOfUnseen(text: string, index: number): number {
   const unit = text.charCodeAt(index)
   isUnseen ??= Uint8Array.from({ length: 0x10000 }, (_, each) =>
@@ -171,7 +169,7 @@ function lengthOfUnseen(text: string, index: number): number {
   }
 }
 
-/** The same for UTF-8 that was read as Latin-1, in any case of its letters. */
+/** Does the same for UTF-8 that was read as Latin-1, in any case of its letters. */
 function lengthInLatin1(text: string, index: number): number {
   LATIN_1.lastIndex = index
   return LATIN_1.exec(text)?.[0].length ?? 0

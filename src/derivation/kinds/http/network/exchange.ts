@@ -18,34 +18,31 @@ import { isIdempotent, retryAfterMs, statusMayPass } from '../call/retry.ts'
 import { requestLabel } from '../call/transport.ts'
 import type { SendResult, TransportRequest } from '../call/transport.ts'
 
-/** What one try of a call comes to. */
+/** The result of one try of a call. */
 export interface Tried {
   readonly result: SendResult
-  /** Whether it failed for a reason that may pass. */
+  /** Whether it failed for a temporary reason. */
   readonly mayPass: boolean
-  /** How long the host wants to be left alone, in milliseconds; null when it does not say. */
+  /** The wait that the host asks for, in milliseconds; null for none. */
   readonly retryAfterMs: number | null
 }
 
 export interface TryOptions {
-  /** Breaks the try off. */
+  /** Cancels the try. */
   readonly signal: AbortSignal
   /** Statuses that are a success whatever the body. */
   readonly accepts?: Pick<ReadonlySet<number>, 'has'>
-  /** The leave to make it. */
+  /** The permit to make it. */
   readonly turn: Omit<Turn, 'end'>
-  /** Asked before every redirect is followed. */
+  /** Checks the URL before every redirect is followed. */
   readonly guard: CallGuard
-  /** Where its body has room. Waits for more are no part of the deadline. */
+  /** The memory for its body. Waits for more do not count towards the deadline. */
   readonly share: BodyShare
-  /**
-   * Deadline of the whole exchange, redirects and body included, in milliseconds (H6); waits for the rate do not
-   * count.
-   */
+  /** Deadline of the whole exchange, including redirects and the body, in milliseconds (H6); waits for the rate do not count. */
   readonly timeoutMs: number
-  /** Called whenever a request goes out. */
+  /** Called whenever a request is sent. */
   readonly onSent?: () => void
-  /** Called when the try is over, with how many milliseconds it took; null when it has brought nothing. */
+  /** Called when the try has ended, with its duration in milliseconds; null if it failed. */
   whenOver(tookMs: number | null): void
 }
 
@@ -57,15 +54,15 @@ const DEFAULTS = {
 
 const DEFAULTS_WITH_BODY = { ...DEFAULTS, 'content-type': 'application/json' }
 
-/** Stands for the deadline as the reason why a try is broken off. */
+/** The reason for cancelling a try at its deadline. */
 const TIMED_OUT = Symbol('timed out')
 
-/** Tells the tries under way that their run is stopped. */
+/** Notifies the tries under way when their run is stopped. */
 const ABORTS = new AbortWatch()
 
 /**
- * Makes one try of a call. Redirects are followed by hand, at most five; bodies are read up to 10 MiB, counted after
- * decoding. Rejects with the signal's reason.
+ * Makes one try of a call. It follows at most five redirects itself, and reads bodies up to 10 MiB, counted after decoding. Rejects with
+ * the signal's reason.
  */
 export function tryOnce(
   dispatcher: Dispatcher,
@@ -82,7 +79,7 @@ class Try implements HopOptions {
   readonly #options: TryOptions
   readonly #deadline: Deadline
   #hasGoneOut = false
-  /** How long it waited for leave to send further requests. */
+  /** Milliseconds that it waited for the rate to send further requests. */
   #waitedMs = 0
 
   constructor(dispatcher: Dispatcher, request: TransportRequest, options: TryOptions) {
@@ -145,7 +142,7 @@ class Try implements HopOptions {
     const request = requestLabel(this.#request)
     if (error === TIMED_OUT) {
       const failure = { reason: 'timeout', request, seconds: this.#options.timeoutMs / 1000 } as const
-      // What is paid for may have been done.
+      // A paid operation may have been carried out.
       return { result: err(failure), mayPass: isIdempotent(this.#request), retryAfterMs: null }
     }
     if (error instanceof NetworkFault) {
@@ -156,7 +153,7 @@ class Try implements HopOptions {
     throw error
   }
 
-  /** What a response comes to; `body` is decoded where the response is a success. */
+  /** Returns the result of a response; `body` is decoded if the response is a success. */
   async #tried(response: HopResponse, body: Buffer, tookMs: number): Promise<Tried> {
     const { status } = response
     const request = requestLabel(this.#request)
@@ -188,7 +185,7 @@ class Try implements HopOptions {
     return this.#options.accepts?.has(status) === true
   }
 
-  /** What a response comes to whose status alone says all. */
+  /** Returns the result of a response whose status alone decides. */
   async #accepted({ status, header }: HopResponse, body: Buffer, tookMs: number): Promise<Tried> {
     const text = isSuccess(status)
       ? textOf(body)
@@ -198,14 +195,14 @@ class Try implements HopOptions {
     return { result, mayPass: false, retryAfterMs: null }
   }
 
-  /** Follows redirects from what came of a request, and sends again what was not to go out. */
+  /** Follows redirects of a response, and sends a request again that was not to be sent. */
   async #follow(first: Hop, sent: HopResponse | null): Promise<HopResponse> {
     const { url, secretHeaders } = this.#request
     let hop = first
     let response = sent
     for (let redirects = 0; ;) {
       if (response === null) {
-        // A connection that was long in coming is there for the next moment.
+        // After a slow connection, the next slot can be used.
         await this.#another()
       } else {
         if (this.#accepts(response.status)) return response
@@ -222,7 +219,7 @@ class Try implements HopOptions {
     }
   }
 
-  /** Waits for leave to send one more request to the origin of the call. */
+  /** Waits until one more request to the origin of the call is within the rate. */
   async #another(): Promise<void> {
     const began = performance.now()
     this.#deadline.stop()
@@ -248,12 +245,12 @@ function textOf(body: Buffer): string {
   return isUtf8(body) ? withoutMark(body.toString('utf8')) : ''
 }
 
-/** A text without the byte order mark that it may begin with. */
+/** Removes the byte order mark at the start of a text. */
 function withoutMark(text: string): string {
   return text.charCodeAt(0) === 0xfeff ? text.slice(1) : text
 }
 
-/** The request's headers, with those that every call has unless the derivation says otherwise, ready to go out. */
+/** Returns the request's headers, with defaults for those that the derivation does not set, encoded for sending. */
 function withDefaults({ headers, body }: TransportRequest): Readonly<Record<string, string>> {
   const defaults = body === null ? DEFAULTS : DEFAULTS_WITH_BODY
   const names = Object.keys(headers)
@@ -265,7 +262,7 @@ function withDefaults({ headers, body }: TransportRequest): Readonly<Record<stri
   return all
 }
 
-/** Headers go out byte by byte; this way the bytes are those of the text in UTF-8. */
+/** Headers are sent byte by byte; so the bytes are those of the text in UTF-8. */
 function latin1(text: string): string {
   return /^[\0-\x7f]*$/.test(text) ? text : Buffer.from(text, 'utf8').toString('latin1')
 }

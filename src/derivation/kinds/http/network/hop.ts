@@ -20,10 +20,10 @@ export interface Hop {
   readonly body: string | null
 }
 
-/** The answer to one request. */
+/** The response to one request. */
 export interface HopResponse {
   readonly status: number
-  /** A header's value, the values joined by commas when it is there several times. */
+  /** Returns a header's value; several values are joined by commas. */
   header(name: string): string | undefined
   /** As sent, still encoded; only the first 16 KiB unless the status is 200–299. */
   readonly body: Buffer
@@ -33,35 +33,35 @@ type ResponseHeaders = Readonly<Record<string, string | string[] | undefined>>
 
 const NO_HEADERS: ResponseHeaders = {}
 
-/** How much, and how long, of the body of an error response is waited for, to keep its connection. */
+/** Bytes and milliseconds for which the rest of an error response is read, to keep its connection. */
 const DISCARD_BYTES = 64 * 1024
 const DISCARD_MS = 500
 
-/** Interim answers (status 100 to 199) before the answer itself; none is of any use here. */
+/** Most interim responses (status 100 to 199) before the response itself; none is used. */
 const MAX_INTERIM = 100
 
 /**
- * Pieces that a body may come in, and the bytes for which it may come in one more: ten million chunks of a byte each
- * would be within the limit, and seconds of work.
+ * Most chunks of a body, and the bytes that allow one more: ten million chunks of a byte each would be within the size limit, and take
+ * seconds of work.
  */
 const PIECES = 20_000
 const BYTES_PER_PIECE = 64
 
-/** Header lines of an answer; how long they may be together the client sees to. */
+/** Most header lines of a response; the client limits their length. */
 const MAX_HEADERS = 500
 
 export interface HopOptions {
-  /** Breaks the exchange off; has not done so yet. */
+  /** Cancels the exchange; not yet cancelled. */
   readonly breakOff: BreakOff
-  /** Called right before the request goes out on a connection; where it answers false, it does not go out. */
+  /** Called right before the request is sent on a connection; if it returns false, it is not sent. */
   onSent(): boolean
-  /** Whether there is room for so many bytes of a body; if not, `onRoom` is called once there is. */
+  /** Whether there is memory for this many bytes of a body; if not, `onRoom` is called once there is. */
   hasRoom(bytes: number, onRoom: () => void): boolean
 }
 
 /**
- * Sends one request and reads its answer; null when it was not to go out. Rejects with the reason of the
- * break-off, and with NetworkFault for a body past the limit and for what breaks the connection.
+ * Sends one request and reads its response; null if it was not to be sent. Rejects with the reason of a cancellation, and with NetworkFault
+ * for a body beyond the limit and for an error of the connection.
  */
 export function sendHop(dispatcher: Dispatcher, hop: Hop, options: HopOptions): Promise<HopResponse | null> {
   return new Promise((resolve, reject) => {
@@ -72,12 +72,12 @@ export function sendHop(dispatcher: Dispatcher, hop: Hop, options: HopOptions): 
   })
 }
 
-/** Whether a status is 200–299, as those of answers whose body is read. */
+/** Whether a status is 200–299, for which the body is read. */
 export function isSuccess(status: number): boolean {
   return status >= 200 && status <= 299
 }
 
-/** Splits a URL so that its path goes out as it is written; a fragment is not sent (RFC 9110, section 7.1). */
+/** Splits a URL so that its path is sent as written; a fragment is not sent (RFC 9110, section 7.1). */
 function target(url: string): { origin: string; path: string } {
   const { start, origin } = siteOf(url)
   const fragment = url.indexOf('#')
@@ -127,7 +127,7 @@ class HopReading implements Dispatcher.DispatchHandler, Breakable {
       if (this.#interim > MAX_INTERIM) this.#fail('too many interim responses')
       return
     }
-    // Names and values, one after the other.
+    // Names and values alternate.
     const { rawHeaders } = controller
     if (Array.isArray(rawHeaders) && rawHeaders.length > 2 * MAX_HEADERS) return this.#fail(HEADERS_TOO_LARGE)
     this.#status = status
@@ -158,7 +158,7 @@ class HopReading implements Dispatcher.DispatchHandler, Breakable {
   }
 
   onResponseError(_controller: unknown, error: Error): void {
-    // An error is known with the headers of its response.
+    // The headers of an error response are enough for its failure.
     if (this.#status !== 0 && !this.#isWanted()) this.#settle(() => this.#resolve(this.#response()))
     else this.#settle(() => this.#reject(toNetworkFault(error)))
   }
@@ -191,7 +191,7 @@ class HopReading implements Dispatcher.DispatchHandler, Breakable {
     this.#end(() => this.#reject(new NetworkFault(detail)))
   }
 
-  /** Settles before the answer has ended, which costs the connection. */
+  /** Settles before the response has ended, which closes the connection. */
   #end(settle: () => void): void {
     this.#settle(settle)
     this.#abort()
@@ -205,10 +205,10 @@ class HopReading implements Dispatcher.DispatchHandler, Breakable {
     settle()
   }
 
-  /** Before anything has gone out, so that the connection is good for the next. */
+  /** Stops before anything is sent, so that the next request can use the connection. */
   #holdBack(): void {
     this.#settle(() => this.#resolve(null))
-    // To the client the request has failed; an abort would cost the connection.
+    // For the client the request has failed; an abort would close the connection.
     throw new NetworkFault('held back')
   }
 

@@ -21,7 +21,7 @@ function call(policy: Partial<HostPolicy>): { signal: AbortSignal; policy: HostP
   return { signal: new AbortController().signal, policy: { ...DEFAULT_HOST_POLICY, ...policy } }
 }
 
-/** Calls the URL and answers with the failure, without its label. */
+/** Calls the URL and returns the failure, without its label. */
 async function failureOf(t: TestContext, url: string, policy: Partial<HostPolicy> = {}): Promise<unknown> {
   const transport = new UndiciTransport()
   t.after(() => transport.close())
@@ -39,7 +39,7 @@ async function httpUrl(t: TestContext, listener: RequestListener): Promise<strin
   return `${server.origin}/`
 }
 
-/** A server that sends these bytes as soon as a request comes in. */
+/** Starts a server that sends these bytes as soon as a request arrives. */
 async function rawUrl(
   t: TestContext,
   answer: string,
@@ -52,7 +52,7 @@ async function rawUrl(
   return `${server.origin}/`
 }
 
-/** Writes the chunk again and again until the client has had enough; resolves with the bytes written. */
+/** Writes the chunk again and again until the client disconnects; resolves with the bytes written. */
 async function pour(response: ServerResponse, chunk: Buffer): Promise<number> {
   const closed = once(response, 'close')
   let bytes = 0
@@ -270,7 +270,7 @@ test('H7: a bad status counts even when its body never ends', async (t) => {
     poured.resolve(pour(response, Buffer.alloc(MIB)))
   })
   assert.deepEqual(await failureOf(t, endless), { reason: 'status', status: 500 })
-  // What is read of it is little; the rest is what the buffers on the way hold.
+  // Little of it is read; the rest is in the buffers on the way.
   assert.ok((await poured.promise) < 32 * MIB)
 })
 

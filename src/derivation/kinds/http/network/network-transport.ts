@@ -6,13 +6,13 @@ import type { UndiciTransport } from './undici-transport.ts'
 export interface NetworkTransportOptions {
   /** The only hosts that are called; by default all. */
   readonly allowedHosts?: AllowedHosts
-  /** Called once, right before the first call, when all that calls take has been loaded. */
+  /** Called once, right before the first call, when everything that calls need has been loaded. */
   readonly onLoaded?: () => void
 }
 
 /**
- * Calls the network, by an {@link UndiciTransport} that is loaded with the first call: loading takes a tenth of a start, and much
- * that is done with sheets calls nobody.
+ * Calls the network through an {@link UndiciTransport} that is loaded at the first call: loading takes a tenth of a start, and many
+ * operations make no call.
  */
 export class NetworkTransport implements Transport {
   readonly #allowedHosts: AllowedHosts
@@ -54,7 +54,7 @@ export class NetworkTransport implements Transport {
   async #create(): Promise<UndiciTransport> {
     const { UndiciTransport: Client } = await import('./undici-transport.ts')
     const transport = new Client({ allowedHosts: this.#allowedHosts })
-    // Closed, it says so to who calls.
+    // A closed transport refuses the call.
     if (this.#closed) await transport.close()
     this.#loaded = transport
     this.#onLoaded?.()

@@ -12,7 +12,7 @@ import { UndiciTransport } from './undici-transport.ts'
 const SECRET = 'very-secret-value'
 const { signal } = new AbortController()
 
-/** Answers `/to/<status>?<location>` with that redirect, and anything else with what was asked. */
+/** Responds to `/to/<status>?<location>` with that redirect, and to anything else with the request. */
 async function redirector(t: TestContext): Promise<LocalServer> {
   const server = await startHttp((incoming, response) => {
     const [, status, location] = /^\/to\/(\d+)\?(.*)$/.exec(incoming.url ?? '') ?? []

@@ -1,18 +1,18 @@
 import type { Hop, HopResponse } from './hop.ts'
 import { NetworkFault } from '../call/network-fault.ts'
 
-/** Redirects followed in one exchange. */
+/** Most redirects that are followed in one exchange. */
 export const MAX_REDIRECTS = 5
 
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 
-/** Credentials that belong to one origin, whether or not they come from the environment. */
+/** Headers with credentials of one origin, whether or not they come from the environment. */
 const CREDENTIALS: readonly string[] = ['authorization', 'cookie']
 
 /**
- * The request that a redirect asks for; null when the answer is none that can be followed. As fetch does it: 303, and
- * 301 and 302 after POST, become GET without a body. To another origin, credentials and the headers named in
- * `secretHeaders` (lower case) are left out. Throws NetworkFault for addresses other than http and https.
+ * Returns the request that a redirect leads to; null if the response is not a redirect that can be followed. As in fetch, 303, and 301 and
+ * 302 after POST, become GET without a body. To another origin, credentials and the headers in `secretHeaders` (lower case) are not sent.
+ * Throws NetworkFault for schemes other than http and https.
  */
 export function redirectedHop(
   hop: Hop,
@@ -21,7 +21,7 @@ export function redirectedHop(
 ): Hop | null {
   const location = REDIRECTS.has(response.status) ? response.header('location') : undefined
   if (location === undefined) return null
-  // Header bytes come as Latin-1; addresses are UTF-8 where they are not ASCII.
+  // Header bytes are read as Latin-1; addresses are UTF-8 if they are not ASCII.
   const to = URL.parse(Buffer.from(location, 'latin1').toString('utf8'), hop.url)
   if (!to) throw new NetworkFault('redirect to an invalid address')
   if (to.protocol !== 'http:' && to.protocol !== 'https:') {

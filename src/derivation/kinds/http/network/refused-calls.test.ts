@@ -16,7 +16,7 @@ import type { LocalServer } from '../testing/local-server.ts'
 import { UndiciTransport } from './undici-transport.ts'
 import type { UndiciTransportOptions } from './undici-transport.ts'
 
-/** Ways to write addresses that are never called; each is the host and perhaps the port of a URL. */
+/** Spellings of addresses that are never called; each is the host and perhaps the port of a URL. */
 const SPELLINGS: readonly string[] = [
   // The address of most metadata services.
   '169.254.169.254',
@@ -59,7 +59,7 @@ const SPELLINGS: readonly string[] = [
   'user:pass@169.254.169.254',
   'api.example@169.254.169.254',
   'api.example%2f@169.254.169.254',
-  // Others of the network, and other clouds.
+  // Other addresses of the network, and other clouds.
   '169.254.0.0',
   '169.254.170.2',
   '169.254.255.255',
@@ -107,7 +107,7 @@ const SPELLINGS: readonly string[] = [
   '[2002:6464:64c8::1]',
 ]
 
-/** The far end of calls that are allowed; `/to?<location>` redirects there. */
+/** Starts the host of allowed calls; `/to?<location>` redirects there. */
 async function startServer(t: TestContext): Promise<LocalServer> {
   const server = await startHttp((incoming, response) => {
     const [, location] = /^\/to\?(.*)$/.exec(incoming.url ?? '') ?? []
@@ -131,7 +131,7 @@ function transportFor(t: TestContext, options: UndiciTransportOptions = {}): Und
   return transport
 }
 
-/** What a call comes to, and in how many tries. */
+/** The result of a call, and the number of its tries. */
 interface Outcome {
   readonly json?: unknown
   readonly failure?: Failure & { readonly detail?: string }
@@ -155,12 +155,12 @@ async function call(
   return answer.ok ? { json: answer.value.json, tries } : { failure: answer.error, tries }
 }
 
-/** What a call comes to that is refused before it begins. */
+/** The outcome of a call that is refused before it begins. */
 function refused(url: string, detail: string): Outcome {
   return { failure: { reason: 'refused', request: `GET ${url}`, detail }, tries: 0 }
 }
 
-/** What a call comes to that is broken off on its way, and not tried again. */
+/** The outcome of a call that is cancelled while under way, and not tried again. */
 function brokenOff(url: string, detail: string): Outcome {
   return { failure: { reason: 'network', request: `GET ${url}`, detail }, tries: 1 }
 }
@@ -225,7 +225,7 @@ test('what a name leads to is judged with a zone, which no URL can have', async 
   for (const zoned of ['http://[fe80::1%25lo]/', 'http://[fe80::1%lo]/']) assert.equal(URL.parse(zoned), null)
 })
 
-/** A resolver that answers each time with the next of these, and in the end always with the last. */
+/** Returns a resolver whose successive responses are these; the last one repeats. */
 function resolving(...answers: readonly (readonly string[])[]): Lookup & { asked(): number } {
   let asked = 0
   const lookup: Lookup = (_hostname, _options, callback) => {
@@ -261,7 +261,7 @@ test('a name that leads to a refused address is refused whole, whichever other a
   }
   assert.deepEqual(watch.attempts, [])
   assert.equal(server.connections(), 0)
-  // So would a good one have been connected to.
+  // With an allowed address the same port is reachable.
   const url = `http://good.test:${server.port}/`
   assert.deepEqual(await call(transportFor(t, { lookup: resolving(['127.0.0.1']) }), url), ANSWERED)
   assert.deepEqual(watch.attempts, ['127.0.0.1'])
@@ -275,7 +275,7 @@ test('a name is looked up once for a connection: one that is good at first and l
   const transport = transportFor(t, { lookup })
   assert.deepEqual(await call(transport, url), ANSWERED)
   assert.deepEqual([lookup.asked(), watch.attempts], [1, ['127.0.0.1']])
-  // The connection is kept, and needs no name.
+  // The connection is kept, and needs no lookup.
   assert.deepEqual(await call(transport, url), ANSWERED)
   assert.deepEqual([lookup.asked(), server.connections()], [1, 1])
 
@@ -342,7 +342,7 @@ test('--allow-net: a redirect to a host that is listed is followed, by whatever 
   assert.deepEqual([first.connections(), second.connections()], [1, 1])
 })
 
-/** A host that is listed, URLs that are called, and URLs that are not. */
+/** A list of hosts, URLs that are called, and URLs that are not. */
 const LISTED: readonly { list: string; called: readonly string[]; refused: readonly string[] }[] = [
   {
     list: 'api.example',

@@ -9,17 +9,17 @@ import { parseJson } from '../response/parse-json.ts'
 import { HTTP_METHODS, requestLabel } from '../call/transport.ts'
 import type { SendOptions, SendResult, Transport, TransportRequest } from '../call/transport.ts'
 
-/** What a stub answers with. */
+/** The prepared responses of a stub. */
 export interface StubResponses {
   /** By the exact text `<METHOD> <URL>`. */
   readonly responses: ReadonlyMap<string, JsonValue>
-  /** The same for requests that are answered with a status and no body. */
+  /** Statuses of responses without a body, by the same text. */
   readonly statuses?: ReadonlyMap<string, number>
-  /** Answers requests without a response; undefined leaves them to fail (D41). */
+  /** Makes the response to any other request; undefined makes it fail (D41). */
   readonly fallback?: (request: TransportRequest) => JsonValue | undefined
 }
 
-/** A transport that never leaves the process: answers with prepared payloads and status 200 (H6, D41). */
+/** A transport that never leaves the process: it returns prepared payloads with status 200 (H6, D41). */
 export class StubTransport implements Transport {
   readonly #stub: StubResponses
 
@@ -34,7 +34,7 @@ export class StubTransport implements Transport {
     const status = this.#stub.statuses?.get(label)
     if (status !== undefined) {
       if (accepts?.has(status) === true) return ok({ status, json: null, text: '', durationMs: 0 })
-      // An empty body is no JSON.
+      // An empty body is not JSON.
       if (isSuccess(status)) return err({ reason: 'malformed-json', request: label })
       return err({ reason: 'status', request: label, status })
     }
@@ -44,11 +44,11 @@ export class StubTransport implements Transport {
   }
 
   #unprepared(label: string, request: TransportRequest): JsonValue | undefined {
-    // A prepared null is an answer too.
+    // A prepared null is a response too.
     return this.#stub.responses.has(label) ? null : this.#stub.fallback?.(request)
   }
 
-  /** Nothing is called anyway. */
+  /** Nothing is called in any case. */
   refusal(): null {
     return null
   }

@@ -16,7 +16,7 @@ type Sent = Partial<TransportRequest> & {
   readonly signal?: AbortSignal
 }
 
-/** A transport on a clock of its own, with a server that listens to it. */
+/** A transport on its own clock, with a server. */
 class Subject {
   readonly clock: JumpingClock = new JumpingClock()
   readonly transport: UndiciTransport
@@ -30,7 +30,7 @@ class Subject {
     t.after(() => this.transport.close())
   }
 
-  /** Starts the server; `listener` is told how many requests came before. */
+  /** Starts the server; `listener` receives the number of earlier requests. */
   async serve(
     listener: (before: number, response: ServerResponse, incoming: IncomingMessage) => void,
   ): Promise<this> {
@@ -61,7 +61,7 @@ class Subject {
     )
   }
 
-  /** The failure of a call without its label; null for a success. */
+  /** Returns the failure of a call without its label; null for a success. */
   async failure(sent: Sent = {}): Promise<unknown> {
     const answer = await this.send(sent)
     if (answer.ok) return null
@@ -74,7 +74,7 @@ class Subject {
   }
 }
 
-/** Answers with each of these in turn, then with 200; a status, or how the connection breaks. */
+/** Responds with each of these in turn, then with 200; a status, or a reset of the connection. */
 function inTurn(...answers: readonly (number | 'reset')[]): Parameters<Subject['serve']>[0] {
   return (before, response, incoming) => {
     const answer = answers[before] ?? 200
@@ -166,7 +166,7 @@ for (const [method, tries] of [
   ['PATCH', 1],
 ] as const) {
   test(`a ${method} that runs into its deadline is tried ${tries === 1 ? 'once' : 'again'}`, async (t) => {
-    // Time passes when a request has come, and not before.
+    // The time advances only when a request has arrived.
     const subject = await new Subject(t).serve(() => t.mock.timers.tick(10_000))
     t.mock.timers.enable({ apis: ['setTimeout'] })
     const failure = await subject.failure({ method, policy: { retries: 1 } })
@@ -264,7 +264,7 @@ test('redirects within the origin count in the rate, also with all places taken'
   const failures = await Promise.all(Array.from({ length: 10 }, () => subject.failure({ url, policy })))
   assert.deepEqual(new Set(failures), new Set([null]))
   assert.equal(subject.requests.length, 20)
-  // The far end cannot tell when they went out on this clock; four windows of five have to have begun.
+  // The host cannot know when they were sent on this clock; four windows of five must have begun.
   assert.ok(subject.clock.now() >= 3300, String(subject.clock.now()))
 })
 
@@ -480,7 +480,7 @@ test('the duration is that of the try that went well', async (t) => {
   const begun = performance.now()
   const answer = await subject.send()
   const both = performance.now() - begun
-  // Timers and rounding are a millisecond off at most.
+  // Timers and rounding are at most a millisecond off.
   assert.ok(answer.ok && answer.value.durationMs <= both - 300 + 2, JSON.stringify({ answer, both }))
 })
 

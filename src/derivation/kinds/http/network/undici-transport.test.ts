@@ -30,7 +30,7 @@ function request(url: string, more: Partial<TransportRequest> = {}): TransportRe
   return { method: 'GET', url, headers: {}, body: null, secretHeaders: new Set(), ...more }
 }
 
-/** The answer without its duration, which differs each time. */
+/** Returns the response without its duration, which differs each time. */
 async function send(
   transport: UndiciTransport,
   asked: TransportRequest,
@@ -174,7 +174,7 @@ test('calls to one host are limited, those to another are not held up by them', 
     held.push(() => response.end('1'))
     if (held.length > 3) full.reject(new Error(`${held.length} calls at a time`))
     if (held.length === 3) full.resolve()
-    // Once three have been seen to wait, one is answered for each that comes, so that three always wait.
+    // Once three calls wait, one gets its response for each new one, so that three always wait.
     if (came > 3) held.shift()?.()
     if (came === CALLS) for (const answer of held.splice(0)) answer()
   })

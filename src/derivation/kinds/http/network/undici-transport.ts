@@ -18,30 +18,32 @@ import type { SendOptions, SendResult, Transport, TransportRequest } from '../ca
 export interface UndiciTransportOptions extends LimiterOptions {
   /** The only hosts that are called; by default all. */
   readonly allowedHosts?: AllowedHosts
-  /** Finds the addresses of a name; by default that of the system. */
+  /** Resolves the addresses of a name; by default the system does. */
   readonly lookup?: Lookup
 }
 
-/** Calls that are quicker come by about as fast as they are stored; to keep their places would only slow them down. */
+/**
+ * Shortest duration of a slow call. Faster calls complete about as fast as they are stored; holding their permits would only slow them
+ * down.
+ */
 const SLOW_MS = 10
 
-/** Bytes of the bodies of all calls under way, beyond which all but the oldest wait to be read on. */
+/** Bytes of the bodies of all calls under way, beyond which all but the oldest wait. */
 const BODY_ROOM = 8 * 1024 * 1024
 
-/** Longer than a try takes by default, so that then it is the deadline that ends it, and shorter than systems wait. */
+/** Longer than the default deadline of a try, so that usually the deadline ends it, and shorter than the timeout of systems. */
 const CONNECT_TIMEOUT_MS = 60_000
 
 /**
- * The transport that calls the network, as often at a time and as fast as the policy of each host allows; the newest
- * call's policy holds for all that wait for its origin. Connections are kept alive. Whatever is called, nothing
- * connects to {@link isRefusedAddress | refused addresses}.
+ * The transport to the network, within the concurrency and rate of each host's policy; the newest call's policy applies to all calls that
+ * wait for its origin. Connections are kept alive. It never connects to {@link isRefusedAddress | refused addresses}.
  */
 export class UndiciTransport implements Transport {
   readonly #limiter: Limiter
   readonly #guard: CallGuard
   readonly #room = new BodyRoom(BODY_ROOM)
   readonly #agent: Agent
-  /** Tries that are over, and whose places are to be given back. */
+  /** Tries that have ended, and whose permits are to be ended. */
   #over: Turn[] = []
 
   constructor(options: UndiciTransportOptions = {}) {
@@ -50,7 +52,7 @@ export class UndiciTransport implements Transport {
     this.#guard = new CallGuard(allowedHosts)
     this.#agent = new Agent({
       pipelining: 1,
-      // Told so itself, the agent would put together and hash a key of its own for every call.
+      // If the agent received the option, it would build and hash a key of its own for every call.
       factory: (origin, pool: Pool.Options) => new Pool(origin, { ...pool, allowH2: false }),
       connect: guardedConnector(CONNECT_TIMEOUT_MS, lookup),
       // The deadline of the exchange covers both.
@@ -103,7 +105,7 @@ export class UndiciTransport implements Transport {
     })
   }
 
-  /** Ends a turn when the client has its connection back, so that the next try need not open another. */
+  /** Ends a permit once the client has its connection back, so that the next try need not open another. */
   #endSoon(turn: Turn): void {
     if (this.#over.push(turn) > 1) return
     setImmediate(() => {
@@ -114,7 +116,7 @@ export class UndiciTransport implements Transport {
   }
 }
 
-/** Returns a try of a call with what its host asked for: 429 pauses all calls, and so does 503 with `Retry-After`. */
+/** Returns a try of a call with the pause that its host asked for: 429 pauses all calls, and so does 503 with `Retry-After`. */
 function asTry({ result, mayPass, retryAfterMs }: Tried): Try<SendResult> {
   const status = !result.ok && result.error.reason === 'status' ? result.error.status : 0
   const isPause = status === 429 || (status === 503 && retryAfterMs !== null)

@@ -5,7 +5,7 @@ import { fieldsOf, inputValue, parseTemplate, plainText } from '../../../definit
 import type { FieldSlot, TemplateScope } from '../../../definition/template.ts'
 import { parseJson } from '../response/parse-json.ts'
 
-/** The template of a JSON body: JSON in which strings can hold placeholders (H2, D21). */
+/** The template of a JSON body: JSON whose strings can contain placeholders (H2, D21). */
 export type BodyTemplate =
   | { readonly kind: 'literal'; readonly value: JsonValue }
   /** A string that is exactly one placeholder: the value itself, its type kept. */
@@ -15,20 +15,20 @@ export type BodyTemplate =
   | { readonly kind: 'array'; readonly items: readonly BodyTemplate[] }
   | { readonly kind: 'object'; readonly entries: readonly (readonly [string, BodyTemplate])[] }
 
-/** Reads `body_template`. Throws through `scope.fail` for text that is no JSON and for bad placeholders. */
+/** Reads `body_template`. Calls `scope.fail` for invalid JSON and for invalid placeholders. */
 export function parseBodyTemplate(template: JsonValue, scope: TemplateScope): BodyTemplate {
   return parseNode(typeof template === 'string' ? structureOf(template, scope) : template, scope)
 }
 
 /**
- * The structure that a text template stands for. A placeholder outside quotes is put in quotes, which makes it a
- * string that is exactly one placeholder; one inside quotes is part of its string. So both forms of a template have
- * one meaning, and what comes out is JSON whatever the values are.
+ * Returns the structure of a text template. A placeholder outside quotes is quoted, which makes it a string that is exactly one
+ * placeholder; one inside quotes is part of its string. So both forms of a template mean the same, and the output is JSON whatever the
+ * values are.
  */
 function structureOf(text: string, scope: TemplateScope): JsonValue {
   const asStructure = parseJson(text)
   if (asStructure !== undefined) return asStructure
-  // Quotes alone would let a placeholder stand where a key belongs; null shows that it stands for a value.
+  // Quotes alone would allow a placeholder in place of a key; null shows that it is a value.
   const parts = parseTemplate(text, scope)
   const withNulls = parts.map((part) => (typeof part === 'string' ? part : 'null')).join('')
   const structure = parseJson(withNulls) === undefined ? undefined : parseJson(quoteBare(parts))
@@ -68,7 +68,7 @@ function parseNode(node: JsonValue, scope: TemplateScope): BodyTemplate {
   return { kind: 'object', entries }
 }
 
-/** Escapes can bring what a YAML file cannot hold, and what has no canonical JSON (RFC 8785) has no input hash. */
+/** Escapes can contain characters that a YAML file cannot; text without canonical JSON (RFC 8785) has no input hash. */
 function refuseSurrogates(text: string, scope: TemplateScope): void {
   if (!text.isWellFormed()) {
     scope.fail('body_template has a lone surrogate (\\ud800 to \\udfff), which is no character; take it out')
@@ -85,7 +85,7 @@ function parseText(text: string, scope: TemplateScope): BodyTemplate {
     : { kind: 'literal', value: text }
 }
 
-/** The fields that placeholders of a body name. */
+/** Returns the fields that placeholders of a body name. */
 export function bodyFields(template: BodyTemplate): readonly string[] {
   switch (template.kind) {
     case 'literal':
@@ -101,7 +101,7 @@ export function bodyFields(template: BodyTemplate): readonly string[] {
   }
 }
 
-/** Puts the inputs into a body; a null stays null, and inside longer text is the text `null` (D21, D22). */
+/** Fills the inputs into a body; a null stays null, and inside longer text becomes the text `null` (D21, D22). */
 export function renderBody(template: BodyTemplate, inputs: InputValues): JsonValue {
   switch (template.kind) {
     case 'literal':

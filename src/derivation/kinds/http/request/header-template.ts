@@ -12,13 +12,13 @@ export interface HeaderTemplate {
   readonly parts: readonly Part[]
 }
 
-/** A header with its fields filled in; what comes from the environment is still to be put in, so nothing is secret. */
+/** A header with its fields filled in; placeholders of the environment are not, so it contains no secret. */
 export interface PlannedHeader {
   readonly name: string
   readonly parts: readonly (string | EnvSlot)[]
 }
 
-/** Headers about the connection or the message's framing, which are the transport's (RFC 9110, sections 7.2, 7.6.1). */
+/** Headers about the connection or the message's framing, which the transport sets (RFC 9110, sections 7.2, 7.6.1). */
 const RESERVED = new Set([
   'connection',
   'content-length',
@@ -66,7 +66,7 @@ function hasControlCharacter(text: string): boolean {
   return /\p{Cc}/u.test(text)
 }
 
-/** The names of the environment variables that headers use, each once. */
+/** Returns the names of the environment variables that headers use, each once. */
 export function envNames(headers: readonly { readonly parts: readonly Part[] }[]): readonly string[] {
   const names = headers.flatMap(({ parts }) =>
     parts.flatMap((part) => (typeof part === 'object' && 'env' in part ? [part.env] : [])),
@@ -74,7 +74,7 @@ export function envNames(headers: readonly { readonly parts: readonly Part[] }[]
   return [...new Set(names)]
 }
 
-/** Puts the inputs into headers, percent-encoded (H2), or names the field that is null (D22). */
+/** Fills the inputs into headers, percent-encoded (H2), or returns the field that is null (D22). */
 export function planHeaders(
   headers: readonly HeaderTemplate[],
   inputs: InputValues,
@@ -99,11 +99,11 @@ export function planHeaders(
 }
 
 /**
- * The value of an environment variable for a header (D23). Throws OperationError, never with the value, when it is
- * missing or holds control characters. `file` is the derivation file that uses it.
+ * Returns the value of an environment variable for a header (D23). Throws OperationError, never with the value, if it is missing or has
+ * control characters. `file` is the derivation file that uses it.
  */
 export function readEnv(name: string, env: NodeJS.ProcessEnv, file: string): string {
-  // The environment inherits from Object like any object.
+  // `env` inherits from Object.
   const value = Object.hasOwn(env, name) ? env[name] : undefined
   if (value === undefined) {
     throw new OperationError(

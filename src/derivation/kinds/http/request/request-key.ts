@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import type { PlannedHeader } from './header-template.ts'
 
-/** What is sent, with all but the secrets filled in. */
+/** A request as sent, except for its secrets. */
 interface PlannedRequest {
   readonly method: string
   readonly hashed: { readonly url: string }
@@ -9,8 +9,8 @@ interface PlannedRequest {
 }
 
 /**
- * Returns the key under which the response to a request is kept: `sha256:` and the hash of its method, URL, headers and body as they
- * are sent. A secret counts by the name of its environment variable. Headers that every request has are left out.
+ * Returns the key under which the response to a request is kept: `sha256:` and the hash of its method, URL, headers and body as sent. A
+ * secret is represented by the name of its environment variable. Headers that every request has are left out.
  */
 export function requestKey(
   { method, hashed: { url }, headers }: PlannedRequest,
@@ -22,7 +22,7 @@ export function requestKey(
 
 type SentHeader = readonly [name: string, ...parts: (string | { readonly env: string })[]]
 
-/** A header whose texts are as long as they can be, however its template was put together. */
+/** Returns a header with adjacent texts joined, however its template was split. */
 function sentHeader({ name, parts }: PlannedHeader): SentHeader {
   const merged: (string | { readonly env: string })[] = []
   for (const part of parts) {

@@ -9,9 +9,9 @@ export interface UrlTemplate {
   readonly parts: readonly (string | FieldSlot)[]
   /** `host:port`. */
   readonly host: string
-  /** Where the path starts in every resolved URL: scheme and authority have no placeholders. */
+  /** The index of the path in every resolved URL: scheme and authority have no placeholders. */
   readonly pathStart: number
-  /** The path's segments, by position, that have a placeholder. */
+  /** The indexes of the path's segments with a placeholder. */
   readonly filledSegments: readonly number[]
 }
 
@@ -20,16 +20,16 @@ export type RenderedUrl =
   | { readonly outcome: 'url'; readonly url: string }
   /** This field is null (D22). */
   | { readonly outcome: 'blocked'; readonly field: string }
-  /** Values made this segment of the path `.` or `..` (D21). */
+  /** Values turned this segment of the path into `.` or `..` (D21). */
   | { readonly outcome: 'dot-segment'; readonly url: string; readonly segment: string }
 
-/** `.` and `..`, also where the template's own text has a dot in its encoded form. */
+/** Matches `.` and `..`, also if the template's own text has an encoded dot. */
 const DOT_SEGMENT = /^(?:\.|%2e){1,2}$/i
 
-/** Where a segment begins as one of these: hardly any does, and to look for that takes less than to split. */
+/** Matches the start of such a segment: few URLs have one, and this search is faster than splitting. */
 const DOT_AT_START = /\/(?:\.|%2e)/i
 
-/** Reads the template of a URL. Throws through `scope.fail` for all that D20 and D21 hold against it. */
+/** Reads the template of a URL. Calls `scope.fail` for violations of D20 and D21. */
 export function parseUrlTemplate(text: string, scope: TemplateScope): UrlTemplate {
   const parts = parseTemplate(text, scope)
   for (const part of parts) if (typeof part === 'string') refuseCharacters(part, scope)
@@ -69,12 +69,12 @@ function hostOf(scheme: string, authority: string, scope: TemplateScope): string
   return hostOfUrl(parsed)
 }
 
-/** The segments of the path that `text` starts with. */
+/** Returns the segments of the path at the start of `text`. */
 function segmentsOf(text: string): readonly string[] {
   return (/^[^?#]*/.exec(text)?.[0] ?? '').split('/')
 }
 
-/** Puts the inputs into the URL: each percent-encoded, so that it cannot reach beyond its place (H2, D21, D22). */
+/** Fills the inputs into the URL, each percent-encoded, so that it cannot change the URL's structure (H2, D21, D22). */
 export function renderUrl(template: UrlTemplate, inputs: InputValues): RenderedUrl {
   let url = ''
   for (const part of template.parts) {

@@ -5,7 +5,7 @@ import { BodyRoom, SMALL_BODY, type BodyShare } from './body-memory.ts'
 
 const UNIT = SMALL_BODY * 2
 
-/** Asks for room, and notes in `told` when it is there. */
+/** Asks for memory, and notes in `told` when it is available. */
 function ask(share: BodyShare, units: number, told: string[], name = ''): boolean {
   return share.has(units * UNIT, () => told.push(name))
 }

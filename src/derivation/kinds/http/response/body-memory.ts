@@ -1,27 +1,27 @@
-/** Bodies up to this are so small that nobody counts them. */
+/** Bodies up to this size do not count. */
 export const SMALL_BODY = 64 * 1024
 
 /**
- * Room in memory for the bodies of all calls under way. A body that finds no more waits until others are done with; the
- * one that has had room for longest never waits, so that there is always one that comes to its end.
+ * The memory budget for the bodies of all calls under way. A body that exceeds it waits until others are released; the oldest one never
+ * waits, so that one always completes.
  */
 export class BodyRoom {
   readonly #capacity: number
-  /** In the order of their coming. */
+  /** In the order of their creation. */
   readonly #shares = new Set<BodyShare>()
   #taken = 0
 
-  /** `capacity`: bytes; what the oldest takes beyond them may come on top. */
+  /** `capacity`: bytes; the oldest reservation may exceed them. */
   constructor(capacity: number) {
     this.#capacity = capacity
   }
 
-  /** Begins a share, which has to be given back. */
+  /** Begins a reservation, which must be given back. */
   share(): BodyShare {
     return new BodyShare(this)
   }
 
-  /** For its shares: room for so many bytes in all. */
+  /** Internal to {@link BodyShare}: reserves this many bytes in all. */
   grant(share: BodyShare, bytes: number): boolean {
     this.#shares.add(share)
     const [oldest] = this.#shares
@@ -30,20 +30,20 @@ export class BodyRoom {
     return true
   }
 
-  /** For its shares: this one is done with. */
+  /** Internal to {@link BodyShare}: removes a reservation. */
   leave(share: BodyShare): void {
     this.#shares.delete(share)
     this.giveBack(share.size)
   }
 
-  /** For its shares: bytes that one no longer takes. */
+  /** Internal to {@link BodyShare}: releases bytes. */
   giveBack(bytes: number): void {
     this.#taken -= bytes
     for (const other of this.#shares) other.retry()
   }
 }
 
-/** What one call takes of the room. */
+/** The memory that one call has reserved. */
 export class BodyShare {
   readonly #room: BodyRoom
   #size = 0
@@ -55,15 +55,12 @@ export class BodyShare {
     this.#room = room
   }
 
-  /** Bytes that it has. */
+  /** Reserved bytes. */
   get size(): number {
     return this.#size
   }
 
-  /**
-   * Whether there is room for so many bytes in all. If not, `onRoom` is called once there is, in place of one given
-   * before.
-   */
+  /** Whether this many bytes in all are reserved. If not, `onRoom` is called once they may be; it replaces an earlier callback. */
   has(bytes: number, onRoom: () => void): boolean {
     if (this.#over || bytes <= Math.max(SMALL_BODY, this.#size)) return true
     this.#wanted = Math.max(bytes, this.#wanted)
@@ -72,7 +69,7 @@ export class BodyShare {
     return false
   }
 
-  /** Waits for room for so many bytes in all. Rejects with the signal's reason, and wants no more then. */
+  /** Waits for this many bytes in all. Rejects with the signal's reason, and then waits no more. */
   async wait(bytes: number, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted()
     const { promise, resolve, reject } = Promise.withResolvers<void>()
@@ -90,7 +87,7 @@ export class BodyShare {
     }
   }
 
-  /** Gives back what it has beyond so many bytes. */
+  /** Releases the bytes beyond this many. */
   shrinkTo(bytes: number): void {
     const surplus = this.#size - bytes
     if (surplus <= 0) return
@@ -99,7 +96,7 @@ export class BodyShare {
     this.#room.giveBack(surplus)
   }
 
-  /** For the room: others have given theirs back. */
+  /** Internal to {@link BodyRoom}: others have released memory. */
   retry(): void {
     const waiting = this.#waiting
     if (waiting === null || !this.#take()) return
@@ -107,7 +104,7 @@ export class BodyShare {
     waiting()
   }
 
-  /** Gives everything back; whoever waits goes on without. */
+  /** Releases everything; a waiting body continues without a reservation. */
   giveBack(): void {
     if (this.#over) return
     this.#over = true

@@ -15,27 +15,26 @@ const inflateZlib: Decoder = promisify(inflate)
 const inflateBare: Decoder = promisify(inflateRaw)
 
 /**
- * What the transport can decode, as `accept-encoding` says it. Not Brotli nor zstd: it is the body, however small,
- * that says how much memory its decoder takes, 16 MiB and more.
+ * The encodings that the transport can decode, as `accept-encoding`. Without Brotli and zstd: there the body, however small, decides how
+ * much memory its decoder takes, 16 MiB and more.
  */
 export const ACCEPT_ENCODING = 'gzip, deflate'
 
-/** More encodings over one another than this are an attack, not an answer. */
+/** More nested encodings than this are an attack. */
 const MAX_LAYERS = 3
 
 /**
- * Bytes that may come out of a layer, one try after the other: how many will come nobody knows before, and room for the
- * most there can be would hold up all others.
+ * Sizes to which a layer may grow, one after the other: the final size is unknown, and reserving the largest one would delay all other
+ * calls.
  */
 const STEPS = [256 * 1024, 1024 * 1024, 4 * 1024 * 1024, BODY_LIMIT]
 
-/** Waits for room for so many bytes in all. */
+/** Waits for memory for this many bytes in all. */
 type MakeRoom = (bytes: number) => Promise<void>
 
 /**
- * Takes a body out of its content encodings (RFC 9110, section 8.4). Decoding stops as soon as more than 10 MiB come
- * out of a layer; `makeRoom` is waited for before more than 256 KiB do, and asked for at most about four times what
- * comes out. Throws NetworkFault.
+ * Decodes the content encodings of a body (RFC 9110, section 8.4). It stops as soon as a layer exceeds 10 MiB. It waits for `makeRoom`
+ * before a layer exceeds 256 KiB, and asks for at most about four times the result. Throws NetworkFault.
  */
 export async function decodeBody(body: Buffer, contentEncoding: string, makeRoom: MakeRoom): Promise<Buffer> {
   const layers = contentEncoding

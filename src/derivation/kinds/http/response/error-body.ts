@@ -3,34 +3,31 @@ import type { Gunzip, Inflate, InflateRaw } from 'node:zlib'
 import { GrowingBuffer } from './growing-buffer.ts'
 import type { SecretGuard } from '../guard/secret-guard.ts'
 
-/** Bytes of an error response that are read, and searched for secrets: one that the excerpt cuts in two is found in these. */
+/** Bytes of an error response that are read and searched for secrets, so that a secret is found that the end of the excerpt cuts in two. */
 export const ERROR_BODY_BYTES = 16 * 1024
 
-/** Bytes of it that are kept with the failure. */
+/** Bytes of an error response that are stored with the failure. */
 const EXCERPT_BYTES = 2048
 
-/** Stands in the place of an excerpt that would give a secret away (D23). */
+/** Replaces an excerpt that would reveal a secret (D23). */
 const WITHHELD = '[withheld: the response repeats a secret of the request]'
 
 /** Characters that neither a terminal nor every store takes, but for tabs and line breaks. */
 // oxlint-disable-next-line no-control-regex
 const CONTROLS = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f]/g
 
-/**
- * The text that an error response begins with, of up to 16 KiB; undefined when it has none that can be read. `body` may have been
- * cut anywhere.
- */
+/** Returns the start of an error response as text, from up to 16 KiB; undefined if it has no readable text. `body` may be cut anywhere. */
 export async function errorText(
   body: Buffer,
   contentEncoding: string | undefined,
 ): Promise<string | undefined> {
   const plain = await decodedStart(body.subarray(0, ERROR_BODY_BYTES), contentEncoding?.trim().toLowerCase())
-  // A character that the cut has left half of is dropped.
+  // Half a character at the cut is dropped.
   const text = new TextDecoder().decode(plain, { stream: true }).replaceAll(CONTROLS, '\u{fffd}').trim()
   return text === '' ? undefined : text
 }
 
-/** The first 2 KB of an error response, for people to read, unless they are near a secret of the request. */
+/** Returns the first 2 KB of an error response, for people to read, unless they are near a secret of the request. */
 export function excerptOf(text: string, guard: SecretGuard): string {
   if (guard.isIn(text)) return WITHHELD
   const bytes = Buffer.from(text, 'utf8')
@@ -38,7 +35,7 @@ export function excerptOf(text: string, guard: SecretGuard): string {
   return `${new TextDecoder().decode(bytes.subarray(0, EXCERPT_BYTES), { stream: true })}…`
 }
 
-/** What the start of an encoded body decodes to, as far as it goes; nothing for an encoding that is not known. */
+/** Decodes the start of an encoded body as far as possible; empty for an unknown encoding. */
 function decodedStart(body: Buffer, encoding = 'identity'): Promise<Buffer> | Buffer {
   const options = { finishFlush: constants.Z_SYNC_FLUSH, chunkSize: ERROR_BODY_BYTES }
   switch (encoding) {
@@ -55,7 +52,7 @@ function decodedStart(body: Buffer, encoding = 'identity'): Promise<Buffer> | Bu
   }
 }
 
-/** `deflate` means the zlib format, and some servers send bare deflate data under that name. */
+/** Whether a body has the zlib format, which `deflate` means; some servers send raw deflate data under that name. */
 export function isZlib(body: Uint8Array): boolean {
   return ((body[0] ?? 0) & 0x0f) === 8
 }
@@ -66,11 +63,11 @@ async function startOf(decoder: Gunzip | Inflate | InflateRaw, body: Buffer): Pr
   try {
     for await (const chunk of decoder as AsyncIterable<Buffer>) {
       start.add(chunk.subarray(0, ERROR_BODY_BYTES - start.length))
-      // However much more there is: a few bytes can stand for many.
+      // Stops here, since a few bytes can decode to many.
       if (start.length >= ERROR_BODY_BYTES) break
     }
   } catch {
-    // What came before the fault is shown.
+    // The text before the error is returned.
   }
   return start.bytes()
 }

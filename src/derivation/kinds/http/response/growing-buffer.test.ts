@@ -15,7 +15,7 @@ test('bytes come out as they went in, in whatever pieces', () => {
 
 test('pieces are copied, and what fits on one page is not copied once more', () => {
   const buffer = new GrowingBuffer()
-  // Longer than what comes from a pool.
+  // Larger than a buffer from Node's pool.
   const piece = Buffer.from(`"${'x'.repeat(50_000)}"`)
   const text = piece.toString()
   buffer.add(piece)

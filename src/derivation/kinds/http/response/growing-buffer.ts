@@ -1,13 +1,12 @@
 const PAGE = 64 * 1024
 
 /**
- * Bytes that come in pieces. They are copied: a piece of one byte, kept as it came, would hold on to hundreds, and it
- * is the far end that decides on the pieces.
+ * Collects bytes that arrive in chunks. They are copied: a chunk of one byte would keep hundreds alive, and the host decides on the chunks.
  */
 export class GrowingBuffer {
   readonly #pages: Buffer[] = []
   #length = 0
-  /** Where the last page is free from. */
+  /** The index of the first free byte of the last page. */
   #end = 0
 
   get length(): number {
@@ -26,14 +25,14 @@ export class GrowingBuffer {
     }
   }
 
-  /** All that was added, which is not to be added to any more. */
+  /** Returns all bytes; nothing may be added afterwards. */
   bytes(): Buffer {
     const [only] = this.#pages
     if (only !== undefined && this.#pages.length === 1) return only.subarray(0, this.#length)
     return Buffer.concat(this.#pages, this.#length)
   }
 
-  /** The page that has room; small as long as all is small. */
+  /** Returns the page with free space; pages are small while the total is. */
   #page(wanted: number): Buffer {
     const last = this.#pages.at(-1)
     if (last !== undefined && this.#end < last.length) return last

@@ -1,16 +1,16 @@
 import { nestsTooDeep } from '../../../../contract/json/json-depth.ts'
 import type { JsonValue } from '../../../../contract/json/json.ts'
 
-/** A number that may be too large for a double has an exponent of three digits or hundreds of digits. */
+/** Matches an exponent of three digits or a number of hundreds of digits, which may overflow a double. */
 const MAY_OVERFLOW = /\d[eE]\+?\d{3}|(?<!\d)\d{300}/
 
 /**
- * Parses JSON from a stranger. Undefined when it is no JSON, nests deeper than 512 levels, or holds a number that a
- * double cannot hold (it would become Infinity, which is no JSON value).
+ * Parses JSON from an untrusted source. Undefined if it is not JSON, nests deeper than 512 levels, or has a number that a double cannot
+ * hold (it would become Infinity, which is not a JSON value).
  */
 export function parseJson(text: string): JsonValue | undefined {
   try {
-    // The reviver runs out of stack before the depth is looked at, where there is one: that is refused as well.
+    // With the reviver, deep nesting overflows the stack before the depth is checked: that is refused as well.
     const value: unknown = JSON.parse(text, MAY_OVERFLOW.test(text) ? refuseInfinity : undefined)
     return nestsTooDeep(value) ? undefined : (value as JsonValue)
   } catch {

@@ -7,15 +7,15 @@ export interface ResponsePath {
   readonly segments: readonly string[]
 }
 
-/** Splits a dot-path; undefined when it or one of its segments is empty. */
+/** Splits a dot-path; undefined if it or one of its segments is empty. */
 export function parseResponsePath(text: string): ResponsePath | undefined {
   const segments = text.split('.')
   return segments.includes('') ? undefined : { text, segments }
 }
 
 /**
- * The value at a path, undefined when there is none. Segments are own keys of objects or decimal indexes of arrays;
- * nothing inherited and no `length` is ever found. Null at the path is a value (D26).
+ * Returns the value at a path, undefined if there is none. Segments are own keys of objects or decimal indexes of arrays; inherited members
+ * and `length` are never found. Null at the path is a value (D26).
  */
 export function valueAt(response: JsonValue, path: ResponsePath): JsonValue | undefined {
   let value: JsonValue | undefined = response

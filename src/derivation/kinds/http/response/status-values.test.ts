@@ -45,7 +45,7 @@ async function run({ kind, spec }: Derivation): Promise<Result<Computed, Failure
   })
 }
 
-/** Runs a derivation against a server that answers with a status, and counts the requests. */
+/** Runs a derivation against a server that responds with a status, and counts the requests. */
 async function against(
   t: TestContext,
   file: JsonObject,

@@ -5,7 +5,7 @@ import { showValue } from '../../../../contract/json/show-value.ts'
 import { coerceComputed, valueError } from '../../../../contract/values/validate-value.ts'
 import type { ParseContext } from '../../../definition/derivation-kind.ts'
 
-/** The values that responses of some statuses stand for, by status, whatever is in their bodies (`on_status`). */
+/** The values for responses with some statuses, whatever is in their bodies (`on_status`). */
 export type StatusValues = ReadonlyMap<number, JsonValue>
 
 /** Reads `on_status`; each value is for all targets. Throws ContractError through the context. */
@@ -38,7 +38,7 @@ function parseStatus(key: string, fail: (message: string) => never): number {
   return fail(`on_status has ${showValue(key)}; a status is a whole number from 201 to 599`)
 }
 
-/** Returns what the contract has against giving a value to many records; null when nothing. */
+/** Returns the violation if a field may not have the same value in many records; null for none. */
 function faultOfGiven(field: Field, given: JsonValue): string | null {
   if (field.unique && given !== null)
     return `is unique, and ${showValue(given)} would be given to many records`

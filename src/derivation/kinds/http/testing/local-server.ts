@@ -4,7 +4,7 @@ import type { RequestListener } from 'node:http'
 import { createServer as createTcpServer } from 'node:net'
 import type { AddressInfo, Server, Socket } from 'node:net'
 
-/** Test support: a server on this machine that stands in for the far end of a call. */
+/** Test support: a local server in place of the host of a call. */
 export interface LocalServer {
   /** `http://127.0.0.1:<port>`. */
   readonly origin: string
@@ -14,12 +14,12 @@ export interface LocalServer {
   close(): Promise<void>
 }
 
-/** An HTTP server. */
+/** Starts an HTTP server. */
 export function startHttp(listener: RequestListener): Promise<LocalServer> {
   return start(createHttpServer(listener))
 }
 
-/** A server that may answer with any bytes. */
+/** Starts a server that may send any bytes. */
 export function startTcp(listener: (socket: Socket) => void): Promise<LocalServer> {
   return start(createTcpServer(listener))
 }
@@ -30,7 +30,7 @@ async function start(server: Server): Promise<LocalServer> {
   server.on('connection', (socket: Socket) => {
     connections += 1
     sockets.add(socket)
-    // A client that breaks off shows here as a reset, which is none of the server's business.
+    // A client that disconnects early appears here as a reset, which the server ignores.
     socket.on('error', () => {}).on('close', () => sockets.delete(socket))
   })
   server.listen(0, '127.0.0.1')
