@@ -3,44 +3,44 @@ import type { RecordKey } from '../../cell-work.ts'
 import type { Connection } from '../database/connection.ts'
 import { SharedQuestion } from '../database/coalesced-query.ts'
 
-/** Bytes that are kept. */
+/** The most bytes of cached responses. */
 const ANSWERS_KEPT = 16 << 20
 
 /**
- * What tells the state of a store from every other, as an expression. Whoever changes a record counts up `last_seq`, so that
- * the row of `$sheet` is another one then.
+ * An expression that identifies the state of the store: every change of a record increments `last_seq`, and thereby creates
+ * a new version of the row of `$sheet`.
  */
 export const STATE = `(SELECT xmin::text || '/' || last_seq FROM "$sheet")`
 
-/** An answer of a read. */
+/** A cached response. */
 export interface KeptAnswer {
   readonly json: Buffer
-  /** Of a record; empty for a page. */
+  /** The version of a record; empty for a page. */
   readonly version: string
-  /** The last key of a page that others follow; null for none. */
+  /** The key after which the next page starts; null for the last page. */
   readonly last: RecordKey | null
 }
 
 /**
- * Answers of reads, given again for as long as no server has changed anything: many requests ask that with one question, put
- * after the last of them came, so that each sees what was written before it.
+ * Caches responses of reads for as long as no server changes anything. Concurrent requests check that with one query, sent
+ * after the last of them arrived, so that each sees all writes before it.
  */
 export class KeptAnswers {
   readonly #answers = answerCache<KeptAnswer>(ANSWERS_KEPT)
   readonly #now: SharedQuestion<string>
-  /** The state that the answers are of. */
+  /** The state of the cached responses. */
   #state = ''
 
   constructor(db: Connection) {
     this.#now = new SharedQuestion(async () => String((await db.get(`SELECT ${STATE} AS state`))?.['state']))
   }
 
-  /** An answer from before, or what `read` answers with, which tells of which state it is; null is not kept. */
+  /** Returns the cached response, or that of `read` with the state that it is of; null is not cached. */
   async get(
     key: string,
     read: () => Promise<{ readonly answer: KeptAnswer; readonly state: string } | null>,
   ): Promise<KeptAnswer | null> {
-    // Nobody waits for the state who has to read anyway.
+    // A request that has to read anyway does not query the state.
     if (this.#answers.get(key) !== undefined && (await this.#now.ask()) === this.#state) {
       const known = this.#answers.get(key)
       if (known !== undefined) return known
@@ -55,7 +55,7 @@ export class KeptAnswers {
     return found.answer
   }
 
-  /** Forgets all of them. */
+  /** Deletes all responses. */
   clear(): void {
     this.#answers.clear()
   }

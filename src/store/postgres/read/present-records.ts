@@ -4,7 +4,7 @@ import type { Connection } from '../database/connection.ts'
 import { quoted } from '../database/schema.ts'
 import { canBeId, fieldValue } from '../database/values.ts'
 
-/** Those of the records with these ids that exist, by id, as a proposal is compared with them. */
+/** Returns the existing records with these ids, by id, for comparison with a proposal. */
 export async function readPresentRecords(
   db: Connection,
   fields: readonly Field[],

@@ -12,56 +12,56 @@ import { RECORD_JSON, recordJsonSource } from '../sql/record-json.ts'
 import { canBeId } from '../database/values.ts'
 import { textOrNull } from '../../rows/stored-rows.ts'
 
-/** Finds where a page at a position starts, in work that does not depend on how many records were deleted. */
+/** Finds the start of a page at a position, at a cost that does not depend on the number of deleted records. */
 const KEY_AT_POSITION = keyAtPosition('$1::bigint', '$2::bigint')
 
-/** A page that takes no more than walking along the table. */
+/** A page in creation order without a filter. */
 type PlainPage = Omit<PageQuery, 'filter' | 'sort'>
 
 interface ReadStatements {
-  /** The fields, for telling apart what is kept. */
+  /** The key of the fields in the cache. */
   readonly name: string
   readonly page: string
-  /** Finds records by their ids. */
+  /** Reads records by their ids. */
   readonly records: Batcher<string, FoundRecord | null>
 }
 
 /** A record, and the state of the store that it is of. */
 interface FoundRecord {
-  /** Null for one that is not read together with others. */
+  /** Null for a record that is too large to be read together with others. */
   readonly json: Buffer | null
   readonly version: string
   readonly state: string
 }
 
-/** An answer, and the state of the store that it is of. */
+/** A response, and the state of the store that it is of. */
 interface FoundAnswer {
   readonly answer: KeptAnswer
   readonly state: string
 }
 
-/** Records that are read with one statement, at most, and the bytes of one that is. */
+/** The most records that one statement reads, and the most bytes of each. */
 const RECORDS_AT_ONCE = 32
 const RECORD_BYTES = 1 << 20
 
-/** Ids that are looked up with one statement. */
+/** The most ids that one statement looks up. */
 const IDS_AT_ONCE = 10_000
 
-/** Reads records as they are now, and how many cells are in which state. */
+/** Reads present records, and counts cells by their state. */
 export class RecordReader {
   readonly #db: Database
   readonly #contract: () => Contract
   readonly #answers: KeptAnswers
   #statements = new WeakMap<readonly string[], ReadStatements>()
 
-  /** `contract` is asked for the one that the store follows now. */
+  /** `contract` returns the contract that the store follows now. */
   constructor(db: Database, contract: () => Contract) {
     this.#db = db
     this.#contract = contract
     this.#answers = new KeptAnswers(db)
   }
 
-  /** Follows a new contract. */
+  /** Discards what depends on the contract. */
   refresh(): void {
     this.#statements = new WeakMap()
     this.#answers.clear()
@@ -78,7 +78,7 @@ export class RecordReader {
     })
   }
 
-  /** What there is of records with these ids, in their order. */
+  /** Returns the records with these ids, in their order. */
   async #records(sql: string, ids: readonly string[]): Promise<readonly (FoundRecord | null)[]> {
     const rows = await this.#db.all(sql, ids)
     const found = new Map(
@@ -90,7 +90,7 @@ export class RecordReader {
     return ids.map((id) => found.get(id) ?? null)
   }
 
-  /** A record that is not read together with others. */
+  /** Reads a record that is too large to be read together with others. */
   #largeRecord(id: string, fields: readonly string[]): Promise<FoundAnswer | null> {
     return this.#db.reading(async (db) => {
       const row = await db.get(
@@ -131,7 +131,7 @@ export class RecordReader {
     return { answer: { json, version: '', last }, state: String(row?.['$state']) }
   }
 
-  /** A page whose records may take more than one may have; it ends where they do. */
+  /** Reads a page whose records may exceed the bytes of a page, and ends it before they do. */
   #largePage(query: PlainPage, from: RecordKey): Promise<FoundAnswer> {
     return this.#db.reading((db) => this.#fittingPage(db, query, from))
   }
@@ -148,7 +148,7 @@ export class RecordReader {
     return { answer: { json: records, version: '', last }, state: String(rows[0]?.['state']) }
   }
 
-  /** The statements that answer with these fields, made once for a list of fields. */
+  /** Returns the statements for these fields, made once for a list of fields. */
   #statementsOf(fields: readonly string[]): ReadStatements {
     let statements = this.#statements.get(fields)
     if (statements === undefined) {
@@ -168,7 +168,7 @@ export class RecordReader {
     })
   }
 
-  /** The keys of those of the ids that exist, in the order of the ids. */
+  /** Returns the keys of the existing records with these ids, in the order of the ids. */
   async keys(ids: readonly string[]): Promise<Map<string, RecordKey>> {
     const keys = new Map<string, RecordKey>()
     for (let start = 0; start < ids.length; start += IDS_AT_ONCE) {
@@ -198,9 +198,9 @@ function statementsOf(
     name: fields.map(({ name }) => name).join(),
     record: `SELECT data.id AS "$id", CASE WHEN ${recordWeight(fields, 'data')} <= ${RECORD_BYTES} THEN ${RECORD_JSON} END AS json, "$version" AS version, ${STATE} AS "$state"
       FROM "$data" AS data ${source} WHERE data.id = ANY($1::text[])`,
-    // Names that are no field's: a field named as one of these would be taken for it. No record is read where all of them take too
-    // much. Whether more come is told by the last
-    // key of all: with EXISTS, PostgreSQL would go through the table in search of a key beyond one that it does not know.
+    // The aliases contain `$`, since a field could have any other name. No record is read where all together are too large.
+    // Whether records follow is decided by comparison with the last key of all: with EXISTS, PostgreSQL would scan the
+    // table for a key beyond one that it does not know.
     page: `SELECT "$weight", "$page", "$last", "$last" < (SELECT max("$seq") FROM "$data") AS "$more", ${STATE} AS "$state" FROM (
       SELECT coalesce(sum("$bytes"), 0)::bigint AS "$weight" FROM (
         SELECT ${recordWeight(fields, 'data')} AS "$bytes" FROM "$data" AS data WHERE "$seq" > $1 ORDER BY "$seq" LIMIT $2) AS "$sizes"

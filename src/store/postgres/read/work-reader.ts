@@ -9,8 +9,8 @@ import { fieldValue } from '../database/values.ts'
 import { pendingInput, TODO_STATES, workCell, type CellColumns } from '../../rows/stored-rows.ts'
 
 /**
- * The next records that a derivation has work for, with what computing them takes. To be called in a transaction that reads
- * one state of the store: marks and inputs must belong together.
+ * Returns the next records with pending cells of a derivation, and the inputs of its computations. Call it in a transaction
+ * that reads one state of the store: versions and inputs must belong together.
  */
 export async function readWork(db: Connection, query: WorkQuery, contract: Contract): Promise<WorkItem[]> {
   const known = await knownTargets(db)
@@ -28,7 +28,7 @@ export async function readWork(db: Connection, query: WorkQuery, contract: Contr
 /** An input of a derivation. */
 interface Input {
   readonly field: Field
-  /** The number of the target that it is itself; null for a field that is not derived. */
+  /** The store's id of the input as a target; null for a field that is not derived. */
   readonly target: number | null
 }
 
@@ -44,16 +44,16 @@ async function knownTargets(
   )
 }
 
-/** The store's numbers of derived fields; 0 for one that it does not know. */
+/** Returns the store's ids of derived fields; 0 for a field that it does not know. */
 export async function targetIds(db: Connection, fields: readonly string[]): Promise<Map<string, number>> {
   const known = await knownTargets(db)
   return new Map(fields.map((field) => [field, known.get(field)?.id ?? 0]))
 }
 
-/** Which records are asked for, whatever of them. */
+/** Selects records, without their inputs. */
 export type KeyQuery = Omit<WorkQuery, 'inputs'>
 
-/** The next records that there is work for, ascending; `targets` are numbers of the query's. */
+/** Returns the keys of the next records with pending cells, ascending; `targets` are the ids of the query's targets. */
 export function workKeys(
   db: Connection,
   { force, state, ready = false, after, limit, only }: KeyQuery,
@@ -89,7 +89,7 @@ export function workKeys(
   return todoKeys(db, { targets, state, ready, from, limit })
 }
 
-/** The next records with a cell of the targets that has work, or is in a state. */
+/** Returns the keys of the next records with a pending cell of the targets, or with a cell in a state. */
 function todoKeys(
   db: Connection,
   query: {
@@ -101,8 +101,8 @@ function todoKeys(
   },
 ): Promise<RecordKey[]> {
   const { targets, state, ready, from, limit } = query
-  // A failed cell is found by its failure; and many missing cells need not be gone through to learn that none is stale, nor
-  // many blocked ones that none is ready.
+  // A failed cell is found by its failure. The conditions avoid scanning many missing cells to find that none is stale, or
+  // many blocked ones to find that none is ready.
   const counted = [
     ...(state === null ? [] : [`${state} > 0`]),
     ...(ready ? ['missing + stale + failed > blocked'] : []),
@@ -133,7 +133,9 @@ async function keysOf(db: Connection, sql: string, ...params: readonly SqlInput[
   return (await db.all(sql, ...params)).map((row) => Number(row['key']))
 }
 
-/** Records with their inputs and the state of each target's cell. Target ids are the store's own numbers. */
+/**
+ * Returns a statement for records with their inputs and the state of each target's cell. Target ids are those of the store.
+ */
 function itemStatement(
   inputs: readonly Input[],
   targets: readonly number[],
@@ -176,7 +178,7 @@ function itemStatement(
   return `SELECT ${columns.join(', ')} FROM unnest($1::bigint[]) AS asked("$key") JOIN "$data" AS data ON data."$seq" = asked."$key" ${joins.join(' ')} ORDER BY data."$seq"`
 }
 
-/** The columns of the inputs, null and true in `$lacks` where values are left out. */
+/** Returns the columns of the inputs: where long values are left out, null, and true in `$lacks`. */
 function valueColumns(inputs: readonly Input[], longFrom: number | undefined): string[] {
   const fields = inputs.map(({ field }) => field).filter(({ name }) => name !== 'id')
   const columns = ['"$written"', ...fields.map(({ name }) => quoted(name))]

@@ -9,9 +9,8 @@ import { copyRows } from '../database/copy-into.ts'
 import { SCHEMA_VERSION } from '../database/schema.ts'
 import { toColumnText, writtenOf, type TypedField } from '../database/values.ts'
 
-/** The `sheet.db` of a sheet that is to go on in PostgreSQL. */
+/** The `sheet.db` of a sheet that is moved to PostgreSQL. */
 export class SheetDatabase {
-  /** The contract that it follows. */
   readonly contract: Contract
   readonly #source: SqliteSource
 
@@ -20,14 +19,14 @@ export class SheetDatabase {
     this.contract = source.contract
   }
 
-  /** Opens it; see {@link SqliteSource.open}, also for what it throws. */
+  /** Opens the file; see {@link SqliteSource.open}, also for its errors. */
   static async open(path: string, lockTimeoutMs: number): Promise<SheetDatabase> {
     return new SheetDatabase(await SqliteSource.open(path, lockTimeoutMs))
   }
 
   /**
-   * Copies all that it has, in one state, into the tables of a new store that follows {@link contract} and has nothing in
-   * them. To be called in a transaction.
+   * Copies all data, in one state, into the empty tables of a new store that follows {@link contract}. Call it in a
+   * transaction.
    */
   async copyInto(db: ClientConnection): Promise<void> {
     await this.#source.inOneState(async () => {
@@ -94,12 +93,12 @@ export class SheetDatabase {
   }
 }
 
-/** PostgreSQL has no U+0000 in its texts; only a record of a log from before the store can have it, and none of ours. */
+/** Replaces ids that contain U+0000, which PostgreSQL cannot store; they occur only in imported logs. */
 function knownTo(column: string, value: SQLOutputValue | undefined): SQLOutputValue | undefined {
   return column === 'earlier_id' && typeof value === 'string' && value.includes('\0') ? null : value
 }
 
-/** A value of SQLite as text that PostgreSQL reads; of a boolean that is 1 or 0. */
+/** Returns a value of SQLite as text that PostgreSQL reads; a boolean is 1 or 0. */
 function columnText(value: SQLOutputValue | undefined): string | null {
   if (value === undefined || value === null) return null
   if (value instanceof Uint8Array) return `\\x${Buffer.from(value).toString('hex')}`

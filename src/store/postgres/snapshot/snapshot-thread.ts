@@ -4,7 +4,7 @@ import type { SnapshotAnswer } from '../../sheet-files/snapshot-worker.ts'
 import { copyStore } from './snapshot.ts'
 import type { SnapshotOrder } from './take-snapshot.ts'
 
-/** A thread that copies a store and ends. */
+/** Copies a store on this thread, and ends it. */
 async function answer({ location, directory }: SnapshotOrder): Promise<SnapshotAnswer> {
   try {
     return { snapshot: await copyStore(location, directory) }

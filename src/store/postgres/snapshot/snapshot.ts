@@ -15,22 +15,25 @@ import { RECORD_JSON, recordJsonSource } from '../sql/record-json.ts'
 import { quoted } from '../database/schema.ts'
 import type { StoreLocation } from '../database/store-url.ts'
 
-/** Rows read at once: as many at first, and after rows that took more than so many characters; else more. */
+/**
+ * The rows that are read at once: `FIRST_ROWS` at first and after rows of more than `TEXT_AT_ONCE` characters; otherwise
+ * `MORE_ROWS`.
+ */
 const FIRST_ROWS = 50
 const MORE_ROWS = 1000
 const TEXT_AT_ONCE = 4 << 20
 
 /**
- * Copies a store as it is at this moment, all in one state, into what the store of a sheet's directory is: `sheet.db`,
- * `records.jsonl` and `provenance.jsonl`. Others go on meanwhile. Takes as long as the store is large, so it is for a thread
- * of its own. What was deleted is in no table of records of the copy; cursors of the original are none of the copy's.
+ * Copies a store in one state to a directory, as `sheet.db`, `records.jsonl` and `provenance.jsonl`, while others continue.
+ * The time grows with the store, so run it on a separate thread. No table of the copy contains deleted records; cursors of
+ * the original are not valid for the copy.
  */
 export async function copyStore(location: StoreLocation, directory: string): Promise<StoreSnapshot> {
   const database = new Database(location)
   try {
     const { copy, facts, snapshot } = await database.reading((db) => copyTo(db, directory))
     try {
-      // What takes long without a word to the database comes when that keeps nothing for us any more.
+      // Long work without queries follows when the connection no longer holds locks.
       copy.finish(facts)
     } finally {
       copy.close()
@@ -41,7 +44,7 @@ export async function copyStore(location: StoreLocation, directory: string): Pro
   }
 }
 
-/** A copy of everything, to be finished. */
+/** A copy of all rows, to be finished. */
 interface FilledCopy {
   readonly copy: SqliteCopy
   readonly facts: CopiedSheet
@@ -49,7 +52,7 @@ interface FilledCopy {
 }
 
 async function copyTo(db: Connection, directory: string): Promise<FilledCopy> {
-  // Before the first look at anything, so that the contract, and with it the columns, are those of the records.
+  // Before the first read, so that the contract, and thereby the columns, are those of the records.
   await db.exec('LOCK TABLE "$data" IN ACCESS SHARE MODE')
   const sheet = await db.get(
     'SELECT contract, records, last_record, last_run, last_proposal, proposal_changes, history_after, response_bytes, response_limit FROM "$sheet"',
@@ -92,7 +95,7 @@ async function copyTable(db: Connection, copy: SqliteCopy, table: CopiedTable): 
   })
 }
 
-/** Columns that are JSON here and text there. */
+/** Columns that are JSON in PostgreSQL and text in SQLite. */
 const JSON_COLUMNS: ReadonlySet<string> = new Set(['inputs', 'required', 'non_empty'])
 
 function inSqlite(column: string, value: StoredValue | undefined): SQLInputValue {
@@ -112,7 +115,7 @@ async function copyRecords(db: Connection, copy: SqliteCopy, { fields }: Contrac
   })
 }
 
-/** Goes through what a statement answers, some rows at a time. */
+/** Calls a function for each row of a statement, and reads some rows at a time. */
 async function forEachRow(
   db: Connection,
   { sql, cursor }: { readonly sql: string; readonly cursor: string },
@@ -128,7 +131,7 @@ async function forEachRow(
   await db.exec(`CLOSE ${quoted(cursor)}`)
 }
 
-/** About how many characters these rows take. */
+/** Returns the approximate number of characters of these rows. */
 function sizeOf(rows: readonly StoredRow[]): number {
   const size = (value: StoredValue | undefined): number => (typeof value === 'string' ? value.length : 8)
   return rows.reduce(

@@ -4,7 +4,7 @@ import type { SettledCall } from '../../cell-work.ts'
 import type { CallClaim, TakenTask } from '../../run-tasks.ts'
 import type { Connection } from '../database/connection.ts'
 
-/** Asks who makes calls: the task those that nobody has made or makes. */
+/** Claims calls for a task, as far as they are neither made nor claimed, and returns the state of each. */
 export async function claimCalls(
   db: Connection,
   task: TakenTask,
@@ -27,7 +27,7 @@ export async function claimCalls(
   return claims
 }
 
-/** What became of calls that are claimed, with those whose claimer is gone taken over. */
+/** Returns the state of claimed calls, and takes over those whose task is lost. */
 async function readCalls(
   db: Connection,
   task: TakenTask,
@@ -61,7 +61,7 @@ async function readCalls(
   return claims
 }
 
-/** Notes what calls came to. */
+/** Stores the results of calls. */
 export async function settleCalls(
   db: Connection,
   task: TakenTask,
@@ -78,7 +78,7 @@ export async function settleCalls(
   )
 }
 
-/** A call that was claimed is not made: whoever needs it next makes it. False when it was not the task's. */
+/** Releases a claimed call that was not made, for another task to make. Returns false when the task had no claim to it. */
 export async function releaseCall(db: Connection, task: TakenTask, hash: string): Promise<boolean> {
   const released = await db.run(
     `DELETE FROM "$call" WHERE run = $1 AND hash = decode($2, 'hex') AND job = $3 AND attempt = $4 AND NOT settled`,
@@ -90,10 +90,10 @@ export async function releaseCall(db: Connection, task: TakenTask, hash: string)
   return released > 0
 }
 
-/** What a run may begin; null for no bound. */
+/** The bounds of a run; null for none. */
 type Bounds = Pick<StoredRequest, 'maxCalls' | 'maxCost'>
 
-/** What a run has begun of what it may, as long as the transaction lasts nobody else's. */
+/** The calls and costs of a run within its bounds, locked until the end of the transaction. */
 export class RunBounds {
   readonly #db: Connection
   readonly #run: number | null
@@ -106,7 +106,7 @@ export class RunBounds {
     this.#run = run
   }
 
-  /** Keeps others from beginning calls of the run until the transaction ends. */
+  /** Keeps other processes from beginning calls of the run until the transaction ends. */
   static async lock(db: Connection, { run }: TakenTask): Promise<RunBounds> {
     const bounds = new RunBounds(db, runNumber(run))
     const sql = 'SELECT request, begun_calls, begun_cost FROM "$run" WHERE id = $1 FOR UPDATE'
@@ -117,7 +117,7 @@ export class RunBounds {
     return bounds
   }
 
-  /** Counts a call as begun, whether or not it is made in the end; false where there is no room for it. */
+  /** Reserves a call, whether or not it is made in the end; returns false when the bounds are reached. */
   begin(price: number): boolean {
     const { maxCalls, maxCost } = this.#most
     const cost = inDollars(this.#cost + price)
@@ -128,13 +128,13 @@ export class RunBounds {
     return true
   }
 
-  /** Takes a call back that was not made after all. */
+  /** Cancels the reservation of a call that was not made. */
   giveBack(price: number): void {
     this.#calls -= 1
     this.#cost = inDollars(this.#cost - price)
   }
 
-  /** Replaces the price of a call by what it cost. */
+  /** Replaces the price of a call by its actual cost. */
   settle(price: number, cost: number): void {
     this.#cost = inDollars(this.#cost - price + cost)
   }
@@ -145,7 +145,7 @@ export class RunBounds {
   }
 }
 
-/** To a billionth of a dollar. */
+/** Rounds to a billionth of a dollar. */
 function inDollars(sum: number): number {
   return Math.round(sum * 1e9) / 1e9
 }

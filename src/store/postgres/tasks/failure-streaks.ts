@@ -3,7 +3,10 @@ import { runNumber } from '../../rows/stored-rows.ts'
 import type { RunId } from '../../stored-run.ts'
 import type { Connection } from '../database/connection.ts'
 
-/** Adds what a process has seen of hosts to the failures in a row of a run; returns these for the hosts at which calls failed. */
+/**
+ * Adds the outcomes of a process' calls to the consecutive failures of a run; returns the totals of the hosts at which
+ * calls failed.
+ */
 export async function addToStreaks(
   db: Connection,
   run: RunId,
@@ -34,7 +37,7 @@ async function addFailures(
   return Number(row?.['failures'])
 }
 
-/** Writes nothing where there is no streak, as is nearly always so. */
+/** Writes only where there is a streak, which is rare. */
 async function endStreak(db: Connection, run: RunId, host: string): Promise<void> {
   const sql = 'DELETE FROM "$streak" WHERE run = $1 AND host = $2'
   await db.run(sql, runNumber(run), host)

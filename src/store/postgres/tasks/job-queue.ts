@@ -3,26 +3,26 @@ import type { Connection } from '../database/connection.ts'
 import type { Database } from '../database/database.ts'
 import { quoted } from '../database/schema.ts'
 
-/** One of the times that a job was fetched. */
+/** One fetch of a job. */
 type JobAttempt = Pick<JobWithMetadata, 'id' | 'retryCount'>
 
-/** The queue of tasks; all of a sheet's runs share it. */
+/** The queue of tasks of all runs of a sheet. */
 const QUEUE = 'tasks'
 
-/** A task is never given up by the queue: who counts how often one was lost is {@link TaskQueue}. */
+/** The queue never gives a task up: {@link TaskQueue} counts how often one was lost. */
 const RETRIES = 1_000_000
 
 const DAY_S = 86_400
 
-/** A job to be added, or as it was fetched. */
+/** A job to add, or one that was fetched. */
 export interface Job {
   readonly id: string
   readonly data: object
 }
 
 /**
- * The queue that hands out tasks: pg-boss, with its tables in the sheet's schema, by the store's connections. It is set up
- * when it is first needed. Within a transaction (`db`) what it does is part of that.
+ * Distributes tasks with pg-boss, whose tables are in the sheet's schema, over the store's connections. It is set up when
+ * it is first needed. With `db`, its changes are part of that transaction.
  */
 export class JobQueue {
   readonly #database: Database
@@ -41,13 +41,13 @@ export class JobQueue {
     )
   }
 
-  /** Takes up to so many jobs, the oldest first. */
+  /** Fetches up to `limit` jobs, the oldest first. */
   async fetch(limit: number, db: Connection): Promise<readonly (Job & JobAttempt)[]> {
     const boss = await this.#started()
     return boss.fetch<object>(QUEUE, { batchSize: limit, db: through(db), includeMetadata: true })
   }
 
-  /** Which of these attempts are still those of whoever fetched them; they stay so until the transaction ends. */
+  /** Whether these attempts are all still held by their fetcher; they stay so until the transaction ends. */
   async hold(attempts: readonly JobAttempt[], db: Connection): Promise<boolean> {
     return affectedAll(
       await (await this.#started()).touch(QUEUE, [...attempts], { db: through(db) }),
@@ -55,13 +55,13 @@ export class JobQueue {
     )
   }
 
-  /** Ends an attempt with success; false when it was another's by now. */
+  /** Completes an attempt; returns false when the job has been given to another. */
   async complete(attempt: JobAttempt, db: Connection): Promise<boolean> {
     const boss = await this.#started()
     return affectedAll(await boss.complete(QUEUE, [attempt], null, { db: through(db) }), [attempt])
   }
 
-  /** Ends attempts, and has the jobs fetched again. */
+  /** Ends attempts, so that the jobs are fetched again. */
   async giveBack(attempts: readonly JobAttempt[], db: Connection): Promise<void> {
     if (attempts.length > 0)
       await (await this.#started()).fail(QUEUE, [...attempts], null, { db: through(db) })
@@ -85,7 +85,7 @@ export class JobQueue {
   }
 
   async #start(): Promise<PgBoss> {
-    // Loaded only now: most of what is done with a sheet needs no queue.
+    // Loaded only now: most operations need no queue.
     const { PgBoss: Boss } = await import('pg-boss')
     const boss = new Boss({
       db: through(this.#database),
@@ -95,7 +95,7 @@ export class JobQueue {
       monitorVacuum: false,
       reindex: false,
     })
-    // What it has to say of its upkeep; what is asked of it is told to whoever asks.
+    // Errors of its maintenance; errors of requests reject these.
     boss.on('error', () => undefined)
     await boss.start()
     await boss.createQueue(QUEUE, {

@@ -30,17 +30,17 @@ import { claimRun, findOrphan, isSomeRunHeardOf, leaveWaiting, stillWaits } from
 import { targetIds, workKeys } from '../read/work-reader.ts'
 import type { Writer } from '../write/writer.ts'
 
-/** When so many workers in a row were lost with a task before they stored anything of it, it is the task's doing. */
+/** So many workers in a row lost with a task, before any of its results was stored, fail the task. */
 const LOST_LIMIT = 5
 
 const LEASE = `interval '${LEASE_MS} milliseconds'`
 
 const IS_GONE = `NOT EXISTS (SELECT FROM "$worker" AS worker WHERE worker.id = task.worker AND worker.seen_at > now() - ${LEASE})`
 
-/** What of a task is in its job. */
+/** The members of a task that its job stores. */
 type TaskData = Omit<RunTask, 'run'> & { readonly run: number }
 
-/** The tasks of a sheet's runs. What is told to all goes by the database's clock, so that no machine's own matters. */
+/** The tasks of a sheet's runs. All times are of the database's clock, so that clocks of machines do not matter. */
 export class TaskQueue implements RunTasks {
   readonly #database: Database
   readonly #writer: Writer
@@ -92,7 +92,7 @@ export class TaskQueue implements RunTasks {
         )
         await this.#jobs.add(jobs, db)
       }
-      // Whoever has lost the run lock must not cut what another has cut. Last, since others write this row as well.
+      // A process that has lost the run lock must not add a level again. Last, since others write this row as well.
       const ours = await db.run(
         `UPDATE "$run" SET levels = $2 + 1, skipped = skipped + $3 WHERE id = $1 AND levels = $2 AND state = 'running'`,
         number,
@@ -134,7 +134,7 @@ export class TaskQueue implements RunTasks {
     await this.#noteBeat(run, { token: heldLock(lock).token, time: `now() - ${LEASE}` })
   }
 
-  /** False when the run lock was taken since by another: what that says of the run holds. */
+  /** Returns false when another process has taken the run lock since; that process' heartbeats count. */
   async #noteBeat(run: RunId, { token, time }: { token: number; time: string }): Promise<boolean> {
     const noted = await this.#database.run(
       `UPDATE "$run" SET beat_at = ${time} WHERE id = $1 AND (SELECT run_token FROM "$sheet") = $2`,
@@ -223,9 +223,9 @@ export class TaskQueue implements RunTasks {
   }
 
   async take(worker: string, limit: number, held: readonly TakenTask[]): Promise<readonly TakenTask[]> {
-    // Asked often, and nearly always there is none.
+    // A cheap check: this runs often, and there is hardly ever a task.
     if ((await this.#database.get('SELECT FROM "$task" WHERE NOT settled LIMIT 1')) === undefined) return []
-    // What was taken without this process hearing of it, since the connection was lost.
+    // Releases tasks that this process fetched without receiving them, since the connection was lost.
     const known = held.map(({ job }) => job)
     await this.#sweep('task.worker = $1 AND task.job <> ALL($2::uuid[])', [worker, known], 0)
     return this.#database.changing(async (db) => {
@@ -261,7 +261,7 @@ export class TaskQueue implements RunTasks {
     return this.#writer.change(async (change) => {
       await this.#fence(change, task)
       await settleCalls(change.db, task, commit.made ?? [])
-      // Where there is progress, it is not the task that its workers are lost by.
+      // With progress, its losses are not the task's fault.
       await change.db.run('UPDATE "$task" SET lost = 0 WHERE job = $1 AND lost > 0', task.job)
       return commitCells(change, commit, addTaskGain)
     })
@@ -343,21 +343,21 @@ export class TaskQueue implements RunTasks {
     return this.#jobs.close()
   }
 
-  /** Throws where a task is another's by now; else it stays whose it is until the change is committed. */
+  /** Throws where a task has been given to another; otherwise holds it until the change is committed. */
   async #fence({ db }: ChangeSet, task: TakenTask): Promise<void> {
     if (!(await this.#jobs.hold([attemptOf(task)], db))) throw new TaskLostError()
   }
 
-  /** Has tasks given to others whose workers have stopped; `lost` counts how often that was without a word. */
+  /** Releases tasks whose workers have stopped; `lost` is added to the count of losses without notice. */
   async #sweep(which: string, params: readonly (string | readonly string[])[], lost: 0 | 1): Promise<void> {
     const found = `FROM "$task" AS task WHERE NOT task.settled AND ${which}`
-    // Nearly always there is none.
+    // There is hardly ever one.
     if ((await this.#database.get(`SELECT ${found} LIMIT 1`, ...params)) === undefined) return
     await this.#database.changing(async (db) => {
       const held = await db.all(`SELECT task.job, task.attempt ${found}`, ...params)
       const jobs = held.map(({ job }) => String(job))
       const attempts = held.map(({ attempt }) => Number(attempt))
-      // The job comes first here as everywhere else, or two of these would wait for each other.
+      // The job is locked first, as everywhere, to avoid deadlocks.
       await this.#jobs.giveBack(
         jobs.map((id, index) => ({ id, retryCount: attempts[index] ?? 0 })),
         db,

@@ -12,8 +12,9 @@ import { sameValue, type StoredRecord } from '../../rules/store-change.ts'
 import { hashBytes, overwrittenIn } from '../../rows/stored-rows.ts'
 
 /**
- * Stores what a run came to for some cells, with the cache entries behind them (D25, D26, D30), and counts them. A cell
- * that was written, or whose input was written, since it was planned is left alone (D28). `count` adds to the counts.
+ * Stores the results of a run for some cells, with their cache entries (D25, D26, D30), and counts them. A cell that has
+ * been written, or whose input has been written, since its planning is skipped (D28). `count` adds to the counts of the
+ * run.
  */
 export async function commitCells(
   change: ChangeSet,
@@ -37,7 +38,7 @@ export async function commitCells(
   return outcomes
 }
 
-/** Who has the values that are about to be stored in unique fields. */
+/** Reads which records have the values to be stored in unique fields. */
 async function uniqueHolders(
   change: ChangeSet,
   { cells }: CellCommit,
@@ -47,7 +48,7 @@ async function uniqueHolders(
     const field = change.contract.fieldByName.get(name)
     if (field?.unique !== true) continue
     const values = cells.flatMap(({ target, result }) => {
-      // A value that the contract does not allow may not fit into the column either.
+      // A value that the contract refuses may not fit into the column either.
       const fits = target === name && result.kind === 'computed' && valueError(field, result.value) === null
       return fits ? [result.value] : []
     })
@@ -66,12 +67,12 @@ interface ComputedCell {
   readonly current: boolean
 }
 
-/** Stores cells one after the other; all that it takes is loaded. */
+/** Stores cells one after the other; all that it needs is loaded. */
 class CommitGroup {
   readonly #change: ChangeSet
   readonly #commit: CellCommit
   readonly #holders: ReadonlyMap<string, UniqueHolders>
-  /** The cells that are found to have failed. */
+  /** The failed cells. */
   readonly failures: FailedCell[] = []
 
   constructor(change: ChangeSet, commit: CellCommit, holders: ReadonlyMap<string, UniqueHolders>) {
@@ -146,7 +147,7 @@ class CommitGroup {
     )
   }
 
-  /** Whether another record has the value; if not, this one has it from now on. */
+  /** Whether another record has the value; if not, registers this record as having it. */
   #isTaken({ computed: { value }, field, record }: ComputedCell): boolean {
     const holders = this.#holders.get(field.name)
     if (holders === undefined || value === null) return false
@@ -157,7 +158,7 @@ class CommitGroup {
   }
 }
 
-/** Keeps when and by whom a target was last computed, and its last failure, for status (D32). */
+/** Stores the time and actor of the last computation of a target, and its last failure, for status (D32). */
 async function noteLast(
   change: ChangeSet,
   commit: CellCommit,

@@ -7,18 +7,18 @@ import { isConnectionFault, sqlState } from '../database/errors.ts'
 import type { StoredTarget } from '../../rows/stored-targets.ts'
 import { PendingChanges } from '../changes/pending-changes.ts'
 
-/** Something that changes the store. What it throws takes all of it back, and nothing else. */
+/** A change of the store. If it throws, all of it is rolled back, and nothing else. */
 export type Operation<T> = (change: ChangeSet) => Promise<T>
 
 export interface OperationRequest {
   readonly operation: Operation<unknown>
-  /** The records that it is about, when all that it changes goes through its change set; null when it may do anything. */
+  /** The records that it is about, when its changes all go through its change set; null when it may run any statement. */
   readonly ids: readonly string[] | null
 }
 
 export type Outcome = { readonly value: unknown } | { readonly error: unknown }
 
-/** What a group starts from. */
+/** The state from which a group starts. */
 export interface GroupStart {
   /** The transaction. */
   readonly db: ClientConnection
@@ -26,11 +26,11 @@ export interface GroupStart {
   readonly targets: readonly StoredTarget[]
   /** The row of `$sheet`, with the time of what is written; see `entryTimeOf`. */
   readonly sheet: StoredRow
-  /** Whether there is one operation only, whose failure is that of the transaction. */
+  /** Whether it is the only operation, whose failure is that of the transaction. */
   readonly alone: boolean
 }
 
-/** The operations of one transaction; each happens whole or not at all, and the others go on either way. */
+/** The operations of one transaction; each is applied entirely or not at all, independently of the others. */
 export class OperationGroup {
   readonly #start: GroupStart
   readonly #at: string
@@ -47,7 +47,7 @@ export class OperationGroup {
     this.#pending = this.#newPending()
   }
 
-  /** Carries out operations in their order. Throws where the transaction is of no use any more. */
+  /** Carries out operations in their order. Throws where the transaction cannot continue. */
   async carryOut(requests: readonly OperationRequest[]): Promise<readonly Outcome[]> {
     await this.#pending.load(requests.flatMap(({ ids }) => ids ?? []))
     const outcomes: Outcome[] = []
@@ -58,17 +58,17 @@ export class OperationGroup {
     return outcomes
   }
 
-  /** How many lines the operations have added to the log. */
+  /** Number of lines that the operations have added to the log. */
   get lineCount(): number {
     return this.#counts.lastSeq - this.#before.lastSeq
   }
 
-  /** How many records there are now. */
+  /** Number of records after the operations. */
   get recordCount(): number {
     return this.#counts.records
   }
 
-  /** The statements that write the counters of the store, once all else is written. */
+  /** Returns the statements that write the counters of the store, as the last ones. */
   countStatements(): readonly string[] {
     const { lastSeq, records, lastKey } = this.#counts
     const before = this.#before
@@ -81,7 +81,7 @@ export class OperationGroup {
     ]
   }
 
-  /** One that changes nothing but by its change set: what it leaves stays in memory, for the next to go on from. */
+  /** Carries out an operation that changes only its change set, which stays in memory for the next. */
   async #recordsOnly(operation: Operation<unknown>): Promise<Outcome> {
     const change = this.#changeSet()
     try {
@@ -90,13 +90,16 @@ export class OperationGroup {
       this.#counts = change.counts()
       return { value }
     } catch (error) {
-      // A statement that fails takes the transaction with it.
+      // A failed statement aborts the transaction.
       if (sqlState(error) !== undefined || isConnectionFault(error)) throw error
       return { error }
     }
   }
 
-  /** One that may carry out statements of its own: it finds all written, and what it knows is nobody else's. */
+  /**
+   * Carries out an operation that may run statements of its own: changes so far are flushed before it, and its own after
+   * it.
+   */
   async #anything(operation: Operation<unknown>): Promise<Outcome> {
     const { db, alone } = this.#start
     await this.#flush()

@@ -4,12 +4,15 @@ import { HASH_PREFIX } from '../../rows/stored-rows.ts'
 import type { ChangeSet } from '../changes/change-set.ts'
 import type { Connection } from '../database/connection.ts'
 
-/** Rows that are looked at together to find the longest unused. */
+/** Rows that are read together to find the least recently used. */
 const OLDEST_AT_ONCE = 1000
 
 const NOTHING_REMOVED: TrimResult = { removed: 0, bytes: 0 }
 
-/** Keeps what a commit has of responses, notes which of those kept were used, and removes the longest unused beyond the limit. */
+/**
+ * Stores the responses of a commit, notes which stored ones were used, and removes the least recently used beyond the
+ * limit.
+ */
 export async function keepResponses(
   { db, at }: ChangeSet,
   { responses = [], used = [] }: Pick<CellCommit, 'responses' | 'used'>,
@@ -65,12 +68,12 @@ export async function limitResponses(change: ChangeSet, limit: number): Promise<
   return trimResponses(change, { before: null, maxBytes: limit })
 }
 
-/** Returns how many bytes of responses are kept at most. */
+/** Returns the most bytes of responses that are kept. */
 export async function readLimit(db: Connection): Promise<number> {
   return limitOf((await db.get('SELECT response_limit FROM "$sheet"'))?.['response_limit'])
 }
 
-/** Removes the longest unused responses until so many bytes are free. */
+/** Removes the least recently used responses until so many bytes are free. */
 async function removeUnused(db: Connection, excess: number): Promise<TrimResult> {
   let removed = 0
   let bytes = 0
@@ -102,7 +105,7 @@ async function remove(db: Connection, sql: string, param: number): Promise<TrimR
   return { removed: Number(row?.['removed']), bytes: Number(row?.['bytes']) }
 }
 
-/** Returns the bytes of all kept responses, and notes them. */
+/** Counts the bytes of all kept responses, stores the sum and returns it. */
 async function countBytes(db: Connection): Promise<number> {
   const row = await db.get(
     'UPDATE "$sheet" SET response_bytes = (SELECT coalesce(sum(bytes), 0) FROM "$response") RETURNING response_bytes',

@@ -16,7 +16,7 @@ import { runNumber } from '../../rows/stored-rows.ts'
 import { timeText } from '../database/database-clock.ts'
 import { IS_LOST } from './waiting-runs.ts'
 
-/** Stores that a run begins, and returns its id; ids are given in ascending order and never twice. */
+/** Stores a new run, and returns its id; ids ascend and are never reused. */
 export async function startRun(change: ChangeSet, run: NewRun): Promise<RunId> {
   const { kind, reverts, actor, recordIds } = run
   const row = await change.db.get('UPDATE "$sheet" SET last_run = last_run + 1 RETURNING last_run')
@@ -59,7 +59,7 @@ export async function addTaskGain(change: ChangeSet, id: RunId, gain: RunGain): 
   await addFailures(change, id, gain.failures)
 }
 
-/** Stores how a run ended, with its last counts. */
+/** Stores the end of a run, with its last counts. */
 export function endRun(change: ChangeSet, id: RunId, end: RunEnd): Promise<void> {
   return update(change, id, runEnded(end, change.at))
 }
@@ -78,7 +78,7 @@ async function update({ db }: ChangeSet, id: RunId, changed: RunUpdate): Promise
   if ((await db.change(updateRun(id, changed, plus))) === 0) throw new Error(`no run ${id}`)
 }
 
-/** Tasks add costs, whose sum is rounded as one process rounds it. */
+/** Returns SQL that adds to a column. Costs of tasks are rounded as in a single process. */
 function plus(column: string, parameter: string): string {
   return column === 'total_cost'
     ? `round((total_cost + ${parameter})::numeric, 9)`
@@ -88,7 +88,7 @@ function plus(column: string, parameter: string): string {
 async function addFailures(change: ChangeSet, id: RunId, failures: readonly FailedCell[]): Promise<void> {
   if (failures.length === 0) return
   const run = runNumber(id)
-  // Numbered from 1: those that are there already are added to in the statement.
+  // Numbered from 1; the statement adds the number of the existing ones.
   const { rows, bodies } = failureRows(failures, 0)
   if (bodies.length > 0) {
     await change.db.run(

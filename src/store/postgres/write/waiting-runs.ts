@@ -4,33 +4,37 @@ import type { RunId } from '../../stored-run.ts'
 import type { Connection } from '../database/connection.ts'
 import { timeText } from '../database/database-clock.ts'
 
-/*
- * Runs that wait for the run lock, and which of these and of those that have begun are nobody's. All times are the database's, so that
- * servers whose clocks differ agree. Conditions are about a row of `"$run" AS run`.
+/**
+ * Runs that wait for the run lock, and conditions for orphaned runs. All times are the database's, so that servers whose
+ * clocks differ agree. Conditions are about a row of `"$run" AS run`.
  */
 
-/** How long a run may have been left before it is interrupted instead of taken over: calls cost money, and nobody expects them any more. */
+/**
+ * The age at which an orphaned run is interrupted instead of taken over: calls cost money, and by then nobody expects them.
+ */
 const EXPECTED = `interval '10 minutes'`
 
 const LEASE = `interval '${LEASE_MS} milliseconds'`
 
-/** A run that has begun, and that another process can continue. Reverts and runs that keep values do not note `beat_at`. */
+/**
+ * A run that has begun, and that another process can continue. Reverts and runs that keep values do not store `beat_at`.
+ */
 const BEGUN = `(waits_until IS NULL AND beat_at IS NOT NULL AND beat_at > now() - ${EXPECTED} AND NOT stopping)`
 
-/** A run that waits, and that is still expected: it also waits for those before it, however long these take. */
+/** A run that waits, and is not too old: it also waits for all runs before it, however long these take. */
 const WAITING = `(waits_until IS NOT NULL AND NOT stopping AND (waits_until > ${timeText(`- ${EXPECTED}`)} OR EXISTS (
   SELECT FROM "$run" AS earlier WHERE earlier.id < run.id AND earlier.beat_at > now() - ${EXPECTED})))`
 
-/** A run whose process has not said in time that it still waits. */
+/** A run whose process has not renewed its wait in time. */
 const SILENT = `(waits_until < ${timeText(`- interval '${WAIT_GRACE_MS} milliseconds'`)})`
 
-/** A run that others take over once its process is gone. */
+/** A run that another process takes over once its own is gone. */
 const CAN_GO_ON = `(${BEGUN} OR ${WAITING})`
 
-/** A run that is marked as running, is nobody's, and is not taken over. */
+/** A run that is stored as running, has no process, and is not taken over. */
 export const IS_LOST = `(state = 'running' AND (waits_until IS NULL OR ${SILENT}) AND NOT ${CAN_GO_ON})`
 
-/** Notes that a run still waits for the run lock, and for how long it may be silent from now on. */
+/** Renews the wait of a run for the run lock; the process may be silent for so many milliseconds. */
 export async function keepWaiting(db: Connection, id: RunId, silentMs: number): Promise<void> {
   await db.run(
     `UPDATE "$run" SET waits_until = ${timeText('+ make_interval(secs => $2)')} WHERE id = $1 AND waits_until IS NOT NULL`,
@@ -41,7 +45,7 @@ export async function keepWaiting(db: Connection, id: RunId, silentMs: number): 
 
 /** See `RunTasks.leaveWaiting`. */
 export async function leaveWaiting(db: Connection, id: RunId): Promise<void> {
-  // Silent from now on, whatever milliseconds its time is rounded by.
+  // Expired at once, despite the rounding of its time to milliseconds.
   await keepWaiting(db, id, -(WAIT_GRACE_MS + 1))
 }
 
@@ -84,7 +88,7 @@ export async function findOrphan(
   return row === undefined ? null : { id: String(row['id']), waits: row['waits'] === true }
 }
 
-/** Whether a process that may have the run lock was heard of, or carries out a run that is never heard of. */
+/** Whether there is a heartbeat of a process that may have the run lock, or a run without heartbeats. */
 export async function isSomeRunHeardOf(db: Connection): Promise<boolean> {
   const row = await db.get(
     `SELECT FROM "$run" WHERE state = 'running' AND waits_until IS NULL AND (beat_at IS NULL OR beat_at > now() - ${LEASE}) LIMIT 1`,

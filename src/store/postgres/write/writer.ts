@@ -13,30 +13,30 @@ import { PlanKeeper } from '../database/table-statistics.ts'
 import { newestRevision } from '../definition/revisions.ts'
 import { loadTargets } from '../definition/targets.ts'
 
-/** How many operations share a commit at most, so that the first of many is not kept waiting by the last. */
+/** The most operations that share a commit, so that the first of many does not wait long for the last. */
 const GROUP_LIMIT = 256
 
-/** How many records these may be about, since all of them are held in memory together. */
+/** The most records of these operations, since all of them are in memory together. */
 const GROUP_RECORDS = 10_000
 
 interface FollowedDefinition {
-  /** Counts up when it changes. */
+  /** Increases with each change. */
   readonly definition: number
   readonly contract: Contract
   readonly targets: readonly StoredTarget[]
 }
 
 interface Waiting {
-  /** What shares a transaction with others, or else the definition that the store is to follow from here on. */
+  /** An operation that shares a transaction with others, or a definition that the store is to follow from here on. */
   readonly work: OperationRequest | StoreDefinition
   resolve(value: unknown): void
   reject(error: unknown): void
 }
 
 /**
- * The only writer of a store in this process. Every transaction takes the row of `$sheet` first, so that writes of all
- * processes come one after the other, and provenance is numbered in the order of commits. Operations that wait together
- * share a transaction.
+ * The only writer of a store in this process. Every transaction first locks the row of `$sheet`, so that writes of all
+ * processes are serialized, and provenance is numbered in the order of commits. Operations that wait at the same time share
+ * a transaction.
  */
 export class Writer {
   readonly #database: Database
@@ -59,8 +59,8 @@ export class Writer {
   }
 
   /**
-   * The same for an operation that changes nothing but by its change set: many of these are carried out together. `ids` are
-   * those of the records that it is about, which are loaded for it, and their cells.
+   * Carries out an operation that changes only its change set: many of these share a transaction. `ids` are those of its
+   * records, which are loaded for it with their cells.
    */
   changeRecords<T>(ids: readonly string[], operation: Operation<T>): Promise<T> {
     return this.#enqueue({ operation, ids }) as Promise<T>
@@ -68,7 +68,7 @@ export class Writer {
 
   /**
    * Makes the store follow a contract and its derived fields (D9). Throws ContractError, and changes nothing, where stored
-   * records would be lost or break the contract.
+   * records would be lost or violate the contract.
    */
   async define(definition: StoreDefinition): Promise<void> {
     await this.#enqueue(definition)
@@ -91,7 +91,7 @@ export class Writer {
     })
   }
 
-  /** Finishes what was asked for; nothing can be asked for any more. */
+  /** Finishes queued operations and accepts no more. */
   async close(): Promise<void> {
     this.#closed = true
     await this.#working
@@ -99,13 +99,13 @@ export class Writer {
   }
 
   async #work(): Promise<void> {
-    // What is asked for in the same turn comes along.
+    // Operations of the same turn of the event loop join the group.
     await nextTurn()
     while (this.#queue.length > 0) await this.#settle(this.#takeGroup())
     this.#working = null
   }
 
-  /** Operations up to the next definition, as many as may share a commit; or that definition. */
+  /** Returns operations up to the next definition, as many as may share a commit; or that definition. */
   #takeGroup(): Waiting[] {
     let records = 0
     const end = this.#queue.findIndex(({ work }, index) => {
@@ -125,7 +125,7 @@ export class Writer {
         else resolve(outcome.value)
       })
     } catch (error) {
-      // What PostgreSQL has against one of them must not stop the others.
+      // An error of PostgreSQL about one of them must not fail the others.
       if (group.length > 1 && !(error instanceof ServiceError)) {
         for (const waiting of group) await this.#settle([waiting])
       } else {
@@ -156,8 +156,8 @@ export class Writer {
   }
 
   /**
-   * The definition that the store follows, whoever had it do so: what is written has to fit the one of the moment, of which
-   * this process may not have heard yet. Read again when some process has changed it.
+   * Returns the definition that the store follows, whichever process has set it: writes must fit the present one, which
+   * this process may not know yet. Read again when a process has changed it.
    */
   async #follow(db: ClientConnection, sheet: StoredRow): Promise<FollowedDefinition> {
     const definition = Number(sheet['definition'])
@@ -171,7 +171,7 @@ export class Writer {
   }
 }
 
-/** Throws OutdatedDefinitionError for the definition of a revision that is not in force any more. */
+/** Throws OutdatedDefinitionError for the definition of a revision that is no longer in force. */
 async function checkRevision(db: ClientConnection, { revision }: StoreDefinition): Promise<void> {
   if (revision === undefined || (await newestRevision(db)) === revision) return
   throw new OutdatedDefinitionError('another revision of the sheet was pushed meanwhile; try again')
