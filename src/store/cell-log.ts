@@ -4,10 +4,10 @@ import { entryOfField, entryOfImport, type StoredLine } from '../provenance/log-
 import { begun, undoneBy, type Beginning, type PlacedEntry } from './cell-entries.ts'
 import type { RecordKey } from './cell-work.ts'
 
-/** A life of a record; null for one that is known from a log of before the store. */
+/** The key of a life of a record; null for a life in an imported log. */
 export type Life = RecordKey | null
 
-/** Some lines of a life of a record: before a seq, the latest first, or after one, the earliest first. */
+/** A query for lines of a life of a record: before a seq, the latest first, or after one, the earliest first. */
 export interface LinesQuery {
   readonly life: Life
   readonly recordId: string
@@ -17,24 +17,23 @@ export interface LinesQuery {
   readonly limit: number
 }
 
-/** A line of the log. */
 export interface PlacedLine {
   readonly seq: number
   readonly text: StoredLine
 }
 
-/** Lines that were found, hardly any of which says nothing of the field, unless they are of a log of before the store. */
+/** Lines that were found. Nearly all concern the field, except those of an imported log. */
 export interface FoundLines {
   readonly lines: readonly PlacedLine[]
-  /** The seq from which on there may be more, in the same direction; null when these are all. */
+  /** The seq from which there may be more lines, in the same direction; null for none. */
   readonly rest: number | null
 }
 
-/** Whose line of the log it is. */
+/** A line of the log and its record. */
 export interface OwnedLine {
   /** Null, as `earlierId` is, for the line of an import. */
   readonly record: RecordKey | null
-  /** The record's id in a log of before the store. */
+  /** The record's id in an imported log. */
   readonly earlierId: string | null
   readonly text: StoredLine
 }
@@ -46,62 +45,65 @@ export interface CellOfLife {
 }
 
 /**
- * What is asked of the log to tell what happened to a cell. Each answer is bounded in lines and bytes, but for one line; all
- * of them are of one state of the store.
+ * Queries of the log about a cell. Each result is bounded in lines and bytes, except a single line; all are of one state of
+ * the store.
  */
 export interface LogSource {
-  /** Reads a line that it returned; null when it is no line of a provenance log. */
+  /** Parses a line that it returned; null when it is not a line of a provenance log. */
   read(line: StoredLine): Promise<JsonObject | null>
   lines(query: LinesQuery): Promise<FoundLines>
   lineAt(seq: number): Promise<OwnedLine | null>
-  /** The text of the line by which a record was created, when it was not imported. */
+  /** Returns the text of the line by which a record was created; null for an imported one. */
   firstLine(key: RecordKey): Promise<StoredLine | null>
-  /** The line of the import that brought a record; null when it came otherwise. */
+  /** Returns the line of the import that created a record; null for any other. */
   importLine(key: RecordKey): Promise<JsonObject | null>
-  /** The value that a cell has now; null for one of a record that is gone. */
+  /** Returns the present value of a cell; null for a deleted record. */
   currentValue(cell: CellOfLife): Promise<JsonValue>
 }
 
-/** Lines that are read at first: the latest entry and the one before it. Each time after that it is eight times as many. */
+/**
+ * The number of lines read at first, for the latest entry and the one before it, and the factor by which it grows with each
+ * read.
+ */
 const FIRST_LINES = 2
 const MORE_TIMES = 8
 const MOST_LINES = 512
 
-/** A cell, and what else is known of it. */
+/** A cell and the lives of its record. */
 export interface LoggedCell {
   readonly recordId: string
   readonly field: Field
-  /** The lives of its record, oldest first. */
+  /** Oldest first. */
   readonly lives: readonly Life[]
 }
 
-/** A place between the entries of a cell: after the entry `seq` of a life; 0 stands for its start. */
+/** A place between the entries of a cell: after the entry `seq` of a life; 0 is its start. */
 export interface EntryPlace {
   readonly life: Life
   readonly seq: number
 }
 
-/** Entries of a cell, the oldest first, and where those after them start; null when there are none. */
+/** Entries of a cell, oldest first, and the place after them; null for none. */
 export interface FoundEntries {
   readonly entries: readonly JsonObject[]
   readonly next: EntryPlace | null
 }
 
-/** At most as many entries as were asked for, and fewer where they are long, but at least one if there is one. */
+/** At most the requested number of entries, fewer where they are long, but at least one if there is one. */
 export interface LatestEntries {
   readonly entries: readonly JsonObject[]
-  /** Whether there are more, though fewer than were asked for are here. */
+  /** Whether there are more although fewer than requested are returned. */
   readonly isCut: boolean
 }
 
-/** Characters of lines that the entries of one answer are made of, unless the first alone takes more. */
+/** The most characters of lines from which the entries of one response are made, unless the first alone has more. */
 const ENTRIES_LENGTH = 1 << 20
 
-/** What the log says of one cell, over all lives of its record. Reads little more of it than is asked for. */
+/** The entries of one cell over all lives of its record. Reads little more of the log than is requested. */
 export class CellLog {
   readonly #log: LogSource
   readonly #cell: LoggedCell
-  /** Characters of the lines of entries that were read from one. */
+  /** The number of characters of the line of an entry, where it is the only one of its line. */
   readonly #sizes = new WeakMap<JsonObject, number>()
 
   constructor(log: LogSource, cell: LoggedCell) {
@@ -109,9 +111,9 @@ export class CellLog {
     this.#cell = cell
   }
 
-  /** The entries of the cell, the latest first. Whoever has enough ends the iteration. */
+  /** Yields the entries of the cell, latest first. */
   async *back(): AsyncGenerator<JsonObject, void> {
-    // Of later lives: what they say is known when an entry of before is found.
+    // Beginnings of later lives; their entries are known when an earlier entry is found.
     const beginnings: Beginning[] = []
     for (const life of this.#cell.lives.toReversed()) {
       let later: JsonObject | undefined
@@ -125,33 +127,33 @@ export class CellLog {
     yield* begun(beginnings, null)
   }
 
-  /** The latest entries, the newest first: at most `limit`, and fewer where they are long. */
+  /** Returns the latest entries, newest first: at most `limit`, and fewer where they are long. */
   async latest(limit: number): Promise<LatestEntries> {
     const entries: JsonObject[] = []
     let length = 0
     for await (const entry of this.back()) {
       if (length > ENTRIES_LENGTH) return { entries, isCut: true }
       entries.push(entry)
-      // Whether there is an earlier one may take long to find out.
+      // Finding out whether there is an earlier one may take long.
       if (entries.length === limit) break
       length += this.#sizes.get(entry) ?? JSON.stringify(entry).length
     }
     return { entries, isCut: false }
   }
 
-  /** The latest entry by which the cell was computed with an input hash; null when there is none. */
+  /** Returns the latest entry by which the cell was computed with an input hash; null for none. */
   async computation(inputHash: string): Promise<JsonObject | null> {
     for await (const entry of this.back()) {
-      // A revert puts the hash of an earlier computation back, and computes nothing.
+      // A revert restores the hash of an earlier computation, and computes nothing.
       if (entry['input_hash'] === inputHash && entry['source'] !== 'revert') return entry
     }
     return null
   }
 
   /**
-   * The entry with this seq when it is what the cell holds: its latest entry, or the one that the latest stands for,
-   * being a revert. A revert stands for the entry before the one that it undid, which may be a revert again. Null for
-   * any other seq.
+   * Returns the entry with this seq if its value is that of the cell: it is the latest entry, or the one that the latest
+   * restored by a revert. A revert restores the entry before the one that it undid, which may be a revert again. Returns
+   * null for any other seq.
    */
   async inForce(seq: number): Promise<PlacedEntry | null> {
     let entry: JsonObject | null = null
@@ -168,13 +170,13 @@ export class CellLog {
     return entry === null ? null : { entry, before: null }
   }
 
-  /** The latest entry of the cell before a seq; null when there is none. */
+  /** Returns the latest entry of the cell before a seq; null for none. */
   async latestBefore(seq: number): Promise<JsonObject | null> {
     for await (const entry of this.back()) if (Number(entry['seq']) < seq) return entry
     return null
   }
 
-  /** The entry of the cell with this seq; null when it has none. */
+  /** Returns the entry of the cell with this seq; null for none. */
   async at(seq: number): Promise<JsonObject | null> {
     const { recordId, field, lives } = this.#cell
     const line = await this.#log.lineAt(seq)
@@ -186,7 +188,7 @@ export class CellLog {
     const parsed = imported ? null : await this.#log.read(text)
     const entry = parsed === null ? null : entryOfField(parsed, field.name)
     if (entry !== null) return entry
-    // What the beginning of a life says is not in its line alone.
+    // The entry of a beginning does not follow from its line alone.
     for await (const candidate of this.back()) {
       if (Number(candidate['seq']) <= seq) return candidate['seq'] === seq ? candidate : null
     }
@@ -194,8 +196,8 @@ export class CellLog {
   }
 
   /**
-   * Entries of the cell after a place, the oldest first: at most `limit`, and fewer where they are long. `from` null is the
-   * start.
+   * Returns entries of the cell after a place, oldest first: at most `limit`, and fewer where they are long. `from` null is
+   * the start.
    */
   async page({
     from,
@@ -208,7 +210,7 @@ export class CellLog {
     const found: { readonly entry: JsonObject; readonly life: Life }[] = []
     let length = 0
     const start = from === null ? 0 : lives.indexOf(from.life)
-    // The life of a cursor that was issued is among those of the record.
+    // The life of a valid cursor is among those of the record.
     for (const [index, life] of lives.entries()) {
       if (index < start) continue
       for await (const { entry, size } of this.#forward(index, index === start ? (from?.seq ?? 0) : 0)) {
@@ -221,7 +223,9 @@ export class CellLog {
     return pageOf(found, false)
   }
 
-  /** The entries of one life of the record after a seq, 0 for all, the oldest first; `size` is the length of their line. */
+  /**
+   * Yields the entries of one life of the record after a seq, 0 for all, oldest first; `size` is the length of their line.
+   */
   async *#forward(
     index: number,
     after: number,
@@ -235,14 +239,14 @@ export class CellLog {
     yield* this.#written(life, { direction: 'after', seq: after })
   }
 
-  /** The value with which the life before one ended. A deleted record has none: only a log from before the store has. */
+  /** Returns the last value of the life before. Only an imported log has such a life without a deletion; otherwise null. */
   async #valueBefore(index: number): Promise<JsonValue> {
     if (index === 0 || this.#cell.lives[index - 1] !== null) return null
     const last = await firstOf(this.#written(null, LATEST))
     return last?.entry['value'] ?? null
   }
 
-  /** What was written to the cell in one life of its record, before or after a seq, the nearest first. */
+  /** Yields the written entries of the cell in one life of its record, before or after a seq, nearest first. */
   async *#written(
     life: Life,
     place: Pick<LinesQuery, 'direction' | 'seq'>,
@@ -270,7 +274,7 @@ export class CellLog {
     }
   }
 
-  /** What a life says by having begun; `later` is the first entry of it that was written. */
+  /** Returns the beginning of a life; `later` is its first written entry. */
   async #beginning(key: RecordKey, later: JsonObject | undefined): Promise<Beginning> {
     const imported = await this.#log.importLine(key)
     if (imported === null) {
@@ -279,10 +283,10 @@ export class CellLog {
       return (previous) => this.#createdEmpty(created, { previous, later })
     }
     const { recordId, field } = this.#cell
-    // The value before the first later entry, or that of today.
+    // The value before the first later entry, or the present one.
     const value =
       later === undefined ? await this.#log.currentValue({ key, field }) : (later['previous'] ?? null)
-    // Null is worth an entry when a log from before the import says otherwise (D34).
+    // Null makes an entry where the imported log has another value (D34).
     return (previous) =>
       value === null && previous === null
         ? null
@@ -290,8 +294,8 @@ export class CellLog {
   }
 
   /**
-   * What the creation of a record says of a field that it left empty. Worth an entry when the life before ended without
-   * a deletion, with its store, and the log of that time has a value for the cell (D34).
+   * Returns the entry for a field that the creation of a record left empty: one is needed when the previous life ended
+   * without a deletion, in an imported log that has a value for the cell (D34).
    */
   #createdEmpty(
     created: JsonObject | null,

@@ -1,10 +1,10 @@
-/** States in which a cell has work to do. */
+/** States of pending cells. */
 export type WorkState = 'missing' | 'stale' | 'failed'
 
 /** The state of a derived cell (D32). */
 export type CellState = WorkState | 'fresh' | 'overridden'
 
-/** The state as it is shown: a cell with work that no run can do because of an input is `blocked` (D32). */
+/** The state that users see: a pending cell that no run can compute because of an input is `blocked` (D32). */
 export type ShownCellState = CellState | 'blocked'
 
 export function shownState({

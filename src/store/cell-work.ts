@@ -5,10 +5,10 @@ import type { CellState, WorkState } from './cell-state.ts'
 import type { ReceivedResponse } from './stored-responses.ts'
 import type { RunId, RunProgress } from './stored-run.ts'
 
-/** A call that was made for a run. What it brought is in the cache; `failed` says of each target why it brought nothing. */
+/** A completed call of a run. Its results are in the cache; `failed` has the failure of each target without one. */
 export interface SettledCall {
   readonly hash: string
-  /** JSON of what the process that made it knows; null when it brought all. */
+  /** JSON of the process that made the call; null when all targets have results. */
   readonly failed: JsonValue
 }
 
@@ -16,18 +16,18 @@ export interface SettledCall {
 export type RecordKey = number
 
 export interface WorkQuery {
-  /** The targets of one derivation that the run is about. */
+  /** The targets of one derivation that the run computes. */
   readonly targets: readonly string[]
   readonly inputs: readonly string[]
-  /** True asks for every record, false for those with a cell that is missing, stale or failed. */
+  /** Whether all records are returned instead of those with a pending cell. */
   readonly force: boolean
-  /** Only records with a cell of the targets in this state, `force` or not; null for no such condition. */
+  /** Only records with a cell of the targets in this state, whatever `force` is; null for any state. */
   readonly state: WorkState | null
-  /** True leaves out records whose cells are blocked; by default they are not left out, nor where every record is asked for. */
+  /** Whether records whose cells are blocked are left out (default: false); not with `force`. */
   readonly ready?: boolean
-  /** Bytes from which on the value of an input is left out; by default none is. */
+  /** The bytes from which the value of an input is left out; by default none is. */
   readonly longFrom?: number
-  /** Whether the cells come with their failures. */
+  /** Whether the cells have their failures. */
   readonly failures?: boolean
   readonly after: RecordKey | null
   readonly limit: number
@@ -35,19 +35,19 @@ export interface WorkQuery {
   readonly only: readonly RecordKey[] | null
 }
 
-/** A record with work for a derivation, as it was when it was read. */
+/** A record with pending cells of a derivation, in the state in which it was read. */
 export interface WorkItem {
   readonly key: RecordKey
   readonly id: string
   readonly inputs: { readonly [field: string]: JsonValue }
-  /** Present when long values are left out of `inputs`: true stands for each. */
+  /** Present when long values are left out of `inputs`, where each is true. */
   readonly lacksValues?: true
-  /** Those of the inputs that are themselves cells with work to do. */
+  /** The inputs that are pending cells themselves. */
   readonly pending: { readonly [field: string]: PendingInput }
   readonly cells: readonly WorkCell[]
 }
 
-/** What is known of the failure of a cell. */
+/** Facts about the failure of a cell. */
 export interface WorkFailure {
   /** UTC with milliseconds. */
   readonly at: string
@@ -58,48 +58,50 @@ export interface WorkFailure {
 export interface WorkCell {
   readonly target: string
   readonly state: CellState
-  /** Whether it has work that a run cannot do because of an input (D32). */
+  /** Whether it is pending and a run cannot compute it because of an input (D32). */
   readonly blocked: boolean
   /** The input hash of the last successful computation (`sha256:…`), or null. */
   readonly inputHash: string | null
-  /** Why its last try failed, where the query asks for it. */
+  /** The last failure, where the query asks for it. */
   readonly failure?: WorkFailure
-  /** Of an overridden cell, the seq of the last provenance entry that wrote it or one of its inputs; absent for any other. */
+  /**
+   * Of an overridden cell, the seq of the last provenance entry that wrote it or one of its inputs; absent for any other.
+   */
   readonly touchedBy?: number
   /** Changes whenever the cell or one of its inputs is written (D28). Opaque. */
   readonly mark: string
 }
 
-/** What a successful computation left for later ones with the same hash (D25). */
+/** The result of a successful computation, for later ones with the same hash (D25). */
 export interface CacheEntry {
   readonly inputHash: string
   readonly values: { readonly [target: string]: JsonValue }
-  /** What provenance says of the call that brought the values. */
+  /** The members of provenance entries that describe the call. */
   readonly provenance: JsonObject
 }
 
 export interface CellCommit {
   readonly actor: string
-  /** The run that it belongs to; its counts of computed and failed cells grow by what is stored. */
+  /** The run whose counts of computed and failed cells grow by the stored ones. */
   readonly run: RunId
-  /** How far the run is otherwise. */
+  /** The other counts of the run's progress. */
   readonly progress: Pick<RunProgress, 'skipped' | 'left' | 'calls' | 'totalCost' | 'unpricedCalls'>
   readonly cells: readonly CellResult[]
-  /** Entries to add; an entry with a known hash replaces it, target by target. */
+  /** Entries to store; values of a known hash are replaced target by target. */
   readonly cache: readonly CacheEntry[]
-  /** Calls that this comes of, for those who wait for them in other processes ({@link RunTasks}). */
+  /** The calls behind the results, for other processes that wait for them ({@link RunTasks}). */
   readonly made?: readonly SettledCall[]
   /** Responses to keep; one with a known request replaces it. */
   readonly responses?: readonly ReceivedResponse[]
-  /** The request keys of kept responses that cells were computed from. */
+  /** The request keys of kept responses from which cells were computed. */
   readonly used?: readonly string[]
 }
 
-/** What a run came to for one cell. */
+/** The result of a run for one cell. */
 export interface CellResult {
   readonly key: RecordKey
   readonly target: string
-  /** As read: a cell whose mark has changed since is left alone. */
+  /** As it was read: a cell whose version has changed since is skipped. */
   readonly mark: string
   /** SHA-256 of the derivation file that the run used. */
   readonly sha256: string
@@ -108,7 +110,7 @@ export interface CellResult {
         readonly kind: 'computed'
         readonly value: JsonValue
         readonly inputHash: string
-        /** What the provenance line says beyond the common fields. */
+        /** The members of the provenance line beyond the common ones. */
         readonly provenance: JsonObject
       }
     /** The hash is that of the last successful computation: fresh again, nothing written (D25, D32). */
@@ -117,20 +119,20 @@ export interface CellResult {
         readonly kind: 'failed'
         readonly error: string
         readonly errorType: ErrorType
-        /** What the response began with; absent when there was none, or nothing in it. */
+        /** The beginning of the response; absent when there was none, or when it was empty. */
         readonly responseBody?: string
         /** The input hash of a failure that is expected to last; absent for any other. */
         readonly inputHash?: string
       }
 }
 
-/** `superseded`: the cell or an input was written meanwhile, or the record is gone; nothing was written (D28). */
+/** `superseded`: the cell or an input was written meanwhile, or the record is deleted; nothing was written (D28). */
 export type CellOutcome =
   | {
       readonly outcome: 'stored'
-      /** There where a value that was written by hand has been replaced. */
+      /** Present when a manual value has been replaced. */
       readonly overwrote?: true
     }
   | { readonly outcome: 'superseded' }
-  /** The value breaks a constraint that only the store can check, `detail` says which; nothing was written. */
+  /** The value violates a constraint that only the store can check, which `detail` names; nothing was written. */
   | { readonly outcome: 'refused'; readonly detail: string }

@@ -1,9 +1,9 @@
 import type { Field } from '../contract/contract.ts'
 
 /**
- * A condition that a record meets or does not meet, as data: each engine compiles it to SQL with bound parameters. It
- * holds or does not hold, and is never unknown: a field without a value meets `empty`, `notEquals`, `notContains`,
- * `noneOf` and `hasNone`, `anyOf` with null in its list, and nothing else.
+ * A condition on a record, as data: each engine compiles it to SQL with bound parameters. It is true or false, never
+ * unknown: a field without a value meets `empty`, `notEquals`, `notContains`, `noneOf` and `hasNone`, `anyOf` with null in
+ * its list, and nothing else.
  */
 export type Condition =
   | { readonly kind: 'and' | 'or'; readonly conditions: readonly [Condition, ...Condition[]] }
@@ -15,21 +15,21 @@ export interface FieldCondition {
   readonly kind: 'field'
   readonly field: ConditionField
   readonly operator: Operator
-  /** What the value is compared with: as many values as the operator takes, each of a type that the field has. */
+  /** The values to compare with: as many as the operator takes, each of a type that fits the field. */
   readonly operands: readonly Operand[]
 }
 
-/** As much of a field as a condition needs. */
+/** The members of a field that a condition needs. */
 export type ConditionField = Pick<Field, 'name' | 'type'>
 
-/** A value that a field, or an item of an array, is compared with. */
+/** A value to compare a field, or an item of an array, with. */
 export type Operand = string | number | boolean | null
 
 /**
- * The operators with what each takes. Texts are equal and ordered by their code points; `contains`, `notContains` and
- * `startsWith` ignore case ({@link foldCase}), and on arrays and objects search their keys, texts and numbers, however
- * deep. Timestamps are compared by their moment, to the millisecond. `between` includes both ends. In a list, null
- * stands for no value (`anyOf`, `noneOf`) or for the item null (`hasAny`, `hasAll`, `hasNone`).
+ * The operators with their number of operands. Texts are compared by their code points; `contains`, `notContains` and
+ * `startsWith` ignore case ({@link foldCase}), and in arrays and objects search keys, texts and numbers at any depth.
+ * Timestamps are compared by their time to the millisecond. `between` includes both ends. In a list, null stands for no
+ * value (`anyOf`, `noneOf`) or for the item null (`hasAny`, `hasAll`, `hasNone`).
  */
 export const OPERATORS = {
   equals: 'one',
@@ -53,19 +53,18 @@ export const OPERATORS = {
 
 export type Operator = keyof typeof OPERATORS
 
-/** A text to search for, and what is to be replaced in the searched text, which has ASCII letters in lower case. */
+/** A text to search for, and the replacements in the searched text, which has ASCII letters in lower case. */
 export interface FoldedText {
   readonly text: string
   readonly replaced: readonly { readonly capital: string; readonly small: string }[]
 }
 
-/** Letters beyond ASCII that a searched text can have: an engine nests a call for each. */
+/** The most letters beyond ASCII in a searched text: an engine nests a call for each. */
 export const MAX_FOLDED_LETTERS = 100
 
 /**
- * Folds the case of a text to search for. The databases' `lower()` knows ASCII only, and agrees on that; of other letters,
- * those that are searched for are replaced one by one. A letter counts as the small one of a capital where that is one
- * letter for one letter.
+ * Folds the case of a text to search for. `lower()` of both databases agrees only on ASCII; other letters of the text are
+ * replaced one by one in the searched text. A capital has a small letter only where both are one letter.
  */
 export function foldCase(wanted: string): FoldedText {
   const text = [...wanted].map((letter) => simpleLower(letter) ?? letter).join('')
@@ -77,7 +76,7 @@ export function foldCase(wanted: string): FoldedText {
   return { text, replaced }
 }
 
-/** The small letter of a capital, where that is one letter for another. */
+/** Returns the small letter of a capital, where both are one letter; else null. */
 function simpleLower(letter: string): string | null {
   const small = letter.toLowerCase()
   return [...letter].length === 1 && [...small].length === 1 ? small : null

@@ -1,10 +1,10 @@
-/** What one query may use (D19). */
+/** Limits of one query (D19). */
 export interface QueryLimits {
-  /** How long it may run, in milliseconds, from when a process or connection starts on it. */
+  /** Milliseconds that it may run, from when a process or connection starts on it. */
   readonly timeoutMs: number
-  /** How many rows an answer holds at most; what is beyond is cut off and the answer says so. */
+  /** The most rows of a result, which is truncated after them and says so. */
   readonly maxRows: number
-  /** How much memory it may take; what that means to an engine, its own limits say. */
+  /** The most bytes of memory, as the limits of each engine define it. */
   readonly maxMemoryBytes: number
 }
 
@@ -16,16 +16,16 @@ export const DEFAULT_QUERY_LIMITS: QueryLimits = {
   maxMemoryBytes: 384 * MIB,
 }
 
-/** The JSON text of an answer may be this long in UTF-8. */
+/** The most bytes of the JSON text of a response in UTF-8. */
 export const MAX_ANSWER_BYTES = 64 * MIB
 
-/** A statement or filter may be this long in UTF-8. */
+/** The most bytes of a statement or filter in UTF-8. */
 export const MAX_SQL_BYTES = MIB
 
-/** Values that a statement may be sent with: as many as SQLite numbers (SQLITE_MAX_VARIABLE_NUMBER). */
+/** The most parameters of a statement: as many as SQLite numbers (SQLITE_MAX_VARIABLE_NUMBER). */
 export const MAX_PARAMS = 32_766
 
-/** A number of bytes as people read it. */
+/** Returns a number of bytes in MiB, for messages. */
 export function inMebibytes(bytes: number): string {
   return `${Math.round((bytes / MIB) * 10) / 10} MiB`
 }

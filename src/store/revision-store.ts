@@ -3,14 +3,14 @@ import { ConflictError } from '../errors/service-error.ts'
 import type { SharedFrames } from './shared-frames.ts'
 import type { TargetDefinition } from './sheet-store.ts'
 
-/** A file that says what a sheet is. */
+/** A file of a sheet's definition. */
 export interface RevisionFile {
-  /** As in a sheet's directory, with `/` between names. */
+  /** Relative to the sheet's directory, with `/` between names. */
   readonly path: string
   readonly bytes: Uint8Array
 }
 
-/** A state of the files that say what a sheet is, as somebody pushed it. */
+/** A pushed version of a sheet's definition. */
 export interface Revision {
   /** From 1; the highest is in force. */
   readonly number: number
@@ -30,55 +30,58 @@ export interface RevisionStore {
   readonly name: string
   /** Frames for the subscribers of all servers, whether or not the definition can be followed. */
   readonly frames: SharedFrames
-  /** The number of the revision in force when this was asked, or of a later one. Cheap: every request asks. */
+  /**
+   * Returns the number of the revision in force at the time of the call, or of a later one. Cheap, as every request calls
+   * it.
+   */
   newest(): Promise<number>
-  /** Throws RecordsError for a number that there is none of. */
+  /** Returns a revision. Throws RecordsError for an unknown number. */
   read(number: number): Promise<Revision>
   close(): Promise<void>
 }
 
-/** A sheet's definition that is to be put into its store. */
+/** A sheet's definition to be stored. */
 export interface RevisionPush {
-  /** The sheet's directory, from whose store or records a new store begins. */
+  /** The sheet's directory, from whose store or records a new store is created. */
   readonly directory: string
   readonly files: readonly RevisionFile[]
-  /** What these files come to. */
+  /** The contract that these files define. */
   readonly contract: Contract
   readonly targets: readonly TargetDefinition[]
   readonly actor: string
   readonly note: string | null
-  /** Only finds out what would come of it. */
+  /** Whether nothing is stored and only the outcome is returned. */
   readonly dryRun: boolean
   readonly lockTimeoutMs: number
 }
 
-/** What a push came to, or would come to. */
+/** The outcome of a push, or of a dry run. */
 export interface PushOutcome {
   /** The revision in force afterwards; with a dry run the one that would be. */
   readonly number: number
   /** The revision in force before; null where there was none. */
   readonly before: Revision | null
-  /** Whether the store was made by it. */
+  /** Whether the push created the store. */
   readonly created: boolean
-  /** The contract that the store followed before; null for a store that was made from `records.jsonl`, or from nothing. */
+  /** The contract that the store followed before; null for a store that was created from `records.jsonl`, or empty. */
   readonly contractBefore: Contract | null
   readonly records: number
   /** The derived fields for which something changes. */
   readonly targets: readonly TargetChange[]
 }
 
-/** What a push does to a derived field. */
+/** The effect of a push on a derived field. */
 export interface TargetChange {
   readonly field: string
   /** Name of the derivation file. */
   readonly derivation: string
   readonly change: 'added' | 'changed' | 'removed'
-  /** How many more cells are stale, and how many more are missing, than before. */
+  /** The increase of the number of stale cells, and of missing ones. */
   readonly stale: number
   readonly missing: number
 }
 
-/** The definition is not that of the revision in force: it has to be read again. */
+/** The definition is not that of the revision in force: it must be read again. */
 export class OutdatedDefinitionError extends ConflictError {
   constructor(message: string) {
     super(message, 'definition_changed')

@@ -2,58 +2,61 @@ import type { ErrorType } from '../errors/codes.ts'
 import type { CellCommit, CellOutcome, RecordKey, WorkItem, WorkQuery, SettledCall } from './cell-work.ts'
 import type { RunEnd, RunId, RunLock } from './stored-run.ts'
 
-/** A piece of a run: the cells of some records that one derivation computes. */
+/** A part of a run: the cells of some records that one derivation computes. */
 export interface RunTask {
   readonly run: RunId
-  /** Name of the derivation file, and hex SHA-256 of its bytes when the run was cut. */
+  /** Name of the derivation file, and hex SHA-256 of its bytes when the task was created. */
   readonly derivation: string
   readonly sha256: string
-  /** Ascending; null for all that there is work for. */
+  /** Ascending; null for all with pending cells. */
   readonly records: readonly RecordKey[] | null
-  /** No record that came later is part of it. */
+  /** The last record of the run: later ones are not part of it. */
   readonly lastKey: RecordKey
-  /** Of the last provenance entry when the run began. */
+  /** The seq of the last provenance entry when the run began. */
   readonly lastSeq: number
-  /** Whether the run has bounds, which its calls have to keep to. */
+  /** Whether the run has bounds on its calls. */
   readonly bounded: boolean
 }
 
-/** A task that a worker has. Once it has been given to another, nothing that comes of it is stored any more. */
+/** A task held by a worker. Once it has been given to another, no results of this worker are stored. */
 export interface TakenTask extends RunTask {
   readonly job: string
-  /** How often the task was taken before. */
+  /** Number of earlier times that the task was taken. */
   readonly attempt: number
 }
 
-/** What a run was found to be about when it began. */
+/** The scope of a run, determined when it began. */
 export interface RunPlace {
-  /** No record that came later is part of it. */
+  /** The last record of the run: later ones are not part of it. */
   readonly lastKey: RecordKey
-  /** Of the last provenance entry when the run began. */
+  /** The seq of the last provenance entry when the run began. */
   readonly lastSeq: number
-  /** The records that it goes through, ascending; null for all that its order names. */
+  /** The records of the run, ascending; null for all that its request names. */
   readonly records: readonly RecordKey[] | null
-  /** How many levels have been cut into tasks. */
+  /** Number of levels that have been divided into tasks. */
   readonly levels: number
 }
 
-/** How the tasks of a run stand. */
+/** The state of the tasks of a run. */
 export interface TasksState {
-  /** How many have not been settled. */
+  /** Number of tasks that are not settled. */
   readonly open: number
-  /** How many of these some worker has. */
+  /** Number of these that a worker holds. */
   readonly held: number
-  /** What broke one of them, and breaks the run; null when nothing did. */
+  /** The error of a task, which fails the run; null for none. */
   readonly error: TaskError | null
 }
 
 export interface TaskError {
-  /** `RunStopped`: calls failed in a row. */
+  /** `RunStopped`: consecutive calls failed. */
   readonly type: ErrorType | 'RunStopped'
   readonly message: string
 }
 
-/** Who makes a call: `mine` whoever asked, `other` somebody else at the moment, `none-left` nobody, by the bounds of the run. */
+/**
+ * The claim to a call: `mine` the caller makes it, `other` another task makes it, `none-left` the bounds of the run forbid
+ * it.
+ */
 export type CallClaim = 'mine' | 'other' | 'none-left' | SettledCall
 
 export interface CallWish {
@@ -62,7 +65,7 @@ export interface CallWish {
   readonly price: number
 }
 
-/** Somebody else has the task or the run lock, or the run has ended: nothing was stored. */
+/** Another process has the task or the run lock, or the run has ended: nothing was stored. */
 export class TaskLostError extends Error {
   constructor(what = 'the task') {
     super(`${what} is not held any more`)
@@ -70,19 +73,19 @@ export class TaskLostError extends Error {
 }
 
 /**
- * Runs cut into tasks, for stores that several processes share: one of them, which has the run lock, cuts a run and waits; all
- * compute. Whoever stops without a word loses its tasks to others after {@link LEASE_MS}.
+ * Coordination of runs for stores that several processes share: the process with the run lock divides a run into tasks and
+ * waits; all processes compute. A process that stops without notice loses its tasks to others after {@link LEASE_MS}.
  */
 export interface RunTasks {
-  /** Notes what a run is about, before anything is cut. */
+  /** Stores the scope of a run, before any task is created. */
   begin(run: RunId, place: Omit<RunPlace, 'levels'>): Promise<void>
-  /** Null when the run has not begun. */
+  /** Returns the scope of a run; null when it has not begun. */
   place(run: RunId): Promise<RunPlace | null>
-  /** Keys of records that a derivation has work for, ascending. */
+  /** Returns the keys of records with pending cells of a derivation, ascending. */
   workKeys(query: Omit<WorkQuery, 'inputs'>): Promise<readonly RecordKey[]>
   /** Adds the tasks of the next level, from 0 on, all or none. */
   addLevel(run: RunId, level: number, cut: LevelCut): Promise<void>
-  /** Gives tasks of workers that are gone to others, and returns the state of the run's tasks. */
+  /** Gives tasks of lost workers to others, and returns the state of the run's tasks. */
   state(run: RunId): Promise<TasksState>
   /**
    * Sends the heartbeat of the coordinator, which has the run lock; when it stops, others take the run over. Throws
@@ -119,49 +122,52 @@ export interface RunTasks {
   /** Breaks the run lock of a process whose heartbeat has stopped, so that an orphaned run can be taken over. */
   breakLock(orphan: OrphanedRun): Promise<void>
 
-  /** Says that a worker is there, and computes for all (`local`: only until there is one that does). */
+  /** Registers a worker, or renews it; it computes tasks of all runs (`local`: only until another worker does). */
   present(worker: string, about: { readonly name: string; readonly local: boolean }): Promise<void>
-  /** A worker goes; its tasks are others' at once. */
+  /** Removes a worker; its tasks are given to others at once. */
   leave(worker: string): Promise<void>
-  /** How many workers there are, not counting local ones. */
+  /** Returns the number of workers without local ones. */
   workers(): Promise<number>
-  /** Up to so many tasks, which the worker has from now on. Others of its that are not among `held` go to others. */
+  /**
+   * Returns up to `limit` tasks, which the worker holds from now on. Others of its tasks that are not among `held` are
+   * given to others.
+   */
   take(worker: string, limit: number, held: readonly TakenTask[]): Promise<readonly TakenTask[]>
   /** Settles a task, if it is still held. */
   settle(task: TakenTask, error: TaskError | null): Promise<void>
   /**
-   * Stores what a task came to for some cells; see `SheetStore.commitCells`, but that `progress` is by how much it has grown.
-   * Throws {@link TaskLostError}.
+   * Stores the results of a task for some cells, as `SheetStore.commitCells`, but with the increase of `progress`. Throws
+   * {@link TaskLostError}.
    */
   commitCells(task: TakenTask, commit: CellCommit): Promise<readonly CellOutcome[]>
-  /** Notes calls that brought nothing yet, by how much they have grown. */
+  /** Stores the increase of progress by calls without results so far. */
   noteCalls(task: TakenTask, progress: CellCommit['progress']): Promise<void>
   /**
-   * Adds what a process has seen of hosts to the failures in a row of a run, and returns how many there are at those where calls failed,
-   * by host.
+   * Adds the outcomes of a process' calls to the consecutive failures of a run; returns the totals of the hosts at which
+   * calls failed, by host.
    */
   noteStreaks(run: RunId, notes: readonly StreakNote[]): Promise<ReadonlyMap<string, number>>
-  /** Of records of a task that was taken before, the cells that the run has computed or has found to fail, by target. */
+  /** Returns the cells, by target, that the run has computed or failed for records of a task that was taken before. */
   settledCells(
     task: TakenTask,
     items: readonly WorkItem[],
   ): Promise<ReadonlyMap<RecordKey, ReadonlySet<string>>>
-  /** Asks who makes calls; equal hashes of a run are called for once. */
+  /** Claims calls; those with equal hashes are made once in a run. */
   claimCalls(task: TakenTask, wishes: readonly CallWish[]): Promise<ReadonlyMap<string, CallClaim>>
-  /** A call that was claimed brings nothing; one that was sent counts towards the bounds all the same. */
+  /** Releases a claimed call without a result; one that was sent counts towards the bounds nevertheless. */
   releaseCall(task: TakenTask, wish: CallWish, wasSent: boolean): Promise<void>
-  /** Replaces the price of a call that was claimed by what it cost, in dollars: 0 where it failed before it was sent. */
+  /** Replaces the price of a claimed call by its actual cost, in dollars: 0 where it failed before it was sent. */
   settleCall(task: TakenTask, wish: CallWish, cost: number): Promise<void>
 
   close(): Promise<void>
 }
 
-/** What a process has seen of a host since it last told. */
+/** The outcomes of a process' calls to a host since its last note. */
 export interface StreakNote {
   readonly host: string
   /** Failures since the last success, or since the last note. */
   readonly failures: number
-  /** Whether a call succeeded before these, or with none of them. */
+  /** Whether a call has succeeded, before the failures if there are any. */
   readonly succeeded: boolean
 }
 
@@ -173,14 +179,17 @@ export interface OrphanedRun {
 }
 
 export interface LevelCut {
-  /** From the first on, each time: what was added is taken back when the connection is lost, and then added again. */
+  /**
+   * Yields the tasks, from the first one at each call: what was added is rolled back when the connection is lost, and then
+   * added again.
+   */
   tasks(): AsyncIterable<readonly Omit<RunTask, 'run'>[]>
-  /** How many cells of the level are left alone since they have nothing to do. */
+  /** Number of cells of the level that are skipped as they are not pending. */
   readonly idle: number
 }
 
-/** The time, in milliseconds, after its last heartbeat at which a process counts as gone. */
+/** Milliseconds after its last heartbeat at which a process counts as lost. */
 export const LEASE_MS = 6000
 
-/** The interval, in milliseconds, of heartbeats. */
+/** Milliseconds between heartbeats. */
 export const HEARTBEAT_MS = 1000

@@ -1,71 +1,71 @@
-/** What all processes together may do at a host. Times are milliseconds. */
+/** Limits of a host for all processes together. Times are milliseconds. */
 export interface HostLimits {
-  /** Calls at a time. */
+  /** Concurrent calls. */
   readonly concurrency: number
   /** Null for no bound. */
   readonly rate: SlotRate | null
 }
 
-/** A rate as moments that are evenly spaced, each for one request. */
+/** A rate as evenly spaced slots, each for one request. */
 export interface SlotRate {
   readonly spacingMs: number
-  /** How long after its moment a request may still go out. */
+  /** Milliseconds after its slot at which a request may still be sent. */
   readonly playMs: number
 }
 
-/** That a host wants to be left alone. */
+/** A pause that a host has asked for. */
 export interface SharedPause {
-  /** The status that it said so with. */
+  /** The status of its response. */
   readonly status: number
-  /** For how long it asked, and how much of that is left. */
+  /** The length that it asked for, and the rest of it. */
   readonly askedMs: number
   readonly leftMs: number
 }
 
-/** Whoever makes a process' calls to a host. Its methods must not throw. */
+/** The caller of a host in a process. Its methods must not throw. */
 export interface HostListener {
-  /** How many calls wait that could begin, were there room. */
+  /** Returns the number of waiting calls that could begin with a permit. */
   waiting(): number
-  /** How many requests wait, those among them that begin a call. */
+  /** Returns the number of waiting requests, including those that begin a call. */
   requests(): number
-  /** There may be more room than before. */
+  /** Reports that more permits or slots may be available. */
   onChange(): void
-  /** Somebody has been told, perhaps here, that the host wants to be left alone. */
+  /** Reports a pause that this or another process was asked for. */
   onPause(pause: SharedPause): void
-  /** It wants that no longer. */
+  /** Reports the end of the pause. */
   onPauseEnd(): void
 }
 
 /**
- * A process' part in what all may do at a host. Nothing here waits: what is not there is asked for, and the listener hears
- * when it has come. While the store is away there is nothing.
+ * A process' share of the limits of a host. No method waits: missing permits and slots are requested, and the listener is
+ * called when they arrive. While the store is unavailable there are none.
  */
 export interface HostShare {
-  /** Sets the limits that hold from now on. */
+  /** Sets the limits from now on. */
   setLimits(limits: HostLimits): void
-  /** Whether one more call may begin, as far as calls at a time go. */
+  /** Whether a permit is free, so that one more call may begin. */
   hasPlace(): boolean
-  /** How long until a request may go out; Infinity when that is not known yet. */
+  /** Returns the milliseconds until a request may be sent; Infinity when that is not known yet. */
   slotWait(): number
-  /** A call begins. */
+  /** Takes a permit for a call that begins. */
   begin(): void
-  /** A call that has begun is over. */
+  /** Returns the permit of a call that has ended. */
   end(): void
-  /** Takes the moment that {@link slotWait} has waited for; answers with what tells whether it is over. */
+  /** Takes the slot that {@link slotWait} has waited for; returns a function that tells whether it has lapsed. */
   takeSlot(): () => boolean
-  /** The host has said with this status that it wants to be left alone for so long. */
+  /** Reports that the host has asked, with this status, for a pause of so many milliseconds. */
   pause(ms: number, status: number): void
-  /** The host has answered a call that was to see whether it still wants that. */
+  /** Reports that the host has answered the call that checks whether the pause is over. */
   endPause(): void
-  /** No more calls are made. */
+  /** Ends the share after the last call. */
   leave(): void
 }
 
 /**
- * Limits of hosts that hold for all processes with the store together. Where only processes of one machine share a store there
- * is no such thing, and each keeps the limits for itself.
+ * Limits of hosts for all processes with the store together. Where only processes of one machine share a store there are
+ * none, and each process has its own limits.
  */
 export interface SharedHosts {
-  /** Takes part in the calls to an origin (scheme, host and port). */
+  /** Joins the calls to an origin (scheme, host and port). */
   join(origin: string, listener: HostListener): HostShare
 }

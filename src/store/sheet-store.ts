@@ -209,13 +209,13 @@ export interface SharedStore {
   readonly hosts?: SharedHosts | undefined
 }
 
-/** What a copy of a store has in it. */
+/** The contents of a copy of a store. */
 export interface StoreSnapshot {
   /** The contract that it follows. */
   readonly contractText: string
-  /** How many records there are. */
+  /** Number of records. */
   readonly records: number
-  /** The seq of the last provenance entry, 0 when there is none. */
+  /** The seq of the last provenance entry, 0 for none. */
   readonly lastSeq: number
 }
 
@@ -230,13 +230,13 @@ export interface StoreDefinition {
   /** The derived fields, or null to leave them as they are (when a derivation file is broken, D3). */
   readonly targets: readonly TargetDefinition[] | null
   /**
-   * The revision that it is, where the store itself has the definition: `define` throws OutdatedDefinitionError, and changes
+   * The number of the revision, where the definition is in the store: `define` throws OutdatedDefinitionError, and changes
    * nothing, when another one is in force by now.
    */
   readonly revision?: number
 }
 
-/** A derived field, as much of it as the store needs. Plain data. */
+/** The members of a derived field that the store needs. Plain data. */
 export interface TargetDefinition {
   readonly field: string
   /** Name of the derivation file. */
@@ -245,46 +245,46 @@ export interface TargetDefinition {
   readonly sha256: string
   readonly kind: string
   readonly inputs: readonly string[]
-  /** Those of the inputs without whose value no request is made (D22). */
+  /** The inputs without whose value no request is made (D22). */
   readonly required: readonly string[]
-  /** Those of the required ones, all of type string, whose empty text counts as no value (`skip_blank`). */
+  /** The required inputs of type string whose empty text counts as no value (`skip_blank`). */
   readonly nonEmpty: readonly string[]
-  /** The file's text. */
+  /** The text of the file. */
   readonly text: string
 }
 
 export interface VersionedRecord {
   readonly json: JsonBytes
-  /** Changes whenever a value of the record does, and was never that of another state of it. */
+  /** Changes whenever a value of the record does, and differs for every state of it. */
   readonly version: string
 }
 
 export interface CellFailureNote {
   readonly error: string
   readonly errorType: ErrorType
-  /** What the response began with; absent when there was none, or nothing in it. */
+  /** The beginning of the response; absent when there was none, or when it was empty. */
   readonly responseBody?: string
   /** The input hash of a failure that is expected to last; absent for any other. */
   readonly inputHash?: string
   readonly at: string
 }
 
-/** A derivation file as it once was. */
+/** A version of a derivation file. */
 export interface DerivationVersion {
   /** Hex SHA-256 of the file's bytes. */
   readonly sha256: string
   readonly text: string
-  /** When it was first in force. */
+  /** The time when it first was in force. */
   readonly at: string
 }
 
 export interface HistoryRange {
   /**
-   * The state of the sheet after this seq, and after any later one, is known: 0, or the first entry of the store where a
-   * log was there before it. Above `last` as long as such a store has no entry of its own.
+   * The first seq from which on the state of the sheet is known: 0, or the first entry of the store where a log was
+   * imported. Above `last` as long as such a store has no entry of its own.
    */
   readonly first: number
-  /** When the entry `first` was written; null when there is none. */
+  /** The time of the entry `first`; null when there is none. */
   readonly firstAt: string | null
   /** The seq of the last entry. */
   readonly last: number
@@ -314,7 +314,7 @@ export interface RevertRequest {
   readonly actor: string
   /** The entries to undo. */
   readonly entries: readonly EntryRef[]
-  /** The run that the revert is, when it is one of a whole run. */
+  /** The run of the revert, when it undoes a whole run; else null. */
   readonly run: RunId | null
 }
 
@@ -326,7 +326,7 @@ export interface RevertResult {
 /** A deletion of a record. */
 export interface DeletionRef {
   readonly recordId: string
-  /** Of the provenance entry that is the deletion; null for the latest one. */
+  /** The seq of the provenance entry that is the deletion; null for the latest one. */
   readonly seq: number | null
 }
 
@@ -344,7 +344,7 @@ export interface RestoreRequest {
 }
 
 export interface RecordToRestore extends DeletionRef {
-  /** The input hashes that the derivations of now make of the record's values, so far as they make a request of them. */
+  /** The input hashes that the present derivations compute from the record's values, without blocked ones. */
   readonly hashes: readonly CellHash[]
 }
 
@@ -375,22 +375,22 @@ export interface RunEntriesQuery {
 export interface PageQuery {
   readonly fields: readonly string[]
   readonly limit: number
-  /** Records after this place, that of a page in the same order; null starts at the first. */
+  /** The place after which the page starts, in the same order; null starts at the first record. */
   readonly after: PagePlace | null
   /** A boolean SQL expression over the fields (D16), or null for all records. */
   readonly filter: string | null
-  /** A condition as data; none when absent. Beside a filter, both must hold. */
+  /** A condition as data; it must hold as well as the filter. None when absent. */
   readonly where?: Condition | null
-  /** The order: creation order where these fields are equal, or there are none. */
+  /** The order; creation order where these fields are equal, or there are none. */
   readonly sort: readonly SortKey[]
-  /** So many records are passed over first. */
+  /** Number of records to skip. */
   readonly skip: number
 }
 
-/** Asks for the place of a record in a list. */
+/** A request for the position of a record in a list. */
 export type PositionQuery = Pick<PageQuery, 'filter' | 'where' | 'sort'> & { readonly id: string }
 
-/** A field to sort by. Records without a value come last, whichever the direction. */
+/** A field to sort by. Records without a value come last, whatever the direction. */
 export interface SortKey {
   readonly field: string
   readonly descending: boolean
@@ -399,7 +399,7 @@ export interface SortKey {
 /** A record's place in an order. */
 export interface PagePlace {
   readonly key: RecordKey
-  /** What it has, or had, in the fields sorted by, in the form in which they are compared. */
+  /** Its values, present or past, in the fields sorted by, in the form in which they are compared. */
   readonly values: readonly SortValue[]
 }
 
@@ -408,7 +408,7 @@ export type SortValue = string | number | null
 export interface Page {
   /** A JSON array of records. */
   readonly records: JsonBytes
-  /** Where the next page starts after; null exactly when nothing follows. */
+  /** The place after which the next page starts; null exactly when nothing follows. */
   readonly next: PagePlace | null
 }
 
@@ -419,34 +419,34 @@ export interface SummaryQuery {
   /** As in {@link PageQuery}. */
   readonly where?: Condition | null
   /**
-   * A text: `top` has the values, or items, that have it in them, whatever its case, and {@link MAX_FOUND_VALUES} at most,
-   * those that begin with it first. Absent or null for the most frequent values of all.
+   * Limits `top` to the values, or items, that contain this text in any case, {@link MAX_FOUND_VALUES} at most, those that
+   * begin with it first. Absent or null for the most frequent values of all.
    */
   readonly search?: string | null
 }
 
-/** Values that a summary lists when it searches. */
+/** The most values that a summary lists when it searches. */
 export const MAX_FOUND_VALUES = 50
 
-/** What records have, field by field. */
+/** A summary of records, field by field. */
 export interface Summary {
-  /** How many records there are. */
+  /** Number of records. */
   readonly count: number
   readonly fields: { readonly [field: string]: FieldSummary }
 }
 
 export interface FieldSummary {
-  /** Records without a value. */
+  /** Number of records without a value. */
   readonly nulls: number
-  /** Of fields with a scale: how the values spread over it. Absent when there is none. */
+  /** Distribution of the values of fields with a scale. Absent when there is none. */
   readonly histogram?: Histogram
-  /** Of other fields: how many different values there are; of arrays, different items. */
+  /** Number of different values of other fields; of arrays, of different items. */
   readonly distinct?: number
-  /** The most frequent values, or items, the first most; ties in their own order. Long texts are left out. */
+  /** The most frequent values, or items, in descending order of frequency, then in their own order; without long texts. */
   readonly top?: readonly { readonly value: JsonValue; readonly count: number }[]
 }
 
-/** How many values are in each of some ranges of equal width, from the least value on. */
+/** Numbers of values in ranges of equal width, from the least value on. */
 export interface Histogram {
   /** The least and the greatest value: numbers, or texts, of timestamps in UTC. The greatest is in the last range. */
   readonly from: string | number
@@ -460,7 +460,7 @@ export interface Histogram {
 export interface SqlStatement {
   readonly sql: string
   readonly params: readonly SqlParam[]
-  /** Whether the answer has `columns`, the names of the columns in their order; by default it has not. */
+  /** Whether the response has `columns`, the names of the columns in their order (default: false). */
   readonly columns?: boolean
 }
 
@@ -470,34 +470,34 @@ export type SqlParam = null | boolean | number | string
 export interface Upsert {
   /** JSON text in UTF-8 of `{"records": [...], "actor"?: string}`, or that value. */
   readonly body: Uint8Array | string | JsonObject
-  /** Who writes when the body names nobody. */
+  /** The actor if the body names none. */
   readonly defaultActor: string | null
-  /** Who writes, whatever the body says. */
+  /** The actor, whatever the body names. */
   readonly actor?: string
-  /** The one record of the body must exist, in one of these versions or, with `*`, in any; null for no condition. */
+  /** The versions of which the one record of the body must have one; `*` for any existing record; null for no condition. */
   readonly ifMatch: readonly string[] | '*' | null
 }
 
 export interface UpsertResult {
   readonly inserted: number
   readonly updated: number
-  /** Of those updated, the records in which nothing changed. */
+  /** Number of updated records in which nothing changed. */
   readonly unchanged: number
   readonly total: number
-  /** The version that the record has now, when the body had exactly one; null otherwise. */
+  /** The new version of the record, when the body had exactly one; null otherwise. */
   readonly version: string | null
 }
 
-/** What an upsert would come to. Records with faults are not counted. */
+/** The outcome of an upsert without its changes. Records with violations are not counted. */
 export interface UpsertTrial extends Pick<UpsertResult, 'inserted' | 'updated' | 'unchanged'> {
   /** At most a hundred of each sort: permissions, and all others. */
   readonly faults: readonly UpsertFault[]
   readonly faultCount: number
 }
 
-/** What is wrong with one field of a record that was sent. */
+/** A violation of one field of a record that was sent. */
 export interface UpsertFault {
-  /** Of the record in what was sent, from 0. */
+  /** The index of the record in the batch, from 0. */
   readonly position: number
   /** Null when the record has none. */
   readonly id: string | null
@@ -514,7 +514,7 @@ export interface StoreStatus {
   readonly total: number
   /** Records created later have a higher key. */
   readonly lastKey: RecordKey
-  /** Of the last provenance entry; 0 when there is none. */
+  /** The seq of the last provenance entry; 0 for none. */
   readonly lastSeq: number
   readonly targets: readonly TargetStatus[]
 }
@@ -527,9 +527,9 @@ export interface TargetStatus {
   readonly missing: number
   readonly failed: number
   readonly overridden: number
-  /** Those of the missing, stale and failed cells that a run cannot compute because of an input (D32). */
+  /** Pending cells that a run cannot compute because of an input (D32). */
   readonly blocked: number
-  /** When a cell of this field was last computed, by whom; the text of its last failure. */
+  /** The time and actor of the last computation of a cell of this field, and the text of its last failure. */
   readonly lastAt: string | null
   readonly lastActor: string | null
   readonly lastError: string | null

@@ -1,25 +1,28 @@
 import type { JsonObject, JsonValue } from '../contract/json/json.ts'
 import type { RecordKey } from './cell-work.ts'
 
-/** Decimal digits of a number that counts up, and goes on counting when a store is made anew beside its log. */
+/** Decimal digits of an ascending number, which continues from the log when a store is recreated. */
 export type ProposalId = string
 
 export const PROPOSAL_STATES = ['waiting', 'accepted', 'rejected'] as const
 
 export type ProposalState = (typeof PROPOSAL_STATES)[number]
 
-/** What is proposed: to insert or merge these records, as an upsert would (D13), or to delete what exists of these ids. */
+/**
+ * The proposed change: to insert or merge these records, as an upsert would (D13), or to delete the existing ones of these
+ * ids.
+ */
 export type ProposedChange = { readonly records: readonly JsonObject[] } | { readonly ids: readonly string[] }
 
 export interface NewProposal {
   readonly change: ProposedChange
-  /** Who proposes. */
+  /** The proposer. */
   readonly actor: string
-  /** Why, in the words of the proposer. */
+  /** The reason, in the words of the proposer. */
   readonly note: string | null
 }
 
-/** A proposal as the store knows it. */
+/** A proposal in the store. */
 export interface StoredProposal {
   readonly id: ProposalId
   readonly kind: 'upsert' | 'delete'
@@ -28,46 +31,46 @@ export interface StoredProposal {
   /** UTC with milliseconds and `Z`. */
   readonly proposedAt: string
   readonly note: string | null
-  /** How many records it is about. */
+  /** Number of its records. */
   readonly recordCount: number
-  /** Who accepted or rejected it, and when; null while it waits. */
+  /** The actor who accepted or rejected it, and the time; null while it waits. */
   readonly decidedBy: string | null
   readonly decidedAt: string | null
-  /** Why it was rejected, in the words of who did. */
+  /** The reason of a rejection, in the words of the actor. */
   readonly reason: string | null
 }
 
 /**
- * How a record has moved since a change of it was proposed: one that was to be created exists by now, one that was there
- * is gone, or gone and created again, or has another value in a field that the proposal touches.
+ * The change of a record since its proposal: one to be created exists by now, an existing one is deleted, or deleted and
+ * recreated, or has another value in a field of the proposal.
  */
 export type RecordMove = 'created' | 'deleted' | 'recreated' | 'changed'
 
-/** What a proposal does to one field. */
+/** The change that a proposal makes to one field. */
 export interface FieldDifference {
   readonly field: string
   /** The value when it was proposed. */
   readonly was: JsonValue
-  /** The value that the field has now. */
+  /** The present value. */
   readonly now: JsonValue
   readonly proposed: JsonValue
-  /** Whether it has another value now than then, which keeps the proposal from being accepted. */
+  /** Whether the value has changed since the proposal, which then cannot be accepted. */
   readonly moved: boolean
 }
 
-/** What a proposal does to one record. */
+/** The change that a proposal makes to one record. */
 export interface RecordDifference {
   readonly recordId: string
   readonly change: 'create' | 'update' | 'delete'
   /** The version that the record had when it was proposed; null when it did not exist. */
   readonly version: string | null
-  /** Null when nothing of it has moved, and for a proposal that does not wait any more. */
+  /** Null when the record has not changed since, and for a decided proposal. */
   readonly moved: RecordMove | null
-  /** The fields that the proposal touches, in the contract's order; of a deletion those that have values. */
+  /** The fields of the proposal, in the contract's order; of a deletion those that have values. */
   readonly fields: readonly FieldDifference[]
 }
 
-/** A proposal with all that it does. */
+/** A proposal with its changes. */
 export interface ProposalDetail extends StoredProposal {
   readonly records: readonly RecordDifference[]
 }
@@ -75,19 +78,19 @@ export interface ProposalDetail extends StoredProposal {
 export interface ProposalsQuery {
   /** Only those in this state; null for all. */
   readonly state: ProposalState | null
-  /** The id of the last one seen. */
+  /** The id of the last proposal of the previous page; null for the first page. */
   readonly before: ProposalId | null
   readonly limit: number
 }
 
 export interface ProposalCounts {
-  /** How many wait. */
+  /** Number of waiting proposals. */
   readonly waiting: number
-  /** Counts up whenever one is made, accepted or rejected. */
+  /** Increases whenever a proposal is made, accepted or rejected. */
   readonly changes: number
 }
 
-/** A proposal, and who decides on it. */
+/** A proposal and the actor who decides on it. */
 export interface ProposalDecision {
   readonly id: ProposalId
   readonly actor: string
@@ -97,39 +100,39 @@ export interface ProposalRejection extends ProposalDecision {
   readonly reason: string | null
 }
 
-/** How much may be proposed. */
+/** Limits of proposals. */
 export const PROPOSAL_LIMITS = {
   /** Records of a proposal. */
   records: 1000,
-  /** Bytes of what a proposal says, and of the values that it is about. */
+  /** Bytes of a proposal, and of the values that it replaces. */
   bytes: 4 << 20,
-  /** Proposals that wait. */
+  /** Waiting proposals. */
   waiting: 1000,
-  /** Bytes of all that wait. */
+  /** Bytes of all waiting proposals. */
   waitingBytes: 64 << 20,
 } as const
 
-/** Writes that wait for a person, in the store whose records they would change. */
+/** Writes that wait for a decision, in the store whose records they would change. */
 export interface ProposalStore {
   /**
-   * Writes down a change that waits for a decision, and answers with its id. It is tried as a write first, but for what
-   * the proposer may write: throws the ValidationError that the write would. Records, and fields, that the change leaves as
-   * they are are left out of it; throws OperationError when nothing is left, ValidationError for one that is too large,
-   * and ConflictError when too many wait.
+   * Stores a change that waits for a decision, and returns its id. It is tried as a write first, without the permissions of
+   * the proposer: throws the ValidationError of the write. Records and fields that would not change are left out; throws
+   * OperationError when nothing is left, ValidationError for a proposal that is too large, and ConflictError when too many
+   * wait.
    */
   propose(proposal: NewProposal): Promise<ProposalId>
   /**
-   * Makes the proposed change as whoever accepts it, in one transaction with the decision. Throws SheetError for an
-   * unknown proposal; ConflictError, and leaves it waiting, when a record that it touches has moved, and for one that is
-   * decided; PermissionDeniedError to its proposer; then what the write does.
+   * Makes the proposed change as the actor who accepts it, in one transaction with the decision. Throws SheetError for an
+   * unknown proposal; ConflictError, and leaves it waiting, when one of its records has changed since; ConflictError for a
+   * decided one; PermissionDeniedError to its proposer; then the errors of the write.
    */
   accept(decision: ProposalDecision): Promise<void>
-  /** Decides against a proposal. Throws SheetError for an unknown one, ConflictError for one that is decided. */
+  /** Rejects a proposal. Throws SheetError for an unknown one, ConflictError for one that is decided. */
   reject(rejection: ProposalRejection): Promise<void>
   get(id: ProposalId): Promise<StoredProposal | null>
-  /** A proposal with its differences to the records as they are now. */
+  /** Returns a proposal with its differences to the present records; null for an unknown id. */
   detail(id: ProposalId): Promise<ProposalDetail | null>
-  /** Proposals, newest first. */
+  /** Returns proposals, newest first. */
   list(query: ProposalsQuery): Promise<readonly StoredProposal[]>
   counts(): Promise<ProposalCounts>
 }
@@ -140,9 +143,9 @@ export interface ProposedRecord {
   /** The key and the version that the record had when it was proposed; null when it did not exist. */
   readonly key: RecordKey | null
   readonly version: string | null
-  /** The values of the touched fields then; of a deletion those of all that had one. */
+  /** The values of its fields at that time; of a deletion those of all fields with one. */
   readonly was: JsonObject
-  /** The values that are proposed; null for a deletion. */
+  /** The proposed values; null for a deletion. */
   readonly change: JsonObject | null
 }
 

@@ -1,13 +1,13 @@
-/** Bytes of responses that a sheet keeps unless it is set otherwise. */
+/** The default limit of kept responses, in bytes. */
 export const DEFAULT_RESPONSE_LIMIT = 256 * 1024 * 1024
 
 /** Bytes that a kept response takes beside its body: its key, its times and their places in indexes. */
 const BYTES_BESIDE = 200
 
-/** A response is kept only if it takes at most this part of the limit, so that one does not push out most others. */
+/** The largest part of the limit that one response may take, so that it does not displace most others. */
 const LARGEST_PART = 1 / 8
 
-/** Part of the limit down to which the longest unused responses are removed once the limit is exceeded. */
+/** The part of the limit that is left after the least recently used responses are removed. */
 const PART_LEFT = 7 / 8
 
 /** A successful response as it was received. */
@@ -32,53 +32,53 @@ export interface KeptNote extends Pick<KeptResponse, 'at'> {
   readonly bytes: number
 }
 
-/** What a sheet keeps of responses. */
+/** A summary of the kept responses of a sheet. */
 export interface ResponsesSummary {
   readonly count: number
   readonly bytes: number
-  /** Bytes at most. */
+  /** The most bytes that are kept. */
   readonly limit: number
-  /** When the oldest and the newest response were received; null when there is none. */
+  /** The times at which the oldest and the newest response were received; null for none. */
   readonly oldest: string | null
   readonly newest: string | null
 }
 
-/** Which kept responses to remove. */
+/** Selects kept responses to remove. */
 export interface ResponseTrim {
   /** Those received before this time (ISO 8601, UTC); null for none by age. */
   readonly before: string | null
-  /** Of the others the longest unused, until they take at most so many bytes; null for no such condition. */
+  /** Of the others the least recently used, until the rest takes at most so many bytes; null for no such condition. */
   readonly maxBytes: number | null
 }
 
-/** How many responses were removed, and the bytes that they took. */
+/** Number of removed responses, and their bytes. */
 export interface TrimResult {
   readonly removed: number
   readonly bytes: number
 }
 
 /**
- * The responses that a sheet keeps, so that what was paid for need not be paid for again. They are stored by
- * {@link SheetStore.commitCells}, and bounded in bytes: the longest unused are removed first.
+ * The kept responses of a sheet, which replace calls that were paid for. They are stored by {@link SheetStore.commitCells},
+ * and bounded in bytes: the least recently used are removed first.
  */
 export interface ResponseStore {
   /** Returns, of these request keys, those that have a kept response. */
   find(requests: readonly string[]): Promise<ReadonlyMap<string, KeptNote>>
   read(request: string): Promise<KeptResponse | null>
-  /** Returns what the clock shows that kept responses have their times from, UTC with milliseconds. */
+  /** Returns the time of the clock that times kept responses, UTC with milliseconds. */
   now(): Promise<string>
   summary(): Promise<ResponsesSummary>
   trim(which: ResponseTrim): Promise<TrimResult>
-  /** Sets how many bytes are kept at most, 0 for none, and removes what exceeds that. */
+  /** Sets the most bytes that are kept, 0 for none, and removes what exceeds that. */
   setLimit(bytes: number): Promise<TrimResult>
 }
 
-/** Returns how many bytes a response counts. */
+/** Returns the bytes that a response counts. */
 export function bytesOf({ body }: Pick<ReceivedResponse, 'body'>): number {
   return Buffer.byteLength(body) + BYTES_BESIDE
 }
 
-/** Returns the responses that a limit leaves room for, with their bytes; of one request the last. */
+/** Returns the responses that fit within a limit, with their bytes; of one request the last. */
 export function withinLimit(
   responses: readonly ReceivedResponse[],
   limit: number,
@@ -89,7 +89,7 @@ export function withinLimit(
     .filter(({ bytes }) => bytes <= limit * LARGEST_PART)
 }
 
-/** Returns how many bytes have to go when so many are kept. */
+/** Returns the number of bytes to remove when so many are kept. */
 export function excessOf(bytes: number, limit: number): number {
   return bytes <= limit ? 0 : bytes - Math.floor(limit * PART_LEFT)
 }

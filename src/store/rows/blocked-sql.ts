@@ -1,7 +1,10 @@
 import { FAILED } from './stored-rows.ts'
 import { needsOf, type StoredTarget, type StoredTargets } from './stored-targets.ts'
 
-/* Which cells a run cannot compute because of an input (D32): the rule of `errors/block.ts` in SQL, for those of all records. */
+/**
+ * Selects the cells that a run cannot compute because of an input (D32): the rule of `errors/block.ts` in SQL, for all
+ * records.
+ */
 
 /** Whether a cell of a target can be blocked at all. */
 export function canBeBlocked({ required, inputs }: StoredTarget, targets: StoredTargets): boolean {
@@ -9,8 +12,8 @@ export function canBeBlocked({ required, inputs }: StoredTarget, targets: Stored
 }
 
 /**
- * For SQL of either engine: whether the cell of a target in the record `data` is blocked, if it has work to do,
- * and the joins to `data` that this takes. `isNew` tells fields that have no column yet, and so no values.
+ * Returns SQL of both engines for whether the cell of a target in the record `data` is blocked if it is pending, and the
+ * joins to `data` that this needs. `isNew` returns whether a field has no column yet, and so no values.
  */
 export function blockedSql(
   target: StoredTarget,
@@ -36,13 +39,16 @@ export function blockedSql(
   )
   const conditions = [...stopped, ...empty]
   return {
-    // Of a cell without work to do there is no row, and what is asked of it is null.
+    // A cell that is not pending has no row, so the condition on it is null.
     blocked: conditions.length === 0 ? 'FALSE' : `coalesce(${conditions.join(' OR ')}, FALSE)`,
     joins: joins.join(' '),
   }
 }
 
-/** Finds out which cells of a target are blocked, and counts them. The cells that it is computed from come first. */
+/**
+ * Returns SQL that determines which cells of a target are blocked, and counts them. Run it first for the targets that this
+ * one is computed from.
+ */
 export function recountSql(
   target: StoredTarget,
   targets: StoredTargets,

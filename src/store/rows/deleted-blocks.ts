@@ -1,10 +1,10 @@
 /**
- * Counts of deleted records, by which the record at a position is found without walking over those before it.
+ * Counts of deleted records, to find the record at a position without walking over those before it.
  *
- * Keys are given out one after the other, so the keys of deleted records are all that is missing between those of records.
+ * Keys are assigned one after the other, so the keys of deleted records are all that is missing between those of records.
  * `$deleted_block` counts them by blocks of keys: a block of level 1 has {@link BLOCK} keys, one of level 2 as many blocks
  * of level 1, and so on. To find a position, one block of each level is looked up, and of the last one its keys: at most
- * {@link BLOCK} rows for each level, whatever was deleted.
+ * {@link BLOCK} rows for each level, however many were deleted.
  */
 
 /** Binary digits of the number of keys in a block of level 1, and of blocks in one of the level above. */
@@ -19,7 +19,7 @@ export const LEVELS = 3
 const COLUMNS = '(level, block, deleted)'
 const ADD = 'ON CONFLICT (level, block) DO UPDATE SET deleted = "$deleted_block".deleted + excluded.deleted'
 
-/** The number of the block of a level that has a key, as an expression. */
+/** Returns an expression for the number of the block of a level that contains a key. */
 function blockOf(key: string, level: number): string {
   return `(${key} >> ${BITS * level})`
 }
@@ -54,11 +54,11 @@ export function countAllDeleted(keys: string): string {
 }
 
 /**
- * Selects the `key` after which a page starts that passes over some records: no record is between it and the last one that
- * is passed over. `from` is the parameter with the key after which records are passed over, `skip` the one with how many.
+ * Returns SQL for the `key` after which a page starts that skips some records: no record is between it and the last skipped
+ * one. `from` is the parameter with the key after which records are skipped, `skip` the one with their number.
  */
 export function keyAtPosition(from: string, skip: string): string {
-  // Where all blocks of a level begin after the place, what was deleted before it is what was before the block above.
+  // Where all blocks of a level begin after the place, as many were deleted before it as before the block above.
   const above = Array.from({ length: LEVELS - 1 }, (_, index) => `(SELECT before FROM blocks${index + 2})`)
   return `WITH wanted AS MATERIALIZED (SELECT ${from} + ${skip} - (${deletedUpTo(from)}) AS place), ${lastBlocks()}
     SELECT place + coalesce((
@@ -71,7 +71,7 @@ export function keyAtPosition(from: string, skip: string): string {
     ), ${above.join(', ')}, 0) AS key FROM wanted`
 }
 
-/** How many of the keys up to one are of deleted records. */
+/** Returns an expression for the number of deleted keys up to one. */
 function deletedUpTo(key: string): string {
   const whole = Array.from({ length: LEVELS }, (_, index) => {
     const level = index + 1
@@ -83,8 +83,8 @@ function deletedUpTo(key: string): string {
 }
 
 /**
- * For each level, from the highest down, the last block of deleted records that begins before the place, within the one of
- * the level above; `before` is how many records before the block have been deleted.
+ * Returns CTEs for each level, from the highest down: the last block of deleted records that begins before the place,
+ * within the one of the level above; `before` is the number of records that were deleted before the block.
  */
 function lastBlocks(): string {
   return Array.from({ length: LEVELS }, (_, index) => {

@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../contract/js
 import { valuesBefore } from '../../provenance/log-line.ts'
 import type { JsonBytes } from '../sheet-store.ts'
 
-/** Notes the values of fields before a line changed them, unless an earlier line did. */
+/** Stores the values of fields before a line changed them, unless an earlier line did. */
 export function noteValuesBefore(
   line: JsonObject | null,
   fields: readonly Pick<Field, 'name'>[],
@@ -15,14 +15,14 @@ export function noteValuesBefore(
   }
 }
 
-/** A JSON array of these records. */
+/** Returns a JSON array of these records. */
 export function jsonArray(records: readonly JsonBytes[]): JsonBytes {
   const comma = Buffer.from(',')
   const parts = records.flatMap((record, index) => (index === 0 ? [record] : [comma, record]))
   return Buffer.concat([Buffer.from('['), ...parts, Buffer.from(']')])
 }
 
-/** Whether a value, which may be of a time when its field had another type, is of the kind that columns of this type hold. */
+/** Whether a column of this type can hold a value, which may be of a time when its field had another type. */
 export function canHold(type: LogicalType, value: JsonValue): boolean {
   if (value === null) return true
   switch (type) {

@@ -14,7 +14,7 @@ import { runNumber, storedProposal } from './stored-rows.ts'
 
 const COLUMNS = 'id, kind, state, actor, note, at, records, decided_by, decided_at, reason'
 
-/** Reads a proposal; null where the id is that of none, whatever text it is. */
+/** Reads a proposal; null for an unknown id, whatever text it is. */
 export function proposalById(id: ProposalId): Query<StoredProposal | null> {
   return {
     sql: `SELECT ${COLUMNS} FROM "$proposal" WHERE id = ?1`,
@@ -36,7 +36,7 @@ export function proposalsBefore({ state, before, limit }: ProposalsQuery): Query
 
 const ALL = { after: -1, limit: Number.MAX_SAFE_INTEGER }
 
-/** Reads what a proposal does to its records, in order: at most `limit` of them after the number `after`, or all. */
+/** Reads the records of a proposal in order: at most `limit` of them after the number `after`, or all. */
 export function proposedRecords(
   id: ProposalId,
   { after, limit }: { readonly after: number; readonly limit: number } = ALL,
@@ -70,7 +70,7 @@ export const WAITING_PROPOSALS: Query<WaitingProposals> = {
   result: ([row]) => ({ waiting: Number(row?.['waiting']), bytes: Number(row?.['bytes']) }),
 }
 
-/** Takes the id of a new proposal; ids are given in ascending order and never twice. */
+/** Takes the id of a new proposal; ids ascend and are never reused. */
 export const NEXT_PROPOSAL: Query<number> = {
   sql: `UPDATE "$sheet" SET last_proposal = last_proposal + 1, proposal_changes = proposal_changes + 1
     RETURNING last_proposal AS id`,

@@ -12,7 +12,7 @@ export interface Statement {
   readonly params: readonly QueryParam[]
 }
 
-/** A statement that reads, and what its rows mean. */
+/** A statement that reads, with the conversion of its rows. */
 export interface Query<T> extends Statement {
   result(rows: readonly QueryRow[]): T
 }

@@ -1,20 +1,20 @@
 import { LRUCache } from 'lru-cache'
 
-/** What an answer takes beside its bytes. */
+/** Bytes of a cached response beside its JSON. */
 const OVERHEAD = 128
 
-/** Keeps answers for as long as nothing is written, bounded by their bytes. The least recently used go first. */
+/** A cache of responses for as long as nothing is written, bounded in bytes. The least recently used are removed first. */
 export type AnswerCache<T extends Answer> = Pick<LRUCache<string, T>, 'get' | 'set' | 'clear'>
 
 interface Answer {
   readonly json: Uint8Array
 }
 
-/** An empty cache of so many bytes at most. */
+/** Returns an empty cache with a limit in bytes. */
 export function answerCache<T extends Answer>(maxBytes: number): AnswerCache<T> {
   return new LRUCache({
     maxSize: maxBytes,
-    // One answer must not push all others out.
+    // One response must not displace all others.
     maxEntrySize: Math.floor(maxBytes / 8),
     sizeCalculation: ({ json }, key) => json.byteLength + 2 * key.length + OVERHEAD,
   })

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto'
 import { storedCellFailure } from './stored-rows.ts'
 import type { FailedCell, RunFailure } from '../stored-run.ts'
 
-/*
- * Rows of `$run_failure` and `$run_body`, which both engines have alike. The fields of a record that failed for one reason, such as
- * the targets of one call, share a row, and the failures of a run that have the same response body share that.
+/**
+ * Rows of `$run_failure` and `$run_body`, which are the same in both engines. Fields of a record that failed for one
+ * reason, such as the targets of one call, share a row; failures of a run with the same response body share that.
  */
 
 /** A row of `$run_failure` to be stored. */
@@ -13,7 +13,7 @@ export interface FailureRow extends Pick<FailedCell, 'recordId' | 'error' | 'err
   readonly fields: string
   /** The number of its last failure. */
   readonly number: number
-  /** The key of its body in `$run_body`; null when it has none. */
+  /** The key of its body in `$run_body`; null for none. */
   readonly body: Uint8Array | null
 }
 
@@ -46,7 +46,7 @@ export function failureRows(
   return { rows, bodies: [...bodies.values()] }
 }
 
-/** The failures of rows of `$run_failure`, after a number and as many as a limit. */
+/** Returns the failures of rows of `$run_failure`, after a number and up to a limit. */
 export function storedFailures(
   rows: readonly Readonly<Record<string, unknown>>[],
   { after, limit }: { readonly after: number; readonly limit: number },
@@ -85,7 +85,7 @@ function bodyOf(bodies: Map<string, BodyRow>, body: string): Uint8Array {
 /** Bytes of texts of a page of runs or failures: the page ends with the row that reaches them. */
 const PAGE_BYTES = 4 * 1024 * 1024
 
-/** All columns of `$run` but `record_ids`. */
+/** All columns of `$run` except `record_ids`. */
 export const RUN_COLUMNS = `id, kind, reverts, state, actor, request, started_at, ended_at, total, materialized, skipped, failed,
   calls, total_cost, unpriced_calls, left_cells, manual_left, manual_overwritten, error, error_type, cancelled_by`
 

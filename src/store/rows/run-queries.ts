@@ -4,7 +4,7 @@ import type { Query } from './query.ts'
 import { FAILURES_PAGE, RUN_COLUMNS, RUNS_PAGE, storedFailures } from './run-failures.ts'
 import { runNumber, storedRun, textOrNull } from './stored-rows.ts'
 
-/** Reads a run; null where the id is that of no run, whatever text it is. */
+/** Reads a run; null for an unknown id, whatever text it is. */
 export function runById(id: RunId): Query<StoredRun | null> {
   return {
     sql: `SELECT ${RUN_COLUMNS} FROM "$run" WHERE id = ?1`,

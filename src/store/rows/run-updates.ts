@@ -8,7 +8,7 @@ import { runNumber, type StoredRequest } from './stored-rows.ts'
 export interface RunGain {
   readonly materialized: number
   readonly failures: readonly FailedCell[]
-  /** Cells whose value, written by hand, was replaced. */
+  /** Overridden cells that were computed. */
   readonly overwritten: number
   readonly progress: CellCommit['progress']
 }
@@ -16,11 +16,11 @@ export interface RunGain {
 /** New values of columns of a row of `$run`. */
 export interface RunUpdate {
   readonly set: Readonly<Record<string, QueryParam>>
-  /** Numbers that are added to columns. */
+  /** Numbers to add to columns. */
   readonly add?: Readonly<Record<string, number>>
 }
 
-/** Returns a run's request as its row has it. */
+/** Returns the request of a run as its row stores it. */
 export function requestText(run: NewRun): string {
   const { targets, recordIds, force, only, limit, maxCalls, maxCost } = run
   const { overwriteManual, reuseResponses, keepFresh, stopAfterFailures } = run
@@ -40,7 +40,10 @@ export function requestText(run: NewRun): string {
   return JSON.stringify(request)
 }
 
-/** Notes that a run has the run lock. It runs, even if it had been given up for having waited too long. */
+/**
+ * Returns the update of a run that has the run lock. It runs, even if it was marked as interrupted for having waited too
+ * long.
+ */
 export function runBegun({ total, absent, manual }: RunBegin, at: string): RunUpdate {
   const counts = { total, failed: absent.length, manual_left: manual }
   return { set: { state: 'running', ended_at: null, waits_until: null, active_at: at, ...counts } }
@@ -51,7 +54,7 @@ export function runGained(gain: RunGain, at: string): RunUpdate {
   return { set: { ...progressOf(gain), active_at: at }, add: cellsOf(gain) }
 }
 
-/** Adds a commit of a task to the counts of its run; its progress is by how much that of the run has grown. */
+/** Adds a commit of a task to the counts of its run; its progress is the increase. */
 export function runGrew(gain: RunGain, at: string): RunUpdate {
   return { set: { active_at: at }, add: { ...cellsOf(gain), ...progressOf(gain) } }
 }
@@ -75,7 +78,7 @@ export function runReverted({ reverted, conflicts }: RevertResult, at: string): 
   return { set: { active_at: at }, add: { materialized: reverted, skipped: conflicts.length } }
 }
 
-/** Notes how a run ended, with its last counts. */
+/** Stores the end of a run, with its last counts. */
 export function runEnded({ state, error, cancelledBy, progress }: RunEnd, at: string): RunUpdate {
   const { total, materialized, skipped, left, failed, calls, totalCost, unpricedCalls } = progress
   return {
@@ -98,7 +101,7 @@ export function runEnded({ state, error, cancelledBy, progress }: RunEnd, at: st
   }
 }
 
-/** Updates the row of a run. `plus` adds a parameter to a column as the engine does it. */
+/** Updates the row of a run. `plus` returns SQL of the engine that adds a parameter to a column. */
 export function updateRun(
   id: RunId,
   { set, add = {} }: RunUpdate,
@@ -112,7 +115,7 @@ export function updateRun(
   return { sql: `UPDATE "$run" SET ${columns.join(', ')} WHERE id = ?1`, params }
 }
 
-/** Notes who requested to cancel a run: the first who did, and only while it runs. */
+/** Stores the actor who requested to cancel a run: the first one, and only while it runs. */
 export function requestCancel(id: RunId, actor: string): Statement {
   return {
     sql: `UPDATE "$run" SET cancelled_by = ?1 WHERE id = ?2 AND state = 'running' AND cancelled_by IS NULL`,

@@ -5,8 +5,8 @@ import type { CellFailureNote, CellState, WorkState } from '../sheet-store.ts'
 import type { StoredProposal } from '../stored-proposal.ts'
 import type { RunOrder, StoredRun } from '../stored-run.ts'
 
-/*
- * What the rows of tables mean that both engines have alike. A row has its columns by name, and null where it has no value.
+/**
+ * Conversions of rows of tables that are the same in both engines. A row has its columns by name, and null for no value.
  */
 
 /** A row of either engine. */
@@ -24,70 +24,70 @@ export const TODO_STATES = { missing: MISSING, stale: STALE, failed: FAILED } as
   TodoState
 >
 
-/** A column that holds text or nothing. */
+/** Returns the text of a column; null for any other value. */
 export function textOrNull(stored: unknown): string | null {
   return typeof stored === 'string' ? stored : null
 }
 
-/** A column of the number of a run or proposal, or nothing, as its id; PostgreSQL gives a `bigint` as text. */
+/** Returns the id of a run or proposal from the column of its number, which PostgreSQL returns as text; null for none. */
 function idOrNull(stored: unknown): string | null {
   return typeof stored === 'number' ? String(stored) : textOrNull(stored)
 }
 
-/** The number behind the id of a run or proposal; null for a text that is none, which as a parameter finds nothing. */
+/** Returns the number of a run or proposal; null for a text that is not an id, which as a parameter finds nothing. */
 export function runNumber(id: unknown): number | null {
   return typeof id === 'string' && /^[1-9][0-9]{0,14}$/.test(id) ? Number(id) : null
 }
 
 export const HASH_PREFIX = 'sha256:'
 
-/** The bytes of `sha256:<hex>`. */
+/** Returns the bytes of `sha256:<hex>`. */
 export function hashBytes(inputHash: string): Uint8Array {
   return Buffer.from(inputHash.slice(HASH_PREFIX.length), 'hex')
 }
 
-/** `sha256:<hex>` of these bytes. */
+/** Returns `sha256:<hex>` of these bytes. */
 export function hashText(bytes: Uint8Array): string {
   return `${HASH_PREFIX}${Buffer.from(bytes).toString('hex')}`
 }
 
-/** A cache entry from what its column holds. */
+/** Returns a cache entry from its column. */
 export function readCacheEntry(inputHash: string, stored: unknown): CacheEntry {
   return { inputHash, ...(JSON.parse(String(stored)) as Omit<CacheEntry, 'inputHash'>) }
 }
 
-/** What the column of a cache entry holds. */
+/** Returns the column of a cache entry. */
 export function cacheEntryText({ values, provenance }: Omit<CacheEntry, 'inputHash'>): string {
   return JSON.stringify({ values, provenance })
 }
 
 /**
- * A cache entry with what another call for its hash brought, target by target; null when those are the same values: the call
- * that first brought them explains them as well.
+ * Merges a cache entry with another one for its hash, target by target; null when the values are the same: the first call
+ * explains them as well.
  */
 export function joinedCacheEntry(before: CacheEntry, entry: CacheEntry): CacheEntry | null {
   const values = { ...before.values, ...entry.values }
   return JSON.stringify(values) === JSON.stringify(before.values) ? null : { ...entry, values }
 }
 
-/** The mark of a cell from those of its two rows, where there are any. */
+/** Returns the version of a cell from those of its two rows, where they exist. */
 export function markOf(cell: unknown, todo: unknown): string {
   return `${Number(cell ?? 0)}.${Number(todo ?? 0)}`
 }
 
-/** What the tables of cells have of one, null for what they have not. Hashes are hex: a text takes less to come out of a database. */
+/** The columns of a cell in its tables, null where a row is missing. Hashes are hex, which is faster to read than bytes. */
 export type CellColumns = readonly [
   hash: unknown,
   cellMark: unknown,
   state: unknown,
   todoMark: unknown,
   blocked: unknown,
-  /** Of its failure, where these are read: when, and the input hash. */
+  /** The time and the input hash of its failure, where these are read. */
   failedAt: unknown,
   failedHash: unknown,
 ]
 
-/** A target's cell, from its columns. */
+/** Returns a target's cell from its columns. */
 export function workCell(target: string, columns: CellColumns): WorkCell {
   const [hash, cellMark, state, todoMark, blocked, failedAt, failedHash] = columns
   const hex = textOrNull(hash)
@@ -107,7 +107,7 @@ function hashOrNull(hex: unknown): string | null {
   return typeof hex === 'string' ? HASH_PREFIX + hex : null
 }
 
-/** The state of an input that is a cell, from its columns of `$todo`; undefined where it has no work to do. */
+/** Returns the state of an input that is a cell, from its columns of `$todo`; undefined where it is not pending. */
 export function pendingInput(state: unknown, blocked: unknown): PendingInput | undefined {
   if (state === null || state === undefined) return undefined
   if (blocked === 1 || blocked === true) return 'blocked'
@@ -127,24 +127,24 @@ function stateOf(todo: unknown): CellState {
   }
 }
 
-/** What of a run's order is in the column `request`, as JSON. */
+/** The column `request` of a run, as JSON. */
 export type StoredRequest = Omit<RunOrder, 'kind' | 'reverts' | 'actor' | 'recordIds'> &
   Pick<StoredRun, 'recordCount'>
 
-/** Counts the cells of a commit whose value, written by hand, was replaced. */
+/** Counts the overridden cells of a commit that were computed. */
 export function overwrittenIn(outcomes: readonly CellOutcome[]): number {
   return outcomes.filter((cell) => cell.outcome === 'stored' && cell.overwrote === true).length
 }
 
-/** How much longer than it said a waiting run may be silent before it is taken for dead. */
+/** Milliseconds for which a waiting run may be silent beyond what it announced, before it counts as orphaned. */
 export const WAIT_GRACE_MS = 1000
 
-/** A time so many milliseconds after another. */
+/** Returns the time so many milliseconds after another. */
 export function later(at: string, ms: number): string {
   return new Date(Date.parse(at) + ms).toISOString()
 }
 
-/** A row of `$run`. */
+/** Returns a run from a row of `$run`. */
 export function storedRun(row: Row): StoredRun {
   const count = (column: string): number => Number(row[column])
   const [materialized, skipped, failed] = [count('materialized'), count('skipped'), count('failed')]
@@ -174,8 +174,8 @@ export function storedRun(row: Row): StoredRun {
 }
 
 /**
- * Runs of earlier versions reused no responses, and went on over failures. Those with force overwrote values written by hand; they
- * count as if they had not, so that asking for such a run again asks for no overwriting.
+ * Returns the request of a run. Runs of earlier versions reused no responses, and did not stop at failures. Those with
+ * force overwrote manual values; they are read without it, so that a repeated run does not overwrite any.
  */
 function storedRequest(stored: unknown): StoredRequest {
   const older = JSON.parse(String(stored)) as OlderRequest
@@ -192,7 +192,7 @@ function errorOf(row: Row): StoredRun['error'] {
   return { type: row['error_type'] as ErrorType, message: String(row['error']) }
 }
 
-/** A row of `$failure`, or as much of one of `$run_failure`. */
+/** Returns the failure of a cell from a row of `$failure`, or the same columns of one of `$run_failure`. */
 export function storedCellFailure(row: Row): CellFailureNote {
   const responseBody = textOrNull(row['response_body'])
   return {
@@ -204,7 +204,7 @@ export function storedCellFailure(row: Row): CellFailureNote {
   }
 }
 
-/** A row of `$proposal`. */
+/** Returns a proposal from a row of `$proposal`. */
 export function storedProposal(row: Row): StoredProposal {
   return {
     id: String(row['id']),

@@ -8,12 +8,12 @@ export interface StoredTarget extends Omit<TargetDefinition, 'text' | 'required'
   readonly id: number
   /** Null in a store of an earlier version, until the derivations are applied to it. */
   readonly required: readonly string[] | null
-  /** The same. */
+  /** As `required`. */
   readonly nonEmpty: readonly string[] | null
   readonly active: boolean
 }
 
-/** Reads the derived fields that the store knows, active or once active. */
+/** Reads the derived fields of the store, active or once active. */
 export const STORED_TARGETS: Query<readonly StoredTarget[]> = {
   sql: 'SELECT id, field, derivation, sha256, kind, inputs, required, non_empty, active FROM "$target" ORDER BY id',
   params: [],
@@ -48,7 +48,7 @@ export function needsOf({ inputs, required, nonEmpty }: StoredTarget): Needs {
   return { inputs, required: required ?? [], nonEmpty: nonEmpty ?? [] }
 }
 
-/** The derived fields of a sheet, by their names and by what they are computed from. */
+/** The derived fields of a sheet, by their names and by their inputs. */
 export class StoredTargets {
   readonly targets: readonly StoredTarget[]
   readonly #byField: ReadonlyMap<string, StoredTarget>
@@ -65,7 +65,7 @@ export class StoredTargets {
     )
   }
 
-  /** The derived field of this name, active or once active; `undefined` for an ordinary field. */
+  /** Returns the derived field of this name, active or once active; `undefined` for an ordinary field. */
   target(field: string): StoredTarget | undefined {
     return this.#byField.get(field)
   }
@@ -74,12 +74,15 @@ export class StoredTargets {
     return this.#byField.get(field)?.active === true
   }
 
-  /** The derived fields that are computed from a field. */
+  /** Returns the derived fields that are computed from a field. */
   computedFrom(field: string): readonly StoredTarget[] {
     return this.#byInput.get(field) ?? []
   }
 
-  /** The active derived fields among these and those computed from them, directly or not, each after those that it is computed from. */
+  /**
+   * Returns the active derived fields among these and those computed from them, directly or not, in the order of their
+   * dependencies.
+   */
   downstream(fields: readonly string[]): readonly StoredTarget[] {
     const found: StoredTarget[] = []
     const seen = new Set<string>()

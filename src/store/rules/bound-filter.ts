@@ -7,8 +7,9 @@ interface Token {
 }
 
 /**
- * A filter with the values of its placeholders `?` as literals, which both dialects write alike; `tokens` are all of its text. Throws QueryError where
- * there are more or fewer values than placeholders, and for a text that has no literal.
+ * Returns a filter with the values of its placeholders `?` as literals, which both dialects write alike; `tokens` are all
+ * of its text. Throws QueryError where there are more or fewer values than placeholders, and for a text that has no
+ * literal.
  */
 export function boundFilter(tokens: readonly Token[], params: readonly SqlParam[]): string {
   const isPlace = ({ kind, text }: Token): boolean => kind === 'placeholder' && text === '?'

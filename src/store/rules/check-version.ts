@@ -2,10 +2,10 @@ import { PreconditionFailedError } from '../../errors/service-error.ts'
 import type { Upsert } from '../sheet-store.ts'
 import type { StoredRecord } from './store-change.ts'
 
-/** What a write says of the versions that it is for. */
+/** The condition of a write on versions. */
 type Condition = Upsert['ifMatch']
 
-/** How much of the versions asked for goes into a message. */
+/** The most characters of the requested versions in a message. */
 const SHOWN = 80
 
 /**

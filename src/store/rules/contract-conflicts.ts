@@ -23,7 +23,7 @@ export interface RecordsToCheck {
   sharedValues(field: Field): Loaded<number>
 }
 
-/** Values that are held in memory at once. */
+/** Values in memory at once. */
 const VALUES_AT_ONCE = 5000
 
 /**
@@ -95,7 +95,7 @@ function* tightening(records: RecordsToCheck, field: Field, isDerived: boolean):
   for (;;) {
     const values: readonly FieldValue[] = yield* load(records.values(field, after, VALUES_AT_ONCE))
     for (const { id, value } of values) {
-      // A derived cell that is not computed yet violates nothing, required or not.
+      // A derived cell that is not computed yet violates nothing, even if it is required.
       const violation = value === null && isDerived ? null : valueError(field, value)
       if (violation === null) continue
       violations += 1

@@ -48,7 +48,7 @@ export function* acceptProposal(change: StoreChange, { id, actor }: ProposalDeci
   yield* decide(change, { id, actor, reason: null }, 'accepted')
 }
 
-/** Decides against a proposal; see {@link ProposalStore.reject}. */
+/** Rejects a proposal; see {@link ProposalStore.reject}. */
 export function* rejectProposal(change: StoreChange, rejection: ProposalRejection): Steps<void> {
   yield* waitingProposal(change, rejection.id)
   yield* decide(change, rejection, 'rejected')

@@ -5,15 +5,15 @@ import { checkVersion } from './check-version.ts'
 import { load, type Steps } from './steps.ts'
 import type { StoreChange, StoredRecord } from './store-change.ts'
 
-/** The ids to delete, by whom, and the versions that the records must have. */
+/** The ids to delete, the actor, and the versions that the records must have. */
 export interface DeleteRequest extends Pick<Upsert, 'ifMatch'> {
   readonly ids: readonly string[]
   readonly actor: string
 }
 
 /**
- * Deletes what exists of these ids (D15). Throws PreconditionFailedError for a record that does not have the version asked
- * for, and PermissionDeniedError where the contract does not allow it to the actor (D7).
+ * Deletes the existing records of these ids (D15). Throws PreconditionFailedError for a record that does not have the
+ * requested version, and PermissionDeniedError where the contract forbids it to the actor (D7).
  */
 export function* deleteRecords(
   change: StoreChange,

@@ -17,18 +17,18 @@ export interface ProposalSource {
   /** Records that are read and compared between two pauses. */
   readonly recordsAtOnce: number
   ask<T>(query: Query<T>): Loaded<T>
-  /** Reads those of the records that exist, by id, with the fields of {@link comparedFields} at least. */
+  /** Reads the existing ones of the records, by id, with the fields of {@link comparedFields} at least. */
   present(proposed: readonly ProposedRecord[]): Loaded<ReadonlyMap<string, PresentRecord>>
   pause(): Loaded<void>
 }
 
-/** Reads a proposal with its differences to the present records; null where the id is that of none. */
+/** Reads a proposal with its differences to the present records; null for an unknown id. */
 export function* proposalDetail(source: ProposalSource, id: ProposalId): Steps<ProposalDetail | null> {
   for (;;) {
     const proposal = yield* load(source.ask(proposalById(id)))
     if (proposal === null) return null
     const records = yield* differencesOf(source, proposal)
-    // Were it decided meanwhile, its own values would look like those of others.
+    // Were it decided meanwhile, its own values would look like changes by others.
     if ((yield* load(source.ask(proposalById(id))))?.state === proposal.state) return { ...proposal, records }
   }
 }
@@ -53,13 +53,13 @@ function* differencesOf(
   return records
 }
 
-/** Returns the fields whose present values a difference has: not others, which may be long. */
+/** Returns the fields that a difference compares; other present values, which may be long, are not needed. */
 export function comparedFields({ fields }: Contract, { was, change }: ProposedRecord): readonly Field[] {
   if (change === null) return fields
   return fields.filter(({ name }) => Object.hasOwn(was, name) || Object.hasOwn(change, name))
 }
 
-/** A decided proposal has no conflicts. */
+/** Returns the difference without conflicts, which a decided proposal does not have. */
 function settled(record: RecordDifference): RecordDifference {
   return { ...record, moved: null, fields: record.fields.map((field) => ({ ...field, moved: false })) }
 }

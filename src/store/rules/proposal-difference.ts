@@ -9,13 +9,16 @@ export interface PresentRecord {
   value(field: Field): JsonValue
 }
 
-/** Against what a proposal is compared. */
+/** The state that a proposal is compared with. */
 export interface Present {
   readonly contract: Contract
   isDerived(field: string): boolean
 }
 
-/** What a proposal does to a record as it is now, null when it does not exist, and whether that has moved. */
+/**
+ * Returns the change that a proposal makes to a present record, null when it does not exist, and whether that has changed
+ * since.
+ */
 export function differenceOf(
   present: Present,
   record: ProposedRecord,
@@ -45,7 +48,10 @@ function moveOf(
   return fields.some(({ moved }) => moved) ? 'changed' : null
 }
 
-/** In the contract's order; at the end what the contract has no more, which it can drop while there are no records. */
+/**
+ * Returns the fields of a proposal in the contract's order, at the end those that the contract no longer has, which it can
+ * drop while there are no records.
+ */
 function touchedFields(
   { contract }: Present,
   { was, change }: ProposedRecord,
@@ -65,7 +71,7 @@ interface TouchedField {
   readonly name: string
 }
 
-/** A record is deleted with what is computed for it, so that a run that computes it anew is no reason to ask again. */
+/** Compares one field. A new computed value of a record to be deleted is not a change: it would be deleted as well. */
 function fieldDifference(present: Present, { record, now, name }: TouchedField): FieldDifference {
   const { was: values, change } = record
   const field = present.contract.fieldByName.get(name)
@@ -81,7 +87,7 @@ function fieldDifference(present: Present, { record, now, name }: TouchedField):
   }
 }
 
-/** A member of values by field, where `constructor` and the like are field names as any. */
+/** Returns a member of values by field, where `constructor` and the like are field names as any. */
 function own(values: JsonObject, name: string): JsonValue {
   return Object.hasOwn(values, name) ? (values[name] ?? null) : null
 }

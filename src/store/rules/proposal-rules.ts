@@ -25,12 +25,12 @@ const NOTHING_TO_DO = {
   delete: 'there is nothing to propose: none of these records exists',
 } as const
 
-/** What is thrown where a proposal would change nothing. */
+/** Returns the error for a proposal that would change nothing. */
 export function nothingToPropose(kind: StoredProposal['kind']): OperationError {
   return new OperationError(NOTHING_TO_DO[kind], 'nothing_to_do')
 }
 
-/** Throws ValidationError for a proposal of more bytes than one may take, ConflictError where there is no room for it. */
+/** Throws ValidationError for a proposal that is too large, ConflictError where too many wait. */
 export function checkRoom(bytes: number, { waiting, bytes: taken }: WaitingProposals): void {
   const { bytes: most, waiting: mostWaiting, waitingBytes } = PROPOSAL_LIMITS
   if (bytes > most) {
@@ -62,7 +62,7 @@ const MOVES: Readonly<Record<Exclude<RecordMove, 'changed'>, string>> = {
   recreated: 'has been deleted and created again',
 }
 
-/** Throws ConflictError, naming them, where records have moved since the proposal `id` was made. */
+/** Throws ConflictError, naming them, where records have changed since the proposal `id` was made. */
 export function refuseMoved(id: string, records: readonly RecordDifference[]): void {
   const faults = new Faults()
   for (const { recordId, moved, fields } of records) {

@@ -2,7 +2,7 @@ import type { Query, Statement } from '../rows/query.ts'
 import type { PrunableRuns, PruneStep, RunPruning } from '../stored-run.ts'
 import { load, type Loaded, type Steps } from './steps.ts'
 
-/** Rows that one step removes: writes of others come between steps. */
+/** Rows that one step removes: other writes come between steps. */
 export const ROWS_AT_ONCE = 5000
 
 /** Runs that one step removes. */
@@ -26,7 +26,7 @@ export function* pruneRuns(
   const listed = yield* load(db.ask(oldestPrunable(which)))
   let [runs, failures, rowsLeft] = [0, 0, ROWS_AT_ONCE]
   for (const { id, failed } of listed) {
-    // Its row goes last, so that the next step finds what a crash leaves.
+    // Its row is removed last, so that the next step finds the rest after a crash.
     for (const part of RUN_PARTS) rowsLeft -= yield* load(db.change(removePart(part, id, rowsLeft)))
     if (rowsLeft <= 0) return { runs, failures, more: true }
     yield* load(db.change({ sql: 'DELETE FROM "$run" WHERE id = ?1', params: [id] }))
@@ -47,7 +47,7 @@ function oldestPrunable(
   }
 }
 
-/** The tables that have rows of a run beside `$run`, with their keys. */
+/** The tables with rows of a run beside `$run`, and their keys. */
 const RUN_PARTS = [
   { table: '"$run_failure"', key: 'number' },
   { table: '"$run_body"', key: 'hash' },

@@ -13,16 +13,16 @@ import type { ChangedCells, LoggedDeletion, StoreChange } from './store-change.t
 import { UpsertJudge, type RecordWrite } from './upsert-validation.ts'
 import { Faults } from './upsert-body.ts'
 
-/** What a computed value was computed with. */
+/** The computation of a value. */
 type Computation = NonNullable<Undoing['computed']>
 
-/** A cell as it was before the deletion of its record, computed and not written by hand since. */
+/** A cell that was computed, and not overridden, before the deletion of its record. */
 export interface ComputedBefore {
   readonly target: StoredTarget
   readonly computation: Computation
 }
 
-/** A deleted record that nothing keeps from being restored. */
+/** A deleted record that can be restored. */
 export interface Restoring {
   readonly deletion: LoggedDeletion
   readonly write: RecordWrite
@@ -30,7 +30,7 @@ export interface Restoring {
   readonly hashes: RecordToRestore['hashes']
 }
 
-/** The deletion that a line of the log tells of; null when it tells of none of this record. */
+/** Returns the deletion of a line of the log; null when it is no deletion of this record. */
 export function deletionIn(line: JsonObject | null, recordId: string): Deletion | null {
   if (line?.['source'] !== 'delete' || line['record_id'] !== recordId) return null
   const values = line['previous']
@@ -39,27 +39,30 @@ export function deletionIn(line: JsonObject | null, recordId: string): Deletion 
     : null
 }
 
-/** The seq of the deletion that the first line of a record undid; null when the record was not restored. */
+/** Returns the seq of the deletion that the first line of a record undid; null when the record was not restored. */
 export function restoredFrom(first: JsonObject | null): number | null {
-  // The line of a cell that was put back is never the first of its record.
+  // The line of a reverted cell is never the first of its record.
   const { source, reverts } = first ?? {}
   return source === 'revert' && typeof reverts === 'number' ? reverts : null
 }
 
-/** Selects the line of a deletion, and the life that it ended; `seq` is an expression that is null for the latest. */
+/**
+ * Returns SQL that selects the line of a deletion, and the life that it ended; `seq` is an expression that is null for the
+ * latest.
+ */
 export function selectDeletion(id: string, seq: string): string {
   return `SELECT seq, record, line FROM "$provenance" WHERE seq = coalesce(${seq},
     (SELECT max(seq) FROM "$provenance" WHERE record = (SELECT max(record) FROM "$deleted" WHERE record_id = ${id})),
     (SELECT max(seq) FROM "$provenance" WHERE earlier_id = ${id}))`
 }
 
-/** An input hash as the store writes it; a log that was there before the store may have any text. */
+/** An input hash of the store; an imported log may have any text. */
 const INPUT_HASH = /^sha256:[0-9a-f]{64}$/
 
 /**
- * The computation behind the value that a cell had when its record was deleted; null when that was written by hand, or missing.
- * `entry` is the latest entry of the cell before the deletion, `isOfLife` whether it is of the life that the deletion ended:
- * where an empty cell has an entry of an earlier life only, it was missing.
+ * Returns the computation of the value that a cell had when its record was deleted; null when that was written by hand, or
+ * missing. `entry` is the latest entry of the cell before the deletion, `isOfLife` whether it belongs to the life that the
+ * deletion ended: a cell with an entry of an earlier life only was missing.
  */
 export function computationBefore(
   entry: JsonObject | null,
@@ -72,8 +75,8 @@ export function computationBefore(
 }
 
 /**
- * Throws PermissionDeniedError for an actor that may not delete (D7), SheetError for records of which the log has no deletion,
- * and ConflictError for those whose id a record has again.
+ * Throws PermissionDeniedError for an actor that may not delete (D7), SheetError for records without a deletion in the log,
+ * and ConflictError for ids that exist again.
  */
 export function checkRestore(
   contract: Contract,
@@ -105,14 +108,17 @@ function noDeletion({ recordId, seq }: DeletionRef): string {
   return `record ${id}: the provenance entry ${seq} is no deletion of it`
 }
 
-/** Validates records to restore against the contract: each value that the record had, whoever may write the field. */
+/** Returns a validator of records to restore, which checks all values, whatever the actor may write. */
 export function restoreJudge(contract: Contract, actor: string, targets: StoredTargets): UpsertJudge {
   return new UpsertJudge(contract, { actor, proposal: null, anyField: true }, (field) =>
     targets.isDerived(field),
   )
 }
 
-/** Adds the lines of a restored record, whose key is `record`; returns the seq of each computed cell's, and the last of all. */
+/**
+ * Adds the lines of a restored record, whose key is `record`; returns the seqs of the lines of computed cells, and of the
+ * last line.
+ */
 export function logRestored(
   change: Pick<StoreChange, 'logRecord' | 'logRevert'>,
   record: RecordKey,
@@ -154,21 +160,21 @@ export function logRestored(
   return { last, cells }
 }
 
-/** The value of a record to restore that was not computed, field by field; null for none. */
+/** Returns a function for the value of a field that was not computed; null for none. */
 export function writtenValues(restoring: Restoring): (field: string) => JsonValue {
   const written = new Set(writtenFields(restoring).map(({ name }) => name))
   return (field) => (written.has(field) ? memberOf(restoring.write.record, field) : null)
 }
 
-/** The fields of a record to restore that have a value which was not computed. */
+/** Returns the fields of a record to restore with a value that was not computed. */
 function writtenFields({ write, computed }: Pick<Restoring, 'write' | 'computed'>): readonly Field[] {
   const cells = new Set(computed.map(({ target }) => target.field))
   return write.fields.filter(({ name }) => !cells.has(name))
 }
 
 /**
- * Gives the computed cells of a restored record their state: fresh where the derivation of now makes the hash that the value
- * was computed with, else stale, and the next run finds out (D32).
+ * Sets the state of the computed cells of a restored record: fresh where the present derivation makes the hash of the
+ * value's computation, else stale, which the next run resolves (D32).
  */
 export function markRestored(
   states: ChangedCells,

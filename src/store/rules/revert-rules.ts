@@ -11,30 +11,30 @@ import type { ChangedCells } from './store-change.ts'
 import { UniqueClaims } from './unique-claims.ts'
 import { Faults } from './upsert-body.ts'
 
-/** An entry that can be undone, and what its cell then is. */
+/** An entry that can be undone, and the state of its cell afterwards. */
 export interface Undoing {
   readonly entry: EntryRef
   readonly field: Field
-  /** What the cell has now. */
+  /** The present value of the cell. */
   readonly current: JsonValue
-  /** What it gets back. */
+  /** The value after the revert. */
   readonly value: JsonValue
-  /** Of a value that was computed, what its entry says of that. */
+  /** The computation of that value; null when it was not computed. */
   readonly computed: { readonly inputHash: string; readonly derivation: JsonValue } | null
-  /** The input hash of the answer that is taken back; null when the entry is not of a derivation. */
+  /** The input hash of the result that is undone; null when the entry is not computed. */
   readonly answer: string | null
-  /** Why the actor may not undo the entry; null when they may. */
+  /** The reason why the actor may not undo the entry; null when they may. */
   readonly denial: string | null
 }
 
-/** What was computed before an entry, by the entry before it; null when that is of no derivation. */
+/** Returns the computation of an entry; null when it is not computed. */
 export function computedBy(before: JsonObject | null): Undoing['computed'] {
   const inputHash = before?.['input_hash']
   if (typeof inputHash !== 'string') return null
   return { inputHash, derivation: before?.['derivation'] ?? null }
 }
 
-/** Why an actor may not undo an entry that was written by hand. */
+/** Returns the reason why an actor may not undo an entry that was written by hand. */
 export function denialOf(entry: EntryRef, field: Field, actor: string): string {
   return `${nameOf(entry)}: ${writeDenial(field, actor)}`
 }
@@ -46,7 +46,7 @@ export function throwIfDenied(undoings: readonly Undoing[]): void {
   if (denials.count > 0) throw new PermissionDeniedError(denials.message(), 'write_not_permitted')
 }
 
-/** What undoings give to unique fields; the position of a claim is that of its undoing. */
+/** Returns the claims of undoings to unique values; the position of a claim is that of its undoing. */
 export function claimsOf(undoings: readonly Undoing[]): UniqueClaims {
   const claims = new UniqueClaims()
   undoings.forEach(({ field, entry, value }, position) => {
@@ -55,7 +55,7 @@ export function claimsOf(undoings: readonly Undoing[]): UniqueClaims {
   return claims
 }
 
-/** The line of an undoing. */
+/** Returns the log line of an undoing. */
 export function revertLine(
   { entry, field, current, value, computed }: Undoing,
   { actor, run }: RevertRequest,
@@ -74,7 +74,7 @@ export function revertLine(
   }
 }
 
-/** Gives the cell of an undoing, which is of this record, the state from before, with the line `seq`. */
+/** Sets the state of a reverted cell of this record; `seq` is that of its line. */
 export function markUndone(
   cells: ChangedCells,
   record: RecordKey,
@@ -87,7 +87,7 @@ export function markUndone(
   else cells.restored(target, record, { hash: hashBytes(computed.inputHash), seq })
 }
 
-/** What undoing these of the entries asked for came to. */
+/** Returns the result of a revert with these undoings. */
 export function resultOf({ entries }: RevertRequest, undoings: readonly Undoing[]): RevertResult {
   const undone = new Set(undoings.map(({ entry }) => entry))
   const conflicts = entries
@@ -96,7 +96,7 @@ export function resultOf({ entries }: RevertRequest, undoings: readonly Undoing[
   return { reverted: undone.size, conflicts }
 }
 
-/** For an entry that its cell has not. */
+/** Returns the error for an entry that its cell does not have. */
 export function noSuchEntry(entry: EntryRef): SheetError {
   return new SheetError(`${nameOf(entry)}: there is no provenance entry ${entry.seq}`, 'unknown_entry', {
     action: 'list_entries',

@@ -103,8 +103,8 @@ function* computedBefore(
 }
 
 /**
- * Whether an entry was written by hand, so that only those may undo it who may write the field. Of a revert, the entry
- * that it undid counts: who may undo that may also undo the revert.
+ * Whether an entry was written by hand, so that only actors who may write the field may undo it. For a revert, the entry
+ * that it undid counts: an actor who may undo that may also undo the revert.
  */
 function* isByHand(entry: JsonObject, history: CellHistory): Steps<boolean> {
   let origin: JsonObject | null = entry
@@ -117,7 +117,7 @@ function* isByHand(entry: JsonObject, history: CellHistory): Steps<boolean> {
 
 /**
  * Returns the undoings that leave every value of a unique field with one record. A reverted cell frees its value for
- * others; one that cannot be reverted keeps its value, which may be in the way of others.
+ * others; a cell that cannot be reverted keeps its value, which may conflict with others.
  */
 function* withoutClashes(
   change: StoreChange,

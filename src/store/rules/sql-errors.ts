@@ -39,32 +39,32 @@ export function checkVerb(verb: string): void {
     throw new QueryError(`only SELECT statements can be run, not ${shown(verb)}`, 'not_select')
 }
 
-/** The text has no SQL. */
+/** Returns the error for a text without SQL. */
 export function emptySql(kind: SqlKind): QueryError {
   return new QueryError(`the ${kind} is empty`)
 }
 
-/** The text has something after the semicolon of its statement. */
+/** Returns the error for text after the semicolon of a statement. */
 export function secondStatement(): QueryError {
   return new QueryError('only one statement can be run: there is text after its semicolon', 'not_select')
 }
 
-/** The filter has a semicolon. */
+/** Returns the error for a semicolon in a filter. */
 export function semicolonInFilter(): QueryError {
   return new QueryError('a filter is one expression: it cannot have a semicolon')
 }
 
-/** The filter has a placeholder. */
+/** Returns the error for a placeholder in a filter. */
 export function placeholderInFilter(placeholder: string): QueryError {
   return new QueryError(`a filter cannot have placeholders: ${shown(placeholder)}`, 'wrong_parameters')
 }
 
-/** The filter ends in a comment, which would swallow the SQL after it. */
+/** Returns the error for a filter that ends in a comment, which would swallow the SQL after it. */
 export function commentAtEnd(): QueryError {
   return new QueryError('a comment runs to the end of the filter: end it with */ or a line break')
 }
 
-/** The placeholder has a name or a number. */
+/** Returns the error for a placeholder with a name or a number. */
 export function namedPlaceholder(placeholder: string): QueryError {
   return new QueryError(
     `the placeholder ${shown(placeholder)} cannot be used: params are positional, write ?`,
@@ -72,12 +72,12 @@ export function namedPlaceholder(placeholder: string): QueryError {
   )
 }
 
-/** The text has a name that only the store uses. */
+/** Returns the error for a name that only the store uses. */
 export function reservedName(kind: string): QueryError {
   return new QueryError(`a name in the ${kind} is reserved`, 'forbidden_function')
 }
 
-/** The result has two columns of one name. */
+/** Returns the error for a result with two columns of one name. */
 export function duplicateColumn(name: string): QueryError {
   return new QueryError(
     `two columns of the result are called ${JSON.stringify(shown(name))}: name one of them with AS`,
@@ -85,7 +85,7 @@ export function duplicateColumn(name: string): QueryError {
   )
 }
 
-/** The response would be larger than one may be. */
+/** Returns the error for a response beyond its limit. */
 export function resultTooLarge(): QueryError {
   return new QueryError(
     `the answer is larger than ${inMebibytes(MAX_ANSWER_BYTES)}: select less`,
@@ -93,12 +93,12 @@ export function resultTooLarge(): QueryError {
   )
 }
 
-/** The query ran longer than a query may, in milliseconds. */
+/** Returns the error for a query that ran longer than its limit, in milliseconds. */
 export function queryTimeout(ms: number): QueryError {
   return stopped(`the query took longer than ${ms / 1000} s`)
 }
 
-/** The client of the query has gone. */
+/** Returns the error for a query whose client has disconnected. */
 export function queryAbandoned(): QueryError {
   return stopped('the query was not waited for any more')
 }
@@ -107,7 +107,7 @@ function stopped(why: string): QueryError {
   return new QueryError(`${why} and was stopped`, 'query_timeout')
 }
 
-/** As many queries wait as may. */
+/** Returns the error for a full queue. */
 export function tooManyQueries(): QueryError {
   return new QueryError('too many queries at once: try again later', 'too_many_queries')
 }

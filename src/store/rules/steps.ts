@@ -1,15 +1,15 @@
 /**
- * An operation in steps that need something of the store, written once for both engines: on SQLite each step has it at
- * once, on PostgreSQL after a round trip. `const row = yield* load(store.row(id))` is one step.
+ * An operation in steps that need data of the store, written once for both engines: each step completes at once on SQLite,
+ * and after a round trip on PostgreSQL. `const row = yield* load(store.row(id))` is one step.
  */
 export type Steps<T> = Generator<unknown, T, unknown>
 
-/** Something that an engine returns at once or later. */
+/** A value that an engine returns at once or later. */
 export type Loaded<T> = T | Promise<T>
 
-/** Waits for something of the store. */
+/** Waits for a value of the store. */
 export function* load<T>(value: Loaded<T>): Generator<unknown, T, unknown> {
-  // The drivers return what was yielded, settled.
+  // The drivers return the yielded value, settled.
   return (yield value) as T
 }
 

@@ -10,7 +10,7 @@ import type { Deletion, DeletionRef } from '../sheet-store.ts'
 import type { Loaded, Steps } from './steps.ts'
 import type { UniqueClaims } from './unique-claims.ts'
 
-/** A record as a change finds and leaves it. */
+/** A record within a change. */
 export interface StoredRecord {
   readonly key: RecordKey
   readonly id: string
@@ -37,7 +37,7 @@ export interface FieldChange {
   readonly fields: readonly Field[]
   /** Their values, perhaps among others. */
   readonly values: JsonObject
-  /** That of the line of the change. */
+  /** The seq of the line of the change. */
   readonly seq: number
 }
 
@@ -75,7 +75,7 @@ export interface CellHistory {
   latestBefore(seq: number): Loaded<JsonObject | null>
 }
 
-/** A deletion in the log, and the life of the record that it ended; null for one in a log of before the store. */
+/** A deletion in the log, and the life of the record that it ended; null for one in an imported log. */
 export interface LoggedDeletion extends Deletion {
   readonly life: RecordKey | null
 }
@@ -84,7 +84,7 @@ export interface LoggedDeletion extends Deletion {
 export interface ChangeLog {
   /** Returns the history of a cell; null for a record that never existed. */
   cell(recordId: string, field: Field): Loaded<CellHistory | null>
-  /** Whether an entry is of this life of its record, or of one that the life continues after a restore. */
+  /** Whether an entry belongs to this life of its record, or to one that the life continues after a restore. */
   isOfLife(entry: { readonly seq: number; readonly key: RecordKey }): Loaded<boolean>
   /** Returns deletions in the order of the references; null for each that the log does not have. */
   deletions(refs: readonly DeletionRef[]): Loaded<readonly (LoggedDeletion | null)[]>
@@ -94,8 +94,8 @@ export interface ChangeLog {
 export type Holders = (field: Field, value: JsonValue) => Iterable<string>
 
 /**
- * A change of the store in a transaction of an engine. The rules load what they decide on, decide, and leave records,
- * cells and lines of the log with their new state. All of it happens or nothing.
+ * A change of the store in a transaction of an engine. The rules load the data for their decision, decide, and leave
+ * records, cells and lines of the log in their new state. All of it happens or nothing.
  */
 export interface StoreChange {
   readonly contract: Contract
@@ -128,11 +128,11 @@ export interface StoreChange {
   forgetResults(results: readonly CachedResult[]): Loaded<void>
   /** Carries out steps and takes back what they changed. */
   tryOut<T>(steps: (trial: StoreChange) => Steps<T>): Loaded<T>
-  /** Carries out steps of several questions, together where that saves round trips. */
+  /** Carries out steps of several operations, together where that saves round trips. */
   together<T>(steps: readonly Steps<T>[]): Loaded<readonly T[]>
   /** Writes what was changed so far into the tables, so that a large change does not take up memory. */
   flush(): Loaded<void>
-  /** Lets other requests of the thread have their turn. */
+  /** Yields to other requests of the thread. */
   pause(): Loaded<void>
 }
 
@@ -142,13 +142,13 @@ export interface CachedResult {
   readonly target: string
 }
 
-/** Whether a value sent for a field, possibly of a wrong type, is the one that the field has. */
+/** Whether a value sent for a field, possibly of a wrong type, equals the stored one. */
 export function isStored(sent: unknown, value: JsonValue): boolean {
   if (typeof value !== 'object' || value === null) return sent === value
   return typeof sent === 'object' && sent !== null && jsonEqual(sent, value)
 }
 
-/** Whether two values of a field are the same to the letter, with the order of keys. */
+/** Whether two values of a field have the same JSON text, including the order of keys. */
 export function sameValue(a: JsonValue, b: JsonValue): boolean {
   if (a === b) return true
   return typeof a === 'object' && typeof b === 'object' && JSON.stringify(a) === JSON.stringify(b)

@@ -6,7 +6,7 @@ export interface UniqueClaim {
   readonly field: Field
   /** The record's id. */
   readonly id: string
-  /** Where in the batch. */
+  /** The index in the batch. */
   readonly position: number
   readonly value: JsonValue
 }
@@ -18,13 +18,13 @@ export interface UniqueConflict {
 }
 
 /**
- * The values that a batch gives to unique fields. What counts is what the batch leaves behind (D13), so they are judged
- * at its end: records can swap their values.
+ * The values that a batch sets in unique fields. They are checked at the end of the batch (D13), so that records can swap
+ * their values.
  */
 export class UniqueClaims {
   readonly #byField = new Map<Field, Map<string, UniqueClaim>>()
 
-  /** Takes note of what a record is to have, instead of what it was to have before. */
+  /** Adds a claim, which replaces an earlier one of the record in the field. */
   add(claim: UniqueClaim): void {
     const { field, id } = claim
     const claims = this.#byField.get(field) ?? new Map<string, UniqueClaim>()
@@ -37,7 +37,7 @@ export class UniqueClaims {
     return this.#byField.size === 0
   }
 
-  /** The fields that values are claimed in, with these. */
+  /** Returns the fields with claims, and the claimed values. */
   values(): (readonly [Field, readonly JsonValue[]])[] {
     return [...this.#byField].map(([field, claims]) => [
       field,
@@ -46,8 +46,8 @@ export class UniqueClaims {
   }
 
   /**
-   * The claims that cannot stand: of several to one value those after the first, and any to a value of another record.
-   * `holders` names the records that have a value when the batch is written.
+   * Returns the claims that conflict: of several to one value those after the first, and any to a value of another record.
+   * `holders` returns the ids of the records that have a value when the batch is written.
    */
   conflicts(holders: (field: Field, value: JsonValue) => Iterable<string>): UniqueConflict[] {
     const conflicts: UniqueConflict[] = []
@@ -66,7 +66,7 @@ export class UniqueClaims {
   }
 }
 
-/** A holder that has no claim in the batch, by which it would have got or lost the value. */
+/** Returns a holder that is not in the batch, which could change its value; null for none. */
 function outsider(holders: Iterable<string>, claims: ReadonlyMap<string, UniqueClaim>): string | null {
   for (const holder of holders) if (!claims.has(holder)) return holder
   return null

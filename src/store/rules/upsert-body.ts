@@ -6,24 +6,24 @@ import { WrittenNumber } from '../../contract/json/written-number.ts'
 import { ValidationError } from '../../errors/service-error.ts'
 import type { Upsert } from '../sheet-store.ts'
 
-/** How many faults a message lists (D13). */
+/** The most violations that a message lists (D13). */
 const LISTED_FAULTS = 100
 
 export interface UpsertBody {
-  /** As they are sent: yet to be held to the contract. */
+  /** As they were sent, not validated. */
   readonly records: readonly JsonObject[]
   readonly actor: string
 }
 
-/** Reads the body of an upsert and who sends it. Throws ValidationError for a wrong shape and for want of an actor. */
+/** Reads the body of an upsert and its actor. Throws ValidationError for a wrong shape and for a missing actor. */
 export function readBody(upsert: Upsert): UpsertBody {
   const { body } = upsert
   return checkBody(isText(body) ? (body.length === 0 ? {} : parseRecordsBody(body)) : body, upsert)
 }
 
 /**
- * The same for the main thread: other requests have their turn between parts of a long body. A short one has been read when this
- * returns, so that nothing gets in between.
+ * Reads the body on the main thread, and yields to other requests between parts of a long body. A short one is read when
+ * this returns, so that the order of requests is kept.
  */
 export function readBodyInTurns(upsert: Upsert): UpsertBody | Promise<UpsertBody> {
   const { body } = upsert
@@ -81,7 +81,7 @@ function kindOf(value: unknown): string {
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`
 }
 
-/** The faults of a request, of which only those that its message lists are put into words (D13). */
+/** The violations of a request; only as many as a message lists are kept as text (D13). */
 export class Faults {
   readonly #listed: string[] = []
   #count = 0
@@ -95,7 +95,7 @@ export class Faults {
     if (this.#listed.length < LISTED_FAULTS) this.#listed.push(tell())
   }
 
-  /** The message that tells of them. */
+  /** Returns the message that lists them. */
   message(): string {
     const listed = this.#listed.join('; ')
     const rest = this.#count - this.#listed.length

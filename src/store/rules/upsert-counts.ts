@@ -6,7 +6,7 @@ export class UpsertTally {
   #inserted = 0
   #updated = 0
   #unchanged = 0
-  /** Of the record that was last written. */
+  /** The version of the record that was written last. */
   #version = 0
 
   inserted(version: number): void {
@@ -14,21 +14,21 @@ export class UpsertTally {
     this.#version = version
   }
 
-  /** A record that was there was sent; with the version that it has now. */
+  /** Counts an existing record that was sent; `version` is its present one. */
   updated(version: number, { changed }: { changed: boolean }): void {
     this.#updated += 1
     if (!changed) this.#unchanged += 1
     this.#version = version
   }
 
-  /** With so many records in the sheet. The version is told where the batch was of one record. */
+  /** Returns the result, with the number of records in the sheet, and the version where the batch had one record. */
   result(total: number): UpsertResult {
     const [inserted, updated, unchanged] = [this.#inserted, this.#updated, this.#unchanged]
     const version = inserted + updated === 1 ? String(this.#version) : null
     return { inserted, updated, unchanged, total, version }
   }
 
-  /** The same for who only tries, with what is wrong. */
+  /** Returns the result of a trial, with its violations. */
   trial(judge: UpsertJudge): UpsertTrial {
     const [inserted, updated, unchanged] = [this.#inserted, this.#updated, this.#unchanged]
     return { inserted, updated, unchanged, ...judge.faults() }

@@ -12,43 +12,43 @@ import type { UniqueConflict } from './unique-claims.ts'
 import { UniqueClaims } from './unique-claims.ts'
 import { Faults } from './upsert-body.ts'
 
-/** Who writes records, and how. */
+/** The writer of records. */
 export interface RecordWriter {
   readonly actor: string
-  /** The proposal that is accepted by this; null for a write of the actor's own. */
+  /** The proposal that is accepted; null for a write of the actor's own. */
   readonly proposal: AcceptedProposal | null
   /** Whether the actor may write every field, whatever the contract says. */
   readonly anyField: boolean
 }
 
-/** What a record that nothing is held against changes. */
+/** The change that a valid record makes. */
 export interface RecordWrite {
   readonly id: string
   readonly record: JsonObject
   /** The fields that are sent with another value than they have (D7). */
   readonly fields: readonly Field[]
-  /** What the record has for each field of the contract, in its order; null where it has none. */
+  /** The values of the record for all fields of the contract, in its order; null for none. */
   readonly values: readonly JsonValue[]
 }
 
 /**
- * Holds the records of a batch to the contract and to what their writer may do (D7, D13), one after the other, and
- * gathers what is wrong with any of them.
+ * Validates the records of a batch against the contract and the permissions of the writer (D7, D13), one after the other,
+ * and collects the violations.
  */
 export class UpsertJudge {
-  /** What the batch gives to unique fields. */
+  /** The values that the batch sets in unique fields. */
   readonly claims = new UniqueClaims()
   readonly #contract: Contract
   readonly #writer: RecordWriter
   readonly #isDerived: (field: string) => boolean
   readonly #columns: readonly Column[]
-  /** Whether the actor may write the field of each column, once that was asked. */
+  /** Whether the actor may write the field of each column; undefined before the first check. */
   readonly #mayWrite: (boolean | undefined)[] = []
   readonly #denied = new Faults()
   readonly #faults = new Faults()
-  /** Ids of records with faults: what follows for them is no more complete than they were. */
+  /** Ids of records with violations: a later record of the same id is not checked for completeness. */
   readonly #refused = new Set<string>()
-  /** Those of the faults that are put into words. */
+  /** The violations that are kept as text. */
   readonly #told: UpsertFault[] = []
   #position = 0
 
@@ -60,8 +60,8 @@ export class UpsertJudge {
   }
 
   /**
-   * What a record changes, null where something is wrong with it. `isStored` says whether a field of the record that is
-   * there has this value already; null for a new record.
+   * Validates a record, and returns its change, or null for a violation. `isStored` tells whether a field of the existing
+   * record has this value already; it is null for a new record.
    */
   judge(
     record: JsonObject,
@@ -73,14 +73,14 @@ export class UpsertJudge {
     const faultsBefore = this.#faultCount
     const { fields, values } = this.#changes(record, isStored)
     if (isStored === null && (id === null || !this.#refused.has(id))) this.#checkRequired(record)
-    // A record without an id has a fault at any rate.
+    // A missing id is a violation already.
     if (id === null) return null
     if (this.#faultCount === faultsBefore) return { id, record, fields, values }
     this.#refused.add(id)
     return null
   }
 
-  /** Takes note of the claims that cannot stand. */
+  /** Adds violations for conflicting claims. */
   refuse(conflicts: readonly UniqueConflict[]): void {
     for (const { claim, holder } of conflicts) {
       const { field, value, id, position } = claim
@@ -90,13 +90,13 @@ export class UpsertJudge {
     }
   }
 
-  /** Throws PermissionDeniedError, else ValidationError, when anything is wrong with any record. */
+  /** Throws PermissionDeniedError, else ValidationError, when there is a violation. */
   throwFaults(): void {
     if (this.#denied.count > 0) throw new PermissionDeniedError(this.#denied.message(), 'write_not_permitted')
     if (this.#faults.count > 0) throw new ValidationError(this.#faults.message(), 'invalid_records')
   }
 
-  /** What is wrong, for who only tries. */
+  /** Returns the violations, for a trial. */
   faults(): Pick<UpsertTrial, 'faults' | 'faultCount'> {
     return { faults: this.#told, faultCount: this.#faultCount }
   }
@@ -131,7 +131,7 @@ export class UpsertJudge {
     return { fields: this.#asLast(fields), values }
   }
 
-  /** The list that the record before had, where it is the same: what is made for a list is then made once. */
+  /** Returns the list of the record before, if it is equal: work for a list is then done once. */
   #asLast(fields: readonly Field[]): readonly Field[] {
     const last = LAST_FIELDS.get(this.#contract)
     if (last?.length === fields.length && fields.every((field, index) => field === last[index])) return last
@@ -163,7 +163,7 @@ export class UpsertJudge {
   }
 
   #valueError({ field, check }: Column, value: JsonValue): string | null {
-    // Clearing a derived cell ends an override (D28), whether or not computed values are required.
+    // Clearing a derived cell ends an override (D28), even if computed values are required.
     return value === null && this.#isDerived(field.name) ? null : check(value)
   }
 
@@ -186,7 +186,7 @@ export class UpsertJudge {
     return this.#tell({ position: this.#position, id: idOf(record), field }, fault)
   }
 
-  /** A fault with its place, in words once it is asked for. */
+  /** Returns a function that makes the text of a violation. */
   #tell(place: Omit<UpsertFault, 'fault'>, fault: () => string): () => string {
     return () => {
       const told = { ...place, fault: fault() }
@@ -196,21 +196,21 @@ export class UpsertJudge {
   }
 }
 
-/** The fields that the last record under a contract changed, be it of this batch or of another. */
+/** The fields that the last record under a contract changed, in any batch. */
 const LAST_FIELDS = new WeakMap<Contract, readonly Field[]>()
 
 interface Column {
   readonly field: Field
-  /** Among the columns, from 0. */
+  /** Index among the columns, from 0. */
   readonly place: number
-  /** Whether every object has a member of the field's name, from its prototype. */
+  /** Whether every object inherits a member of the field's name from its prototype. */
   readonly inherited: boolean
   readonly check: Check
 }
 
 const COLUMNS = new WeakMap<Contract, readonly Column[]>()
 
-/** The fields of a contract with what holds against their values, made once. */
+/** Returns the fields of a contract with the checks of their values, made once. */
 function columnsOf(contract: Contract): readonly Column[] {
   let columns = COLUMNS.get(contract)
   if (columns === undefined) {
@@ -225,18 +225,18 @@ function columnsOf(contract: Contract): readonly Column[] {
   return columns
 }
 
-/** What a record has for a column; undefined where it has no such member. It is asked of every value that is written. */
+/** Returns the value of a record for a column; undefined where it has no such member. Called for every written value. */
 function memberIn(record: JsonObject, { field: { name }, inherited }: Column): JsonValue | undefined {
   return inherited && !Object.hasOwn(record, name) ? undefined : record[name]
 }
 
-/** The id that a record from outside has; null when it has none. */
+/** Returns the id of an untrusted record; null when it has none. */
 export function idOf(record: JsonObject): string | null {
   const id = memberOf(record, 'id')
   return typeof id === 'string' ? id : null
 }
 
-/** A fault with its place in the batch. */
+/** Returns the text of a violation with its place in the batch. */
 function at(position: number, id: string | null, field: string, fault: string): string {
   const who = id === null ? 'no id' : `id ${JSON.stringify(shorten(id))}`
   return `records[${position}] (${who}), field ${JSON.stringify(shorten(field))}: ${fault}`

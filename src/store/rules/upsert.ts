@@ -37,7 +37,7 @@ export function isLarge(records: readonly JsonObject[]): boolean {
   return records.length > RECORDS_AT_ONCE
 }
 
-/** Returns what {@link upsert} would do, with all violations. The caller takes back what was changed. */
+/** Returns what {@link upsert} would do, with all violations. The caller rolls the changes back. */
 export function* tryUpsert(change: StoreChange, { records, actor }: UpsertBody): Steps<UpsertTrial> {
   const batch = new UpsertBatch(change, { actor, proposal: null, anyField: false })
   yield* batch.addAll(records)
@@ -55,7 +55,7 @@ export function* writeRecords(
   return yield* batch.finish()
 }
 
-/** Returns the ids that records from outside have. */
+/** Returns the ids of untrusted records. */
 export function idsOf(records: readonly JsonObject[]): string[] {
   return [...new Set(records.map(idOf).filter((id) => id !== null))]
 }
@@ -68,7 +68,7 @@ interface BatchWriter extends RecordWriter {
 /** Records that are loaded together, and of a larger batch written together. */
 const RECORDS_AT_ONCE = 5000
 
-/** Records between two pauses, unless these take longer. */
+/** Records between two pauses, unless `TURN_MS` pass before. */
 const RECORDS_A_TURN = 200
 const TURN_MS = 5
 
@@ -94,7 +94,7 @@ class UpsertBatch {
     }
   }
 
-  /** Whether the end of the batch cannot refuse what was added so far: records may swap unique values. */
+  /** Whether the end of the batch cannot refuse the records so far: records may swap unique values. */
   get #canWriteEarly(): boolean {
     return this.#writer.writesEarly === true && this.#judge.claims.isEmpty && !this.#judge.hasFaults
   }

@@ -4,22 +4,21 @@ import { runInNewContext } from 'node:vm'
 let collect: NodeJS.GCFunction | undefined
 
 /**
- * Collects all garbage of this thread and gives back what its heap does not need, which V8 by itself does once the heap has become
- * several times as large. For work that makes garbage without end and where nobody waits meanwhile: with a small heap it takes
- * 20 to 60 ms.
+ * Collects all garbage of this thread and releases unused heap, which V8 by itself does only when the heap has become
+ * several times as large. For long work with much garbage that nobody waits for: with a small heap it takes 20 to 60 ms.
  */
 export function collectGarbage(): void {
   collect ??= collectorOfV8()
   collect({ type: 'major', execution: 'sync', flavor: 'last-resort' })
 }
 
-/** V8's own function, which it has only in what is made with this flag. */
+/** Returns V8's own function, which exists only in contexts that are created with this flag. */
 function collectorOfV8(): NodeJS.GCFunction {
   setFlagsFromString('--expose-gc')
   try {
     return runInNewContext('gc') as NodeJS.GCFunction
   } finally {
-    // What is compiled from here on is kept with the flags of its time, and would otherwise be compiled anew by the next process.
+    // V8 caches code with the flags of its compilation; with this one, the next process would have to compile it again.
     setFlagsFromString('--no-expose-gc')
   }
 }

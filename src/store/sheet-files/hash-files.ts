@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { RevisionFile } from '../revision-store.ts'
 
-/** Hex SHA-256 that is the same for the same paths with the same bytes, in whatever order they come. */
+/** Returns a hex SHA-256 of paths and bytes that does not depend on the order of the files. */
 export function hashFiles(files: readonly RevisionFile[]): string {
   const hash = createHash('sha256')
   for (const { path, bytes } of files.toSorted((a, b) => (a.path < b.path ? -1 : 1))) {

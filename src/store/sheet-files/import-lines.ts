@@ -12,15 +12,15 @@ import { parseLine } from '../../provenance/log-line.ts'
 import { MAX_LINE_BYTES, readLines } from '../../provenance/read-lines.ts'
 import { collectGarbage } from './collect-garbage.ts'
 
-/** The files of a sheet's directory that a new store begins from (D2). */
+/** The files of a sheet's directory from which a new store is created (D2). */
 export interface SourcePaths {
-  /** A store of the other engine. */
+  /** A store of SQLite. */
   readonly database: string
   readonly log: string
   readonly source: string
 }
 
-/** Where a sheet's directory has these files. */
+/** Returns the paths of these files in a sheet's directory. */
 export function sourcePaths(directory: string): SourcePaths {
   return {
     database: join(directory, 'sheet.db'),
@@ -38,12 +38,12 @@ export interface TextLine {
   readonly whole: boolean
 }
 
-/** So much text is read until what was made of it is collected, so that memory does not grow with the file. */
+/** Bytes that are read between two collections of garbage, so that memory does not grow with the file. */
 const COLLECT_BYTES = 32 << 20
 
 /**
- * The lines of a file of UTF-8 text that is imported. Throws RecordsError for one that is too long, or no UTF-8. `onBytes` is
- * told what is read: in the end, all that the file has.
+ * Yields the lines of a UTF-8 text file that is imported. Throws RecordsError for a line that is too long, or for invalid
+ * UTF-8. `onBytes` receives the bytes that are read, in the end all of the file.
  */
 export function* textLines(path: string, onBytes?: (bytes: Uint8Array) => void): Generator<TextLine, void> {
   const decoder = new TextDecoder('utf-8', { fatal: true })
@@ -75,18 +75,18 @@ export function* textLines(path: string, onBytes?: (bytes: Uint8Array) => void):
   }
 }
 
-/** A log that was there before leaves the store as many numbers again. */
+/** The highest seq of an imported log, which leaves the store as many numbers again. */
 const MAX_SEQ = 2 ** 52 - 1
 
 /**
- * Reads a line of a `provenance.jsonl` that was there before the store; `last` is the seq of the line before. Null for what
- * a crash tore off the end of the file. Throws RecordsError for anything else that is no such line.
+ * Reads a line of an imported `provenance.jsonl`; `last` is the seq of the line before. Returns null for an incomplete last
+ * line after a crash. Throws RecordsError for anything else that is not such a line.
  */
 export function readLogLine({ number, text, whole }: TextLine, last: number): JsonObject | null {
   const read = parseLine(text)
   const parsed = nestsTooDeep(read) ? null : read
   const seq = Number(parsed?.['seq'])
-  // One that only lacks its line break is a line.
+  // A last line that only lacks its line break is complete.
   if (parsed === null && !whole) return null
   if (parsed !== null && seq > last && seq <= MAX_SEQ) return parsed
   throw new RecordsError(
@@ -97,7 +97,7 @@ export function readLogLine({ number, text, whole }: TextLine, last: number): Js
 }
 
 /**
- * Reads a line of `records.jsonl`, and holds it to the contract; uniqueness is not looked at. A derived field may be without
+ * Reads a line of `records.jsonl` and validates it against the contract, except uniqueness. A derived field may be without
  * a value. Throws RecordsError naming file, line and field.
  */
 export function readRecordLine(
@@ -121,7 +121,9 @@ export function readRecordLine(
   return record
 }
 
-/** A member of a record from outside, where `constructor` and the like are field names as any; null when it has none. */
+/**
+ * Returns a member of an untrusted record, where `constructor` and the like are field names as any; null when it has none.
+ */
 export function memberOf(record: JsonObject, field: string): JsonValue {
   return Object.hasOwn(record, field) ? (record[field] ?? null) : null
 }
@@ -131,7 +133,7 @@ function parseRecord(text: string, where: string): JsonObject {
   try {
     record = parseExactly(text)
   } catch (error) {
-    // Without the parser's own count of lines, which is that of the text it was given.
+    // Without the line number of the parser, which counts only within this text.
     const fault = (error instanceof Error ? error.message : '').replace(/ \(line \d+ column \d+\)$/, '')
     throw new RecordsError(`${where}: not JSON: ${fault}`, 'invalid_records_file')
   }
@@ -146,7 +148,7 @@ function parseRecord(text: string, where: string): JsonObject {
   return record
 }
 
-/** What is remembered of the `records.jsonl` that was imported; all null when there was none. */
+/** The `records.jsonl` that was imported; all null when there was none. */
 export interface ImportedSource {
   readonly size: number | null
   /** Milliseconds since 1970. */
@@ -155,7 +157,9 @@ export interface ImportedSource {
   readonly sha256: string | null
 }
 
-/** Whether `records.jsonl` is there and not the file that was imported; its hash is taken only when size or time differ. */
+/**
+ * Whether `records.jsonl` exists and is not the file that was imported; its hash is computed only when size or time differ.
+ */
 export function sourceDiffers(path: string, imported: ImportedSource): boolean {
   if (!existsSync(path)) return false
   const { size, mtimeMs } = statSync(path)
@@ -163,7 +167,7 @@ export function sourceDiffers(path: string, imported: ImportedSource): boolean {
   return imported.sha256 !== hashFile(path)
 }
 
-/** Hex SHA-256 of a file. */
+/** Returns the hex SHA-256 of a file. */
 export function hashFile(path: string): string {
   const digest = createHash('sha256')
   const chunk = Buffer.allocUnsafe(1 << 20)

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
 import { closeSync, fsyncSync, openSync, writeSync } from 'node:fs'
 
-/** Bytes that are collected before they are written. */
+/** Bytes that are buffered before they are written. */
 const CHUNK = 1 << 20
 
 const LINE_FEED = Buffer.from('\n')
 
-/** A new file of lines, written in large pieces, synced at its end. Throws what the file system does. */
+/** A new file of lines, written in large pieces and synced at its end. Throws the errors of the file system. */
 export class LineFile {
   readonly #fd: number
   readonly #digest = createHash('sha256')
@@ -27,7 +27,7 @@ export class LineFile {
     if (this.#waiting >= CHUNK) this.#write()
   }
 
-  /** Writes what is left, makes it durable, and closes the file. */
+  /** Writes the rest, syncs it, and closes the file. */
   end(): void {
     try {
       this.#write()
@@ -37,14 +37,14 @@ export class LineFile {
     }
   }
 
-  /** Closes the file without what is left to write; one that has ended is closed already. */
+  /** Closes the file without writing the rest; does nothing after {@link end}. */
   close(): void {
     if (this.#closed) return
     this.#closed = true
     closeSync(this.#fd)
   }
 
-  /** Hex SHA-256 of what has been written. */
+  /** Returns the hex SHA-256 of all that was written. */
   sha256(): string {
     return this.#digest.digest('hex')
   }

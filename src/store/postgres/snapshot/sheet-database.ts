@@ -93,7 +93,7 @@ export class SheetDatabase {
   }
 }
 
-/** Replaces ids that contain U+0000, which PostgreSQL cannot store; they occur only in imported logs. */
+/** Replaces ids with U+0000, which PostgreSQL cannot store, by null; they occur only in imported logs. */
 function knownTo(column: string, value: SQLOutputValue | undefined): SQLOutputValue | undefined {
   return column === 'earlier_id' && typeof value === 'string' && value.includes('\0') ? null : value
 }
