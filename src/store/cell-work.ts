@@ -25,8 +25,8 @@ export interface WorkQuery {
   readonly state: WorkState | null
   /** Whether records whose cells are blocked are left out (default: false); not with `force`. */
   readonly ready?: boolean
-  /** The bytes from which the value of an input is left out; by default none is. */
-  readonly longFrom?: number
+  /** The bytes of inputs from which the long values of a record are left out; by default none are. Bounds a page, too. */
+  readonly inputLimit?: InputBytes
   /** Whether the cells have their failures. */
   readonly failures?: boolean
   readonly after: RecordKey | null
@@ -35,13 +35,21 @@ export interface WorkQuery {
   readonly only: readonly RecordKey[] | null
 }
 
+/** Bytes of the inputs of a record. */
+export interface InputBytes {
+  /** Of texts, in UTF-8. */
+  readonly text: number
+  /** Of arrays and objects, as JSON. */
+  readonly json: number
+}
+
 /** A record with pending cells of a derivation, in the state in which it was read. */
 export interface WorkItem {
   readonly key: RecordKey
   readonly id: string
   readonly inputs: { readonly [field: string]: JsonValue }
-  /** Present when long values are left out of `inputs`, where each is true. */
-  readonly lacksValues?: true
+  /** The bytes of the inputs, present when they exceed the limit: then each long value is true. */
+  readonly tooLong?: InputBytes
   /** The inputs that are pending cells themselves. */
   readonly pending: { readonly [field: string]: PendingInput }
   readonly cells: readonly WorkCell[]

@@ -6,6 +6,7 @@ import { getRunDetail, listRunFailures, listRuns, type PageOptions } from '../..
 import { RUN_LIMITS } from '../../src/sheet/runs/selection/run-limits.ts'
 import { MaterializeBody } from '../../src/wire/runs/materialize.ts'
 import { newRun } from '../../src/store/suite/support/test-sheet.ts'
+import { perEngine } from '../support/engine.ts'
 import { openLookupSheet, openRunSheet, type RunSheet } from '../support/run-fixture.ts'
 
 const SELECTION = { targets: null, recordIds: null, force: false }
@@ -125,3 +126,40 @@ async function pages<P extends { readonly nextCursor: string | null }, T>(
     if (cursor === null) return all
   }
 }
+
+test('D29: cells with inputs of more than 1 MiB of text, or 256 KiB of arrays, fail without a call, and so says the plan', async (t) => {
+  const run = await openRunSheet(t, {
+    properties: ['a: string', 'list: array', 'b: string'],
+    records: [
+      { id: 'text', a: 'ä'.repeat((1 << 19) + 1), list: [] },
+      { id: 'list', a: 'x', list: Array.from({ length: 150_000 }, () => 1) },
+      { id: 'most', a: 'ä'.repeat(1 << 19), list: [] },
+    ],
+    derivations: (url) => ({
+      'b.yaml': {
+        kind: 'http',
+        targets: ['b'],
+        inputs: ['a', 'list'],
+        method: 'POST',
+        url,
+        body_template: { text: '{{ a }}', list: '{{ list }}' },
+        response_path: 'b',
+      },
+    }),
+  })
+  run.api.answer('*', { json: { b: 'seen' } })
+  const plan = await planMaterialize(run.sheet, SELECTION)
+  assert.deepEqual([plan.calls, plan.targets['b']], [1, { compute: 1, cached: 0, skipped: 2 }])
+  const { failures, materialized } = await run.run()
+  assert.equal(materialized, 1)
+  assert.deepEqual(
+    failures.map(({ recordId, error }) => [recordId, error]),
+    [
+      ['text', 'b.yaml -> the texts among its inputs (a, list) have 1025 KiB; they may have 1024 KiB'],
+      [
+        'list',
+        `b.yaml -> the arrays and objects among its inputs (a, list) have ${perEngine({ sqlite: 293, postgres: 440 })} KiB; they may have 256 KiB`,
+      ],
+    ],
+  )
+})

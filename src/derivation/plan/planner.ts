@@ -5,6 +5,7 @@ import type { Failure } from '../../errors/failure.ts'
 import { blockOf, type PendingInput } from '../../errors/block.ts'
 import type {
   CacheEntry,
+  InputBytes,
   RecordKey,
   WorkCell,
   WorkFailure,
@@ -22,6 +23,12 @@ import type { PlanRequest, RunBlock } from '../run-request.ts'
 const WORK_CHUNK = 256
 
 const NONE: ReadonlySet<string> = new Set()
+
+/**
+ * The most inputs of a cell. A call is planned in one piece, also in a dry run; with as many that takes the main thread less
+ * than 50 ms.
+ */
+const INPUT_LIMIT: InputBytes = { text: 1 << 20, json: 256 << 10 }
 
 /** Records of a list that are passed to the store at a time. */
 const LIST_CHUNK = 1024
@@ -106,7 +113,16 @@ export class Planner {
     const failures = derivation.retryFailedAfterMs !== null || this.request.limit !== null
     for (const only of inPieces(records)) {
       for (let after: RecordKey | null = null; ;) {
-        const query = { ...which, failures, targets, inputs, after, limit: WORK_CHUNK, only }
+        const query = {
+          ...which,
+          failures,
+          targets,
+          inputs,
+          inputLimit: INPUT_LIMIT,
+          after,
+          limit: WORK_CHUNK,
+          only,
+        }
         const items: readonly WorkItem[] = await this.request.store.work(query)
         await nextTurn()
         this.#signal.throwIfAborted()
@@ -202,6 +218,9 @@ export class Planner {
   plan(derivation: Derivation, item: WorkItem, cells: readonly WorkCell[]): ItemPlan {
     const block = this.block(derivation, item)
     if (block !== null) return { outcome: 'blocked', block }
+    if (item.tooLong !== undefined) {
+      return { outcome: 'failed', failure: tooLongInputs(derivation, item.tooLong) }
+    }
     const planned = planComputation(derivation, item.inputs)
     if (planned.outcome === 'blocked') {
       return { outcome: 'blocked', block: { reason: 'input_empty', field: planned.field } }
@@ -283,6 +302,19 @@ export function retryTime(
   { at }: Pick<WorkFailure, 'at'>,
 ): number | null {
   return retryFailedAfterMs === null ? null : Date.parse(at) + retryFailedAfterMs
+}
+
+function tooLongInputs({ file, inputs }: Derivation, { text, json }: InputBytes): Failure {
+  const kib = (bytes: number): string => `${Math.ceil(bytes / 1024)} KiB`
+  const [what, bytes, limit] =
+    text > INPUT_LIMIT.text
+      ? ['texts', text, INPUT_LIMIT.text]
+      : ['arrays and objects', json, INPUT_LIMIT.json]
+  return {
+    reason: 'unusable-input',
+    request: file,
+    detail: `the ${what} among its inputs (${inputs.join(', ')}) have ${kib(bytes)}; they may have ${kib(limit)}`,
+  }
 }
 
 function* inPieces(records: readonly RecordKey[] | null): Generator<readonly RecordKey[] | null> {

@@ -104,7 +104,7 @@ class CellExplainer {
             after: null,
             limit: 1,
             only: [key],
-            longFrom: LONG_INPUT_BYTES,
+            inputLimit: { text: LONG_INPUT_BYTES, json: LONG_INPUT_BYTES },
           })
     if (item === undefined) throw new SheetError(`no record ${showValue(id)}`, 'unknown_record')
     return item
@@ -127,7 +127,7 @@ class CellExplainer {
     }
     if (cell.state === 'fresh' || cell.state === 'overridden')
       return { ...explanation, reasons: [], waitsFor: [] }
-    const past = item.lacksValues === true ? null : await this.#past(item.id, cell)
+    const past = item.tooLong !== undefined ? null : await this.#past(item.id, cell)
     return {
       ...explanation,
       reasons: past === null ? [] : await this.#reasons(past, inputs),
@@ -146,13 +146,13 @@ class CellExplainer {
 
   async #failureOf(
     note: CellFailureNote | null,
-    { inputs, lacksValues }: WorkItem,
+    { inputs, tooLong }: WorkItem,
   ): Promise<ExplainedFailure | null> {
     if (note === null) return null
     const { inputHash: failed, ...failure } = note
     const { derivation } = this.#of
     const time = failed === undefined ? null : retryTime(derivation, note)
-    const isOfInputs = (): boolean => lacksValues === true || hashOfValues(derivation, inputs) === failed
+    const isOfInputs = (): boolean => tooLong !== undefined || hashOfValues(derivation, inputs) === failed
     if (time === null || !isOfInputs() || time <= (await this.#sheet.now())) return failure
     return { ...failure, retryAt: time === Infinity ? null : new Date(time).toISOString() }
   }

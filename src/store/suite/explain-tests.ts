@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import type { WorkQuery } from '../cell-work.ts'
+import type { InputBytes, RecordKey, WorkItem, WorkQuery } from '../cell-work.ts'
 import type { SheetStore, TargetDefinition, WorkState } from '../sheet-store.ts'
 import { CELL_PROPERTIES, CELL_TARGETS } from './support/cell-properties.ts'
 import { hashOf, HUMAN, IN_TURN, sha256, target, TestSheet, type OpenStore } from './support/test-sheet.ts'
@@ -145,7 +145,7 @@ export function testExplanations(open: OpenStore): void {
     assert.ok(plain.every(({ cells }) => cells.every((cell) => !('failure' in cell))))
   })
 
-  test('long inputs are left out where that is asked for, and the others are there', async (t) => {
+  test('records with more inputs than the limit come alone, without their long values', async (t) => {
     const sheet = await TestSheet.make(t, open, {
       properties: ['a: string', 'list: array', 'n: number', 'b: string'].map((property) => {
         const [name, type] = property.split(': ')
@@ -155,7 +155,8 @@ export function testExplanations(open: OpenStore): void {
     })
     const list = Array.from({ length: 1000 }, (_, n) => ({ z: n, a: n }))
     await sheet.write([
-      { id: 'r', a: 'é'.repeat(50), list, n: 1.5 },
+      { id: 'p', a: 'x' },
+      { id: 'r', a: 'é'.repeat(600), list, n: 1.5 },
       { id: 's', a: 'x', list: [], n: 2 },
       { id: 't' },
     ])
@@ -164,21 +165,51 @@ export function testExplanations(open: OpenStore): void {
       inputs: ['a', 'list', 'n'],
       force: true,
       state: null,
-      after: null,
       limit: 10,
       only: null,
     }
-    const items = async (longFrom?: number): Promise<unknown> =>
-      (await sheet.store.work({ ...query, ...(longFrom !== undefined && { longFrom }) })).map(
-        ({ inputs, lacksValues = false }) => [{ ...inputs }, lacksValues],
-      )
-    const short = [
-      [{ a: 'x', list: [], n: 2 }, false],
-      [{ a: null, list: null, n: null }, false],
+    const pages = async (inputLimit?: InputBytes): Promise<unknown[]> => {
+      const found: unknown[] = []
+      for (let after: RecordKey | null = null; ;) {
+        const items: readonly WorkItem[] = await sheet.store.work({
+          ...query,
+          after,
+          ...(inputLimit !== undefined && { inputLimit }),
+        })
+        after = items.at(-1)?.key ?? null
+        if (after === null) return found
+        found.push(items.map(({ id, inputs, tooLong }) => [id, inputs['a'], inputs['list'], tooLong?.text]))
+      }
+    }
+    const [a, long] = ['é'.repeat(600), 1200]
+    const [p, ...rest] = [
+      ['p', 'x', null, undefined],
+      ['s', 'x', [], undefined],
+      ['t', null, null, undefined],
     ]
-    assert.deepEqual(await items(), [[{ a: 'é'.repeat(50), list, n: 1.5 }, false], ...short])
-    assert.deepEqual(await items(1000), [[{ a: 'é'.repeat(50), list: true, n: 1.5 }, true], ...short])
-    assert.deepEqual(await items(100), [[{ a: true, list: true, n: 1.5 }, true], ...short])
+    assert.deepEqual(await pages(), [[p, ['r', a, list, undefined], ...rest]])
+    assert.deepEqual(await pages({ text: long, json: 1 << 20 }), [[p, ['r', a, list, undefined], ...rest]])
+    assert.deepEqual(await pages({ text: long - 1, json: 1 << 20 }), [[p], [['r', true, true, long]], rest])
+    assert.deepEqual(await pages({ text: long, json: 1 << 10 }), [[p], [['r', true, true, long]], rest])
+  })
+
+  test('inputs are read 256 KiB at a time', async (t) => {
+    const sheet = await TestSheet.make(t, open, {
+      properties: ['{name: a, logicalType: string}', '{name: b, logicalType: string}'],
+      targets: [target('b', ['a'])],
+    })
+    await sheet.write(['1', '2', '3', '4', '5'].map((id) => ({ id, a: id.repeat(100 << 10) })))
+    const query = { targets: ['b'], inputs: ['a'], force: true, state: null, limit: 10, only: null }
+    const inputLimit = { text: 1 << 20, json: 0 }
+    const first = await sheet.store.work({ ...query, inputLimit, after: null })
+    const second = await sheet.store.work({ ...query, inputLimit, after: first.at(-1)?.key ?? null })
+    assert.deepEqual(
+      [first, second].map((items) => items.map(({ id }) => id)),
+      [
+        ['1', '2'],
+        ['3', '4'],
+      ],
+    )
   })
 
   test('every version of a derivation file that was in force is kept, newest first, each once', async (t) => {

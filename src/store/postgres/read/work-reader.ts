@@ -1,11 +1,12 @@
 import type { Contract, Field, LogicalType } from '../../../contract/contract.ts'
 import type { JsonValue } from '../../../contract/json/json.ts'
-import type { RecordKey, WorkItem, WorkQuery } from '../../cell-work.ts'
+import type { InputBytes, RecordKey, WorkItem, WorkQuery } from '../../cell-work.ts'
 import type { PendingInput } from '../../../errors/block.ts'
 import type { WorkState } from '../../sheet-store.ts'
 import type { Connection, SqlInput, StoredRow } from '../database/connection.ts'
 import { quoted } from '../database/schema.ts'
 import { fieldValue } from '../database/values.ts'
+import { inputPage, LONG_VALUE_BYTES, longFields, type InputPage } from '../../rows/input-bytes.ts'
 import { pendingInput, TODO_STATES, workCell, type CellColumns } from '../../rows/stored-rows.ts'
 
 /**
@@ -21,8 +22,43 @@ export async function readWork(db: Connection, query: WorkQuery, contract: Contr
     .map((name) => contract.fieldByName.get(name))
     .filter((field) => field !== undefined)
     .map((field): Input => ({ field, target: known.get(field.name)?.activeId ?? null }))
-  const rows = await db.all(itemStatement(inputs, ids, query), keys)
-  return rows.map((row) => workItem(row, inputs, query.targets))
+  const { keys: page, tooLong } = await readPage(db, keys, inputs, query)
+  const rows = await db.all(itemStatement(inputs, ids, { ...query, isLong: tooLong !== null }), page)
+  return rows.map((row) => ({
+    ...workItem(row, inputs, query.targets),
+    ...(tooLong !== null && { tooLong }),
+  }))
+}
+
+/** Returns those of the records that are read now. */
+async function readPage(
+  db: Connection,
+  keys: readonly RecordKey[],
+  inputs: readonly Input[],
+  { inputLimit }: WorkQuery,
+): Promise<InputPage> {
+  const { text, json } = longFields(inputs.map(({ field }) => field))
+  if (inputLimit === undefined || text.length + json.length === 0) return { keys, tooLong: null }
+  const sql = `SELECT "$seq" AS key, ${sum(text.map(({ name }) => `coalesce(octet_length(${quoted(name)}), 0)`))} AS text,
+      greatest(${sum(json.map(({ name }) => jsonBytes(quoted(name), inputLimit)))}, ${jsonBytes('"$written"', inputLimit)}) AS json
+    FROM "$data" WHERE "$seq" = ANY($1::bigint[]) ORDER BY "$seq"`
+  const rows = await db.all(sql, keys)
+  const sized = rows.map((row) => ({
+    key: Number(row['key']),
+    text: Number(row['text']),
+    json: Number(row['json']),
+  }))
+  return inputPage(sized, inputLimit)
+}
+
+function sum(terms: readonly string[]): string {
+  return ['0::bigint', ...terms].join(' + ')
+}
+
+/** The bytes of a column of JSON, about: those of its text when it is compressed or may exceed the limit. */
+function jsonBytes(column: string, { json }: InputBytes): string {
+  const isShort = `pg_column_compression(${column}) IS NULL AND pg_column_size(${column}) <= ${json}`
+  return `coalesce(CASE WHEN ${isShort} THEN pg_column_size(${column}) ELSE octet_length(${column}::text) END, 0)`
 }
 
 /** An input of a derivation. */
@@ -139,12 +175,12 @@ async function keysOf(db: Connection, sql: string, ...params: readonly SqlInput[
 function itemStatement(
   inputs: readonly Input[],
   targets: readonly number[],
-  { failures = false, longFrom }: Pick<WorkQuery, 'failures' | 'longFrom'>,
+  { failures = false, isLong }: Pick<WorkQuery, 'failures'> & { readonly isLong: boolean },
 ): string {
   const sources = inputs.flatMap(({ target }) => target ?? [])
   const columns = [
     'data."$seq"',
-    ...valueColumns(inputs, longFrom),
+    ...valueColumns(inputs, isLong),
     ...sources.flatMap((id) => [
       `input${id}.state AS "$pending${id}"`,
       `input${id}.blocked AS "$stopped${id}"`,
@@ -178,21 +214,21 @@ function itemStatement(
   return `SELECT ${columns.join(', ')} FROM unnest($1::bigint[]) AS asked("$key") JOIN "$data" AS data ON data."$seq" = asked."$key" ${joins.join(' ')} ORDER BY data."$seq"`
 }
 
-/** Returns the columns of the inputs: where long values are left out, null, and true in `$lacks`. */
-function valueColumns(inputs: readonly Input[], longFrom: number | undefined): string[] {
+/** Returns the columns of the inputs: where long values are left out, null, and their names in `$long`. */
+function valueColumns(inputs: readonly Input[], isLong: boolean): string[] {
   const fields = inputs.map(({ field }) => field).filter(({ name }) => name !== 'id')
   const columns = ['"$written"', ...fields.map(({ name }) => quoted(name))]
-  if (longFrom === undefined) return ['data.id', ...columns.map((column) => `data.${column}`)]
+  if (!isLong) return ['data.id', ...columns.map((column) => `data.${column}`)]
   const canBeLong = new Set([
     '"$written"',
     ...fields.filter(({ type }) => LONG_TYPES.has(type)).map(({ name }) => quoted(name)),
   ])
-  const isLong = (column: string): string => `octet_length(data.${column}::text) >= ${longFrom}`
+  const exceeds = (column: string): string => `octet_length(data.${column}::text) >= ${LONG_VALUE_BYTES}`
   const unlessLong = (column: string): string =>
     canBeLong.has(column)
-      ? `CASE WHEN ${isLong(column)} THEN NULL ELSE data.${column} END AS ${column}`
+      ? `CASE WHEN ${exceeds(column)} THEN NULL ELSE data.${column} END AS ${column}`
       : `data.${column}`
-  const long = [...canBeLong].map((column) => `CASE WHEN ${isLong(column)} THEN ${quotedText(column)} END`)
+  const long = [...canBeLong].map((column) => `CASE WHEN ${exceeds(column)} THEN ${quotedText(column)} END`)
   return [
     'data.id',
     ...columns.map(unlessLong),
@@ -220,7 +256,6 @@ function workItem(row: StoredRow, inputs: readonly Input[], targets: readonly st
     key: Number(row['$seq']),
     id: String(row['id']),
     inputs: values,
-    ...(long.size > 0 && { lacksValues: true as const }),
     pending,
     cells: targets.map((target, index) => workCell(target, cellColumns(row, index))),
   }

@@ -6,6 +6,7 @@ import type { PendingInput } from '../../../errors/block.ts'
 import type { Connection, StoredTuple } from '../database/connection.ts'
 import { quoted } from '../database/schema.ts'
 import { fromColumn } from '../database/values.ts'
+import { inputPage, LONG_VALUE_BYTES, longFields, type InputPage } from '../../rows/input-bytes.ts'
 import { pendingInput, TODO_STATES, workCell } from '../../rows/stored-rows.ts'
 
 /** Finds what a run has to do, and reads what that takes. */
@@ -24,10 +25,21 @@ export class WorkReader {
       .map((name) => contract.fieldByName.get(name))
       .filter((field) => field !== undefined)
       .map((field): Input => ({ field, target: known.get(field.name)?.activeId ?? null }))
-    const keys = this.#workKeys(query, targets)
+    const { keys, tooLong } = this.#page(this.#workKeys(query, targets), inputs, query)
     return this.#db
-      .tuples(itemsStatement(inputs, targets, query), JSON.stringify(keys))
-      .map((row) => workItem(row, inputs, query))
+      .tuples(itemsStatement(inputs, targets, { ...query, isLong: tooLong !== null }), JSON.stringify(keys))
+      .map((row) => ({ ...workItem(row, inputs, query), ...(tooLong !== null && { tooLong }) }))
+  }
+
+  /** Returns those of the records that are read now. */
+  #page(keys: readonly RecordKey[], inputs: readonly Input[], { inputLimit }: WorkQuery): InputPage {
+    const { text, json } = longFields(inputs.map(({ field }) => field))
+    if (inputLimit === undefined || text.length + json.length === 0) return { keys, tooLong: null }
+    const sql = `SELECT "$seq", ${octets(text)}, ${octets(json)} FROM "$data"
+      WHERE "$seq" IN (SELECT value FROM json_each(?)) ORDER BY "$seq"`
+    const rows = this.#db.tuples(sql, JSON.stringify(keys))
+    const sized = rows.map((row) => ({ key: Number(row[0]), text: Number(row[1]), json: Number(row[2]) }))
+    return inputPage(sized, inputLimit)
   }
 
   #targets(): ReadonlyMap<string, { readonly id: number; readonly activeId: number | null }> {
@@ -112,13 +124,13 @@ interface Input {
 function itemsStatement(
   inputs: readonly Input[],
   targets: readonly number[],
-  { failures = false, longFrom }: Pick<WorkQuery, 'failures' | 'longFrom'>,
+  { failures = false, isLong }: Pick<WorkQuery, 'failures'> & { readonly isLong: boolean },
 ): string {
   const sources = inputs.flatMap(({ target }) => target ?? [])
   const columns = [
     'data."$seq"',
     'data.id',
-    ...inputs.map(({ field: { name } }) => unlessLong(`data.${quoted(name)}`, longFrom)),
+    ...inputs.map(({ field: { name } }) => column(`data.${quoted(name)}`, isLong)),
     ...sources.flatMap((id) => [`input${id}.state`, `input${id}.blocked`]),
     ...targets.flatMap((_, index) => [
       `nullif(lower(hex(cell${index}.hash)), '')`,
@@ -146,8 +158,13 @@ function itemsStatement(
 }
 
 /** A column, or a blob where its value is left out: no column holds one. */
-function unlessLong(column: string, longFrom: number | undefined): string {
-  return longFrom === undefined ? column : `iif(octet_length(${column}) >= ${longFrom}, x'', ${column})`
+function column(name: string, isLong: boolean): string {
+  return isLong ? `iif(octet_length(${name}) >= ${LONG_VALUE_BYTES}, x'', ${name})` : name
+}
+
+/** The bytes of the fields' values, which SQLite knows without reading them. */
+function octets(fields: readonly Field[]): string {
+  return ['0', ...fields.map(({ name }) => `coalesce(octet_length(${quoted(name)}), 0)`)].join(' + ')
 }
 
 /** A row of {@link itemsStatement}. */
@@ -160,12 +177,9 @@ function workItem(
   const pending = Object.create(null) as Record<string, PendingInput>
   const [key, id] = row
   let at = 2
-  let lacksValues = false
   for (const { field } of inputs) {
     const stored = row[at++]
-    const isLeftOut = stored instanceof Uint8Array
-    values[field.name] = isLeftOut || fromColumn(field, stored)
-    lacksValues ||= isLeftOut
+    values[field.name] = stored instanceof Uint8Array || fromColumn(field, stored)
   }
   for (const { field, target } of inputs) {
     if (target === null) continue
@@ -182,7 +196,6 @@ function workItem(
     key: Number(key),
     id: String(id),
     inputs: values,
-    ...(lacksValues && { lacksValues }),
     pending,
     cells,
   }
