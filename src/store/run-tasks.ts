@@ -54,8 +54,8 @@ export interface TaskError {
 }
 
 /**
- * The claim to a call: `mine` the caller makes it, `other` another task makes it, `none-left` the bounds of the run forbid
- * it.
+ * The claim to a call: `mine` the caller makes it, `other` another task makes it, or calls in progress may cost less than
+ * is reserved for them and leave money for it, `none-left` the bounds of the run forbid it.
  */
 export type CallClaim = 'mine' | 'other' | 'none-left' | SettledCall
 

@@ -48,6 +48,19 @@ test('the actual amount of a call replaces its estimate, and bounds hold for the
   assert.deepEqual([budget.cost, budget.begin(0)], [0.6007, false])
 })
 
+test('a call is short of money only while a reservation that may free some is open', async () => {
+  const budget = new Budget({ maxCalls: 3, maxCost: 0.3 })
+  assert.deepEqual([budget.begin(0.2), budget.isShort(0.2), budget.isShort(0.1)], [true, true, false])
+  assert.equal(budget.isShort(0.4), false)
+  const settled = budget.nextSettled()
+  budget.settle(0.2, 0.05)
+  await settled
+  assert.deepEqual([budget.isShort(0.2), budget.begin(0.2), budget.isShort(0.2)], [false, true, true])
+  budget.giveBack(0.2)
+  assert.deepEqual([budget.isShort(0.3), budget.begin(0.3)], [false, false])
+  assert.deepEqual([budget.begin(0.1), budget.begin(0.1), budget.isShort(0.3)], [true, true, false])
+})
+
 test('actual amounts that all differ add up exactly', () => {
   const prices = new Prices()
   for (let count = 0; count < 1000; count += 1) {

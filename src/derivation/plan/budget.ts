@@ -15,6 +15,9 @@ export interface Bounds {
 export class Budget {
   readonly #bounds: Bounds
   readonly #begun = new Prices()
+  /** Reservations that are neither settled nor given back. */
+  #open = 0
+  #wake: () => void = () => undefined
 
   constructor(bounds: Bounds) {
     this.#bounds = bounds
@@ -22,21 +25,38 @@ export class Budget {
 
   /** Reserves a call of this price; false if it must not begin, and then reserves nothing. */
   begin(price: Price): boolean {
-    const { maxCalls, maxCost } = this.#bounds
+    const { maxCalls } = this.#bounds
     if (maxCalls !== null && this.#begun.count >= maxCalls) return false
-    if (maxCost !== null && this.#begun.sumWith(price) > inDollars(maxCost)) return false
+    if (!this.#hasMoney(price)) return false
     this.#begun.add(price)
+    this.#open += 1
     return true
+  }
+
+  /** Whether a call of this price exceeds `maxCost` now, but may not once other reservations are settled. */
+  isShort(price: Price): boolean {
+    const { maxCalls, maxCost } = this.#bounds
+    const isPossible = (maxCalls === null || this.#begun.count < maxCalls) && (price ?? 0) <= (maxCost ?? 0)
+    return this.#open > 0 && isPossible && !this.#hasMoney(price)
+  }
+
+  /** Resolves when the next reservation is settled or given back. For one caller at a time. */
+  nextSettled(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#wake = resolve
+    })
   }
 
   /** Cancels the reservation of a call that was not made. */
   giveBack(price: Price): void {
     this.#begun.add(price, -1)
+    this.#close()
   }
 
-  /** Replaces the reserved amount of a call by its actual cost. */
+  /** Replaces the reserved amount of a call by its actual cost. To be called once for each call that was made. */
   settle(reserved: Price, actual: Price): void {
     this.#begun.settle(reserved, actual)
+    this.#close()
   }
 
   get calls(): number {
@@ -56,6 +76,16 @@ export class Budget {
   /** The number of calls by price. */
   get prices(): Iterable<readonly [price: Price, calls: number]> {
     return this.#begun
+  }
+
+  #hasMoney(price: Price): boolean {
+    const { maxCost } = this.#bounds
+    return maxCost === null || this.#begun.sumWith(price) <= inDollars(maxCost)
+  }
+
+  #close(): void {
+    this.#open -= 1
+    this.#wake()
   }
 }
 

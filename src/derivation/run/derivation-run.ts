@@ -126,10 +126,20 @@ export class DerivationRun {
     await this.#answers.load()
     for (const item of toDo) {
       if (this.#underWay.isFull) await this.#underWay.room()
+      while (this.#lacksMoney(item)) await this.#parts.budget.nextSettled()
       if (this.#parts.signal.aborted || this.#parts.streak.stopped !== null) return
       this.#start(item)
     }
     this.#parts.tally.report()
+  }
+
+  /** Whether a record needs a call that fits into `maxCost` only once calls under way cost less than was reserved for them. */
+  #lacksMoney(toDo: ItemToDo): boolean {
+    const { budget, planner } = this.#parts
+    if (planner.request.maxCost === null || toDo.outcome === 'failed') return false
+    const { planned, answer } = toDo
+    if (answer === null || answer.call !== null || this.#answers.isReusable(answer)) return false
+    return budget.isShort(planner.price(planned)) && this.#sortOut(planned, answer).unknown.length > 0
   }
 
   /** Null when the record's cells are left alone. */
@@ -263,11 +273,16 @@ export class DerivationRun {
     const price = planner.price(planned)
     const isBegun = !this.#answers.isReusable(answer)
     if (isBegun && !budget.begin(price)) return false
+    let isReserved = isBegun
     let begun = false
     let sent = false
     const onBegun = (): void => {
       if (!begun) tally.begun()
       begun = true
+    }
+    const giveBack = (): void => {
+      if (isReserved) budget.giveBack(price)
+      isReserved = false
     }
     this.#answers.call(
       answer,
@@ -276,7 +291,7 @@ export class DerivationRun {
         plan: planned.plan,
         price,
         isBegun,
-        begin: () => budget.begin(price),
+        begin: () => (isReserved = budget.begin(price)),
       },
       {
         signal,
@@ -291,13 +306,13 @@ export class DerivationRun {
         },
         wanted: () => {
           if (streak.stopped !== null) {
-            if (!begun) budget.giveBack(price)
+            if (!begun) giveBack()
             return false
           }
           if (performance.now() - answer.since < FRESH_MS) return true
           return this.#stillWanted.ask(answer.waiting).then((wanted) => {
             // A call that has been tried once has been made.
-            if (!wanted && !begun) budget.giveBack(price)
+            if (!wanted && !begun) giveBack()
             return wanted
           })
         },
@@ -305,13 +320,12 @@ export class DerivationRun {
       },
     )
     const settle = (outcome: CallOutcome | null): void => {
-      if (outcome === null || !begun) return
-      const actual = actualCost(outcome, { price, wasSent: sent })
-      if (actual === price) return
-      budget.settle(price, actual)
-      if (sent) tally.settled(price, actual)
+      const isKnown = outcome !== null && begun
+      const actual = isKnown ? actualCost(outcome, { price, wasSent: sent }) : price
+      if (isReserved) budget.settle(price, actual)
+      if (sent && actual !== price) tally.settled(price, actual)
     }
-    answer.call?.then(settle, () => undefined)
+    answer.call?.then(settle, () => settle(null))
     return true
   }
 

@@ -90,6 +90,16 @@ export async function releaseCall(db: Connection, task: TakenTask, hash: string)
   return released > 0
 }
 
+/** Whether some process makes a call of the run at the moment. */
+export async function hasOpenCalls(db: Connection, { run }: TakenTask): Promise<boolean> {
+  const open = await db.get(
+    `SELECT FROM "$call" AS call JOIN "$task" AS task ON task.job = call.job AND task.attempt = call.attempt
+     WHERE call.run = $1 AND NOT call.settled AND task.worker IS NOT NULL AND NOT task.settled LIMIT 1`,
+    runNumber(run),
+  )
+  return open !== undefined
+}
+
 /** The bounds of a run; null for none. */
 type Bounds = Pick<StoredRequest, 'maxCalls' | 'maxCost'>
 
@@ -126,6 +136,12 @@ export class RunBounds {
     this.#calls += 1
     this.#cost = cost
     return true
+  }
+
+  /** Whether a call of this price could begin if nothing else had been paid for. */
+  isPossible(price: number): boolean {
+    const { maxCalls, maxCost } = this.#most
+    return (maxCalls === null || this.#calls < maxCalls) && (maxCost === null || price <= maxCost)
   }
 
   /** Cancels the reservation of a call that was not made. */

@@ -17,7 +17,7 @@ import {
 import type { CellCommit, CellOutcome, RecordKey, WorkItem, WorkQuery } from '../../cell-work.ts'
 import type { RunEnd, RunId, RunLock } from '../../stored-run.ts'
 import { runNumber, textOrNull } from '../../rows/stored-rows.ts'
-import { claimCalls, releaseCall, RunBounds, settleCalls } from './call-table.ts'
+import { claimCalls, hasOpenCalls, releaseCall, RunBounds, settleCalls } from './call-table.ts'
 import type { ChangeSet } from '../changes/change-set.ts'
 import { commitCells } from '../write/commit-cells.ts'
 import type { Connection } from '../database/connection.ts'
@@ -311,10 +311,16 @@ export class TaskQueue implements RunTasks {
     return this.#database.changing(async (db) => {
       const bounds = await RunBounds.lock(db, task)
       const claims = await claimCalls(db, task, hashes)
-      for (const { hash, price } of wishes) {
-        if (claims.get(hash) !== 'mine' || bounds.begin(price)) continue
-        claims.set(hash, 'none-left')
-        await releaseCall(db, task, hash)
+      const refused: CallWish[] = []
+      for (const wish of wishes) {
+        if (claims.get(wish.hash) !== 'mine' || bounds.begin(wish.price)) continue
+        refused.push(wish)
+        await releaseCall(db, task, wish.hash)
+      }
+      // What calls under way cost less than was reserved for them makes room for others.
+      const mayWait = refused.some(({ price }) => bounds.isPossible(price)) && (await hasOpenCalls(db, task))
+      for (const { hash, price } of refused) {
+        claims.set(hash, mayWait && bounds.isPossible(price) ? 'other' : 'none-left')
       }
       await bounds.save()
       return claims
