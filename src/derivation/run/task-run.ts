@@ -48,6 +48,7 @@ export async function runTask(task: TaskRequest): Promise<void> {
     await new DerivationRun(derivation, parts).run()
   } finally {
     signal.removeEventListener('abort', stop)
+    tally.report()
   }
   if (fault !== null) throw (fault as { readonly error: unknown }).error
   signal.throwIfAborted()
