@@ -5,21 +5,20 @@ import { DepthError, PART_BYTES, parseInParts, UncutError } from '../contract/js
 import { rawMembers, rawValue } from '../contract/json/raw-json.ts'
 
 /**
- * Lines of `provenance.jsonl` (D33), as they are in the file: a computed cell is a line; a direct write or a deletion
- * is a line for the record; an import is a line for all of it; a cell that is put back is a line; a deleted record that is
- * restored is a line, and one for each of its computed cells.
+ * Lines of `provenance.jsonl` (D33), as they are in the file. There is one line for a computed cell, for a direct write or
+ * a deletion of a record, for an import, for a reverted cell, and for a restored record and each of its computed cells.
  */
 export type LogLine = CellLine | RecordLine | ImportLine | RevertLine
 
 interface CommonFields {
-  /** Counts up without gaps. */
+  /** Ascends without gaps. */
   readonly seq: number
   /** UTC with milliseconds and `Z` (D40). */
   readonly at: string
   readonly actor: string
 }
 
-/** What the line of a computed cell says whatever the kind of its derivation. `source` is the name of the kind. */
+/** The members of a computed cell's line that all kinds of derivations have. `source` is the name of the kind. */
 export interface CellLineStart extends CommonFields {
   readonly source: string
   readonly record_id: string
@@ -28,18 +27,18 @@ export interface CellLineStart extends CommonFields {
   readonly previous: JsonValue
   readonly input_hash: string
   readonly derivation: string
-  /** The run that computed it; absent in lines of before runs had ids. */
+  /** The run that computed it; absent in lines written before runs had ids. */
   readonly run_id: string
 }
 
 /** A computed cell. */
 export interface CellLine extends CellLineStart {
   readonly cached: boolean
-  /** What the kind adds, for http `method`, `url`, `status` and `duration_ms`. */
+  /** The members of the kind, for http `method`, `url`, `status` and `duration_ms`. */
   readonly [key: string]: JsonValue
 }
 
-/** A direct write, a deletion or a restored record; `values` and `previous` have just the fields that changed. */
+/** A direct write, a deletion or a restored record; `values` and `previous` have exactly the changed fields. */
 export interface RecordLine extends CommonFields {
   readonly source: 'write' | 'delete' | 'revert'
   /** Of a restored record: the `seq` of the deletion that was undone. */
@@ -47,7 +46,10 @@ export interface RecordLine extends CommonFields {
   readonly record_id: string
   readonly values: JsonObject
   readonly previous: JsonObject
-  /** Where an accepted proposal was the reason: its id, and who proposed it. `actor` is who accepted it. */
+  /**
+   * The id and the proposer of an accepted proposal, whose changes these are; absent for other changes. `actor` accepted
+   * it.
+   */
   readonly proposal?: string
   readonly proposed_by?: string
 }
@@ -60,7 +62,7 @@ export interface ImportLine extends CommonFields {
   readonly records: number
 }
 
-/** A cell that has got back what it was before the entry `reverts` wrote it. */
+/** A cell that was reverted to its state before the entry `reverts`. */
 export interface RevertLine extends CommonFields {
   readonly source: 'revert'
   readonly record_id: string
@@ -69,28 +71,31 @@ export interface RevertLine extends CommonFields {
   readonly previous: JsonValue
   /** The `seq` of the entry that was undone. */
   readonly reverts: number
-  /** The run that put it back, when a whole run was undone. */
+  /** The revert, when it undid a whole run. */
   readonly run_id?: string
-  /** Of a computed value: the hash and the file that it was computed with. */
+  /** The hash and the derivation file of a computed value. */
   readonly input_hash?: string
   readonly derivation?: string
 }
 
-/** A line's text, without the line break. */
+/** Returns a line's text, without the line break. */
 export function formatLine(line: LogLine): string {
   return JSON.stringify(line)
 }
 
-/** The text of a {@link CellLine}; `added`: JSON of an object with its fields beyond the start, each of another name. */
+/**
+ * Returns the text of a {@link CellLine}; `added` is JSON of an object with its members beyond the start, each of another
+ * name.
+ */
 export function formatCellLine(start: CellLineStart, added: string): string {
   const text = JSON.stringify(start)
   return added === '{}' ? text : `${text.slice(0, -1)},${added.slice(1)}`
 }
 
-/** A line without what the change set gives it. */
+/** A line without the members that the change set adds. */
 export type Unnumbered<Line extends CommonFields> = Omit<Line, 'seq' | 'at'>
 
-/** What a {@link RecordLine} says, field by field. */
+/** The content of a {@link RecordLine}. */
 export interface RecordChange {
   readonly actor: string
   readonly source: RecordLine['source']
@@ -99,32 +104,32 @@ export interface RecordChange {
   readonly recordId: string
   /** The fields that changed. */
   readonly fields: readonly Field[]
-  /** Their new values, perhaps among others; null when they have none any more. */
+  /** Their new values, perhaps among others; null for a deletion. */
   readonly values: JsonObject | null
-  /** The values that they had; null for a record that was not there. */
+  /** Their earlier values; null for a new record. */
   readonly previous: ((field: Field) => JsonValue) | null
-  /** The proposal that was accepted by this; null for a change of the actor's own. */
+  /** The proposal that was accepted; null for a change of the actor's own. */
   readonly proposal: AcceptedProposal | null
 }
 
-/** A proposal, as lines tell of it. */
+/** The members of a proposal that lines have. */
 export interface AcceptedProposal {
   readonly id: string
-  /** Who proposed it. */
+  /** The proposer. */
   readonly by: string
 }
 
-/** A line's text in two parts: a table that knows {@link wholeLine} need not keep the end. */
+/** A line's text in two parts: a table that is read with {@link wholeLine} need not store the end. */
 export interface LineText {
   readonly start: string
-  /** Empty where the start is all of it. */
+  /** Empty where the start is the whole line. */
   readonly end: string
 }
 
 /**
- * The text of a {@link RecordLine}, put together by hand: there is one for every record written, and making objects of
- * these just to serialize them took longer than all else of the writing. The line of a new record has an end, a third of
- * it, which says of each field that it had no value.
+ * Returns the text of a {@link RecordLine}, built without intermediate objects: there is one for every written record, and
+ * serializing objects took longer than the rest of the write. The line of a new record has an end, a third of it, with null
+ * as the previous value of each field.
  */
 export function formatRecordLine({ seq, at }: { seq: number; at: string }, change: RecordChange): LineText {
   const { values, fields, previous, proposal } = change
@@ -138,23 +143,23 @@ export function formatRecordLine({ seq, at }: { seq: number; at: string }, chang
   return { start: `${start}"previous":${membersText(fields, previous)}}`, end: '' }
 }
 
-/** The text of a line of which a table may have the start alone: only that ends with a comma. */
+/** Returns the text of a line of which a table may store only the start, which ends with a comma. */
 export function wholeLine(stored: string): string {
   const started = parseStart(stored)
   return started === null ? stored : stored + endOf(Object.keys(started.values))
 }
 
-/** Reads the text of a line, or its start, as a table has it; null when it is no line of a provenance log. */
+/** Reads the text of a line, or its start, from a table; null when it is not a line of a provenance log. */
 export function parseStored(stored: string): JsonObject | null {
   const started = parseStart(stored)
   if (started === null) return parseLine(stored)
   return { ...started.line, previous: nothingIn(Object.keys(started.values)) }
 }
 
-/** A line, or its start, as a table has it: its text, or where it is long, its bytes in UTF-8. */
+/** A line, or its start, from a table: its text, or where it is long, its bytes in UTF-8. */
 export type StoredLine = string | Uint8Array
 
-/** The same, between parts of which other requests have their turn where the line is long. */
+/** Reads a line as {@link parseStored} does; yields to other requests between parts of a long line. */
 export async function parseStoredInTurns(stored: StoredLine): Promise<JsonObject | null> {
   const parts = parseStoredInParts(stored)
   for (let part = parts.next(); ; part = parts.next()) {
@@ -163,7 +168,7 @@ export async function parseStoredInTurns(stored: StoredLine): Promise<JsonObject
   }
 }
 
-/** The same in parts: the time between is the caller's. */
+/** Reads a line in parts; the caller decides what happens between them. */
 export function* parseStoredInParts(stored: StoredLine): Generator<void, JsonObject | null> {
   if (typeof stored === 'string' && stored.length <= PART_BYTES) return parseStored(stored)
   const bytes = bytesOf(stored)
@@ -182,8 +187,8 @@ export function* parseStoredInParts(stored: StoredLine): Generator<void, JsonObj
 }
 
 /**
- * Reads a line, or its start, for serializing what it says: long values are a `RawJson`.
- * Other requests have their turn while a long line is read. Null when it is no line of a provenance log.
+ * Reads a line, or its start, for serializing its members: long values are a `RawJson`. Yields to other requests between
+ * parts of a long line. Null when it is not a line of a provenance log.
  */
 export async function readStoredInTurns(stored: StoredLine): Promise<JsonObject | null> {
   if (stored.length < PART_BYTES)
@@ -197,7 +202,7 @@ export async function readStoredInTurns(stored: StoredLine): Promise<JsonObject 
   }
 }
 
-/** A line of which long values are a `RawJson`. */
+/** Reads a line in which long values are a `RawJson`. */
 function* rawLine(bytes: Buffer): Generator<void, JsonObject | null> {
   const members = yield* rawMembers(bytes)
   if (members === null) return null
@@ -236,12 +241,12 @@ function parseStart(stored: string): { readonly line: JsonObject; readonly value
 }
 
 function valuesText(values: JsonObject | null, fields: readonly Field[]): string {
-  // A new record has mostly nothing but changed fields: then it goes in as it came, which takes a third of the time.
+  // A new record mostly has only changed fields: then its values are used as they are, which takes a third of the time.
   if (values !== null && Object.keys(values).length === fields.length) return JSON.stringify(values)
   return membersText(fields, ({ name }) => values?.[name] ?? null)
 }
 
-/** Ends of lines, remembered: many new records have the same fields. */
+/** Ends of lines, cached: many new records have the same fields. */
 const NOTHING_BEFORE = new WeakMap<readonly Field[], string>()
 
 function nothingBefore(fields: readonly Field[]): string {
@@ -257,7 +262,7 @@ function endOf(names: readonly string[]): string {
   return JSON.stringify({ previous: nothingIn(names) }).slice(1)
 }
 
-/** In an order of its own, since the start of a line may name the fields in any. */
+/** Returns null for each field, in sorted order, since the start of a line may have the fields in any. */
 function nothingIn(names: readonly string[]): JsonObject {
   return Object.fromEntries(names.toSorted().map((name) => [name, null]))
 }
@@ -275,7 +280,7 @@ const CLOSE_OBJECT = Buffer.from('}')
 
 const MEMBER_NAMES = new Map<string, string>()
 
-/** `"name":`, remembered: contracts have few fields. */
+/** Returns `"name":`, cached: contracts have few fields. */
 function memberName(field: string): string {
   let text = MEMBER_NAMES.get(field)
   if (text === undefined) {
@@ -285,7 +290,7 @@ function memberName(field: string): string {
   return text
 }
 
-/** Reads a line's text; null when it is no line of a provenance log. */
+/** Reads a line's text; null when it is not a line of a provenance log. */
 export function parseLine(text: string): JsonObject | null {
   let line: unknown
   try {
@@ -300,7 +305,7 @@ function isLine(value: unknown): value is JsonObject {
   return isJsonObject(value) && Number.isSafeInteger(value['seq']) && (value['seq'] as number) > 0
 }
 
-/** What a line says of one field of its record, as `GET /api/provenance` answers it; null when it says nothing. */
+/** Returns the entry of a line for one field of its record, as in `GET /api/provenance`; null for none. */
 export function entryOfField(line: JsonObject, field: string): JsonObject | null {
   if (line['field'] !== undefined) return line['field'] === field ? line : null
   const { values, previous, ...common } = line
@@ -309,13 +314,13 @@ export function entryOfField(line: JsonObject, field: string): JsonObject | null
   return { ...common, field, value: values[field] ?? null, previous: before ?? null }
 }
 
-/** What the fields that a line changed were before; empty for a line that is not about a record. */
+/** Returns the previous values of the fields that a line changed; empty for a line that is not about a record. */
 export function valuesBefore({ field, previous }: JsonObject): JsonObject {
   if (typeof field === 'string') return { [field]: previous ?? null }
   return isJsonObject(previous) ? previous : {}
 }
 
-/** What an import line says of one cell that it brought. */
+/** Returns the entry of an import line for one cell. */
 export function entryOfImport(
   line: JsonObject,
   cell: { recordId: string; field: string; value: JsonValue; previous: JsonValue },
@@ -334,10 +339,10 @@ export function entryOfImport(
   }
 }
 
-/** Where the log's lines are kept for good, in order. */
+/** The durable copy of the log's lines, in order. */
 export interface LogSource {
-  /** The highest seq, 0 when there is none. */
+  /** Returns the highest seq, 0 for none. */
   lastSeq(): number
-  /** Texts of the lines after a seq, ascending. */
+  /** Returns the texts of the lines after a seq, ascending. */
   linesAfter(seq: number): Iterable<{ readonly seq: number; readonly line: string }>
 }

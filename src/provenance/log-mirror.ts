@@ -15,7 +15,7 @@ import { parseLine, type LineText, type LogSource } from './log-line.ts'
 import { MAX_LINE_BYTES, readLines } from './read-lines.ts'
 import { setAside, type SetAside } from './set-aside.ts'
 
-/** A place in the file up to which it is known to say what the source says. */
+/** A position in the file up to which it is known to equal the source. */
 export interface MirrorPosition {
   readonly seq: number
   readonly offset: number
@@ -25,8 +25,8 @@ interface MirrorOptions {
   readonly verified: MirrorPosition
   readonly onSetAside: (lines: SetAside) => void
   /**
-   * True where the store was closed by the last process that had it open: then no transaction was interrupted before the first
-   * {@link LogMirror.repair}, and lines behind those of the store were committed to another one.
+   * True where the last process that had the store open closed it: then no transaction was interrupted before the first
+   * {@link LogMirror.repair}, and lines after those of the store were committed to another one.
    */
   readonly wasClosed?: boolean
   /** As of `openSync`. */
@@ -35,20 +35,20 @@ interface MirrorOptions {
 
 const CHUNK = 1 << 16
 
-/** To append to a file that was put in the place of the log while it was open; a link might lead anywhere by then. */
+/** Flags to append to a file that replaced the log while it was open; a link might lead anywhere. */
 const REOPEN = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | (constants.O_NOFOLLOW ?? 0)
 
-/** Bytes that are written at a time. Encoding into the same memory again takes a quarter of what one large piece does. */
+/** Bytes that are written at a time. Reusing one buffer takes a quarter of the time of one large piece. */
 const WRITE_CHUNK = 1 << 18
 
-/** Bytes that a UTF-16 code unit takes in UTF-8 at most. */
+/** The most bytes of a UTF-16 code unit in UTF-8. */
 const MOST_BYTES = 3
 const LINE_FEED = 0x0a
 
 /**
- * `provenance.jsonl`, kept equal to the provenance table (D34). The table is the durable copy; the file is written
- * without a sync of its own and repaired from the table whenever it is not as this process left it: after a crash,
- * when another process appended, or when somebody cut it.
+ * `provenance.jsonl`, kept equal to the provenance table (D34). The table is the durable copy; the file is written without
+ * a sync of its own and repaired from the table whenever it is not as this process left it: after a crash, when another
+ * process appended, or when it was truncated.
  *
  * Lines are appended inside the transaction that adds them to the table, whose lock keeps the order across processes.
  */
@@ -63,8 +63,8 @@ export class LogMirror {
   #wasClosed: boolean
 
   /**
-   * Opens or makes the file; {@link repair} brings it up to date. `onSetAside` is called when a repair has moved lines that
-   * the store does not have out of the log.
+   * Opens or creates the file; {@link repair} completes it. `onSetAside` is called when a repair has moved lines that the
+   * store does not have out of the log.
    */
   constructor(
     path: string,
@@ -90,10 +90,10 @@ export class LogMirror {
   }
 
   /**
-   * Makes the file hold every line of the source once, in order, each whole: cuts a torn tail and lines that were
-   * never committed, appends what is missing. Lines of another program, or of a newer state of the store, are moved to a file
-   * of their own, see {@link setAside}. Damage past the verified position, as a power failure leaves it, is written again; before it only
-   * an edit of the file can be the cause, and RecordsError names the line. To be called under the store's write lock.
+   * Makes the file contain every line of the source once, in order, each complete: cuts an incomplete end and lines that
+   * were never committed, appends what is missing. Lines of another program, or of a newer state of the store, are moved to
+   * another file, see {@link setAside}. Damage past the verified position, as after a power failure, is overwritten; before
+   * it only an edit of the file can be the cause, and RecordsError names the line. Call it under the store's write lock.
    */
   repair(): void {
     this.#followPath()
@@ -114,7 +114,7 @@ export class LogMirror {
     this.#write(batch, this.#source.lastSeq())
   }
 
-  /** Appends the lines that the transaction under way adds, the last of which has this seq; repairs first if needed. */
+  /** Appends the lines of the transaction under way, the last of which has this seq; repairs first if needed. */
   append(lines: readonly LineText[], lastSeq: number): void {
     if (this.#isAsLeft(lastSeq - lines.length)) {
       this.#write(lines, lastSeq)
@@ -124,16 +124,16 @@ export class LogMirror {
   }
 
   /**
-   * Takes back what was appended after a position, when its transaction failed. Once the write lock is gone another
-   * process may have appended: what is in the file is then left to the next {@link repair}.
+   * Removes the lines after a position, when their transaction failed. Without the write lock another process may have
+   * appended: then the next {@link repair} handles them.
    */
   rewind(position: MirrorPosition, locked: boolean): void {
     this.#position = position
-    // Another file may be at the path since, which is shorter: it is not made longer.
+    // Another, shorter file may be at the path since: it is not extended.
     if (locked && position.offset < fstatSync(this.#fd).size) ftruncateSync(this.#fd, position.offset)
   }
 
-  /** Makes what was appended durable. */
+  /** Syncs the file to the disk. */
   sync(): void {
     fdatasyncSync(this.#fd)
   }
@@ -148,7 +148,7 @@ export class LogMirror {
     return found !== undefined && found.ino === this.#inode && found.size === this.#position.offset
   }
 
-  /** Opens the file again where another one, or none, is at the path. What was known to be good must be in that, too. */
+  /** Reopens the file where another one, or none, is at the path. The verified part must be in that, too. */
   #followPath(): void {
     if (statSync(this.#path, { throwIfNoEntry: false })?.ino === this.#inode) return
     const fd = this.#reopen()
@@ -184,7 +184,7 @@ export class LogMirror {
     if (moved !== null) this.#onSetAside(moved)
   }
 
-  /** Appends lines; when that fails half-way, as on a full disk, the file is as it was before. */
+  /** Appends lines; when that fails half-way, as on a full disk, the file is restored. */
   #write(lines: readonly LineText[], lastSeq: number): void {
     if (lines.length === 0) return
     try {
@@ -225,7 +225,7 @@ export class LogMirror {
     for (let written = 0; written < bytes.length;) written += writeSync(this.#fd, bytes, written)
   }
 
-  /** From where on the file is compared with the source. */
+  /** Returns the position from which the file is compared with the source. */
   #goodStart(): MirrorPosition {
     return this.#startsWhere(this.#position) ? this.#position : { seq: 0, offset: 0 }
   }
@@ -244,7 +244,7 @@ export class LogMirror {
     if (last[0] !== LINE_FEED) return null
     const chunks: Buffer[] = []
     for (let from = end - 1; from > 0;) {
-      // No line that the service wrote; what it says is looked at from the start then.
+      // Not a line of the service: the file is compared from the start then.
       if (end - from > MAX_LINE_BYTES) return null
       const size = Math.min(CHUNK, from)
       from -= size
@@ -258,8 +258,8 @@ export class LogMirror {
   }
 
   /**
-   * Compares the file with the source from a good position on; answers up to where they agree. Throws RecordsError when
-   * they differ in a line that was good before, up to `knownGood`.
+   * Compares the file with the source from a verified position on; returns the position up to which they agree. Throws
+   * RecordsError when they differ in a line that was verified before, up to `knownGood`.
    */
   #verify(start: MirrorPosition, knownGood: number): MirrorPosition {
     const expected = this.#source.linesAfter(start.seq)[Symbol.iterator]()
@@ -267,7 +267,7 @@ export class LogMirror {
     for (const { bytes, number, end, whole, tooLong } of readLines(this.#fd, start.offset)) {
       if (!whole && !tooLong) return good
       const next = expected.next()
-      // What is behind the table's last line was never committed, or not to this store.
+      // Lines after the table's last one were never committed, or not to this store.
       if (next.done === true) return good
       if (tooLong || !Buffer.from(next.value.line).equals(bytes)) {
         if (next.value.seq > knownGood) return good
@@ -284,8 +284,8 @@ export class LogMirror {
 }
 
 /**
- * Checks that the file at a path, if there is one, is the log of a source: throws RecordsError for a line that another store
- * wrote, or that was edited. Changes nothing.
+ * Checks that the file at a path, if there is one, is the log of a source. Throws RecordsError for a line that another
+ * store wrote, or that was edited. Changes nothing.
  */
 export function checkLog(path: string, source: LogSource, verified: MirrorPosition): void {
   if (!existsSync(path)) return

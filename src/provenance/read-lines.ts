@@ -4,8 +4,8 @@ const CHUNK = 1 << 18
 const LINE_FEED = 0x0a
 
 /**
- * A line may have this many bytes, so that one without an end does not fill the memory. The longest that the service
- * writes holds a record as it was and as it is, each as large as a request body.
+ * The most bytes of a line, so that one without an end does not fill the memory. The longest line of the service contains
+ * the previous and the new values of a record, each as large as a request body.
  */
 export const MAX_LINE_BYTES = 128 * 1024 * 1024
 
@@ -14,30 +14,31 @@ export interface FileLine {
   readonly bytes: Uint8Array
   /** 1 for the first line read. */
   readonly number: number
-  /** Where the next line starts. */
+  /** The offset of the next line. */
   readonly end: number
-  /** False for what stands behind the last line break. */
+  /** False for text after the last line break. */
   readonly whole: boolean
   /** True for a line that is longer than the limit: `bytes` is its start, and no further line is read. */
   readonly tooLong: boolean
 }
 
 export interface ReadLinesOptions {
-  /** How many bytes a line may have. */
+  /** The most bytes of a line. */
   readonly limit?: number | undefined
   readonly onBytes?: ((bytes: Uint8Array) => void) | undefined
 }
 
 /**
- * The lines of an open file from an offset on, in flat memory. Only a line feed ends a line: JSON text may hold the
- * other line separators of Unicode as they are. `bytes` is good until the next line is asked for. `onBytes` is told what is read.
+ * Yields the lines of an open file from an offset on, in constant memory. Only a line feed ends a line: JSON text may
+ * contain the other line separators of Unicode unescaped. `bytes` is valid until the next iteration. `onBytes` receives the
+ * bytes that are read.
  */
 export function* readLines(
   fd: number,
   from: number,
   { limit = MAX_LINE_BYTES, onBytes }: ReadLinesOptions = {},
 ): Generator<FileLine, void> {
-  /** The line that has begun, in pieces: put together once, since it can have many. */
+  /** The current line in pieces, joined once, since it can have many. */
   let pieces: Uint8Array[] = []
   let length = 0
   let number = 1

@@ -11,10 +11,10 @@ export interface SetAside {
   readonly lines: number
 }
 
-/** Where in the log's file the lines begin that are about to be cut. */
+/** The lines of the log's file that are about to be cut. */
 export interface CutLines {
   readonly fd: number
-  /** Seq of the last line before them, and where that ends. */
+  /** Seq of the last line before them, and the offset after it. */
   readonly seq: number
   readonly offset: number
   /** Path of the log. */
@@ -26,16 +26,16 @@ export interface CutLines {
 
 const CHUNK = 1 << 16
 const OWN_START = '{"seq":'
-/** More than {@link OWN_LINE} matches. */
+/** More bytes than {@link OWN_LINE} matches. */
 const OWN_START_BYTES = 100
 const OWN_LINE = /^\{"seq":(\d{1,15})(?:,"at":"([^"]*)")?[,}]/
 const NUMBERED = /-(\d+)\.jsonl$/
 
 /**
  * Copies lines of the log that the store does not have into a new file beside it, durably, so that they can be cut: those
- * of another program, and those of a store that was replaced by an older copy since. Null when there are none. Not copied
- * are lines of the store, those of an interrupted transaction (see {@link isOneTransaction}), a torn line of one, and what a
- * power failure leaves of unwritten blocks. Throws RecordsError when the file cannot be written; nothing may be cut then.
+ * of another program, and those of a store that was replaced by an older copy since. Returns null for none. Not copied are
+ * lines of the store, those of an interrupted transaction (see {@link isOneTransaction}), an incomplete one of these, and
+ * blocks that a power failure left unwritten. Throws RecordsError when the file cannot be written; nothing may be cut then.
  */
 export function setAside(cut: CutLines): SetAside | null {
   const interrupted = cut.interrupted && isOneTransaction(cut)
@@ -82,8 +82,8 @@ export function setAside(cut: CutLines): SetAside | null {
 }
 
 /**
- * Whether the lines whose seqs continue those of the store are of one transaction, all of whose lines have the same time. Of
- * several, all but the last were committed, so that the store must be an older copy.
+ * Whether the lines whose seqs continue those of the store are of one transaction, all of whose lines have the same time.
+ * Of several transactions, all but the last were committed, so that the store must be an older copy.
  */
 function isOneTransaction({ fd, seq, offset }: CutLines): boolean {
   let last = seq
@@ -98,7 +98,7 @@ function isOneTransaction({ fd, seq, offset }: CutLines): boolean {
   return true
 }
 
-/** Names of the files beside a log that have lines set aside, in the order in which they were made. */
+/** Returns the names of the files beside a log with lines set aside, in the order of their creation. */
 export function setAsideFiles(path: string): string[] {
   const prefix = prefixOf(path)
   return readdirSync(dirname(path))
@@ -106,7 +106,7 @@ export function setAsideFiles(path: string): string[] {
     .toSorted((a, b) => numberOf(a) - numberOf(b))
 }
 
-/** A file that is new: whatever else is at its path, such as a link that leads elsewhere, is never written to. */
+/** Creates a new file; never writes to an existing one at its path, such as a link that leads elsewhere. */
 function createBeside(path: string): { readonly file: string; readonly fd: number } {
   const last = setAsideFiles(path).at(-1)
   const number = last === undefined ? 1 : numberOf(last) + 1

@@ -82,22 +82,22 @@ import { asMessage, WriterClient } from './write/writer-client.ts'
 /** Record ids looked up without a pause. */
 const IDS_AT_ONCE = 1000
 
-/** Failures turned into text without a pause. */
+/** Failures converted to text without a pause. */
 const FAILURES_AT_ONCE = 5000
 
 const ONE_RECORD = { limit: 1, filter: null, sort: [], skip: 0 } as const
 
 export interface SqliteStoreOptions {
   readonly definition: StoreDefinition
-  /** Who imports `records.jsonl`, should it come to that. */
+  /** The actor of an import of `records.jsonl`, should one be necessary. */
   readonly actor: string
   readonly lockTimeoutMs: number
   readonly queryLimits: QueryLimits
-  /** The thread that is to write, where one has been started already. */
+  /** The writing thread, where one has been started already. */
   readonly writer?: WriterClient | undefined
-  /** Told when `records.jsonl` is not the file that was imported (D2). */
+  /** Called when `records.jsonl` is not the file that was imported (D2). */
   onSourceDiffers(): void
-  /** Called when lines of `provenance.jsonl` that the store does not have were moved to a file of their own. */
+  /** Called when lines of `provenance.jsonl` that the store does not have were moved to another file. */
   onSetAside?(lines: SetAside): void
 }
 
@@ -134,7 +134,7 @@ export class SqliteStore implements SheetStore {
     this.responses = new SqliteResponses(parts.writer, parts.reader.connection)
   }
 
-  /** Opens the store in a sheet's directory, or makes it from `records.jsonl` (D2). */
+  /** Opens the store in a sheet's directory, or creates it from `records.jsonl` (D2). */
   static async open(directory: string, options: SqliteStoreOptions): Promise<SqliteStore> {
     const { definition, actor, lockTimeoutMs, queryLimits } = options
     const paths = storePaths(directory)
@@ -176,7 +176,7 @@ export class SqliteStore implements SheetStore {
     return record === TOO_LARGE ? this.#largeRecord(id, fields) : record
   }
 
-  /** The version is that of the record before and after it was read. */
+  /** Reads a record that takes long, until its version is the same before and after the read. */
   async #largeRecord(id: string, fields: readonly string[]): Promise<VersionedRecord | null> {
     for (;;) {
       const before = reading(() => this.#reader.placeOf(id))
@@ -199,7 +199,7 @@ export class SqliteStore implements SheetStore {
     return this.#search(query, signal)
   }
 
-  /** Reads a page in a process of its own. */
+  /** Reads a page in a query process. */
   #search(query: PageQuery, signal?: AbortSignal): Promise<Page> {
     const run = {
       ...query,
@@ -369,7 +369,7 @@ export class SqliteStore implements SheetStore {
   }
 
   async runEntries(query: RunEntriesQuery): Promise<readonly EntryRef[]> {
-    // Whoever asks for page after page leaves other requests their turn.
+    // Yields to other requests, since a caller may read page after page.
     await nextTurn()
     return reading(() => readRunEntries(this.#reader.connection, query))
   }
@@ -401,7 +401,7 @@ export class SqliteStore implements SheetStore {
   async recordKeys(ids: readonly string[]): Promise<ReadonlyMap<string, RecordKey>> {
     const keys = new Map<string, RecordKey>()
     for (let start = 0; start < ids.length; start += IDS_AT_ONCE) {
-      // Between the pieces of a long list, other requests have their turn.
+      // Yields to other requests between the pieces of a long list.
       if (start > 0) await nextTurn()
       reading(() => this.#reader.recordKeys(ids.slice(start, start + IDS_AT_ONCE), keys))
     }

@@ -5,24 +5,24 @@ import { storePaths } from './definition/create-store.ts'
 import type { OpenRequest } from './write/writer-protocol.ts'
 import { Writer } from './write/writer.ts'
 
-/** What the process can be told to do, one at a time; each is answered with a {@link ProcessAnswer}. */
+/** A command for the process, one at a time; each is answered with a {@link ProcessAnswer}. */
 export type ProcessCommand =
   | { readonly do: 'open'; readonly request: OpenRequest }
-  /** Writes records `<prefix>0`, `<prefix>1`, … one by one, telling of each, until `count` or the process is killed. */
+  /** Writes records `<prefix>0`, `<prefix>1`, … one by one, and reports each, until `count` or the process is killed. */
   | { readonly do: 'write'; readonly prefix: string; readonly count: number }
   | { readonly do: 'lock'; readonly directory: string }
   | { readonly do: 'close' }
 
 export interface ProcessAnswer {
-  /** What was done, or `stored` for each record that was written. */
+  /** The completed command, or `stored` for each record that was written. */
   readonly did: ProcessCommand['do'] | 'stored'
   readonly error?: string
 }
 
-/** A process with a writer of its own, for tests that take several. It ends with its parent. */
+/** A process with a separate writer, for tests that need several. It ends with its parent. */
 class StoreProcess {
   readonly #writer = new Writer()
-  /** Kept: a lock that nobody can reach any more is let go with the rest of the garbage. */
+  /** Referenced, since an unreachable lock is garbage-collected and thereby released. */
   readonly #locks: RunLock[] = []
 
   async carryOut(command: ProcessCommand): Promise<void> {
@@ -42,7 +42,7 @@ class StoreProcess {
 
   async #write(prefix: string, count: number): Promise<void> {
     for (let number = 0; number < count; number += 1) {
-      // Two records a batch: a half batch would show.
+      // Two records a batch, to detect half a batch.
       const records = ['', "'"].map((suffix) => ({ id: `${prefix}${number}${suffix}`, a: prefix }))
       const argument: Upsert = { body: { records }, defaultActor: `agent:${prefix}`, ifMatch: null }
       const [outcome] = await this.#writer.change([{ id: 1, operation: 'upsert', argument }])

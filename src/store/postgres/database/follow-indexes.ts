@@ -6,17 +6,22 @@ import type { Database } from './database.ts'
 import { createIndex, fieldIndexes, isFieldIndex, type FieldIndex } from './field-indexes.ts'
 import { quoted } from './schema.ts'
 
-/** An index of so few records is made at once, which nobody notices; beside others it would wait for their transactions. */
+/**
+ * Up to so many records an index is created at once, which takes no noticeable time; CONCURRENTLY it would wait for the
+ * transactions of others.
+ */
 const FEW_RECORDS = 10_000
 
-/** How long an index may wait for others: behind one that is made at once, everybody waits. */
+/**
+ * The ways to create an index, with their lock timeouts: while a statement waits to create one at once, everybody waits.
+ */
 const AT_ONCE = { how: '', wait: '1s' } as const
 const BESIDE_OTHERS = { how: 'CONCURRENTLY', wait: '5min' } as const
 
 /**
- * Makes the indexes that the contract in force asks for and that are not there, and drops those that it does not ask for.
- * Records are read and written meanwhile: an index of many is built beside that. Nobody depends on an index but for speed,
- * so what cannot be done now is left to the next time; and so it is while another process is at it.
+ * Creates the missing indexes of the contract in force, and drops those that it does not need. Reads and writes continue:
+ * an index of many records is created concurrently. Only speed depends on an index, so failures are left to the next call,
+ * as is all of it while another process does the same.
  */
 export async function followIndexes(database: Database): Promise<void> {
   try {
@@ -34,7 +39,7 @@ export async function followIndexes(database: Database): Promise<void> {
 
 interface IndexChanges {
   readonly missing: readonly FieldIndex[]
-  /** Names of indexes that nobody asks for, or that were begun and never finished. */
+  /** Names of indexes that no field needs, or that are incomplete. */
   readonly surplus: readonly string[]
   readonly records: number
 }
@@ -61,7 +66,7 @@ function isDone({ missing, surplus }: IndexChanges): boolean {
   return missing.length + surplus.length === 0
 }
 
-/** Until nothing is left to do: the contract may be another by the time that an index is made. */
+/** Repeats until nothing is left to do, since the contract may change while an index is created. */
 async function carryOut(client: Client): Promise<void> {
   const db = new ClientConnection(client)
   await db.exec('SET statement_timeout = 0')
@@ -69,7 +74,7 @@ async function carryOut(client: Client): Promise<void> {
   for (let made = false; ; made = true) {
     const changes = await changesOf(db)
     if (isDone(changes)) {
-      // Of an expression PostgreSQL knows nothing until it has looked, and thinks little of its index.
+      // PostgreSQL has no statistics of an expression before ANALYZE, and would not use its index.
       if (made) await db.exec('ANALYZE "$data"')
       return
     }
@@ -81,5 +86,5 @@ async function carryOut(client: Client): Promise<void> {
   }
 }
 
-/** One process at a time; the lock goes with the connection. */
+/** Allows one process at a time; the lock ends with the connection. */
 const TAKE_TURN = `SELECT pg_try_advisory_lock(hashtextextended('colophon indexes:' || current_schema(), 0)) AS taken`

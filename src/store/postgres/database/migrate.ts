@@ -3,7 +3,7 @@ import type { Connection } from './connection.ts'
 import { MIGRATIONS, SCHEMA_VERSION } from './schema.ts'
 
 /**
- * Brings a store of an earlier version to that of this program. To be called in a transaction in which nobody else opens
+ * Migrates a store of an earlier version to that of this program. Call it in a transaction in which no other process opens
  * the store. Throws RecordsError for a store of a later version.
  */
 export async function migrate(db: Connection): Promise<void> {

@@ -5,10 +5,10 @@ import type { Database } from './database.ts'
 import { quoted } from './schema.ts'
 import { socketOf } from './store-client.ts'
 
-/** A connection that has had nothing to tell for so long is asked whether it is still one. */
+/** Milliseconds without a notification after which the connection is checked. */
 const CHECK_MS = 10_000
 
-/** How long it may take to answer. */
+/** Milliseconds that the check may take. */
 const ANSWER_MS = 10_000
 
 const FIRST_DELAY_MS = 50
@@ -18,22 +18,22 @@ export interface NotificationOptions {
   readonly database: Database
   readonly channel: string
   /**
-   * Called whenever there may be news: when a connection has been made, after notifications, however many, and every now and
-   * then, one call after the other. When it rejects, the connection is made anew.
+   * Called when there may be news: when a connection has been made, after one or more notifications, and periodically; one
+   * call at a time. When it rejects, the connection is replaced.
    */
   onNews(db: ClientConnection): Promise<void>
-  /** Called for each notification, before that, with what it says. */
+  /** Called for each notification, before `onNews`, with its payload. */
   onNotification?(payload: string): void
 }
 
-/** The name under which listeners of a sheet hear of something. A schema's own name can be too long for one. */
+/** Returns the channel of a topic of a sheet. The name of a schema can be too long for a channel. */
 export function channelOf(topic: string, schema: string): string {
   return `colophon_${topic}_${createHash('sha256').update(schema).digest('hex').slice(0, 32)}`
 }
 
 /**
- * Listens to notifications of PostgreSQL, on a connection of its own, which is made again whenever it is lost. Nobody is told
- * of what is sent while there is none; that is why whoever listens reads when there is one again.
+ * Listens for notifications of PostgreSQL, on a separate connection, which is replaced whenever it is lost. Notifications
+ * that are sent meanwhile are lost; so listeners read after each connect.
  */
 export class Notifications {
   readonly #options: NotificationOptions
@@ -48,21 +48,21 @@ export class Notifications {
     this.#options = options
   }
 
-  /** Begins to listen, unless it has already. */
+  /** Starts listening, unless it has started. */
   start(): void {
     if (!this.#closed) this.#ending ??= this.#listen()
   }
 
-  /** Has `onNews` called soon, if there is a connection; else it is called when there is one. */
+  /** Requests a call of `onNews`, now or when there is a connection. */
   look(): void {
     this.#look()
   }
 
-  /** Lets go of the connection. */
+  /** Closes the connection. */
   async close(): Promise<void> {
     this.#closed = true
     this.#wake()
-    // An attempt to connect takes as long as it takes, and comes to nothing.
+    // An attempt to connect cannot be cancelled, and its connection is closed.
     if (this.#client !== null) await this.#ending
   }
 
@@ -71,7 +71,7 @@ export class Notifications {
       try {
         await this.#listenOnce()
       } catch {
-        // The next connection may do better; meanwhile whoever asks the database for anything is told what is wrong.
+        // The next connection may succeed; meanwhile queries report what is wrong.
       }
       if (!this.#closed) await this.#sleep(Math.min(FIRST_DELAY_MS * 2 ** this.#failures, LONGEST_DELAY_MS))
       this.#failures = Math.min(this.#failures + 1, 20)
@@ -116,7 +116,7 @@ export class Notifications {
     }
   }
 
-  /** Waits until it is woken, or for so long. */
+  /** Waits until {@link look} is called, or for so many milliseconds. */
   async #sleep(ms: number): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>()
     const timer = setTimeout(resolve, ms)
@@ -128,7 +128,7 @@ export class Notifications {
 
 function ignore(): void {}
 
-/** Rejects when the database has not answered in time: a connection can be gone without a word. */
+/** Rejects when the database has not responded in time: a connection can be lost without notice. */
 async function within<T>(answer: Promise<T>): Promise<T> {
   const { promise: late, reject } = Promise.withResolvers<never>()
   const timer = setTimeout(() => reject(new Error('the database does not answer')), ANSWER_MS)

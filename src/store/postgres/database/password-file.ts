@@ -3,7 +3,7 @@ import { homedir, platform } from 'node:os'
 import { join } from 'node:path'
 import { RecordsError } from '../../../errors/service-error.ts'
 
-/** What a password is for. */
+/** The connection that a password is for. */
 export interface PasswordPlace {
   readonly host: string
   readonly port: number
@@ -12,8 +12,8 @@ export interface PasswordPlace {
 }
 
 /**
- * The password that PostgreSQL's password file (`PGPASSFILE`, `~/.pgpass`) has for this; undefined for none. Throws RecordsError
- * for a file that others can read, which is one that PostgreSQL's own programs pass over.
+ * Returns the password for a connection from PostgreSQL's password file (`PGPASSFILE`, `~/.pgpass`); undefined for none.
+ * Throws RecordsError for a file that others can read, which PostgreSQL's own programs ignore.
  */
 export async function passwordFromFile(place: PasswordPlace): Promise<string | undefined> {
   const path = process.env['PGPASSFILE'] ?? defaultPath()
@@ -48,7 +48,7 @@ async function readSecret(path: string): Promise<string> {
   return readFile(path, 'utf8')
 }
 
-/** The parts between colons; a backslash takes what follows as it is. */
+/** Returns the parts between colons; a backslash escapes the next character. */
 function fieldsOf(line: string): readonly string[] {
   const fields = ['']
   for (const [part = ''] of line.matchAll(/\\.|[^\\]|\\$/g)) {

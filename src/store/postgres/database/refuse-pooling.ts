@@ -2,18 +2,18 @@ import type { Client } from 'pg'
 import { RecordsError } from '../../../errors/service-error.ts'
 import type { Database } from './database.ts'
 
-/** Behind a pooler that others use too, two connections need not meet at once. */
+/** Behind a pooler with other clients, the two connections may share one only after some tries. */
 const TRIES = 5
 
 /**
- * Looks whether connections are what they seem. Throws RecordsError for a pooler that lends a connection for a transaction
- * only, such as PgBouncer in transaction mode: settings, locks and `LISTEN` of one would then be another's.
+ * Throws RecordsError for a pooler that assigns a connection for each transaction, such as PgBouncer in transaction mode:
+ * settings, locks and `LISTEN` of one client would apply to another.
  */
 export async function refusePooling(database: Database): Promise<void> {
   const one = await database.dedicated()
   try {
     const pid = await pidOf(one)
-    // A pooler tells a client a number of its own.
+    // A pooler reports a process id of its own.
     if (pid === numberOf(one)) return
     await compare(one, pid, database)
   } finally {
@@ -24,7 +24,7 @@ export async function refusePooling(database: Database): Promise<void> {
 async function compare(one: Client, pid: number, database: Database): Promise<void> {
   const other = await database.dedicated()
   try {
-    // What the first has let go of is what the second gets.
+    // The second gets the connection that the first has released.
     for (let tries = 0; tries < TRIES; tries += 1) {
       if ((await pidOf(other)) === pid || (await pidOf(one)) !== pid) throw pooled()
     }

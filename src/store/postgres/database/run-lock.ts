@@ -5,27 +5,27 @@ import type { Connection } from './connection.ts'
 import type { Database } from './database.ts'
 import { asRecordsError, sqlState } from './errors.ts'
 
-/** Others hold the lock for a moment, to see whether somebody has it. */
+/** Milliseconds to wait at least: others hold the lock for a moment, to check whether it is taken. */
 const LEAST_MS = 50
 
-/** How long the change of another process may keep whoever has got the lock from noting that. */
+/** Milliseconds that the new holder waits for a write of another process, before it stores that it has the lock. */
 const WRITERS_MS = 30_000
 
-/** The first half of the numbers of our advisory locks, "colo" in ASCII; the other half is the schema's own number. */
+/** The first half of the key of our advisory locks, "colo" in ASCII; the other half is the OID of the schema. */
 export const LOCK_CLASS = 0x636f6c6f
 
 const LOCK_NUMBER = `(${LOCK_CLASS}::bigint << 32) | (SELECT oid FROM pg_namespace WHERE nspname = $1)::bigint`
 
-/** For which sheet the lock is wanted, and for how long. */
+/** Parameters of a request for the lock. */
 export interface RunLockRequest {
   readonly timeoutMs: number
   readonly signal?: AbortSignal
 }
 
 /**
- * Takes the lock that one process has at a time (D31): an advisory lock, held by a connection of its own, so that it is gone
- * when the process or its connection dies. Throws LockTimeoutError when it is not free within `timeoutMs`, the signal's
- * reason when aborted, and RecordsError for a database that cannot be reached.
+ * Takes the lock that one process has at a time (D31): an advisory lock, held by a separate connection, so that it is
+ * released when the process or its connection dies. Throws LockTimeoutError when it is not free within `timeoutMs`, the
+ * signal's reason when aborted, and RecordsError for a database that cannot be reached.
  */
 export async function takeRunLock(
   database: Database,
@@ -38,7 +38,7 @@ export async function takeRunLock(
     const pid = await backendOf(db)
     signal?.throwIfAborted()
     const stop = (): void => {
-      // Whoever only hangs up goes on standing in the queue.
+      // After a mere disconnect, its request would remain in the queue.
       database.run('SELECT pg_terminate_backend($1)', pid).catch(() => client.end())
     }
     signal?.addEventListener('abort', stop, { once: true })
@@ -57,8 +57,8 @@ export async function takeRunLock(
 }
 
 /**
- * Ends the connections that have had the lock of a sheet for so long: whoever has one has it no longer. Who has just got it is
- * the next, and not the one that is to lose it.
+ * Ends the connections that have held the lock of a sheet for so many milliseconds, so that their processes lose it. A
+ * newer holder keeps it.
  */
 export async function breakRunLock(database: Database, heldMs: number): Promise<void> {
   await database.all(
@@ -91,7 +91,7 @@ async function lockWith(
       'run_in_progress',
     )
   }
-  // The lock is had; that others are writing just now is nothing to give it up for.
+  // The lock is held; a concurrent write is no reason to give it up.
   await db.exec(`SET lock_timeout = ${WRITERS_MS}`)
   const row = await db.get('UPDATE "$sheet" SET run_token = run_token + 1 RETURNING run_token')
   if (row === undefined) throw new RecordsError('the store cannot be used: its table "$sheet" is empty')
@@ -100,7 +100,7 @@ async function lockWith(
 
 /** The run lock of a sheet, held by a connection. */
 export class HeldRunLock implements RunLock {
-  /** Counts up whenever somebody takes the lock: whoever finds a later one in the store has it no longer. */
+  /** Increases whenever the lock is taken: a process that finds a later one in the store has lost the lock. */
   readonly token: number
   readonly #client: Client
   #released = false
@@ -114,12 +114,12 @@ export class HeldRunLock implements RunLock {
     })
   }
 
-  /** Whether the connection is gone, and the lock with it. */
+  /** Whether the connection, and with it the lock, is lost. */
   get lost(): boolean {
     return this.#lost
   }
 
-  /** Whether it was let go. */
+  /** Whether it was released. */
   get released(): boolean {
     return this.#released
   }

@@ -217,7 +217,7 @@ const HOST_TABLES = `
   ) WITH (fillfactor = 10);
 `
 
-/** `response_body` of failures: the start of the response that was an error. */
+/** `response_body` of failures: the beginning of the response of a failed call. */
 const ERROR_BODIES = `
   ALTER TABLE "$failure" ADD COLUMN response_body text;
   ALTER TABLE "$run_failure" ADD COLUMN response_body text;
@@ -237,7 +237,7 @@ const RESPONSE_TABLES = `
   CREATE INDEX "$response_used" ON "$response" (used, hash);
 `
 
-/** Calls whose price nobody had said, and cells that bounds left no room for. */
+/** Calls without a known price, and cells that the bounds of a run left pending. */
 const RUN_COUNTS = `
   ALTER TABLE "$run"
     ADD COLUMN unpriced_calls bigint NOT NULL DEFAULT 0, ADD COLUMN left_cells bigint NOT NULL DEFAULT 0;
@@ -295,13 +295,13 @@ const MANUAL_COUNTS = `
     ADD COLUMN last_seq bigint NOT NULL DEFAULT 0;
 `
 
-/** What each version after the first adds, by its number. */
+/** The SQL that each version after the first adds, by its number. */
 export const MIGRATIONS: Readonly<Record<number, string>> = {
   2: FRAME_TABLES,
   3: REVISION_TABLES,
   4: HOST_TABLES,
   5: TASK_TABLES,
-  // `$deleted_block`: how many keys of each block are in `$deleted`; see `deleted-blocks.ts`.
+  // `$deleted_block`: the number of keys of each block in `$deleted`; see `deleted-blocks.ts`.
   6: deletedBlocksTable('bigint', 'WITH (fillfactor = 50)'),
   7: ERROR_BODIES,
   8: RESPONSE_TABLES,
@@ -313,10 +313,10 @@ export const MIGRATIONS: Readonly<Record<number, string>> = {
   14: MANUAL_COUNTS,
 }
 
-/** Makes the tables of a new store but that of records. */
+/** Creates the tables of a new store, except that of records. */
 export const INTERNAL_TABLES = [FIRST_TABLES, ...Object.values(MIGRATIONS)].join('\n')
 
-/** The type of a field's column, as `CREATE TABLE` takes it. */
+/** The type of a field's column in `CREATE TABLE`. */
 export const COLUMN_TYPES = {
   string: 'text COLLATE "C"',
   date: 'date',
@@ -329,7 +329,7 @@ export const COLUMN_TYPES = {
   object: 'jsonb',
 } as const satisfies Record<LogicalType, string>
 
-/** The type of a field's column, as casts and lists of columns take it. */
+/** Returns the type of a field's column in casts and lists of columns. */
 export function columnType({ type }: Pick<Field, 'type'>): string {
   return COLUMN_TYPES[type].replace(' COLLATE "C"', '')
 }
@@ -339,16 +339,16 @@ export function quoted(name: string): string {
   return `"${name.replaceAll('"', '""')}"`
 }
 
-/** Bytes that a name may have in PostgreSQL; of longer ones it takes as many, whatever that makes them the same as. */
+/** The most bytes of a name in PostgreSQL, which truncates longer ones, so that two may become equal. */
 export const NAME_BYTES = 63
 
-/** Columns that a table may have, but for those that every one of ours has. */
+/** The most columns of a table, without those that every table of records has. */
 const MOST_COLUMNS = 1600 - 3
 
-/** Names that each table has already. */
+/** Names of columns that each table has. */
 const SYSTEM_COLUMNS = new Set(['tableoid', 'xmin', 'cmin', 'xmax', 'cmax', 'ctid'])
 
-/** Throws ContractError where PostgreSQL has no column for a field. */
+/** Throws ContractError where PostgreSQL cannot have a column for a field. */
 export function checkColumns({ fields }: Contract): void {
   if (fields.length > MOST_COLUMNS) {
     throw new ContractError(
@@ -366,14 +366,14 @@ export function checkColumns({ fields }: Contract): void {
   if (faults.length > 0) throw new ContractError(`contract.yaml: ${faults.join('; ')}; choose another name`)
 }
 
-/** The column that holds a field. Constraints are the contract's, checked before writing. */
+/** Returns the column of a field. Constraints are the contract's, checked before writing. */
 export function columnDefinition(field: Field): string {
   return `${quoted(field.name)} ${COLUMN_TYPES[field.type]}`
 }
 
 /**
  * Creates the table of records: a row a record, in creation order; {@link idIndex} belongs to it. `$version` is the seq of
- * its last change; `$written` has what would not come back from its column as it was written, field by field, as JSON.
+ * its last change; `$written` has the values that their columns do not preserve exactly, by field, as JSON.
  */
 export function dataTable(contract: Contract): string {
   const columns = contract.fields.map(columnDefinition)
@@ -382,7 +382,7 @@ export function dataTable(contract: Contract): string {
   ) WITH (fillfactor = 90)`
 }
 
-/** Has no two records share an id, and finds them by it. */
+/** Makes ids unique, and finds records by them. */
 export const ID_INDEX = 'CREATE UNIQUE INDEX "$id" ON "$data" (id); ALTER TABLE "$data" ALTER id SET NOT NULL'
 
 /** Creates the view that SQL from users sees: exactly the contract's fields in its order. */

@@ -2,16 +2,20 @@ import { Client } from 'pg'
 import type { StoreClientConfig } from './client-config.ts'
 import { passwordFromFile, type PasswordPlace } from './password-file.ts'
 
-/** A client of node-postgres that leaves nothing open when it cannot connect, knows of password files, and makes its settings. */
+/**
+ * A client of node-postgres that leaves no connection open when it cannot connect, reads password files, and makes its
+ * settings.
+ */
 export class StoreClient extends Client {
   readonly #begin: string
 
   constructor(config: StoreClientConfig) {
     super(config)
     this.#begin = config.begin
-    // Of a connection that is lost while it makes its settings: whoever asked for it is told. Pools listen only afterwards.
+    // Errors of a connection that is lost while it makes its settings: its request reports them. Pools listen only
+    // afterwards.
     this.on('error', () => undefined)
-    // node-postgres looks there too, but says each time that it will not for long.
+    // node-postgres reads the file too, but with a deprecation warning each time.
     const known = this as { password: unknown }
     known.password ??= (place: PasswordPlace) => passwordFromFile(place)
   }
@@ -32,14 +36,14 @@ export class StoreClient extends Client {
       await super.query(this.#begin)
       return client
     } catch (error) {
-      // After some faults, such as a password that is missing, the server would wait for more, and so would this process.
+      // After some errors, such as a missing password, the server would wait for more messages, and so would this process.
       socketOf(this).destroy()
       throw error
     }
   }
 }
 
-/** The socket of a client. */
+/** Returns the socket of a client. */
 export function socketOf(client: Client): {
   destroy(): void
   on(event: 'data', listener: (bytes: Buffer) => void): void

@@ -1,27 +1,27 @@
 import { Client } from 'pg'
 import { RecordsError } from '../../../errors/service-error.ts'
 
-/** Where a sheet's store is. */
+/** The location of a sheet's store. */
 export interface StoreLocation {
-  /** The URL as node-postgres takes it, password included: never to be shown. */
+  /** The URL for node-postgres, with its password: never show it. */
   readonly connectionString: string
-  /** Settings for connections that the URL asks for; empty for none. */
+  /** Settings for connections from the URL; empty for none. */
   readonly options: string
   /** The schema that holds the sheet. */
   readonly schema: string
 }
 
-/** The schema of a sheet whose URL names none. */
+/** The default schema. */
 const DEFAULT_SCHEMA = 'colophon'
 
 /**
- * Reads `postgres://user:password@host:port/database?schema=name`. All but `schema` is as other programs of PostgreSQL take
- * it; but a server that has to have TLS always has to prove who it is too, unless `sslmode=no-verify` says otherwise. Throws
- * RecordsError for a URL that is none, without showing it.
+ * Parses `postgres://user:password@host:port/database?schema=name`. All but `schema` has the meaning that it has for other
+ * programs of PostgreSQL; but with TLS required, the certificate is always verified as well, unless `sslmode=no-verify`.
+ * Throws RecordsError for an invalid URL, without showing it.
  */
 export function parseStoreUrl(url: string): StoreLocation {
   if (!/^postgres(ql)?:\/\//.test(url)) throw notUsable('it must begin with postgres://')
-  // Else a part of the password would count as the host, and be told as that.
+  // Otherwise a part of the password would count as the host, and be shown as that.
   if (/^[^/]*\/\/[^/?#]*[/?#].*@/.test(url)) throw notUsable(UNREADABLE)
   const [server = '', ...query] = url.split('?')
   const params = new URLSearchParams(query.join('?'))
@@ -43,7 +43,7 @@ export function parseStoreUrl(url: string): StoreLocation {
 const UNREADABLE =
   'it cannot be read; characters such as @, /, ? and % in a password are written as %40, %2F, %3F and %25'
 
-/** Modes in which a connection has TLS; node-postgres takes them for the last, and warns that it will not always. */
+/** Modes with TLS and verification; node-postgres treats them all as the last, and warns that this will change. */
 const VERIFIED = ['prefer', 'require', 'verify-ca', 'verify-full']
 
 function setTls(params: URLSearchParams): void {
@@ -64,7 +64,7 @@ function whyUnreadable(error: unknown, params: URLSearchParams): string {
   return name === undefined ? UNREADABLE : `the file that ${name} names cannot be read (${code ?? 'no code'})`
 }
 
-/** A name that can be a schema's without being quoted in some places and not in others. */
+/** Throws RecordsError for a name that would have to be quoted in some places. */
 function checkSchema(schema: string): void {
   if (/^[A-Za-z_][A-Za-z0-9_-]{0,62}$/.test(schema) && !/^pg_/i.test(schema)) return
   throw notUsable(

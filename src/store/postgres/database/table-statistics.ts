@@ -1,23 +1,23 @@
 import type { Connection } from './connection.ts'
 
-/** Has PostgreSQL look at how large the tables are that grow with a sheet. */
+/** Updates the statistics of the tables that grow with a sheet. */
 export const ANALYZE = 'ANALYZE "$data", "$provenance", "$import", "$deleted", "$cell", "$todo", "$cache"'
 
 /**
- * A small sheet may grow by so many lines of the log, a large one by as many as it has records: what it costs to look at the
- * tables is then little beside what made them grow.
+ * Lines of the log between two updates: so many for a small sheet, and as many as there are records for a large one. So
+ * their cost is small beside that of the writes.
  */
 const LINES = 1000
 const PART = 1
 
 /**
- * Keeps the plans of statements fit for the size of the tables. A connection plans a statement once, for the tables as they
- * are then: one that was planned for an empty sheet goes on reading all of a large one. PostgreSQL looks at tables by
- * itself, but a minute later, and a sheet can grow by many times in that.
+ * Keeps the plans of statements suitable for the size of the tables. A connection plans a statement once, for the tables at
+ * that time: one that was planned for an empty sheet scans all of a large one. Autovacuum updates statistics only a minute
+ * later, and a sheet can grow many times in that.
  */
 export class PlanKeeper {
   readonly #db: Connection
-  /** Lines of the log since PostgreSQL was last told to look. */
+  /** Lines of the log since the last update. */
   #lines = 0
   #looking: Promise<void> | null = null
 
@@ -25,7 +25,7 @@ export class PlanKeeper {
     this.#db = db
   }
 
-  /** To be called after a change that has added so many lines to the log of a sheet, and leaves so many records. */
+  /** Call after a change that has added so many lines to the log of a sheet, and leaves so many records. */
   grown(lines: number, records: number): void {
     this.#lines += lines
     if (this.#looking !== null || this.#lines < LINES + PART * records) return
@@ -37,7 +37,7 @@ export class PlanKeeper {
     try {
       await this.#db.exec(ANALYZE)
     } catch {
-      // What is wrong with the database is told by whoever needs it.
+      // Errors of the database are reported by the next query.
     }
     this.#looking = null
   }

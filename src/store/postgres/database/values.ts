@@ -2,12 +2,12 @@ import type { Field, LogicalType } from '../../../contract/contract.ts'
 import type { JsonObject, JsonValue } from '../../../contract/json/json.ts'
 import type { StoredRow, StoredValue } from './connection.ts'
 
-/** As much of a field as its column takes. */
+/** The members of a field that its column needs. */
 export type TypedField = Pick<Field, 'name' | 'type'>
 
 /**
- * Turns a value that the contract has accepted into what its column takes, as a member of the JSON from which
- * `json_to_recordset` makes rows. What the column cannot give back exactly is in {@link writtenOf} as well.
+ * Converts a valid value to a member of the JSON from which `json_to_recordset` makes rows. A value that the column does
+ * not preserve exactly is in {@link writtenOf} as well.
  */
 export function toColumn({ type }: TypedField, value: JsonValue): JsonValue {
   if (type === 'timestamp' && typeof value === 'string') return columnTimestamp(value)
@@ -15,7 +15,7 @@ export function toColumn({ type }: TypedField, value: JsonValue): JsonValue {
   return value
 }
 
-/** The same as a parameter of a statement, or a field of COPY; to be cast to the column's type. */
+/** Converts a valid value to a parameter of a statement, or a field of COPY; cast it to the column's type. */
 export function toColumnText(field: TypedField, value: JsonValue): string | null {
   const stored = toColumn(field, value)
   if (stored === null || typeof stored === 'string') return stored
@@ -23,8 +23,8 @@ export function toColumnText(field: TypedField, value: JsonValue): string | null
 }
 
 /**
- * What of a record does not come back from its columns exactly as it was written, as the JSON text of an object; null,
- * nearly always, when all of it does.
+ * Returns the values of a record that its columns do not preserve exactly, as the JSON text of an object; mostly null for
+ * none.
  */
 export function writtenOf(
   fields: readonly TypedField[],
@@ -41,12 +41,12 @@ export function writtenOf(
   return written === null ? null : JSON.stringify(written)
 }
 
-/** Whether values of the type may not come back from their column exactly as they were written. */
+/** Whether columns may not preserve values of the type exactly. */
 export function mayDiffer(type: LogicalType): boolean {
   return type === 'timestamp' || type === 'date' || type === 'array' || type === 'object'
 }
 
-/** The value of a field in a row of `$data`, which must have the columns of the field and of `$written`. */
+/** Returns the value of a field in a row of `$data`, which must have the columns of the field and of `$written`. */
 export function fieldValue(field: TypedField, row: StoredRow): JsonValue {
   const stored = row[field.name]
   if (stored === null || stored === undefined) return null
@@ -58,7 +58,7 @@ export function fieldValue(field: TypedField, row: StoredRow): JsonValue {
   return fromColumn(field, stored)
 }
 
-/** Turns what a column holds into the value of its field, where `$written` has nothing of it. */
+/** Converts a column to the value of its field, where `$written` does not have it. */
 export function fromColumn({ type }: TypedField, stored: StoredValue | undefined): JsonValue {
   if (stored === null || stored === undefined) return null
   switch (type) {
@@ -77,7 +77,7 @@ export function fromColumn({ type }: TypedField, stored: StoredValue | undefined
   }
 }
 
-/** Whether a text is worth looking up as an id: PostgreSQL knows no U+0000, and no lone surrogates. */
+/** Whether a text can be an id: PostgreSQL stores no U+0000, and no lone surrogates. */
 export function canBeId(text: string): boolean {
   return text.isWellFormed() && !text.includes('\0')
 }
@@ -99,7 +99,7 @@ function comesBack(type: LogicalType, value: JsonValue): boolean {
   return type === 'date' || isPlainTimestamp(value)
 }
 
-/** Whether jsonb gives a value back with its keys in this order: it sorts them by length, then byte by byte. */
+/** Whether jsonb preserves the order of a value's keys: it sorts them by length, then byte by byte. */
 function keepsOrder(value: JsonValue): boolean {
   if (typeof value !== 'object' || value === null) return true
   if (Array.isArray(value)) return (value as readonly JsonValue[]).every(keepsOrder)
@@ -113,21 +113,21 @@ function keepsOrder(value: JsonValue): boolean {
   return true
 }
 
-/** In UTC with seconds, and a fraction of three or six digits where there is one: what {@link writtenTimestamp} makes. */
+/** In UTC with seconds, and a fraction of three or six digits where there is one: the form of {@link writtenTimestamp}. */
 const PLAIN_TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:[0-5]\d(?:\.(?!000Z)\d{3}(?:(?!000)\d{3})?)?Z$/
 
 function isPlainTimestamp(text: string): boolean {
   return PLAIN_TIMESTAMP.test(text)
 }
 
-/** What PostgreSQL says of a timestamp in UTC (`2024-03-10 14:22:35.5+00`), as people write it. */
+/** Converts PostgreSQL's text of a timestamp in UTC (`2024-03-10 14:22:35.5+00`) to ISO 8601. */
 function writtenTimestamp(stored: string): string {
   const [, day = '', time = '', fraction = ''] = /^(\S+) ([\d:]+)(?:\.(\d+))?\+00/.exec(stored) ?? []
   if (fraction === '') return `${day}T${time}Z`
   return `${day}T${time}.${fraction.padEnd(fraction.length > 3 ? 6 : 3, '0')}Z`
 }
 
-/** A timestamp in words that PostgreSQL knows: it has no offsets of a day, and no year 0. */
+/** Converts a timestamp to a text that PostgreSQL accepts: it has no offsets of a day, and no year 0. */
 function columnTimestamp(text: string): string {
   if (isPlainTimestamp(text) && !text.startsWith('0000')) return text
   const [, day = '', hours, minutes, seconds = '00', fraction = '', offset = 'Z'] =
@@ -143,7 +143,7 @@ function columnTimestamp(text: string): string {
     .replace(/^[+-]\d\d(?=\d{4})/, '')
     .split(/[T.]/) as [string, string]
   const year = moment.getUTCFullYear()
-  // ISO 8601 counts a year 0, before which comes -1; PostgreSQL has 1 BC there.
+  // ISO 8601 has a year 0, and -1 before it; for PostgreSQL it is 1 BC.
   const era = year <= 0 ? ' BC' : ''
   const shown =
     year <= 0

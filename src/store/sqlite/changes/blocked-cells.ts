@@ -5,11 +5,11 @@ import type { RecordKey } from '../../cell-work.ts'
 import { needsOf, type StoredTarget, type StoredTargets } from '../../rows/stored-targets.ts'
 import type { Connection } from '../database/connection.ts'
 
-/** Keeps the column `blocked` of `$todo` and the counter of that name (D32) as values and states of cells change. */
+/** Maintains the column `blocked` of `$todo` and the counter of that name (D32) as values and states of cells change. */
 export class BlockedCells {
   readonly #db: Connection
   readonly #targets: StoredTargets
-  /** The statements that look at one cell. */
+  /** The statements that check one cell. */
   readonly #looks = new Map<StoredTarget, string>()
 
   constructor(db: Connection, targets: StoredTargets) {
@@ -18,8 +18,8 @@ export class BlockedCells {
   }
 
   /**
-   * Looks again at the cell of a target, and where that makes it blocked, or no longer blocked, at those computed from it.
-   * `onChange` receives by how much the number of blocked cells of a target changes.
+   * Checks whether the cell of a target is blocked, and if that has changed, checks the cells computed from it. `onChange`
+   * receives the change of the number of blocked cells of a target.
    */
   look(target: StoredTarget, record: RecordKey, onChange: (target: StoredTarget, by: 1 | -1) => void): void {
     if (!target.active || !canBeBlocked(target, this.#targets)) return
@@ -32,7 +32,9 @@ export class BlockedCells {
     for (const next of this.#targets.computedFrom(target.field)) this.look(next, record, onChange)
   }
 
-  /** Which of a new record's cells are blocked: all without a value are missing. Those of inactive targets are not. */
+  /**
+   * Returns which of a new record's cells are blocked: all without a value are missing. Those of inactive targets are not.
+   */
   ofNewRecord(value: (field: string) => JsonValue): (target: StoredTarget) => boolean {
     const known = new Map<StoredTarget, boolean>()
     const isBlocked = (target: StoredTarget): boolean => {
@@ -54,7 +56,7 @@ export class BlockedCells {
     return isBlocked
   }
 
-  /** Finds out about all cells of these derived fields, and of those computed from them, at one remove or more. */
+  /** Checks all cells of these derived fields, and of those computed from them, directly or not. */
   recountFrom(fields: readonly string[]): void {
     for (const target of this.#targets.downstream(fields)) {
       const counted = this.#db.get('SELECT blocked FROM "$target" WHERE id = ?', target.id)

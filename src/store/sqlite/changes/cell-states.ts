@@ -8,9 +8,9 @@ import { quoted } from '../database/schema.ts'
 import { FAILED, hashBytes, MISSING, STALE, type TodoState, markOf } from '../../rows/stored-rows.ts'
 import { StoredTargets, type StoredTarget } from '../../rows/stored-targets.ts'
 
-/** What is known of a cell before a change. */
+/** The state of a cell before a change. */
 export interface CellRow {
-  /** Whether it was computed, and not written by hand since. */
+  /** Whether it was computed, and not overridden since. */
   readonly computed: boolean
   readonly overridden: boolean
   readonly todo: TodoState | null
@@ -18,15 +18,15 @@ export interface CellRow {
   readonly mark: string
 }
 
-/** Of a statement that inserts cells, each of which takes four. */
+/** The most parameters of a statement that inserts cells, each of which takes four. */
 const PARAMS_AT_ONCE = 3000
 
 const COUNTERS = { [MISSING]: 'missing', [STALE]: 'stale', [FAILED]: 'failed' } as const
 
-/** What a cell has in the tables of cells; null for what it has not. */
+/** The columns of a cell in the tables of cells; null where a row is missing. */
 const CELL_COLUMNS = 'cell.hash IS NOT NULL, cell.mark, todo.state, todo.mark'
 
-/** One row for each cell, whatever there is of it. */
+/** Selects one row for a cell, whichever of its rows exist. */
 const CELL_ROW = `
   SELECT ${CELL_COLUMNS}
   FROM (SELECT ? AS target, ? AS record) AS asked
@@ -38,8 +38,8 @@ const NOTHING_COUNTED: ReadonlyMap<string, number> = new Map()
 type Counter = (typeof COUNTERS)[TodoState] | 'overridden' | 'blocked'
 
 /**
- * Keeps the states of cells while a change set is made: which cells are missing, stale, failed or overridden, which of them
- * are blocked, and how many of each (D32). States are tracked as writes happen and never searched for.
+ * Maintains the states of cells during a change set: which cells are missing, stale, failed or overridden, which of them
+ * are blocked, and the number of each (D32). States follow from writes and are never searched for.
  */
 export class CellStates extends StoredTargets {
   readonly #db: Connection
@@ -58,7 +58,7 @@ export class CellStates extends StoredTargets {
     return cellOf(this.#db.tuple(CELL_ROW, target.id, record) ?? [])
   }
 
-  /** A cell with the value that it has, as its column holds it, and the id of its record; null when there is none. */
+  /** Returns a cell with its value, as in its column, and the id of its record; null when the record does not exist. */
   cellOfRecord(
     target: StoredTarget,
     record: RecordKey,
@@ -82,7 +82,7 @@ export class CellStates extends StoredTargets {
     return sql
   }
 
-  /** Records have been created: their derived cells are missing, or overridden where a value came with them (D2). */
+  /** Applies the creation of records: their derived cells are missing, or overridden where they have a value (D2). */
   created(records: readonly NewRecord[]): void {
     const missing: SQLInputValue[] = []
     for (const { key, seq, written } of records) {
@@ -105,12 +105,12 @@ export class CellStates extends StoredTargets {
     }
   }
 
-  /** A record is gone, and its cells with it. */
+  /** Applies the deletion of a record and its cells. */
   deleted(record: RecordKey): void {
     for (const target of this.targets) this.#forget(target, record)
   }
 
-  /** Somebody wrote a derived field by hand, or that was put back: a value overrides the cell, null ends that (D28). */
+  /** Applies a manual write of a derived field, or its revert: a value overrides the cell, null ends that (D28). */
   writtenByHand(target: StoredTarget, record: RecordKey, write: { hasValue: boolean; seq: number }): void {
     this.#forget(target, record)
     if (write.hasValue) this.#putOverride(target, record, write.seq)
@@ -118,8 +118,8 @@ export class CellStates extends StoredTargets {
   }
 
   /**
-   * A computed value has been put back. It is fresh where the cell is, and has this very hash; else its inputs may have
-   * changed since, so that it is stale, and the next run finds out (D32). What failed for the cell is forgotten.
+   * Applies the revert to a computed value. The cell becomes fresh if it was fresh with the same hash; otherwise its inputs
+   * may have changed since, and it becomes stale, which the next run resolves (D32). A failure of the cell is deleted.
    */
   restored(target: StoredTarget, record: RecordKey, { hash, seq }: { hash: Uint8Array; seq: number }): void {
     const before = this.cell(target, record)
@@ -135,7 +135,7 @@ export class CellStates extends StoredTargets {
     if (!known || before.todo !== null) this.#putTodo(target, record, STALE, seq)
   }
 
-  /** A field has another value, which is in its column: cells computed from it are stale. */
+  /** Applies a new value of a field, which is in its column: cells computed from it become stale. */
   inputWritten(field: string, record: RecordKey, seq: number): void {
     for (const target of this.computedFrom(field)) {
       const { computed, overridden, todo } = this.cell(target, record)
@@ -151,8 +151,8 @@ export class CellStates extends StoredTargets {
   }
 
   /**
-   * A cell was computed; `before` is what was known of it. `current` is false when its derivation file has changed
-   * during the run: stale at once.
+   * Applies a computed value; `before` is the cell's state before. `current` is false when the derivation file has changed
+   * during the run: the cell is stale at once.
    */
   computed(
     target: StoredTarget,
@@ -175,12 +175,12 @@ export class CellStates extends StoredTargets {
     if (!current) this.#putTodo(target, record, STALE, seq)
   }
 
-  /** The inputs of a cell are those of its last success after all: fresh again. */
+  /** Makes a cell fresh whose inputs equal those of its last success. */
   unchanged(target: StoredTarget, record: RecordKey): void {
     this.#dropTodo(target, record)
   }
 
-  /** The last try to compute a cell failed. A cell that was overridden stays so. */
+  /** Applies a failed computation. An overridden cell stays overridden. */
   failed(target: StoredTarget, record: RecordKey, failure: CellFailureNote): void {
     const { overridden, todo } = this.cell(target, record)
     if (overridden) return
@@ -204,7 +204,7 @@ export class CellStates extends StoredTargets {
     )
   }
 
-  /** Writes the counters; to be called once at the end of a transaction. */
+  /** Writes the counters. Call it once, at the end of a transaction. */
   flushCounters(): void {
     for (const [key, delta] of this.#deltas) {
       const [id, counter] = key.split(' ') as [string, Counter]
@@ -215,12 +215,12 @@ export class CellStates extends StoredTargets {
     this.#deltas.clear()
   }
 
-  /** What has been counted and not written yet, for {@link recount}. */
+  /** Returns the counts that are not written yet, for {@link recount}. */
   counted(): ReadonlyMap<string, number> {
     return this.#deltas.size === 0 ? NOTHING_COUNTED : new Map(this.#deltas)
   }
 
-  /** Goes back to what was counted before a change that is being taken back. */
+  /** Restores the counts before a change that is rolled back. */
   recount(counted: ReadonlyMap<string, number> = NOTHING_COUNTED): void {
     this.#deltas = new Map(counted)
   }
@@ -269,12 +269,12 @@ export class CellStates extends StoredTargets {
     this.#lookFrom(target, record)
   }
 
-  /** Finds out whether the cell is blocked now, and those computed from it in turn. */
+  /** Checks whether the cell is blocked now, and in turn those computed from it. */
   #look(target: StoredTarget, record: RecordKey): void {
     this.#blocked.look(target, record, (changed, by) => this.#count(changed, 'blocked', by))
   }
 
-  /** The state of a cell is another than before: cells computed from it may be blocked by that, or no longer. */
+  /** Checks the cells computed from a cell whose state has changed: that may block or unblock them. */
   #lookFrom(target: StoredTarget, record: RecordKey): void {
     for (const next of this.computedFrom(target.field)) this.#look(next, record)
   }
@@ -295,7 +295,7 @@ export class CellStates extends StoredTargets {
   }
 }
 
-/** From {@link CELL_COLUMNS}. */
+/** Returns the state of a cell from {@link CELL_COLUMNS}. */
 function cellOf([computed, cellMark = null, state = null, todoMark = null]: StoredTuple): CellRow {
   return {
     computed: computed === 1,

@@ -8,7 +8,7 @@ import { ProvenanceReader } from '../log/provenance-reader.ts'
 import { readDeletion } from '../log/read-deletion.ts'
 import type { Connection } from '../database/connection.ts'
 
-/** The log as a change set reads it: from the table, into which it puts its own lines first. */
+/** Reads the log for a change set, whose own lines are inserted into the table first. */
 export class StoredLog implements ChangeLog {
   readonly #db: Connection
   readonly #insertLines: () => void

@@ -42,15 +42,15 @@ interface RecordCounters {
 
 const COUNT_DELETED = countDeleted('?1')
 
-/** Thrown by what went well and is to be taken back. */
+/** Thrown to roll a successful trial back. */
 const TRIED = new Error('this was tried out only')
 
-/** Lines that go into the table with one statement. */
+/** Lines that one statement inserts. */
 const LINES_AT_ONCE = 64
 
 /**
- * What a transaction is making: record writes, cell states, provenance lines. Everything that must change together
- * goes through one of these; numbering and counters are kept here, and written at its end.
+ * The changes of a transaction: record writes, cell states, provenance lines. All that must change together is part of one
+ * change set; it keeps numbers and counters, which are written at its end.
  */
 export class ChangeSet implements StoreChange {
   readonly db: Connection
@@ -60,11 +60,11 @@ export class ChangeSet implements StoreChange {
   readonly log: StoredLog
   /** Time of the change, UTC with milliseconds (D40); never before that of the last entry. */
   readonly at: string
-  /** What the clock shows, in the same form: deadlines count from it. */
+  /** The present time in the same form: deadlines count from it. */
   readonly now: string
   readonly #firstSeq: number
   readonly #lines: RecordedLine[] = []
-  /** How many of the lines are in the table. */
+  /** Number of the lines that are in the table. */
   #inserted = 0
   /** Read when first needed: most changes create no records. */
   #counters: RecordCounters | null = null
@@ -81,7 +81,7 @@ export class ChangeSet implements StoreChange {
     this.#firstSeq = last.seq + 1
   }
 
-  /** The seq that the next line will get. */
+  /** The seq of the next line. */
   get nextSeq(): number {
     return this.#firstSeq + this.#lines.length
   }
@@ -90,29 +90,29 @@ export class ChangeSet implements StoreChange {
     return this.nextSeq - 1
   }
 
-  /** How many lines have been added. */
+  /** Number of added lines. */
   get lineCount(): number {
     return this.#lines.length
   }
 
-  /** The lines added so far, for the mirror. */
+  /** Returns the added lines, for the mirror. */
   lines(): readonly LineText[] {
     return this.#lines.map(({ text }) => text)
   }
 
-  /** Adds the provenance line of a computed cell; answers with its seq. `provenance`: JSON of what its kind adds. */
+  /** Adds the provenance line of a computed cell; returns its seq. `provenance` is JSON of the members of its kind. */
   logCell(line: Unnumbered<CellLineStart>, provenance: string, record: RecordKey): number {
     const start = formatCellLine({ seq: this.nextSeq, at: this.at, ...line }, provenance)
     return this.#add({ record, text: { start, end: '' }, run: runNumber(line.run_id) })
   }
 
-  /** Adds the provenance line of a cell that is put back; answers with its seq. */
+  /** Adds the provenance line of a reverted cell; returns its seq. */
   logRevert(line: Unnumbered<RevertLine>, record: RecordKey): number {
     const text = whole({ seq: this.nextSeq, at: this.at, ...line })
     return this.#add({ record, text, run: runNumber(line.run_id) })
   }
 
-  /** Adds the provenance line of a record's change; answers with its seq. */
+  /** Adds the provenance line of a record's change; returns its seq. */
   logRecord(change: RecordChange, record: RecordKey): number {
     return this.#add({
       record,
@@ -127,12 +127,12 @@ export class ChangeSet implements StoreChange {
     return this.lastSeq
   }
 
-  /** Puts the lines so far into the table, where they can be read. */
+  /** Inserts the lines so far into the table, where they can be read. */
   insertLines(): void {
     const lines = this.#inserted === 0 ? this.#lines : this.#lines.slice(this.#inserted)
     if (lines.length === 0) return
     const from = this.#firstSeq + this.#inserted
-    // Lines of no run, which are those of large upserts, do without the column.
+    // Lines without a run, as those of large upserts, do not need the column.
     const ofRuns = lines.some(({ run }) => run !== null)
     const params: SQLInputValue[] = []
     for (const [index, { record, text, run }] of lines.entries()) {
@@ -162,7 +162,7 @@ export class ChangeSet implements StoreChange {
     this.records.insert(record)
   }
 
-  /** Deletes a record and keeps the key that its id had. */
+  /** Deletes a record and stores its former key. */
   delete(record: StoredRecord): void {
     const { records, lastKey } = this.#recordCounters()
     this.#counters = { records: records - 1, lastKey }
@@ -171,7 +171,7 @@ export class ChangeSet implements StoreChange {
     this.db.run(COUNT_DELETED, record.key)
   }
 
-  /** The number of records, as this change set leaves it. */
+  /** Returns the number of records after this change set. */
   totalRecords(): number {
     return this.#recordCounters().records
   }
@@ -184,7 +184,7 @@ export class ChangeSet implements StoreChange {
     return this.#counters
   }
 
-  /** Runs one operation so that it happens whole or not at all; the others of the transaction go on either way. */
+  /** Runs one operation, which happens entirely or not at all, independently of the others of the transaction. */
   atomically<T>(operation: () => T): T {
     const before = {
       lines: this.#lines.length,
@@ -202,7 +202,7 @@ export class ChangeSet implements StoreChange {
       this.db.exec('ROLLBACK TO operation; RELEASE operation')
       this.records.drop()
       this.#lines.length = before.lines
-      // Lines of earlier operations that went into the table during this one are out of it again.
+      // The rollback also removed lines of earlier operations that were inserted during this one.
       this.#inserted = before.inserted
       this.#counters = before.counters
       this.cells.recount(before.cells)
@@ -227,7 +227,7 @@ export class ChangeSet implements StoreChange {
     return steps.map(atOnce)
   }
 
-  /** Finds the ids of the records that have a value, one after the other as they are asked for. */
+  /** Returns a lookup of the ids of the records that have a value. */
   holders(): Holders {
     this.flush()
     const { db } = this
@@ -261,10 +261,10 @@ export class ChangeSet implements StoreChange {
     this.records.flush()
   }
 
-  /** Nothing else runs in the writing thread. */
+  /** Does nothing: the writing thread has no other requests meanwhile. */
   pause(): void {}
 
-  /** Writes what is held back until the end of the transaction: the last lines, and counters. */
+  /** Writes what is buffered until the end of the transaction: the last lines, and counters. */
   finish(): void {
     this.flush()
     this.insertLines()

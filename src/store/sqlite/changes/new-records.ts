@@ -7,17 +7,17 @@ import { quoted } from '../database/schema.ts'
 import { toColumn } from '../database/values.ts'
 
 /**
- * So many records go into the tables together, which takes less time than one by one. With the 1,000 fields that a contract may
- * have, their statement takes half of the parameters that SQLite allows.
+ * Records that one statement inserts, which is faster than one by one. With the 1,000 fields that a contract may have, the
+ * statement takes half of the parameters that SQLite allows.
  */
 const AT_ONCE = 16
 
-/** The new records of a batch, with the states of their cells. The last of them are in the tables once they are flushed. */
+/** The new records of a batch, with the states of their cells. {@link flush} inserts the last of them. */
 export class NewRecords {
   readonly #db: Connection
   readonly #cells: CellStates
   readonly #sql: InsertSql
-  /** That of as many as go in together: to look it up by its text would take long. */
+  /** The statement for a full group; kept, since to look it up by its text would take long. */
   #insertAll: StatementSync | null = null
   #waiting: NewRecord[] = []
 
@@ -58,7 +58,7 @@ export class NewRecords {
   }
 }
 
-/** A statement that inserts a record, and what it takes on for each further one. */
+/** The SQL that inserts a record, and the SQL to append for each further one. */
 interface InsertSql {
   readonly first: string
   readonly further: string
@@ -66,7 +66,7 @@ interface InsertSql {
 
 const INSERT_SQL = new WeakMap<Contract, InsertSql>()
 
-/** Made once for each contract. */
+/** Returns the SQL for a contract, made once. */
 function insertSql(contract: Contract): InsertSql {
   let sql = INSERT_SQL.get(contract)
   if (sql === undefined) {

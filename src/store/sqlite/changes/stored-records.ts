@@ -13,7 +13,7 @@ import { NewRecords } from './new-records.ts'
 /** The number of ids from which on one statement for all is faster than one for each. */
 const LOOKED_UP_TOGETHER = 64
 
-/** The records of a change set; new ones go into the tables together. */
+/** The records of a change set; new ones are inserted together. */
 export class StoredRecords implements ChangedRecords {
   readonly #db: Connection
   readonly #new: NewRecords
@@ -21,7 +21,7 @@ export class StoredRecords implements ChangedRecords {
   #update: StatementSync | null = null
   /** The fields of {@link #update}. */
   #updated: readonly Field[] | null = null
-  /** The ids that may be of records, of those that were loaded; null where this is not known. */
+  /** The ids that may exist, of those that were loaded; null when unknown. */
   #existing: Set<string> | null = null
 
   constructor(parts: { db: Connection; contract: Contract; cells: CellStates }) {
@@ -31,7 +31,7 @@ export class StoredRecords implements ChangedRecords {
 
   load(ids: readonly string[]): void {
     this.#existing = null
-    // Where the first is new mostly all are: to look their ids up together takes half the time.
+    // Where the first is new, most others are: to look their ids up together takes half the time.
     if (ids.length >= LOOKED_UP_TOGETHER && this.get(ids[0] ?? '') === undefined)
       this.#existing = existingIds(this.#db, ids)
   }
@@ -54,7 +54,7 @@ export class StoredRecords implements ChangedRecords {
     this.#updateOf(fields).run(seq, ...stored, key)
   }
 
-  /** Made once for a list: those of the records of a batch are mostly the same. */
+  /** Returns the statement, made once for a list: the records of a batch mostly have the same. */
   #updateOf(fields: readonly Field[]): StatementSync {
     if (this.#update === null || this.#updated !== fields) {
       const set = fields.map(({ name }) => `${quoted(name)} = ?`).join(', ')
@@ -68,12 +68,12 @@ export class StoredRecords implements ChangedRecords {
     this.#db.run('DELETE FROM "$data" WHERE "$seq" = ?', key)
   }
 
-  /** Writes new records into the tables. */
+  /** Inserts new records into the tables. */
   flush(): void {
     this.#new.flush()
   }
 
-  /** Drops new records that are not in the tables yet, as their operation is taken back. */
+  /** Drops new records that are not inserted yet, when their operation is rolled back. */
   drop(): void {
     this.#new.drop()
     this.#existing = null

@@ -11,15 +11,14 @@ const NO_STORE =
   'keep the file: moved away, it is made anew from records.jsonl, without what was written since, which provenance.jsonl tells of'
 
 /**
- * Holds the schema of `sheet.db` to what this program makes, since a sheet may come from a stranger: a trigger, a view
- * in the place of a table, a computed column or a check would be run by the store's own statements. Nothing of it is
- * run for that, and nothing is written. Throws RecordsError for anything else than a store, and for one of a later
- * version.
+ * Compares the schema of `sheet.db` with the one that this program creates, since a sheet may be from an untrusted source:
+ * the store's own statements would run a trigger, a view in place of a table, a computed column or a check. Runs nothing of
+ * it and writes nothing. Throws RecordsError for anything but a store, and for a store of a later version.
  */
 export function checkSchema(path: string): void {
   const db = Connection.forLooking(path)
   try {
-    // One state of it: another process may be changing the schema.
+    // In one state: another process may be changing the schema.
     db.exec('BEGIN')
     const found = schemaOf(db)
     const sheet = found.get(SHEET)
@@ -32,7 +31,7 @@ export function checkSchema(path: string): void {
     const other = firstDifference(found, expected)
     if (other !== null) throw notOurs(other)
   } catch (error) {
-    // These statements are right: what SQLite holds against them without a code of its own is the file's fault.
+    // These statements are correct: a generic error of SQLite is the file's fault.
     throw sqliteCode(error) === SQLITE_ERROR
       ? new RecordsError(`sheet.db cannot be read; ${NO_STORE}`)
       : error
@@ -41,15 +40,15 @@ export function checkSchema(path: string): void {
   }
 }
 
-/** What a schema has, by type, name and table, in a form that two stores have in common. */
+/** The items of a schema, by type, name and table, in a form that is equal for two stores. */
 type Schema = ReadonlyMap<string, string>
 
 const SHEET = 'table $sheet on $sheet'
 
-/** What each version of the tables added. */
+/** The SQL that each version of the tables added. */
 const VERSIONS: Readonly<Record<number, string>> = { 1: FIRST_TABLES, ...MIGRATIONS }
 
-/** Made by SQLite itself when somebody has it ANALYZE the store: it chooses its ways by them, and runs nothing. */
+/** Tables that ANALYZE creates: SQLite plans queries by them, and runs nothing. */
 const STATISTICS: ReadonlyMap<unknown, string> = new Map([
   ['sqlite_stat1', 'CREATE TABLE sqlite_stat1(tbl,idx,stat)'],
   ['sqlite_stat3', 'CREATE TABLE sqlite_stat3(tbl,idx,neq,nlt,ndlt,sample)'],
@@ -69,12 +68,12 @@ function schemaOf(db: Connection): Schema {
       normal(String(sql)),
     ]),
   )
-  // A schema that was written by hand may name a thing twice, or a page for two of them.
+  // A manipulated schema may name an item twice, or use a page for two of them.
   if (schema.size < rows.length || new Set(pages).size < pages.length) throw notOurs('the schema')
   return schema
 }
 
-/** The schemas of all versions, without the records. */
+/** Returns the schemas of all versions, without the records. */
 function schemasOfVersions(): ReadonlyMap<number, Schema> {
   const db = Connection.inMemory()
   try {
@@ -89,7 +88,7 @@ function schemasOfVersions(): ReadonlyMap<number, Schema> {
   }
 }
 
-/** What the records of a contract have in the schema of a version. */
+/** Returns the schema items of a contract's records in a version. */
 function schemaOfRecords(contract: Contract, version: number): Schema {
   const db = Connection.inMemory()
   try {
@@ -127,7 +126,7 @@ function readSheet(db: Connection): StoredSheet {
   }
 }
 
-/** The name of something that only one of the schemas has, or that they have otherwise. */
+/** Returns the name of an item that only one of the schemas has, or that differs; null for none. */
 function firstDifference(found: Schema, expected: Schema): string | null {
   for (const [key, sql] of found) if (expected.get(key) !== sql) return key
   for (const key of expected.keys()) if (!found.has(key)) return key
@@ -141,7 +140,9 @@ function notOurs(what: string): RecordsError {
   )
 }
 
-/** A statement without what may differ between stores: spaces, and the order of the columns of the records' table. */
+/**
+ * Returns a statement without the differences between stores: spaces, and the order of the columns of the records' table.
+ */
 function normal(sql: string): string {
   const text = sql.replace(/\s+/g, ' ').replace(/ ?([(),]) ?/g, '$1')
   const [, start, columns, end] = /^(CREATE TABLE "\$data"\()(.*)(\)STRICT)$/.exec(text) ?? []

@@ -9,18 +9,18 @@ const SQLITE_IOERR = 10
 const SQLITE_TOOBIG = 18
 const RETRY_MS = 5
 
-/** The file may be a stranger's: what its schema says is trusted with nothing. */
+/** The file may be untrusted: SQLite must not run functions from its schema. */
 const NO_TRUST = 'PRAGMA trusted_schema=OFF;'
 
-/** Looks at each page once more when it is read: where a file is first looked at, and where it is written. */
+/** Checks each page when it is read: for the first check of a file, and for writing. */
 const CHECK_PAGES = 'PRAGMA cell_size_check=ON;'
 
-/** How many statements with changing text a connection keeps prepared. */
+/** The most statements with changing text that a connection keeps prepared. */
 const STATEMENT_LIMIT = 500
 
 export type StoredRow = Record<string, SQLOutputValue>
 
-/** The columns of a row, one after the other. */
+/** The columns of a row in their order. */
 export type StoredTuple = readonly SQLOutputValue[]
 
 /** A connection that prepares each statement once. */
@@ -48,8 +48,8 @@ export class Connection {
   }
 
   /**
-   * Opens the store for reading, its pages mapped into memory. They are not checked each time that they are looked at,
-   * which would take a quarter of a small read's time: {@link forLooking} comes first.
+   * Opens the store for reading, with its pages mapped into memory. They are not checked at each read, which would take a
+   * quarter of a small read's time: use {@link forLooking} first.
    */
   static forReading(path: string): Connection {
     const db = new DatabaseSync(path, { readOnly: true, timeout: 0, defensive: true })
@@ -58,8 +58,8 @@ export class Connection {
   }
 
   /**
-   * Opens a file that may be anything, to look at its schema. Changes nothing in the file; beside one in WAL mode,
-   * `-wal` and `-shm` may be made.
+   * Opens a file of unknown content, to inspect its schema. Changes nothing in the file; beside one in WAL mode, `-wal` and
+   * `-shm` may be created.
    */
   static forLooking(path: string): Connection {
     const db = new DatabaseSync(path, { readOnly: true, timeout: 0, defensive: true })
@@ -72,14 +72,14 @@ export class Connection {
     return new Connection(db)
   }
 
-  /** Opens an empty database that goes with the connection. */
+  /** Opens an empty database that exists as long as the connection. */
   static inMemory(): Connection {
     return new Connection(new DatabaseSync(':memory:'))
   }
 
   /**
-   * Opens a file that is being built and counts for nothing until it is finished: no journal on the disk, no syncs.
-   * (`journal_mode=OFF` would be passed over, since node:sqlite opens databases in defensive mode.)
+   * Opens a file that is being built and is not used until it is finished: no journal on the disk, no syncs.
+   * (`journal_mode=OFF` would have no effect, since node:sqlite opens databases in defensive mode.)
    */
   static forBuilding(path: string): Connection {
     const db = new DatabaseSync(path, { timeout: 0, enableForeignKeyConstraints: false })
@@ -119,12 +119,12 @@ export class Connection {
     return this.run(sql, ...params)
   }
 
-  /** As {@link get}, for what is read so often that the names of columns cost too much. */
+  /** As {@link get}, for reads so frequent that the names of columns cost too much. */
   tuple(sql: string, ...params: SQLInputValue[]): StoredTuple | undefined {
     return this.#forTuples(sql).get(...params) as unknown as StoredTuple | undefined
   }
 
-  /** As {@link all}, likewise. */
+  /** As {@link all}, for the same. */
   tuples(sql: string, ...params: SQLInputValue[]): StoredTuple[] {
     return this.#forTuples(sql).all(...params) as unknown as StoredTuple[]
   }
@@ -140,7 +140,7 @@ export class Connection {
     return statement
   }
 
-  /** Reads, unless a value of that becomes longer than so many bytes: then it ends at once, with null. */
+  /** Reads, unless a value becomes longer than so many bytes: then it ends at once, with null. */
   within<T>(bytes: number, read: () => T): T | null {
     const { limits } = this.db
     const { length } = limits
@@ -166,12 +166,12 @@ export class Connection {
   }
 }
 
-/** Whether an error is SQLite's word that another connection holds the lock. */
+/** Whether an error says that another connection holds the lock. */
 export function isBusy(error: unknown): boolean {
   return (sqliteCode(error) ?? 0) % 256 === SQLITE_BUSY
 }
 
-/** The extended result code of an error of SQLite; `undefined` for any other error. */
+/** Returns the extended result code of an error of SQLite; `undefined` for any other error. */
 export function sqliteCode(error: unknown): number | undefined {
   if (!(error instanceof Error) || !('errcode' in error)) return undefined
   return typeof error.errcode === 'number' ? error.errcode : undefined
@@ -182,7 +182,7 @@ export function isDiskFault(error: unknown): boolean {
   return (sqliteCode(error) ?? 0) % 256 === SQLITE_IOERR || systemCode(error) === 'EIO'
 }
 
-/** Turns an error about a file into a RecordsError; a mistake of the program stays what it is. */
+/** Turns an error about a file into a RecordsError; returns other errors unchanged. */
 export function asRecordsError(error: unknown): unknown {
   const system = systemCode(error)
   if (system !== undefined) {
@@ -194,13 +194,13 @@ export function asRecordsError(error: unknown): unknown {
   return what === undefined ? error : new RecordsError(`the store cannot be used: ${what}`)
 }
 
-/** The code of an error of the file system, such as ENOSPC; `undefined` for any other error. */
+/** Returns the code of an error of the file system, such as ENOSPC; `undefined` for any other error. */
 function systemCode(error: unknown): string | undefined {
   if (!(error instanceof Error) || !('syscall' in error) || !('code' in error)) return undefined
   return String(error.code)
 }
 
-/** The name of the file that an error of the file system is about, as far as the error knows it. */
+/** Returns the name of the file of a file system error, as far as the error has it. */
 function fileOf(error: unknown): string {
   const known = error instanceof Error && 'path' in error && typeof error.path === 'string'
   return known ? basename(error.path as string) : 'a file of the sheet'
@@ -208,7 +208,7 @@ function fileOf(error: unknown): string {
 
 const MAKE_WRITABLE = "the sheet's directory and its files must be writable for the server"
 
-/** SQLite's primary result codes that speak of the file and not of the program. */
+/** Messages for SQLite's primary result codes about the file and not about the program. */
 const FILE_ERRORS: Readonly<Record<number, string>> = {
   3: `no permission to open sheet.db; ${MAKE_WRITABLE}`,
   8: `sheet.db cannot be written; ${MAKE_WRITABLE}`,
@@ -220,16 +220,16 @@ const FILE_ERRORS: Readonly<Record<number, string>> = {
 }
 
 export interface LockWait {
-  /** When to give up, by `performance.now()`. */
+  /** The time to give up, by `performance.now()`. */
   readonly deadline: number
   readonly signal?: AbortSignal
-  /** What could not be had, for the error's message. */
+  /** The name of the locked resource, for the error's message. */
   readonly what: string
 }
 
 /**
- * Runs `BEGIN IMMEDIATE` or `BEGIN EXCLUSIVE`, trying again without blocking the thread while another connection has
- * the lock. Throws LockTimeoutError at the deadline, and the signal's reason when it is aborted.
+ * Runs `BEGIN IMMEDIATE` or `BEGIN EXCLUSIVE`, with retries that do not block the thread while another connection has the
+ * lock. Throws LockTimeoutError at the deadline, and the signal's reason when it is aborted.
  */
 export function beginWhenFree(
   connection: Pick<Connection, 'exec'>,
@@ -239,7 +239,7 @@ export function beginWhenFree(
   return whenFree(wait, () => connection.exec(`BEGIN ${mode}`))
 }
 
-/** Tries this until no other connection is in its way; see {@link beginWhenFree}. */
+/** Retries `attempt` until no other connection holds its lock; see {@link beginWhenFree}. */
 export async function whenFree<T>(wait: LockWait, attempt: () => T): Promise<T> {
   for (;;) {
     wait.signal?.throwIfAborted()

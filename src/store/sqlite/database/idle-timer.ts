@@ -1,4 +1,4 @@
-/** Runs a task once, some time after it was asked for. Does not keep the process alive. */
+/** Runs a task once, some time after a request. Does not keep the process alive. */
 export class IdleTimer {
   readonly #ms: number
   readonly #task: () => void
@@ -9,7 +9,7 @@ export class IdleTimer {
     this.#task = task
   }
 
-  /** Has the task run when the time has passed, counted from the first time it was asked for. */
+  /** Schedules the task, unless it is scheduled. */
   start(): void {
     this.#timer ??= setTimeout(() => {
       this.#timer = null
@@ -17,7 +17,7 @@ export class IdleTimer {
     }, this.#ms).unref()
   }
 
-  /** Has the task run when the time has passed, counted from now. */
+  /** Schedules the task anew, counted from now. */
   restart(): void {
     if (this.#timer === null) this.start()
     else this.#timer.refresh()

@@ -5,9 +5,9 @@ import { beginWhenFree, whenFree, type Connection, type LockWait } from './conne
 import { fieldIndexes, MIGRATIONS, SCHEMA_VERSION } from './schema.ts'
 
 /**
- * Brings a store of an earlier version to that of this program, a step at a time, each with its number in one
- * transaction: a crash leaves a store of some version. Throws RecordsError for a store of a later version, and
- * LockTimeoutError when another process keeps the store locked.
+ * Migrates a store of an earlier version to that of this program, one step with its number in each transaction, so that a
+ * crash leaves a store of some version. Throws RecordsError for a store of a later version, and LockTimeoutError when
+ * another process keeps the store locked.
  */
 export async function migrate(db: Connection, wait: LockWait): Promise<void> {
   while ((await whenFree(wait, () => versionOf(db))) < SCHEMA_VERSION) {
@@ -22,7 +22,7 @@ export async function migrate(db: Connection, wait: LockWait): Promise<void> {
   }
 }
 
-/** Does the next step. Another process may have done it while this one waited for the lock. */
+/** Makes the next step, unless another process has made it while this one waited for the lock. */
 function step(db: Connection): void {
   const next = versionOf(db) + 1
   const sql = MIGRATIONS[next]

@@ -3,8 +3,8 @@ import { Connection, whenFree, type LockWait, type StoredRow } from './connectio
 import { migrate } from './migrate.ts'
 
 /**
- * Opens a store that exists, and brings it to this version. Throws RecordsError when it is none, one of a later version,
- * or one that this program did not make.
+ * Opens an existing store and migrates it to this version. Throws RecordsError for a file that is not a store, or a store
+ * of a later version, or one that this program did not create.
  */
 export async function openDatabase(
   path: string,

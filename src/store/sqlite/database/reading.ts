@@ -1,7 +1,7 @@
 import { StoppingError } from '../../../errors/service-error.ts'
 import { asRecordsError } from './connection.ts'
 
-/** Reads; what goes wrong with the file is a RecordsError, that the store was closed meanwhile a StoppingError. */
+/** Reads; throws RecordsError for errors of the file, StoppingError when the store has been closed. */
 export function reading<T>(read: () => T): T {
   try {
     return read()
@@ -10,7 +10,7 @@ export function reading<T>(read: () => T): T {
   }
 }
 
-/** The same for what is read over several turns. */
+/** Awaits a read; throws as {@link reading} does. */
 export async function readingOn<T>(read: Promise<T>): Promise<T> {
   try {
     return await read

@@ -5,15 +5,15 @@ import { LockTimeoutError, RecordsError } from '../../../errors/service-error.ts
 import type { RunLock } from '../../stored-run.ts'
 import { beginWhenFree } from './connection.ts'
 
-/** Others hold the lock for a moment, to see whether somebody has it. */
+/** Milliseconds to wait at least: others hold the lock for a moment, to check whether it is taken. */
 const LEAST_MS = 50
 
 /**
- * The lock that one process has at a time (D31), on a database of its own beside the store: an exclusive transaction
- * held open. The operating system takes it back when its holder dies, and nothing is ever written to the file.
+ * Takes the lock that one process has at a time (D31), on a separate database beside the store: an exclusive transaction
+ * that is held open. The operating system releases it when its holder dies, and nothing is ever written to the file.
  *
- * Throws LockTimeoutError when it is not free within `timeoutMs`, the signal's reason when aborted, and RecordsError for
- * a file that is no lock: SQLite would follow a link, and play back the journal of a database that is not empty.
+ * Throws LockTimeoutError when it is not free within `timeoutMs`, the signal's reason when aborted, and RecordsError for a
+ * file that is not a lock: SQLite would follow a link, and play back the journal of a database that is not empty.
  */
 export async function takeRunLock(path: string, timeoutMs: number, signal?: AbortSignal): Promise<RunLock> {
   refuseNoLock(path)

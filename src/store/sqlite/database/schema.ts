@@ -213,7 +213,7 @@ export const MIGRATIONS: Readonly<Record<number, string>> = {
   `,
 }
 
-/** Makes the tables of a new store. */
+/** Creates the tables of a new store. */
 export const INTERNAL_TABLES = [FIRST_TABLES, ...Object.values(MIGRATIONS)].join('\n')
 
 const COLUMN_TYPES = {
@@ -233,7 +233,7 @@ export function quoted(name: string): string {
   return `"${name.replaceAll('"', '""')}"`
 }
 
-/** The column that holds a field. Constraints are the contract's, checked before writing; only `id` is the table's. */
+/** Returns the column of a field. Constraints are the contract's, checked before writing; only `id` is the table's. */
 export function columnDefinition(field: Field): string {
   const type = COLUMN_TYPES[field.type]
   return `${quoted(field.name)} ${type}${field.primaryKey ? ' NOT NULL UNIQUE' : ''}`
@@ -256,18 +256,18 @@ export function recordsView(contract: Contract): string {
 export interface FieldIndex {
   readonly name: string
   readonly field: string
-  /** Creates it. */
+  /** The statement that creates it. */
   readonly sql: string
-  /** The version of the store that has it for the first time. */
+  /** The first version of the store that has it. */
   readonly since: number
 }
 
 /**
- * The indexes of a contract's fields, but for that of `id`, which is the table's.
+ * Returns the indexes of a contract's fields, except that of `id`, which is the table's.
  *
- * That of a unique field finds who has a value and refuses nothing: within a batch two records may have the same value
- * for a moment, when they swap theirs, and SQLite cannot put the check off until the end. Timestamps are found by their text
- * and sorted by their moment, which takes an index each.
+ * The index of a unique field finds records by value and enforces nothing: within a batch two records may have the same
+ * value for a moment, when they swap theirs, and SQLite cannot defer the check to the end. Timestamps are found by their
+ * text and sorted by their time, which takes an index each.
  */
 export function fieldIndexes({ fields }: Pick<Contract, 'fields'>): FieldIndex[] {
   return fields.flatMap((field) => {
@@ -292,7 +292,7 @@ export function hasSortIndex({ primaryKey, unique, indexed, type }: Field): bool
   return type === 'timestamp' ? indexed : primaryKey || unique || indexed
 }
 
-/** The moment that a timestamp's column means, in seconds to the millisecond: texts may have different offsets. */
+/** Returns SQL for the time of a timestamp's column, in seconds to the millisecond: texts may have different offsets. */
 export function momentOf(column: string): string {
   return `unixepoch(${column}, 'subsec')`
 }

@@ -2,15 +2,15 @@ import { statSync, type BigIntStats } from 'node:fs'
 import { RecordsError } from '../../../errors/service-error.ts'
 import { Connection } from './connection.ts'
 
-/** What tells a store from another, and from an older copy: the sequence only ever rises. */
+/** Distinguishes a store from another, and from an older copy: the sequence only ascends. */
 interface Generation {
   readonly identity: string
   readonly sequence: number
 }
 
 /**
- * The file of a store that is open. SQLite does not notice when another file is put in its place, or its content is replaced by
- * an older copy: what is written then is lost, or mixed with pages of the copy.
+ * The file of an open store. SQLite does not notice when the file is replaced, or overwritten with an older copy: what is
+ * written then is lost, or mixed with pages of the copy.
  */
 export class StoreFile {
   readonly #path: string
@@ -24,7 +24,7 @@ export class StoreFile {
   }
 
   /**
-   * Throws RecordsError where the file was removed or replaced, or overwritten by an older copy or another store. Looks into the
+   * Throws RecordsError where the file was removed or replaced, or overwritten by an older copy or another store. Reads the
    * file only after it has changed, as checkpoints change it.
    */
   check(): void {
@@ -38,7 +38,7 @@ export class StoreFile {
     }
     if (stats?.mtimeNs === known?.mtimeNs && stats?.size === known?.size) return
     const found = generationOf(this.#path)
-    // Such as while another process has it locked; the next write looks again.
+    // Unknown, as while another process has it locked; the next write checks again.
     if (found === null) return
     const before = this.#generation
     if (before !== null && (found.identity !== before.identity || found.sequence < before.sequence)) {
@@ -58,8 +58,8 @@ function statOf(path: string): BigIntStats | undefined {
 }
 
 /**
- * What a connection of its own reads, which has no page in memory; null where it cannot read at the moment. It is one of SQLite
- * since closing the file in any other way would take away the locks that this process has on it.
+ * Returns what a new connection reads, which has no page in memory; null where it cannot read at present. It must be a
+ * connection of SQLite: to close the file in any other way would release the locks that this process has on it.
  */
 function generationOf(path: string): Generation | null {
   try {

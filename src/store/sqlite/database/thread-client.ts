@@ -8,7 +8,7 @@ import {
 } from '../../../errors/service-error.ts'
 import { asRecordsError } from './connection.ts'
 
-/** Buffers from this size on are handed over and not copied. */
+/** Bytes from which buffers are transferred and not copied. */
 export const TRANSFER_BYTES: number = 1 << 16
 
 /** A request to a thread of a store. */
@@ -24,11 +24,11 @@ export interface ThreadAnswer {
   readonly outcome:
     | { readonly kind: 'done'; readonly value: unknown }
     | { readonly kind: 'refused'; readonly error: PlainServiceError }
-    /** A fault of the program. */
+    /** A bug. */
     | { readonly kind: 'broken'; readonly stack: string }
 }
 
-/** The response to a request that failed. */
+/** Returns the response to a request that failed. */
 export function failedAnswer(id: number, thrown: unknown): ThreadAnswer {
   const error = asRecordsError(thrown)
   const plain = toPlainError(error)
@@ -65,7 +65,7 @@ interface Waiting {
 /** The operations of a thread, each with one argument. */
 type OperationsOf<Operations> = { [Name in keyof Operations]: (argument: never) => unknown }
 
-/** A thread of a store, as the other threads see it. Until it is first asked for something, it keeps no process going. */
+/** A thread of a store, as the other threads use it. Before the first request, it does not keep the process alive. */
 export class ThreadClient<Operations extends OperationsOf<Operations>> {
   readonly #worker: Worker
   readonly #waiting = new Map<number, Waiting>()
@@ -92,7 +92,7 @@ export class ThreadClient<Operations extends OperationsOf<Operations>> {
     return this.#ended !== null
   }
 
-  /** Has the thread carry out an operation. Rejects with its ServiceError, or a plain Error for a fault of the program. */
+  /** Carries out an operation on the thread. Rejects with its ServiceError, or a plain Error for a bug. */
   call<Name extends keyof Operations & string>(
     operation: Name,
     argument: Parameters<Operations[Name]>[0],
@@ -110,13 +110,13 @@ export class ThreadClient<Operations extends OperationsOf<Operations>> {
     })
   }
 
-  /** Ends the thread; what was asked for and is not done fails with a StoppingError. */
+  /** Ends the thread; pending requests fail with a StoppingError. */
   async close(): Promise<void> {
     this.#closing = true
     await this.#worker.terminate()
   }
 
-  /** Takes what the thread posted: responses. */
+  /** Handles a message of the thread: responses. */
   protected receive(message: unknown): void {
     for (const answer of message as readonly ThreadAnswer[]) this.#settle(answer)
   }

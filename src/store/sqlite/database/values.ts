@@ -3,7 +3,7 @@ import type { Field } from '../../../contract/contract.ts'
 import type { JsonValue } from '../../../contract/json/json.ts'
 import type { JsonBytes } from '../../sheet-store.ts'
 
-/** Turns a value that the contract has accepted into what its column holds. */
+/** Converts a valid value to its column. */
 export function toColumn(value: JsonValue): SQLInputValue {
   if (value === null) return null
   if (typeof value === 'boolean') return value ? 1 : 0
@@ -11,7 +11,7 @@ export function toColumn(value: JsonValue): SQLInputValue {
   return value
 }
 
-/** Turns what a column holds into the value of its field. */
+/** Converts a column to the value of its field. */
 export function fromColumn({ type }: Pick<Field, 'type'>, stored: SQLOutputValue | undefined): JsonValue {
   if (stored === null || stored === undefined) return null
   if (type === 'boolean') return stored === 1
@@ -19,12 +19,12 @@ export function fromColumn({ type }: Pick<Field, 'type'>, stored: SQLOutputValue
   return stored as string | number
 }
 
-/** Whether a text is worth looking up as an id: SQLite would take a lone surrogate for U+FFFD, and find another record. */
+/** Whether a text can be an id: SQLite would convert a lone surrogate to U+FFFD, and find another record. */
 export function canBeId(text: string): boolean {
   return text.isWellFormed()
 }
 
-/** The bytes of a blob of JSON text. */
+/** Returns the bytes of a blob of JSON text. */
 export function jsonBytes(blob: unknown): JsonBytes {
   if (!(blob instanceof Uint8Array)) throw new Error('SQLite answered with something that is no blob')
   return Buffer.from(blob.buffer, blob.byteOffset, blob.byteLength)

@@ -12,9 +12,9 @@ import { fromColumn } from '../database/values.ts'
 import { MISSING, STALE } from '../../rows/stored-rows.ts'
 
 /**
- * Makes the tables follow a contract (D9): new optional properties get a column, loosened constraints need nothing.
- * Throws ContractError where stored records would lose values or break the contract. `derived` names the fields that
- * derivations compute. To be called in a transaction.
+ * Adapts the tables to a contract (D9): new optional properties get a column, loosened constraints need nothing. Throws
+ * ContractError where stored records would lose values or violate the contract. `derived` names the fields that derivations
+ * compute. Call it in a transaction.
  */
 export function applyContract(db: Connection, contract: Contract, derived: ReadonlySet<string>): void {
   const stored = String(db.get('SELECT contract FROM "$sheet"')?.['contract'])
@@ -36,7 +36,7 @@ export function applyContract(db: Connection, contract: Contract, derived: Reado
   for (const index of wanted) if (!isKept(index, indexes)) db.exec(index.sql)
   db.exec(recordsView(contract))
   db.run('UPDATE "$sheet" SET contract = ?', contract.text)
-  // What the contract refused may be allowed now.
+  // Values that the contract refused may be allowed now.
   db.run(`UPDATE "$failure" SET hash = NULL WHERE error_type = 'ValidationError'`)
 }
 
@@ -66,15 +66,15 @@ function recordsToCheck(db: Connection): RecordsToCheck {
   }
 }
 
-/** Reads the derived fields that the store knows. */
+/** Reads the derived fields of the store. */
 export function loadTargets(db: Connection): readonly StoredTarget[] {
   return db.ask(STORED_TARGETS)
 }
 
 /**
- * Makes the cell states follow the derivations. The cells of a new target are missing, or overridden where the field
- * has a value already; a changed file makes computed cells stale. A target without its derivation keeps its states
- * for the day that it comes back, and is then stale. Keeps every version of the files. To be called in a transaction.
+ * Adapts the cell states to the derivations. The cells of a new target are missing, or overridden where the field has a
+ * value; a changed file makes computed cells stale. A target whose derivation is removed keeps its states, which are stale
+ * should it return. Stores every version of the files. Call it in a transaction.
  */
 export function applyTargets(db: Connection, definitions: readonly TargetDefinition[]): void {
   const known = new Map(loadTargets(db).map((target) => [target.field, target]))
@@ -97,7 +97,7 @@ export function applyTargets(db: Connection, definitions: readonly TargetDefinit
   if (changed.length > 0) new BlockedCells(db, new StoredTargets(loadTargets(db))).recountFrom(changed)
 }
 
-/** Keeps the text of a derivation file, so that it can be told what changed since; writes nothing when it is known. */
+/** Stores the text of a derivation file, so that changes can be explained; does nothing when it is known. */
 function keepVersion(db: Connection, { derivation, sha256, text }: TargetDefinition, at: string): void {
   db.run(
     'INSERT OR IGNORE INTO "$derivation" (file, sha256, text, at) VALUES (?, ?, ?, ?)',
@@ -146,7 +146,7 @@ function updateTarget(db: Connection, target: StoredTarget, definition: TargetDe
     target.id,
   )
   if (target.active && target.sha256 === sha256) return
-  // Mark 0 leaves the cell's mark as it is: a result that is under way is of the old file, but nobody wrote (D28).
+  // Version 0 keeps that of the cell: a computation under way used the old file, but no write happened (D28).
   const stale = db.run(
     `INSERT INTO "$todo" (target, record, state, mark) SELECT target, record, ${STALE}, 0 FROM "$cell" AS cell
      WHERE target = ? AND hash IS NOT NULL

@@ -29,7 +29,7 @@ import { runNumber } from '../../rows/stored-rows.ts'
 
 const SQLITE_CONSTRAINT_UNIQUE = 2067
 
-/** The files of a sheet that the store has to do with (D1). */
+/** The files of a sheet that its store uses (D1). */
 export interface StorePaths {
   readonly database: string
   readonly lock: string
@@ -37,7 +37,7 @@ export interface StorePaths {
   readonly source: string
 }
 
-/** Where the store's files are in a sheet's directory. */
+/** Returns the paths of the store's files in a sheet's directory. */
 export function storePaths(directory: string): StorePaths {
   return {
     database: join(directory, 'sheet.db'),
@@ -50,14 +50,14 @@ export function storePaths(directory: string): StorePaths {
 export interface NewStore {
   readonly contract: Contract
   readonly targets: readonly TargetDefinition[]
-  /** Who imports, for the provenance. */
+  /** The actor of the import, for provenance. */
   readonly actor: string
 }
 
 /**
- * Makes the store of a sheet from `records.jsonl` and what there is of `provenance.jsonl` (D2). It is built under
- * another name and renamed when it is whole, so that an import that stops leaves nothing behind. To be called under
- * the run lock. Throws RecordsError naming file, line and field of a bad line.
+ * Creates the store of a sheet from `records.jsonl` and an existing `provenance.jsonl` (D2). It is built under another name
+ * and renamed when it is complete, so that an import that fails leaves nothing behind. Call it under the run lock. Throws
+ * RecordsError naming file, line and field of an invalid line.
  */
 export function createStore(paths: StorePaths, store: NewStore): void {
   const building = `${paths.database}-new`
@@ -74,12 +74,12 @@ export function createStore(paths: StorePaths, store: NewStore): void {
     )
     const lastSeq = existsSync(paths.log) ? importLog(db, paths.log) : 0
     if (existsSync(paths.source)) importRecords(db, paths.source, { ...store, seq: lastSeq + 1 })
-    // Made of what is there already, an index takes a third of the time.
+    // Created after the records, an index takes a third of the time.
     for (const { sql } of fieldIndexes(store.contract)) db.exec(sql)
     checkUnique(db, paths.source, store.contract)
     applyTargets(db, store.targets)
     db.exec('COMMIT')
-    // Opened for the first time, a store that is in this mode already needs no journal, so that none is ever ours.
+    // A store that is in this mode when it is first opened needs no journal, so that none is ever ours.
     db.exec('PRAGMA journal_mode=WAL')
   } catch (error) {
     db.close()
@@ -88,7 +88,7 @@ export function createStore(paths: StorePaths, store: NewStore): void {
   }
   db.close()
   syncFile(building)
-  // Of a store that was deleted after a crash these may be left; SQLite would play them back into the new one.
+  // A store that was deleted after a crash may have left these; SQLite would play them back into the new one.
   for (const suffix of ['-wal', '-shm']) rmSync(`${paths.database}${suffix}`, { force: true })
   renameSync(building, paths.database)
   syncFile(dirname(paths.database))
@@ -103,7 +103,7 @@ function syncFile(path: string): void {
   }
 }
 
-/** Takes over a log that is there already, and goes on from its last run and proposal; answers with its last seq. */
+/** Imports an existing log, and continues from its last run and proposal; returns its last seq. */
 function importLog(db: Connection, path: string): number {
   let last = 0
   let lastRun = 0
@@ -130,7 +130,7 @@ interface RecordImport extends NewStore {
   readonly seq: number
 }
 
-/** Imports the records of a file; whether `unique` holds, but for that of `id`, is left to {@link checkUnique}. */
+/** Imports the records of a file; {@link checkUnique} checks `unique`, except that of `id`. */
 function importRecords(db: Connection, path: string, { contract, targets, actor, seq }: RecordImport): void {
   const { size, mtimeMs } = statSync(path)
   const derived = new Set(targets.map(({ field }) => field))
@@ -165,12 +165,14 @@ function importRecords(db: Connection, path: string, { contract, targets, actor,
   db.run('INSERT INTO "$import" (seq, first, last) VALUES (?, 1, ?)', seq, count)
 }
 
-/** The lines of a file that have a record. */
+/** Yields the lines of a file that contain records. */
 function* recordLines(path: string, onBytes?: (bytes: Uint8Array) => void): Generator<TextLine, void> {
   for (const line of textLines(path, onBytes)) if (line.text.trim() !== '') yield line
 }
 
-/** Throws RecordsError for the first line with a value of a unique field that an earlier one has. Walks along the fields' indexes. */
+/**
+ * Throws RecordsError for the first line with a value of a unique field that an earlier one has. Scans the fields' indexes.
+ */
 function checkUnique(db: Connection, path: string, { fields }: Contract): void {
   const repeats = fields
     .filter(({ unique, primaryKey }) => unique && !primaryKey)
@@ -183,7 +185,7 @@ function checkUnique(db: Connection, path: string, { fields }: Contract): void {
   throw notUnique(line?.number ?? first.record, first.field.name, first.value)
 }
 
-/** The first record with a value that an earlier one has, counted from 1; none when there is no such. */
+/** Returns the first record with a value that an earlier one has, counted from 1; nothing when there is none. */
 function firstRepeat(db: Connection, field: Field): { field: Field; record: number; value: JsonValue }[] {
   const column = quoted(field.name)
   const repeated = `SELECT 1 FROM "$data" WHERE ${column} IS NOT NULL GROUP BY ${column} HAVING count(*) > 1 LIMIT 1`

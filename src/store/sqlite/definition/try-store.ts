@@ -26,8 +26,8 @@ export interface TrialOptions {
 }
 
 /**
- * Tries whether the store in a directory can be opened with a definition, or made from `records.jsonl` where there is none.
- * Changes nothing in the directory: what opening would change is tried on a copy in the temporary directory. Throws the
+ * Checks whether the store in a directory can be opened with a definition, or created from `records.jsonl` where there is
+ * none. Changes nothing in the directory: the changes of opening are made on a copy in the temporary directory. Throws the
  * ContractError or RecordsError that opening would throw, and LockTimeoutError when another process keeps the store locked.
  */
 export async function tryStore(directory: string, options: TrialOptions): Promise<void> {
@@ -53,7 +53,7 @@ async function tryStored(
   const stored = await whenFree(wait, () => Connection.forLooking(database))
   let isCurrent: boolean
   try {
-    // One state of the store and its log, to which a server may be writing.
+    // In one state of the store and its log, to which a server may be writing.
     stored.exec('BEGIN')
     const sheet = stored.get('SELECT * FROM "$sheet"') ?? {}
     isCurrent = sheet['schema_version'] === SCHEMA_VERSION

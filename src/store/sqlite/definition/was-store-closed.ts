@@ -2,9 +2,9 @@ import { statSync } from 'node:fs'
 import type { StorePaths } from './create-store.ts'
 
 /**
- * Whether the last process that had a store open closed it, rather than being killed: SQLite then removes the write-ahead log. To
- * be asked before the store is opened. An empty one that is younger than the last line of the log was made by a process that
- * only read, such as `colophon validate`.
+ * Whether the last process that had a store open closed it, rather than being killed: SQLite then removes the write-ahead
+ * log. Call it before the store is opened. An empty log that is younger than the last line of the provenance log was
+ * created by a process that only read, such as `colophon validate`.
  */
 export function wasStoreClosed({ database, log }: StorePaths): boolean {
   const ahead = statSync(`${database}-wal`, { throwIfNoEntry: false })

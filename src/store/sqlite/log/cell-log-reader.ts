@@ -10,18 +10,18 @@ import { fromColumn } from '../database/values.ts'
 import { parsedLineOf } from './stored-line.ts'
 
 /**
- * Lines of a life of a record, the latest first, and of those hardly any that say nothing of the field: the store writes
- * the names of fields as JSON.stringify does. So a long log of other fields costs next to nothing.
+ * Selects lines of a life of a record, latest first, nearly all of which concern the field: the store writes the names of
+ * fields as JSON.stringify does. So a long log of other fields costs next to nothing.
  */
 const LINES_OF_FIELD =
   'SELECT line FROM "$provenance" WHERE record = ? AND instr(line, ?) > 0 ORDER BY seq DESC'
-/** In a log that was there before the store, names may be written otherwise. */
+/** Selects lines of an imported log, in which names may be escaped otherwise. */
 const EARLIER_LINES = 'SELECT line FROM "$provenance" WHERE earlier_id = ? ORDER BY seq DESC'
 
-/** A life of a record; null for one that is known from a log of before the store. */
+/** The key of a life of a record; null for a life in an imported log. */
 export type Life = RecordKey | null
 
-/** What the log says of one cell, over all lives of its record. Reads no more of it than is asked for. */
+/** The entries of one cell over all lives of its record. Reads no more of the log than is requested. */
 export class CellLog {
   readonly #db: Connection
   readonly #recordId: string
@@ -37,12 +37,12 @@ export class CellLog {
   }
 
   /**
-   * The entries of the cell, the latest first. Whoever has enough ends the iteration, as `for … of`, `find` and
-   * destructuring do: until then, a statement is under way.
+   * Yields the entries of the cell, latest first. End the iteration early, as `for … of`, `find` and destructuring do:
+   * until then, a statement is open.
    */
   *back(): Generator<JsonObject, void> {
     const statement = this.#db.db.prepare(LINES_OF_FIELD)
-    // Of later lives: what they say is known when an entry of before is found.
+    // Beginnings of later lives; their entries are known when an earlier entry is found.
     const beginnings: Beginning[] = []
     for (const life of this.#lives.toReversed()) {
       let later: JsonObject | undefined
@@ -59,9 +59,9 @@ export class CellLog {
   }
 
   /**
-   * The entry with this seq when it is what the cell holds: its latest entry, or the one that the latest stands for,
-   * being a revert. A revert stands for the entry before the one that it undid, which may be a revert again. Null for
-   * any other seq.
+   * Returns the entry with this seq if its value is that of the cell: it is the latest entry, or the one that the latest
+   * restored by a revert. A revert restores the entry before the one that it undid, which may be a revert again. Returns
+   * null for any other seq.
    */
   inForce(seq: number): PlacedEntry | null {
     let entry: JsonObject | null = null
@@ -78,12 +78,12 @@ export class CellLog {
     return entry === null ? null : { entry, before: null }
   }
 
-  /** The latest entry of the cell before a seq; null when there is none. */
+  /** Returns the latest entry of the cell before a seq; null for none. */
   latestBefore(seq: number): JsonObject | null {
     return this.back().find((entry) => Number(entry['seq']) < seq) ?? null
   }
 
-  /** The entry of the cell with this seq; null when it has none. */
+  /** Returns the entry of the cell with this seq; null for none. */
   at(seq: number): JsonObject | null {
     const row = this.#db.get('SELECT record, earlier_id, line FROM "$provenance" WHERE seq = ?', seq)
     if (row === undefined) return null
@@ -94,12 +94,12 @@ export class CellLog {
     const line = imported ? null : parsedLineOf(row)
     const entry = line === null ? null : entryOfField(line, this.#field.name)
     if (entry !== null) return entry
-    // What the beginning of a life says is not in its line alone.
+    // The entry of a beginning does not follow from its line alone.
     const found = this.back().find((candidate) => Number(candidate['seq']) <= seq)
     return found?.['seq'] === seq ? found : null
   }
 
-  /** What was written to the cell in one life of its record, the latest first. */
+  /** Yields the written entries of the cell in one life of its record, latest first. */
   *#written(life: Life, statement: StatementSync): Generator<JsonObject, void> {
     const { name } = this.#field
     const rows =
@@ -113,22 +113,25 @@ export class CellLog {
     }
   }
 
-  /** `previous` is the value of the life before, `later` the first entry of this one. */
+  /**
+   * Returns the beginning of a life; `previous` is the value of the life before, `later` the first written entry of this
+   * one.
+   */
   #beginning(
     key: RecordKey,
     { previous, later }: { previous: JsonValue; later: JsonObject | undefined },
   ): JsonObject | null {
     const imported = this.#importLine(key)
     if (imported === null) return this.#createdEmpty(key, { previous, later })
-    // The value before the first later entry, or that of today.
+    // The value before the first later entry, or the present one.
     const value = later === undefined ? this.#currentValue(key) : (later['previous'] ?? null)
-    // Null is worth an entry when a log from before the import says otherwise (D34).
+    // Null makes an entry where the imported log has another value (D34).
     return value === null && previous === null
       ? null
       : entryOfImport(imported, { recordId: this.#recordId, field: this.#field.name, value, previous })
   }
 
-  /** The line of the import that brought a record, null when it came otherwise. */
+  /** Returns the line of the import that created a record; null for any other. */
   #importLine(key: RecordKey): JsonObject | null {
     const row = this.#db.get(
       'SELECT line FROM "$import" JOIN "$provenance" USING (seq) WHERE first <= ?1 AND last >= ?1',
@@ -144,8 +147,8 @@ export class CellLog {
   }
 
   /**
-   * What the creation of a record says of a field that it left empty. Worth an entry when the life before ended without
-   * a deletion, with its store, and the log of that time has a value for the cell (D34).
+   * Returns the entry for a field that the creation of a record left empty: one is needed when the previous life ended
+   * without a deletion, in an imported log that has a value for the cell (D34).
    */
   #createdEmpty(
     key: RecordKey,

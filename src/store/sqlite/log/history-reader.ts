@@ -11,9 +11,9 @@ import { jsonBytes } from '../database/values.ts'
 import type { TypedField } from '../sql/json-columns.ts'
 import { parsedLineOf } from './stored-line.ts'
 
-/** Records and lines that are read before other requests have their turn: a few milliseconds. */
+/** Records and lines that are read between two yields to other requests: a few milliseconds. */
 const STEPS_AT_ONCE = 300
-/** Records, and lines of a record, that one statement answers with. */
+/** The most records, and lines of a record, that one statement returns. */
 const ROWS_AT_ONCE = 200
 /** Bytes of lines that are read at once, unless the first line alone has more. */
 const BYTES_AT_ONCE = 1 << 20
@@ -22,11 +22,15 @@ const BYTES_OF_STEP = 16 << 10
 
 const LATER_LINES = `SELECT seq, line, octet_length(line) AS bytes FROM "$provenance" WHERE record = ? AND seq > ? ORDER BY seq LIMIT ?`
 
-/** A read that may take long: every `yield` says how many records and lines have been read since the last, long ones counting as several. */
+/**
+ * A read that may take long: every `yield` is the number of records and lines read since the last, in which long ones count
+ * several times.
+ */
 type Steps<T> = Generator<number, T, void>
 
 /**
- * The entries from which on the past is known; null where the first line has this many bytes or more, which is not read then.
+ * Returns the entries from which on the past is known; null where the first line has this many bytes or more, and is not
+ * read.
  */
 export function historyRange(db: Connection, mostBytes = Number.MAX_SAFE_INTEGER): HistoryRange | null {
   const row = db.get(
@@ -46,15 +50,15 @@ export function historyRange(db: Connection, mostBytes = Number.MAX_SAFE_INTEGER
 export type FieldsAsOf = Omit<PageAsOfQuery, 'fields'> & { readonly fields: readonly TypedField[] }
 
 /**
- * Answers what records were right after an entry of the log, by undoing in thought what later entries did to them.
+ * Reconstructs records as they were right after an entry of the log, by undoing later entries.
  *
- * Each life of a record has a key, and keys are given in the order of creation: the records that existed at a seq are
- * those up to some key, without those whose deletion is not after it. A value then is the one *before* the first later
- * entry that touches its field, and today's when there is none.
+ * Each life of a record has a key, and keys are assigned in the order of creation: the records that existed at a seq are
+ * those up to some key, without those deleted by then. A value is the one *before* the first later entry that changes its
+ * field, or the present one when there is none.
  *
- * That is why an answer may be put together over several turns, whatever is written in between: lines are only ever
- * added, above the seq; a new record gets a later key; and where a value is overwritten that has been read already, or
- * its record is deleted, the line of that has it as `previous`.
+ * A result may therefore combine several reads despite writes between them: lines are only added, with a higher seq; a new
+ * record gets a later key; and when a value that has been read is overwritten, or its record is deleted, the line has it as
+ * `previous`.
  */
 export class HistoryReader {
   readonly #db: Connection
@@ -64,15 +68,15 @@ export class HistoryReader {
   }
 
   /**
-   * The seq of the last entry that is not later than a time, 0 when there is none. Where the clock was put back, so that
-   * entries are not in the order of their times, an entry that is not later and is followed by one that is, or by none.
+   * Returns the seq of the last entry that is not later than a time, 0 for none. Where the clock was set back, so that
+   * entries are not in the order of their times: an entry that is not later and is followed by one that is, or by none.
    */
   seqAt(time: string): number {
-    // The entry `low` and those that it stands for are not later; what is above `high` is.
+    // Invariant: the entry `low`, or the one before it in a gap, is not later; entries above `high` are.
     let [low, high] = [0, lastSeq(this.#db)]
     while (low < high) {
       const middle = Math.ceil((low + high) / 2)
-      // A log that was there before the store may have gaps.
+      // An imported log may have gaps.
       const entry = this.#db.get(
         'SELECT seq, line FROM "$provenance" WHERE seq <= ? ORDER BY seq DESC LIMIT 1',
         middle,
@@ -84,17 +88,17 @@ export class HistoryReader {
     return Number(this.#db.get('SELECT max(seq) AS seq FROM "$provenance" WHERE seq <= ?', low)?.['seq'] ?? 0)
   }
 
-  /** A record as it was; null when it did not exist. */
+  /** Returns a past record; null when it did not exist. */
   record(id: string, fields: readonly TypedField[], seq: number): Promise<JsonBytes | null> {
     return this.#inTurns(this.#record(id, selectionOf(fields), seq))
   }
 
-  /** A page of the records that existed, in creation order. */
+  /** Returns a page of the records that existed, in creation order. */
   page({ fields, ...query }: FieldsAsOf): Promise<PastPage> {
     return this.#inTurns(this.#page(selectionOf(fields), query))
   }
 
-  /** Takes some steps at a time, each time from one state of the store, and lets other requests have their turn. */
+  /** Makes some steps at a time, each group in one state of the store, and yields to other requests between them. */
   async #inTurns<T>(steps: Steps<T>): Promise<T> {
     for (;;) {
       const step = this.#someOf(steps)
@@ -118,7 +122,7 @@ export class HistoryReader {
   }
 
   *#record(id: string, selection: Selection, seq: number): Steps<JsonBytes | null> {
-    // Of the lives that had begun only the last can have been going on.
+    // Of the lives that had begun, only the last can have existed.
     const life = this.#db.get(
       `SELECT max(key) AS key FROM (
          SELECT record AS key FROM "$deleted" WHERE record_id = ?1 UNION ALL SELECT "$seq" FROM "$data" WHERE id = ?1
@@ -135,7 +139,7 @@ export class HistoryReader {
     const records: JsonBytes[] = []
     let bytes = 0
     let next: RecordKey = after ?? 0
-    // One record more than asked for tells whether another page follows.
+    // One record more than requested shows whether another page follows.
     for (let from = next, count = Math.min(limit + 1, ROWS_AT_ONCE); ; count = ROWS_AT_ONCE) {
       const keys = this.#keys(from, last, count)
       for (const key of keys) {
@@ -154,7 +158,7 @@ export class HistoryReader {
     }
   }
 
-  /** Keys that records have or had, in order. */
+  /** Returns keys that records have or had, in order. */
   #keys(after: RecordKey, last: RecordKey, count: number): RecordKey[] {
     return this.#db
       .all(
@@ -167,7 +171,7 @@ export class HistoryReader {
       .map((row) => Number(row['key']))
   }
 
-  /** The key of the last record that was created by then, 0 when none was. */
+  /** Returns the key of the last record created by the seq; 0 for none. */
   #lastKeyAt(seq: number): RecordKey {
     let [low, high] = [0, Number(this.#db.get('SELECT last_record AS key FROM "$sheet"')?.['key'])]
     while (low < high) {
@@ -185,7 +189,7 @@ export class HistoryReader {
     return Number(created?.['seq'])
   }
 
-  /** A record that had been created as it was; null when it had been deleted. */
+  /** Returns a record that had been created as it was; null when it had been deleted. */
   *#asOf(key: RecordKey, selection: Selection, seq: number): Steps<JsonBytes | null> {
     const unchanged = this.#db.get(selection.unchanged, key, seq)?.['$json']
     if (unchanged instanceof Uint8Array) return jsonBytes(unchanged)
@@ -195,16 +199,16 @@ export class HistoryReader {
     return pastRecordJson(this.#db, selection, { row, before })
   }
 
-  /** The seq of the last entry of a record; of one that is gone that is its deletion. */
+  /** Returns the seq of the last entry of a record; for a deleted one that is its deletion. */
   #lastEntry(key: RecordKey): number {
     return Number(this.#db.get('SELECT max(seq) AS seq FROM "$provenance" WHERE record = ?', key)?.['seq'])
   }
 
-  /** The first lines of a record after a seq, with the seq of the last of them. */
+  /** Returns the first lines of a record after a seq, with the seq of the last of them. */
   #laterLines(key: RecordKey, from: number): { lines: (JsonObject | null)[]; bytes: number; last: number } {
     const lines: (JsonObject | null)[] = []
     let [bytes, last] = [0, from]
-    // To its end before others have their turn, who may run the same statement.
+    // Read to its end before other requests, which may run the same statement.
     for (const row of this.#db.prepare(LATER_LINES).iterate(key, from, ROWS_AT_ONCE)) {
       lines.push(parsedLineOf(row))
       last = Number(row['seq'])
@@ -214,7 +218,7 @@ export class HistoryReader {
     return { lines, bytes, last }
   }
 
-  /** What those of the fields were that a later entry touches. */
+  /** Returns the past values of the fields that later entries change. */
   *#valuesBefore(key: RecordKey, { fields }: Selection, seq: number): Steps<Map<string, JsonValue>> {
     const values = new Map<string, JsonValue>()
     for (let from = seq; values.size < fields.length;) {

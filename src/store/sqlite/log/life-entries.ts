@@ -10,8 +10,8 @@ export interface EntryOfLife {
 }
 
 /**
- * Whether an entry is of this life of its record, or of the one whose deletion was reverted to begin it. An import line is of
- * many records, and of none in particular.
+ * Whether an entry belongs to this life of its record, or to the one whose deletion was reverted to begin it. An import
+ * line belongs to no single record.
  */
 export function isOfLife(db: Connection, { seq, key }: EntryOfLife): boolean {
   for (let life: RecordKey | null = key; life !== null; life = lifeBefore(db, life)) {
@@ -26,7 +26,7 @@ export function isOfLife(db: Connection, { seq, key }: EntryOfLife): boolean {
   return false
 }
 
-/** The life that a restored record had before; null for a record that was not restored. */
+/** Returns the previous life of a restored record; null for a record that was not restored. */
 function lifeBefore(db: Connection, key: RecordKey): RecordKey | null {
   const first = db.get('SELECT line FROM "$provenance" WHERE record = ? ORDER BY seq LIMIT 1', key)
   const deletion = restoredFrom(parsedLineOf(first))

@@ -22,16 +22,16 @@ import { quoted } from '../database/schema.ts'
 import { LONG_BYTES, parsedLineOf, SHORT_LINE } from './stored-line.ts'
 import { canBeId, fromColumn, jsonBytes } from '../database/values.ts'
 
-/** Lines that are looked at before other requests have their turn, and bytes of them, beside one line. */
+/** The most lines that are read between two yields to other requests, and the most bytes of them, beside one line. */
 const LINES_AT_ONCE = 500
 const BYTES_AT_ONCE = 1 << 20
 
-/** Questions that are answered before other requests have their turn. */
+/** Queries between two yields to other requests. */
 const QUESTIONS_AT_ONCE = 100
 
 /**
- * The log for readers on the main thread, a few milliseconds at a time; long lines and values are read by the reading thread. Lines are only ever added, so that those up to the
- * last one of now are of one state, whatever is written while they are read.
+ * Reads the log on the main thread, a few milliseconds at a time; the reading thread reads long lines and values. Lines are
+ * only added, so that those up to the present last one are of one state, despite writes while they are read.
  */
 export class LogReader implements LogSource {
   readonly #db: Connection
@@ -70,7 +70,7 @@ export class LogReader implements LogSource {
     return { lines, rest }
   }
 
-  /** The lines that were found, long ones without their text, and where there may be more. */
+  /** Returns the lines that were found, long ones without their text, and the seq from which there may be more. */
   #lines({ life, recordId, field, direction, seq, limit }: LinesQuery): {
     readonly found: readonly { readonly seq: number; readonly text: string | null }[]
     readonly rest: number | null
@@ -91,7 +91,7 @@ export class LogReader implements LogSource {
     return { found, rest: null }
   }
 
-  /** A long line, which is null when it does not name the field; any line for null. */
+  /** Returns a long line, or null when it does not name the field; with null, any line. */
   #longLine(seq: number, field: string | null): Promise<Uint8Array | null> {
     return this.#long.call('line', { seq, containing: field === null ? null : JSON.stringify(field) })
   }
@@ -130,7 +130,7 @@ export class LogReader implements LogSource {
     )
   }
 
-  /** The value before the first later line that says another, or that of now. */
+  /** Returns the value before the first later line that changes it, or the present one. */
   async currentValue({ key, field }: CellOfLife): Promise<JsonValue> {
     const values = new Map<string, JsonValue>()
     let seq = this.#last
@@ -140,7 +140,7 @@ export class LogReader implements LogSource {
         const row = this.#db.get(presentStatement(field), key)
         if (row?.['isLong'] !== 1) return fromColumn(field, row?.['value'])
         const value = await this.#longValue(key, field)
-        // A line that was written meanwhile has the value of before.
+        // A line that was written meanwhile has the value before it.
         if (this.#db.get(LATER_LINE, key, seq, JSON.stringify(field.name)) === undefined) return value
         continue
       }
@@ -164,21 +164,21 @@ export class LogReader implements LogSource {
   }
 }
 
-/** Whether a line may name a field: a long one is not looked into. */
+/** Returns SQL for whether a line may name a field; a long one is not searched. */
 const MAY_NAME = (name: string): string =>
   `iif(octet_length(line) < ${LONG_BYTES}, instr(line, ${name}) > 0, 1)`
 
-/** The first line of a record after a seq that names a field. */
+/** Selects the first line of a record after a seq that names a field. */
 const LATER_LINE = `SELECT seq, ${SHORT_LINE} AS line FROM "$provenance"
   WHERE record = ? AND seq > ? AND ${MAY_NAME('?')} ORDER BY seq LIMIT 1`
 
-/** The value that a field has now, null where it is long. */
+/** Selects the present value of a field, null where it is long. */
 function presentStatement({ name }: Field): string {
   const isLong = `octet_length(${quoted(name)}) >= ${LONG_BYTES}`
   return `SELECT ${isLong} AS "isLong", iif(${isLong}, NULL, ${quoted(name)}) AS "value" FROM "$data" WHERE "$seq" = ?`
 }
 
-/** The lives of a record, oldest first, and whether a log from before the store knows of it. */
+/** Selects the lives of a record, oldest first, and whether an imported log has it. */
 const LIVES = `SELECT EXISTS (SELECT 1 FROM "$provenance" WHERE earlier_id = ?1) AS earlier, (
     SELECT json_group_array(key ORDER BY key) FROM (
       SELECT record AS key FROM "$deleted" WHERE record_id = ?1 UNION SELECT "$seq" FROM "$data" WHERE id = ?1
@@ -186,8 +186,8 @@ const LIVES = `SELECT EXISTS (SELECT 1 FROM "$provenance" WHERE earlier_id = ?1)
   ) AS keys`
 
 /**
- * The lines of a life of a record between two seqs, and whether each may name the field: the store writes the names of
- * fields as JSON.stringify does. A log that was there before the store may write them otherwise.
+ * Selects the lines of a life of a record between two seqs, and whether each may name the field: the store writes the names
+ * of fields as JSON.stringify does. An imported log may escape them otherwise.
  */
 function linesStatement(owner: 'record' | 'earlier_id', direction: LinesQuery['direction']): string {
   const found = `(?5 OR ${MAY_NAME('?4')})`

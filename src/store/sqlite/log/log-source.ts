@@ -3,7 +3,7 @@ import { lastSeq } from '../database/last-entry.ts'
 import type { Connection } from '../database/connection.ts'
 import { lineOf } from './stored-line.ts'
 
-/** The provenance table as the source of the log file; read in pieces, so that no statement stays open. */
+/** Returns the provenance table as the source of the log file; read in pieces, so that no statement stays open. */
 export function logSource(db: Connection): LogSource {
   return {
     lastSeq: () => lastSeq(db),

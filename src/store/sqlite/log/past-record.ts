@@ -7,33 +7,33 @@ import { quoted } from '../database/schema.ts'
 import { recordJsonExpression, type TypedField } from '../sql/json-columns.ts'
 import { fromColumn, jsonBytes, toColumn } from '../database/values.ts'
 
-/** A list of fields, and the statements that answer with them. */
+/** A list of fields, and the SQL to read them. */
 export interface Selection {
   readonly fields: readonly TypedField[]
-  /** The JSON of a record that no entry after a seq has changed, else null. */
+  /** Selects the JSON of a record that no entry after a seq has changed, else null. */
   readonly unchanged: string
-  /** The columns of a record. */
+  /** Selects the columns of a record. */
   readonly columns: string
-  /** The JSON of a record from values for its columns. */
+  /** Makes the JSON of a record from values for its columns. */
   readonly json: string
 }
 
-/** What is known of a record as it was. */
+/** Facts from which a past record is made. */
 export interface PastRecord {
-  /** The columns of today; undefined for a record that is gone. */
+  /** The present columns; undefined for a deleted record. */
   readonly row: StoredRow | undefined
-  /** Where fields had another value. */
+  /** Past values of the fields that have changed. */
   readonly before: ReadonlyMap<string, JsonValue>
 }
 
-/** The JSON of a record as it was. SQLite writes it, so that it is to the byte what a plain read would have answered. */
+/** Returns the JSON of a past record. SQLite writes it, so that its bytes are those of a plain read. */
 export function pastRecordJson(
   db: Connection,
   { fields, json }: Selection,
   { row, before }: PastRecord,
 ): JsonBytes {
   if (fields.some((field) => !canHold(field.type, before.get(field.name) ?? null))) {
-    // A field had another type then; the contract may change like that while there are no records (D9).
+    // A field may have had another type; the contract can change like that while there are no records (D9).
     const valueOf = (field: TypedField): JsonValue =>
       before.get(field.name) ?? (before.has(field.name) ? null : fromColumn(field, row?.[field.name]))
     return Buffer.from(
@@ -47,7 +47,7 @@ export function pastRecordJson(
   return jsonBytes(db.get(json, ...columns)?.['$json'])
 }
 
-/** What it takes to answer with these fields; made once for an answer. */
+/** Returns the SQL for these fields; one serves all records of a response. */
 export function selectionOf(fields: readonly TypedField[]): Selection {
   const columns = fields.map(({ name }) => quoted(name))
   // node:sqlite binds every number as REAL.

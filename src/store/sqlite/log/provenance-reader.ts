@@ -2,7 +2,7 @@ import type { Field } from '../../../contract/contract.ts'
 import { CellLog, type Life } from './cell-log-reader.ts'
 import type { Connection } from '../database/connection.ts'
 
-/** Works out, from the lines of the log, what happened to cells, for the writing thread: it reads all of it at once. */
+/** Reads what happened to cells from the lines of the log, for the writing thread: it reads without pauses. */
 export class ProvenanceReader {
   readonly #db: Connection
 
@@ -10,13 +10,15 @@ export class ProvenanceReader {
     this.#db = db
   }
 
-  /** What there is to read of a cell; null for a record that never existed. */
+  /** Returns the log of a cell; null for a record that never existed. */
   log(recordId: string, field: Field): CellLog | null {
     const lives = this.#lives(recordId)
     return lives.length === 0 ? null : new CellLog(this.#db, { recordId, field, lives })
   }
 
-  /** The lives of a record: deleted and created again, it has several. Oldest first; null for a log from before. */
+  /**
+   * Returns the lives of a record, oldest first: deleted and recreated, it has several; null is that in an imported log.
+   */
   #lives(recordId: string): Life[] {
     const earlier = this.#db.get('SELECT 1 FROM "$provenance" WHERE earlier_id = ? LIMIT 1', recordId)
     const keys = this.#db.all(

@@ -11,14 +11,14 @@ import { canBeId } from '../database/values.ts'
 const DELETION = selectDeletion('?1', '?2')
 const DELETION_UNLESS_LONG = `SELECT seq, record, ${SHORT_LINE} AS line FROM "$provenance" WHERE seq = (SELECT seq FROM (${DELETION}))`
 
-/** Reads a deletion from the log; null when it does not have it. */
+/** Reads a deletion from the log; null when it does not exist. */
 export function readDeletion(db: Connection, { recordId, seq }: DeletionRef): LoggedDeletion | null {
   if (!canBeId(recordId)) return null
   const row = db.get(DELETION, recordId, seq)
   return loggedDeletion(row, deletionIn(parsedLineOf(row), recordId))
 }
 
-/** The same for the main thread: the reading thread reads a long line, which is parsed in turns. */
+/** Reads a deletion on the main thread: the reading thread reads a long line, which is parsed in parts. */
 export async function readDeletionInTurns(
   { db, long }: { readonly db: Connection; readonly long: LongReads },
   { recordId, seq }: DeletionRef,

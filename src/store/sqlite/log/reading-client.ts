@@ -5,7 +5,7 @@ import { ThreadClient } from '../database/thread-client.ts'
 /** Calls to the reading thread. */
 export type LongReads = Pick<ReadingClient, 'call'>
 
-/** The reading thread, as the main thread sees it. Starts with the first call, and again should it have ended. */
+/** The reading thread, as the main thread uses it. Starts with the first call, and again after it has ended. */
 export class ReadingClient {
   readonly #path: string
   #thread: ThreadClient<ReadingOperations> | null = null
@@ -25,14 +25,14 @@ export class ReadingClient {
     return this.#thread.call(operation, argument)
   }
 
-  /** Ends the thread; what was asked for and is not done fails with a StoppingError. */
+  /** Ends the thread; pending requests fail with a StoppingError. */
   async close(): Promise<void> {
     this.#isClosed = true
     await this.#thread?.close()
   }
 
   #start(): ThreadClient<ReadingOperations> {
-    // The same extension as this file's: TypeScript in the repository, JavaScript in the package.
+    // The extension of this file: TypeScript in the repository, JavaScript in the package.
     const extension = import.meta.url.slice(import.meta.url.lastIndexOf('.'))
     const module = new URL(`./reading-thread${extension}`, import.meta.url)
     return new ThreadClient({ name: 'reading', module, workerData: this.#path })

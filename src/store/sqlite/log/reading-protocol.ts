@@ -2,11 +2,11 @@ import type { HistoryRange, PastPage } from '../../sheet-store.ts'
 import type { FieldsAsOf } from './history-reader.ts'
 import type { TypedField } from '../sql/json-columns.ts'
 
-/** Operations of the reading thread: reads that take long where values are long. */
+/** The operations of the reading thread: reads that take long where values are long. */
 export interface ReadingOperations {
-  /** The bytes of a line of the log; null when it does not contain the text. */
+  /** Returns the bytes of a line of the log; null when it does not contain the text. */
   line(request: LineRequest): Uint8Array | null
-  /** The JSON of a record with this key, with these fields; null when there is none. */
+  /** Returns the JSON of these fields of the record with this key; null for none. */
   values(request: ValuesRequest): Uint8Array | null
   history(request: null): HistoryRange
   now(request: null): string
@@ -26,7 +26,7 @@ export interface ValuesRequest {
   readonly fields: readonly TypedField[]
 }
 
-/** A record right after an entry of the log. */
+/** A request for a record right after an entry of the log. */
 export interface RecordAsOf {
   readonly id: string
   readonly fields: readonly TypedField[]

@@ -18,7 +18,7 @@ type Handlers = {
   ) => ReturnType<ReadingOperations[Name]> | Promise<ReturnType<ReadingOperations[Name]>>
 }
 
-/** The reading thread of a store: reads what would keep the main thread from other requests. */
+/** The reading thread of a store: carries out reads that would block the main thread. */
 class ReadingThread implements Handlers {
   readonly #db: Connection
   readonly #history: HistoryReader

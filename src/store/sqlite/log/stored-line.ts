@@ -2,13 +2,13 @@ import type { JsonObject } from '../../../contract/json/json.ts'
 import { parseStored, wholeLine } from '../../../provenance/log-line.ts'
 import type { StoredRow } from '../database/connection.ts'
 
-/** Bytes of a line or value from which on the main thread leaves reading it to the reading thread. */
+/** Bytes of a line or value from which on the reading thread reads it instead of the main thread. */
 export const LONG_BYTES: number = 64 << 10
 
-/** The SQL expression of the text of a line, null where it is long: then SQLite reads no more than its length. */
+/** The SQL expression of the text of a line, null where it is long: then SQLite reads only its length. */
 export const SHORT_LINE: string = `iif(octet_length(line) < ${LONG_BYTES}, line, NULL)`
 
-/** The text of the log's line that a row of the provenance table stands for. */
+/** Returns the line of the log from a row of the provenance table. */
 export function lineOf({ line }: StoredRow): string {
   return wholeLine(String(line))
 }

@@ -3,7 +3,7 @@ import type { CellFailureNote, DerivationVersion } from '../../sheet-store.ts'
 import { storedCellFailure } from '../../rows/stored-rows.ts'
 import type { Connection } from '../database/connection.ts'
 
-/** The failure of a cell whose last try failed; null for any other cell. */
+/** Returns the failure of a cell whose last computation failed; null for any other cell. */
 export function readCellFailure(db: Connection, record: RecordKey, target: string): CellFailureNote | null {
   const row = db.get(
     `SELECT error, error_type, response_body, at, hash FROM "$failure"
@@ -14,7 +14,7 @@ export function readCellFailure(db: Connection, record: RecordKey, target: strin
   return row === undefined ? null : storedCellFailure(row)
 }
 
-/** The versions of a derivation file that were ever in force, newest first; one that came back has its first place. */
+/** Returns the versions of a derivation file, newest first; one that returned has its first position. */
 export function readDerivationVersions(db: Connection, file: string): DerivationVersion[] {
   return db
     .all('SELECT sha256, text, at FROM "$derivation" WHERE file = ? ORDER BY number DESC', file)

@@ -4,7 +4,7 @@ import type { Connection } from '../database/connection.ts'
 import { quoted } from '../database/schema.ts'
 import { canBeId, fromColumn } from '../database/values.ts'
 
-/** Reads these fields of the record with an id, as a proposal is compared with it; null when it does not exist. */
+/** Returns these fields of the record with an id, for comparison with a proposal; null when it does not exist. */
 export function presentRecord(
   db: Connection,
   { id, fields }: { readonly id: string; readonly fields: readonly Field[] },

@@ -37,39 +37,39 @@ import { canBeId, jsonBytes } from '../database/values.ts'
 import { WorkReader } from './work-reader.ts'
 import { hashBytes, readCacheEntry, textOrNull } from '../../rows/stored-rows.ts'
 
-/** Bytes of answers that are kept until the next write. */
+/** The most bytes of responses that are cached until the next write. */
 const ANSWERS_KEPT = 16 << 20
 
-/** Says that what was asked for takes too long for the thread that asks. */
+/** The result of a read that would take too long on the calling thread. */
 export const TOO_LARGE: unique symbol = Symbol('too large')
 
-/** Records that are read without looking first at how much they take. */
+/** Number of records that are read without checking their size first. */
 const FEW_RECORDS = 100
 
-/** Bytes of values that a page may walk over to reach those that it answers with: a few milliseconds. */
+/** The most bytes of values that a page may skip to reach its first record: a few milliseconds. */
 const WALKED_BYTES = 64 << 20
 
-/** Finds where a page at a position starts, in work that does not depend on how many records were deleted. */
+/** Finds the start of a page at a position, at a cost that does not depend on the number of deleted records. */
 const KEY_AT_POSITION = keyAtPosition('?1', '?2')
 
-/** A page that takes no more than walking along the table. */
+/** A page in creation order without a filter. */
 type PlainPage = Omit<PageQuery, 'filter' | 'sort'>
 
-/** A record or a page as it is answered; `version` is that of a record, `next` where the page after a page starts. */
+/** A response of a read; `version` is that of a record, `next` the place after which the next page starts. */
 interface Answer extends VersionedRecord {
   readonly next: PagePlace | null
 }
 
 interface ReadStatements {
-  /** Tells lists of fields apart. */
+  /** The key of the fields in the cache. */
   readonly name: string
   readonly record: string
   readonly page: string
 }
 
 /**
- * Everything that is read from the store but SQL from users, on a connection of its own in the calling thread.
- * Nothing that another connection can change is kept without asking SQLite whether it did.
+ * All reads of the store except SQL from users, on a separate connection in the calling thread. What another connection can
+ * change is cached only as long as SQLite reports no change.
  */
 export class Reader {
   readonly #db: Connection
@@ -79,7 +79,7 @@ export class Reader {
   #selections = new WeakMap<readonly string[], ReadStatements>()
   #contract: Contract
   #bytesOfRecords: string | null = null
-  /** Whether {@link #dataVersion} is known to be the version since the event loop last called anything. */
+  /** Whether {@link #dataVersion} was read since the event loop last called a function. */
   #hasAsked = false
   #dataVersion = -1
 
@@ -90,12 +90,12 @@ export class Reader {
     this.#contract = contract
   }
 
-  /** The connection, for what reads on its own. */
+  /** The connection, for readers in other files. */
   get connection(): Connection {
     return this.#db
   }
 
-  /** Follows a new contract. */
+  /** Sets the contract. */
   use(contract: Contract): void {
     this.#contract = contract
     this.#answers.clear()
@@ -108,7 +108,7 @@ export class Reader {
     await this.#long.close()
   }
 
-  /** One record, null when there is none; {@link TOO_LARGE} for one that takes more than a page may. */
+  /** Returns a record, null when there is none; {@link TOO_LARGE} for one that takes more than a page may. */
   record(id: string, fields: readonly string[]): VersionedRecord | null | typeof TOO_LARGE {
     if (!canBeId(id)) return null
     const { name, record } = this.#statements(fields)
@@ -121,7 +121,7 @@ export class Reader {
     return this.#keep(key, { json: jsonBytes(row['$json']), version: String(row['$version']), next: null })
   }
 
-  /** A page in creation order; {@link TOO_LARGE} where its records take more than a page may. */
+  /** Returns a page in creation order; {@link TOO_LARGE} where its records take more than a page may. */
   page({ fields, limit, after, skip }: PlainPage): Page | typeof TOO_LARGE {
     const { name, page } = this.#statements(fields)
     const from = this.startOf({ after, skip })
@@ -136,13 +136,16 @@ export class Reader {
     return { records, next }
   }
 
-  /** The key after which a page starts. */
+  /** Returns the key after which a page starts. */
   startOf({ after, skip }: Pick<PlainPage, 'after' | 'skip'>): RecordKey {
     const from = after?.key ?? 0
     return skip === 0 ? from : Number(this.#db.get(KEY_AT_POSITION, from, skip)?.['key'])
   }
 
-  /** How much these records take in the store, whichever of their fields are read. Reads only how long each value is. */
+  /**
+   * Returns the bytes of these records in the store, whichever of their fields are requested. Reads only the length of each
+   * value.
+   */
   #storedBytes(from: RecordKey, limit: number): number {
     this.#bytesOfRecords ??= `SELECT sum("$bytes") AS "$bytes" FROM (
       SELECT ${sumOf(this.#contract.fields.map(({ name }) => `ifnull(octet_length(${quoted(name)}), 0)`))} AS "$bytes"
@@ -150,15 +153,15 @@ export class Reader {
     return Number(this.#db.get(this.#bytesOfRecords, from, limit)?.['$bytes'])
   }
 
-  /** The key and the version of a record. */
+  /** Returns the key and the version of a record; null when there is none. */
   placeOf(id: string): { readonly key: RecordKey; readonly version: string } | null {
     const row = this.#db.get('SELECT "$seq", "$version" FROM "$data" WHERE id = ?', id)
     return row === undefined ? null : { key: Number(row['$seq']), version: String(row['$version']) }
   }
 
   /**
-   * The statements that answer with these fields, made once for a list of fields. Bytes, since text would be turned
-   * into a string and back. Names of their own contain `$`: SQLite would take others for fields of that name.
+   * Returns the statements for these fields, made once for a list of fields. They return bytes, since text would be
+   * converted to a string and back. Their aliases contain `$`: SQLite would take others for fields of that name.
    */
   #statements(fields: readonly string[]): ReadStatements {
     let statements = this.#selections.get(fields)
@@ -205,12 +208,12 @@ export class Reader {
     return { total, lastKey, lastSeq: Number(last?.['seq'] ?? 0), targets }
   }
 
-  /** A deletion that the log has; null for none. */
+  /** Returns a deletion of the log; null for none. */
   deletion(asked: DeletionRef): Promise<Deletion | null> {
     return readDeletionInTurns({ db: this.#db, long: this.#long }, asked)
   }
 
-  /** What there is to read of a cell; null for a record that never existed. */
+  /** Returns the log of a cell; null for a record that never existed. */
   log(recordId: string, field: string): CellLog | null {
     return LogReader.cell({ db: this.#db, long: this.#long }, { recordId, field: this.#field(field) })
   }
@@ -258,7 +261,7 @@ export class Reader {
     return inTurn(proposalDetail(source, id))
   }
 
-  /** Reads with several statements from one state of the store. */
+  /** Reads with several statements in one state of the store. */
   #atOnce<T>(read: () => T): T {
     this.#db.exec('BEGIN')
     try {
@@ -268,7 +271,7 @@ export class Reader {
     }
   }
 
-  /** Adds the keys of those of the ids that exist. */
+  /** Adds the keys of the existing records with these ids. */
   recordKeys(ids: readonly string[], keys: Map<string, RecordKey>): void {
     for (const id of ids) {
       const row = canBeId(id) ? this.#db.get('SELECT "$seq" AS key FROM "$data" WHERE id = ?', id) : undefined
@@ -302,7 +305,7 @@ export class Reader {
     return this.#answers.get(key)
   }
 
-  /** Asks once for all reads that the event loop has called for together: nobody has written and been told so between them. */
+  /** Checks for writes once for all reads of one turn of the event loop: no response to a write was sent between them. */
   #forgetOutdated(): void {
     if (this.#hasAsked) return
     this.#hasAsked = true
@@ -329,7 +332,7 @@ export class Reader {
   }
 }
 
-/** The sum of these expressions, as deep as a balanced tree: SQLite takes no expression that is 1000 deep. */
+/** Returns the sum of these expressions as a balanced tree: SQLite limits the depth of expressions to 1000. */
 function sumOf(parts: readonly string[]): string {
   if (parts.length <= 1) return parts[0] ?? '0'
   const middle = Math.ceil(parts.length / 2)

@@ -9,7 +9,7 @@ import { fromColumn } from '../database/values.ts'
 import { inputPage, LONG_VALUE_BYTES, longFields, type InputPage } from '../../rows/input-bytes.ts'
 import { pendingInput, TODO_STATES, workCell } from '../../rows/stored-rows.ts'
 
-/** Finds what a run has to do, and reads what that takes. */
+/** Finds the pending cells of a run, and reads the inputs of their computations. */
 export class WorkReader {
   readonly #db: Connection
 
@@ -17,7 +17,10 @@ export class WorkReader {
     this.#db = db
   }
 
-  /** The next records with work. To be called in a transaction: marks and inputs must be of one state of the store. */
+  /**
+   * Returns the next records with pending cells. Call it in a transaction: versions and inputs must be of one state of the
+   * store.
+   */
   read(query: WorkQuery, contract: Contract): WorkItem[] {
     const known = this.#targets()
     const targets = query.targets.map((field) => known.get(field)?.id ?? 0)
@@ -67,9 +70,9 @@ export class WorkReader {
     return [...new Set(perTarget)].toSorted((a, b) => a - b).slice(0, limit)
   }
 
-  /** The next records whose cell of a target has work, or is in a state. */
+  /** Returns the keys of the next records whose cell of a target is pending, or in a state. */
   #todoKeys(target: number, { state, ready = false, limit }: WorkQuery, from: RecordKey): RecordKey[] {
-    // Many missing cells need not be gone through to learn that none is stale, nor many blocked ones that none is ready.
+    // Avoids scanning many missing cells to find that none is stale, or many blocked ones to find that none is ready.
     const cells = state ?? 'missing + stale + failed'
     const counted = this.#db.get(
       `SELECT ${cells} AS cells, missing + stale + failed - blocked AS ready FROM "$target" WHERE id = ?`,
@@ -113,13 +116,13 @@ export class WorkReader {
 /** An input of a derivation. */
 interface Input {
   readonly field: Field
-  /** The number of the target that it is itself; null for a field that is not derived. */
+  /** The store's id of the input as a target; null for a field that is not derived. */
   readonly target: number | null
 }
 
 /**
- * Records of a list of keys, in their order, each with its inputs and the state of each target's cell in one row. Target ids
- * are the store's own numbers.
+ * Returns a statement for records of a list of keys, in their order, each with its inputs and the state of each target's
+ * cell in one row. Target ids are those of the store.
  */
 function itemsStatement(
   inputs: readonly Input[],
@@ -157,17 +160,17 @@ function itemsStatement(
     WHERE data."$seq" IN (SELECT value FROM json_each(?)) ORDER BY data."$seq"`
 }
 
-/** A column, or a blob where its value is left out: no column holds one. */
+/** Returns a column, or a blob where its value is left out: no column holds one. */
 function column(name: string, isLong: boolean): string {
   return isLong ? `iif(octet_length(${name}) >= ${LONG_VALUE_BYTES}, x'', ${name})` : name
 }
 
-/** The bytes of the fields' values, which SQLite knows without reading them. */
+/** Returns the bytes of the fields' values, which SQLite knows without reading them. */
 function octets(fields: readonly Field[]): string {
   return ['0', ...fields.map(({ name }) => `coalesce(octet_length(${quoted(name)}), 0)`)].join(' + ')
 }
 
-/** A row of {@link itemsStatement}. */
+/** Returns the item from a row of {@link itemsStatement}. */
 function workItem(
   row: StoredTuple,
   inputs: readonly Input[],

@@ -5,7 +5,7 @@ import { asRecordsError } from '../database/connection.ts'
 import { copyStore } from './snapshot.ts'
 import type { SnapshotOrder } from './take-snapshot.ts'
 
-/** A thread that copies a store and ends. */
+/** Copies a store on this thread, and ends it. */
 function answer({ database, directory }: SnapshotOrder): SnapshotAnswer {
   try {
     return { snapshot: copyStore(database, directory) }

@@ -10,13 +10,13 @@ import { recordJsonExpression } from '../sql/json-columns.ts'
 import { jsonBytes } from '../database/values.ts'
 import { lineOf } from '../log/stored-line.ts'
 
-/** Lines read at once, so that no statement stays open over a large table. */
+/** Lines that are read at once, so that no statement stays open over a large table. */
 const LINES_AT_ONCE = 1000
 
 /**
- * Copies a store as it is at this moment, all in one state: `sheet.db`, and from it `records.jsonl` and
- * `provenance.jsonl`. Other connections go on meanwhile. Takes as long as the store is large, so it is for a thread of its
- * own. What was deleted is in no page of the copy; cursors of the original are none of the copy's.
+ * Copies a store in one state: `sheet.db`, and from it `records.jsonl` and `provenance.jsonl`, while other connections
+ * continue. The time grows with the store, so run it on a separate thread. No page of the copy contains deleted records;
+ * cursors of the original are not valid for the copy.
  */
 export function copyStore(database: string, directory: string): StoreSnapshot {
   const paths = storePaths(directory)
@@ -42,7 +42,7 @@ export function copyStore(database: string, directory: string): StoreSnapshot {
   }
 }
 
-/** The store's pages without those that are free, as one reader sees them. */
+/** Copies the used pages of the store in one state. */
 function vacuumInto(database: string, path: string): void {
   rmSync(path, { force: true })
   const db = Connection.forLooking(database)
@@ -53,7 +53,7 @@ function vacuumInto(database: string, path: string): void {
   }
 }
 
-/** Writes the log as `provenance.jsonl` has it; answers with its last seq. */
+/** Writes the log as `provenance.jsonl`; returns its last seq. */
 function writeLog(db: Connection, path: string): number {
   let last = 0
   const file = new LineFile(path)
@@ -72,12 +72,12 @@ function writeLog(db: Connection, path: string): number {
 
 interface WrittenRecords {
   readonly size: number
-  /** When the file was last changed, in whole seconds, which every file system keeps. */
+  /** Time of the file's last change, in whole seconds, which every file system keeps. */
   readonly at: number
   readonly sha256: string
 }
 
-/** Writes the records as `records.jsonl` may have them, in creation order. */
+/** Writes the records as `records.jsonl`, in creation order. */
 function writeRecords(db: Connection, path: string, contract: Contract): WrittenRecords {
   const json = recordJsonExpression(contract.fields)
   const file = new LineFile(path)
@@ -95,7 +95,10 @@ function writeRecords(db: Connection, path: string, contract: Contract): Written
   return { size: file.size, at, sha256: file.sha256() }
 }
 
-/** Goes through what a statement answers to the last number seen and how many to read; `each` answers with its number. */
+/**
+ * Calls `each` for all rows of a statement, whose parameters are the last number and a limit; `each` returns the number of
+ * its row.
+ */
 function forEachLine(db: Connection, sql: string, each: (row: StoredRow) => number): void {
   for (let after = 0; ;) {
     const rows = db.all(sql, after, LINES_AT_ONCE)

@@ -18,7 +18,7 @@ import {
 } from '../database/schema.ts'
 import { toColumn } from '../database/values.ts'
 
-/** Tables of a store that are copied as they are, column by column. */
+/** Tables of a store that are copied unchanged, column by column. */
 export const COPIED_TABLES = [
   '$target',
   '$cell',
@@ -40,13 +40,13 @@ export const COPIED_TABLES = [
 
 export type CopiedTable = (typeof COPIED_TABLES)[number]
 
-/** Columns of a table, in its order, and those of them by which it is sorted. */
+/** Columns of a table, in its order, and the columns by which it is sorted. */
 export interface TableShape {
   readonly columns: readonly string[]
   readonly key: readonly string[]
 }
 
-/** The facts of a store that its tables do not have, by the names of SQLite's `$sheet`. */
+/** The facts of a store that are not in its other tables, by the names of SQLite's `$sheet`. */
 export interface CopiedSheet {
   readonly records: number
   readonly last_record: number
@@ -59,20 +59,20 @@ export interface CopiedSheet {
 }
 
 /**
- * What the store of a sheet's directory is, `sheet.db`, `records.jsonl` and `provenance.jsonl`, being made from the tables of
- * another engine: these are put in table by table, each sorted by its key, and `finish` makes it a store that can be
- * opened. Blocks its thread. Everything throws RecordsError where a file cannot be written.
+ * Builds the store of a sheet's directory, `sheet.db`, `records.jsonl` and `provenance.jsonl`, from the tables of another
+ * engine: rows are added table by table, each sorted by its key, and `finish` completes a store that can be opened. Blocks
+ * its thread. All methods throw RecordsError where a file cannot be written.
  */
 export class SqliteCopy {
   readonly #contract: Contract
   readonly #paths: StorePaths
   readonly #files: CopyFiles
   readonly #insertRecord: string
-  /** Where `seq` and `line` stand among the columns of the log. */
+  /** Indexes of `seq` and `line` among the columns of the log. */
   readonly #logColumns: readonly [number, number]
   #lastSeq = 0
 
-  /** Replaces what the directory has of these files. */
+  /** Replaces existing files of the directory. */
   constructor(directory: string, contract: Contract) {
     this.#contract = contract
     this.#paths = storePaths(directory)
@@ -115,7 +115,7 @@ export class SqliteCopy {
     })
   }
 
-  /** Makes it a store, with a cursor key of its own. */
+  /** Completes the store, with a new cursor key. */
   finish(sheet: CopiedSheet): void {
     onFiles(() => {
       this.#files.log.end()
@@ -123,7 +123,7 @@ export class SqliteCopy {
     })
   }
 
-  /** Lets go of the files, whether it was finished or not. */
+  /** Closes the files, whether it was finished or not. */
   close(): void {
     const { db, log, records } = this.#files
     onFiles(() => {
@@ -133,7 +133,7 @@ export class SqliteCopy {
     })
   }
 
-  /** Ends `records.jsonl`; answers with what `$sheet` has of the file that counts as the one that was imported. */
+  /** Completes `records.jsonl`; returns the facts of `$sheet` about the imported file, which it counts as. */
   #finishRecords(): Facts {
     const { records } = this.#files
     records.end()

@@ -9,15 +9,17 @@ import type { CopiedTable } from './sqlite-copy.ts'
 import { lineOf } from '../log/stored-line.ts'
 import { fromColumn } from '../database/values.ts'
 
-/** Rows that are read as they are gone through, and the names of their columns. */
+/** Rows that are read as they are iterated, and the names of their columns. */
 export interface SourceRows {
   readonly columns: readonly string[]
   readonly rows: IteratorObject<StoredRow>
 }
 
-/** The `sheet.db` of a sheet that is to go on in another engine. Blocks its thread as it reads; throws RecordsError where that fails. */
+/**
+ * The `sheet.db` of a sheet that is moved to another engine. Blocks its thread during reads; throws RecordsError where they
+ * fail.
+ */
 export class SqliteSource {
-  /** The contract that it follows. */
   readonly contract: Contract
   readonly #db: Connection
 
@@ -27,8 +29,8 @@ export class SqliteSource {
   }
 
   /**
-   * Opens it as the engine does: it is checked first, and brought to this version. Throws RecordsError for anything else
-   * than the store of a sheet, LockTimeoutError when others keep it locked for so many milliseconds.
+   * Opens the file as the engine does: checks it first, and migrates it to this version. Throws RecordsError for anything
+   * but the store of a sheet, LockTimeoutError when others keep it locked for so many milliseconds.
    */
   static async open(path: string, lockTimeoutMs: number): Promise<SqliteSource> {
     const wait = { deadline: performance.now() + lockTimeoutMs, what: 'sheet.db' }
@@ -36,7 +38,7 @@ export class SqliteSource {
     return new SqliteSource(db, parseStoredContract(String(sheet['contract'])))
   }
 
-  /** Has all that `read` reads be of one state. */
+  /** Makes all that `read` reads be of one state. */
   async inOneState<T>(read: () => Promise<T>): Promise<T> {
     reading(() => this.#db.exec('BEGIN'))
     try {
@@ -46,25 +48,25 @@ export class SqliteSource {
     }
   }
 
-  /** The row of `$sheet`, with the `seq` of the last line of the log as `last_seq`. */
+  /** Returns the row of `$sheet`, with the `seq` of the last line of the log as `last_seq`. */
   sheet(): StoredRow {
     const sql = 'SELECT *, (SELECT max(seq) FROM "$provenance") AS last_seq FROM "$sheet"'
     return reading(() => this.#db.get(sql)) ?? {}
   }
 
-  /** The rows of a table; those of the log with whole lines. */
+  /** Returns the rows of a table; those of the log with whole lines. */
   rows(table: CopiedTable): SourceRows {
     const { columns, rows } = this.#read(`SELECT * FROM ${quoted(table)}`)
     if (table !== '$provenance') return { columns, rows }
     return { columns, rows: rows.map((row) => ({ ...row, line: lineOf(row) })) }
   }
 
-  /** The rows of the records, in creation order. */
+  /** Returns the rows of the records, in creation order. */
   records(): SourceRows {
     return this.#read('SELECT * FROM "$data" ORDER BY "$seq"')
   }
 
-  /** The value of a field in a row of {@link records}. */
+  /** Returns the value of a field in a row of {@link records}. */
   value(field: Field, row: StoredRow): JsonValue {
     return fromColumn(field, row[field.name])
   }

@@ -7,7 +7,7 @@ import {
 } from '../../condition.ts'
 import { momentOf, quoted } from '../database/schema.ts'
 
-/** Puts a value into a statement, and returns what stands for it there. */
+/** Puts a value into a statement, and returns its placeholder. */
 export type PutOperand = (value: string | number) => string
 
 /** An expression with its parameters, in their order. */
@@ -26,14 +26,14 @@ export function bindCondition(condition: Condition, table: string): BoundConditi
   return { sql: new ConditionSql(table, put).of(condition), params }
 }
 
-/** The same as text that a person can edit and use as a filter, with its values as literals. */
+/** Compiles a condition to text that a person can edit and use as a filter, with its values as literals. */
 export function conditionText(condition: Condition): string {
   const put: PutOperand = (value) =>
     typeof value === 'number' ? String(value) : `'${value.replaceAll("'", "''")}'`
   return new ConditionSql('records', put).of(condition)
 }
 
-/** Compiles conditions; its expressions need no brackets where AND joins them. */
+/** Compiles conditions to expressions that need no brackets where AND joins them. */
 class ConditionSql {
   readonly #table: string
   readonly #put: PutOperand
@@ -97,7 +97,10 @@ class ConditionSql {
     }
   }
 
-  /** Timestamps may have different offsets: the moment is compared, to the millisecond. */
+  /**
+   * Returns the SQL by which a field is compared: timestamps, which may have different offsets, by their time to the
+   * millisecond.
+   */
   #comparable({ type }: ConditionField, sql: string): string {
     return type === 'timestamp' ? momentOf(sql) : sql
   }
@@ -128,12 +131,12 @@ class ConditionSql {
     return `EXISTS (SELECT 1 FROM json_tree(${this.#qualified(field)}) AS item WHERE ${inKey} OR ${inValue})`
   }
 
-  /** The place at which a text begins in another, whatever its case; 0 for nowhere. */
+  /** Returns SQL for the position at which a text begins in another, ignoring case; 0 for none. */
   #place(sql: string, wanted: string): string {
     return placeOf(sql, wanted, this.#put)
   }
 
-  /** Whether an array has any of the items. */
+  /** Returns the condition that an array has any of the items. */
   #hasItem(field: ConditionField, items: readonly Operand[]): string {
     const kinds = Map.groupBy(items, (item) => (item === null ? 'null' : typeof item))
     const matches = [...kinds].map(([kind, ofKind]) => {
@@ -153,13 +156,13 @@ class ConditionSql {
     return `EXISTS (SELECT 1 FROM ${items_} WHERE ${matches.join(' OR ')})`
   }
 
-  /** The column with its table, since json_each has columns that fields may be called like. */
+  /** Returns the column with its table, since json_each has columns whose names fields can have. */
   #qualified({ name }: ConditionField): string {
     return `${this.#table}.${quoted(name)}`
   }
 }
 
-/** SQL for the place at which a text begins in another, whatever its case; 0 for nowhere. */
+/** Returns SQL for the position at which a text begins in another, ignoring case; 0 for none. */
 export function placeOf(sql: string, wanted: string, put: PutOperand): string {
   const { text, replaced } = foldCase(wanted)
   const folded = replaced.reduce(

@@ -1,7 +1,7 @@
 import type { Field } from '../../../contract/contract.ts'
 import { quoted } from '../database/schema.ts'
 
-/** As much of a field as reading it takes. */
+/** The members of a field that reading it needs. */
 export type TypedField = Pick<Field, 'name' | 'type'>
 
 /** Returns the name and type of fields, which is all that another thread or process needs to read them. */
@@ -13,14 +13,14 @@ export function typed(fields: readonly TypedField[]): readonly TypedField[] {
 const MAX_ARGUMENTS = 1000
 
 /**
- * A SQL expression whose value is the JSON text of a record with these fields in this order (D12): null for no value,
- * true and false for booleans, arrays and objects as JSON. `alias` names the table when columns need it.
- * Works for up to 1000 fields without coming near the limit on expression depth.
+ * Returns an expression for the JSON text of a record with these fields in this order (D12): null for no value, true and
+ * false for booleans, arrays and objects as JSON. `alias` names the table when columns need it. Works for up to 1000 fields
+ * within the limit on expression depth.
  *
- * Measured on 20 mixed fields (page of 50 / one record): concat() 102 / 6.3 µs, format() 115 / 6.3, a balanced tree
- * of `||` 122 / 7.0, json_object() 130 / 7.9: json_object parses every array and quotes every key again.
- * Fetched as `CAST(… AS BLOB)` the bytes can be sent as they are; as text with characters beyond ASCII, making the
- * JavaScript string takes as long again as the page itself.
+ * Measured on 20 mixed fields (page of 50 / one record): concat() 102 / 6.3 µs, format() 115 / 6.3, a balanced tree of `||`
+ * 122 / 7.0, json_object() 130 / 7.9: json_object parses every array and quotes every key again. Fetched as `CAST(… AS
+ * BLOB)` the bytes can be sent unchanged; as text with characters beyond ASCII, creating the JavaScript string takes as
+ * long again as the page itself.
  */
 export function recordJsonExpression(fields: readonly TypedField[], alias?: string): string {
   if (fields.length === 0) return `'{}'`
@@ -32,7 +32,7 @@ export function recordJsonExpression(fields: readonly TypedField[], alias?: stri
   return concat([...parts, `'}'`])
 }
 
-/** A SQL expression for the JSON text of one field's value, never NULL; `column` is the SQL that names it. */
+/** Returns an expression for the JSON text of one field's value, never NULL; `column` is the SQL that names it. */
 function fieldJsonExpression(field: TypedField, column: string): string {
   switch (field.type) {
     case 'boolean':

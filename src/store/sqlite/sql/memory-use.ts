@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 
-/** Bytes of memory that the process itself has taken: on Linux without mapped files, elsewhere all that is resident. */
+/** Returns the bytes of memory of the process: on Linux without mapped files, elsewhere all resident memory. */
 export function memoryUse(): number {
   if (process.platform !== 'linux') return process.memoryUsage.rss()
   const kilobytes = /^RssAnon:\s*(\d+) kB$/m.exec(readFileSync('/proc/self/status', 'latin1'))?.[1]

@@ -12,26 +12,29 @@ import { checkFilter, type CheckedSql } from './sql-checks.ts'
 import type { SqlDatabase } from './sql-database.ts'
 import { toQueryError } from './sql-errors.ts'
 
-/** A page of records that takes more than walking along the table: filtered or sorted. */
+/** A page of filtered or sorted records. */
 export interface PageRun {
-  /** The fields of the answer, in its order. */
+  /** The fields of the response, in its order. */
   readonly fields: readonly TypedField[]
   /** The contract's fields, which the filter may name. */
   readonly allFields: readonly TypedField[]
   readonly limit: number
-  /** Records after this place; null starts at the first. */
+  /** The place after which the page begins; null for the first record. */
   readonly after: PagePlace | null
-  /** From a user; null for all records. */
+  /** A filter from a user; null for all records. */
   readonly filter: string | null
-  /** As data; both must hold. None when absent. */
+  /** A condition as data; it must hold as well as the filter. None when absent. */
   readonly where?: Condition | null
-  /** Creation order when there are none. */
+  /** Empty for the order of creation. */
   readonly sort: readonly SortTerm[]
-  /** So many records are passed over. */
+  /** Number of records to skip. */
   readonly skip: number
 }
 
-/** Writes a page as a JSON array and returns where the next one starts after, or null (D11, D16). Throws QueryError. */
+/**
+ * Writes a page as a JSON array and returns the place after which the next one starts, or null (D11, D16). Throws
+ * QueryError.
+ */
 export function runPage(database: SqlDatabase, run: PageRun, answer: SqlAnswer): PagePlace | null {
   return withFilter(database, run.filter, (filter) => writePage(database, { ...run, filter }, answer))
 }
@@ -52,7 +55,7 @@ export function withFilter<T>(
   })
 }
 
-/** Which records are wanted. */
+/** Selects records. */
 export interface WantedRecords {
   /** An expression from a user, proven to be one; null for all records. */
   readonly filter: string | null
@@ -60,8 +63,8 @@ export interface WantedRecords {
 }
 
 /**
- * The records that a filter and a condition let through, as a table `records` with these columns, and the parameters of
- * that. The filter stands alone in its WHERE. `piece` is a condition of the program's own, with its parameters.
+ * Returns the records that a filter and a condition select, as a table `records` with these columns, and the parameters of
+ * that SQL. The filter is alone in its WHERE. `piece` is a condition of the program, with its parameters.
  */
 export function filteredRecords(
   columns: string,
@@ -81,8 +84,8 @@ const DATA = '"$data"'
 const EVERYTHING: BoundCondition = { sql: '', params: [] }
 
 /**
- * Proves that a filter is one expression over `records`. Alone in brackets, `1=1) OR (1=1` would pass; alone without,
- * `1 THEN 2 WHEN 3` would; no text is known that passes both and is not an expression.
+ * Proves that a filter is one expression over `records`. Alone in brackets, `1=1) OR (1=1` would pass; alone without, `1
+ * THEN 2 WHEN 3` would; no text is known that passes both and is not an expression.
  */
 function confineFilter(database: SqlDatabase, { text, names }: CheckedSql): void {
   const shapes = [
@@ -115,7 +118,7 @@ type PageRow = readonly [key: number, json: Uint8Array, ...values: SortValue[]]
 /** A statement, or a part of one, with its parameters in their order. */
 type BoundSql = BoundCondition
 
-/** Writes the records of a page as they are found, perhaps by several statements, until it has as many, or as many bytes, as it may. */
+/** Writes the records of a page as they are found, perhaps by several statements, up to its limit of records or bytes. */
 class PageWriter {
   readonly database: SqlDatabase
   readonly #answer: SqlAnswer
@@ -132,12 +135,12 @@ class PageWriter {
     answer.text('[')
   }
 
-  /** How many records to look for: those that are wanted yet, and one to know whether any follow. */
+  /** Number of records to look for: the rest of the page, and one to know whether any follow. */
   get wanted(): number {
     return this.#full ? 0 : this.#limit - this.#count + 1
   }
 
-  /** Writes the records that a statement finds; answers with how many rows it had. */
+  /** Writes the records that a statement finds; returns the number of its rows. */
   add({ sql, params }: BoundSql): number {
     let found = 0
     for (const [key, json, ...values] of rowsOf(
@@ -158,14 +161,14 @@ class PageWriter {
     return found
   }
 
-  /** The place of the last record when others follow, else null. */
+  /** Completes the page; returns the place of the last record when others follow, else null. */
   finish(): PagePlace | null {
     this.#answer.text(']')
     return this.#full ? this.#last : null
   }
 }
 
-/** Finds the records of each part by what they are sorted by, and only then makes their JSON. */
+/** Finds the records of each part by their sort columns, and only then makes their JSON. */
 function writeSorted(page: PageWriter, run: PageRun): void {
   const { sort, fields, allFields } = run
   const columns = `"$seq"${sortColumns(sort)}, ${allFields.map(({ name }) => quoted(name)).join(', ')}`
@@ -183,31 +186,31 @@ function writeSorted(page: PageWriter, run: PageRun): void {
         ORDER BY ${orderBy.replace('"$seq"', 'place."$seq"')}`,
       params: [...wanted.params, ...params, page.wanted, skip],
     })
-    // Passed over were all records of the part, or as many as there were to pass over.
+    // Skipped were all records of the part, or as many as had to be.
     if (skip > 0)
       skip =
         rows > 0 ? 0 : skip - countRows(page.database, { sql: part, params: [...wanted.params, ...params] })
   }
 }
 
-/** The number of rows that a statement has. */
+/** Returns the number of rows of a statement. */
 export function countRows(database: SqlDatabase, { sql, params }: BoundSql): number {
   const [row] = rowsOf(database.prepare(`SELECT count(*) FROM (${sql})`), params)
   return Number(row?.[0])
 }
 
-/** Records gone through in creation order before an index is asked where the others are. */
+/** Records that are scanned in creation order before an index is considered. */
 const FIRST_PIECE = 5000
 
-/** As long as what was found promises a full page within so many records, the list is gone through on. */
+/** The scan continues as long as its hits promise a full page within so many records. */
 const WORTH_GOING_ON = 100_000
 
 /**
- * Where an index has all that a filter asks for, and what it lets through is a range of it, SQLite would either go through
- * all records in order or read the range and sort it, however few are asked for. So a piece of the list is gone through
- * first: mostly it has enough of them, or promises that the next will. Only then the index is asked, which takes as
- * long as the range is. Records that an index leads to one by one are thirty times slower to look at than in their order,
- * so that a filter that needs more than the index goes through them.
+ * Writes a page in creation order. Where a filter selects a range of an index, SQLite would either scan all records in
+ * order or read the range and sort it, however few are requested. So a piece of the list is scanned first: mostly it
+ * contains enough, or promises that the next will. Only then the index is considered, which takes as long as the range is.
+ * Records that an index finds one by one are thirty times slower to read than in their order, so that a filter on fields
+ * outside the index scans them.
  */
 function writeInCreationOrder(page: PageWriter, run: PageRun): void {
   let above = run.after?.key ?? 0
@@ -223,26 +226,26 @@ function writeInCreationOrder(page: PageWriter, run: PageRun): void {
     )
     if (page.wanted === 0) return
     above += records
-    // Twice as many as there should be needed. What was not found at all may be anywhere.
+    // Twice the expected need. When nothing was found, hits may be anywhere.
     records = found === 0 ? Infinity : Math.max(FIRST_PIECE, Math.ceil((2 * records * page.wanted) / found))
   }
   page.add(inCreationOrder(run, { wanted: page.wanted, above, way }))
 }
 
 interface Piece {
-  /** How many records. */
+  /** Number of records to find. */
   readonly wanted: number
   /** Records with keys above this one. */
   readonly above: number
   readonly way: Way
 }
 
-/** In order up to a key, or to the end; by an index, sorting what it finds; as SQLite sees fit. */
+/** The access path: a scan in order up to a key, or to the end; an index, with a sort; or SQLite's choice. */
 type Way = { readonly upTo: number } | 'in order' | 'by an index' | 'any'
 
 /**
- * The cursor's condition stands in a query of its own, so that it never shares a WHERE with the filter. JSON is made only
- * of the records that are found.
+ * Returns the statement for records in creation order. The cursor's condition is in a separate query, so that it never
+ * shares a WHERE with the filter. JSON is made only of the records that are found.
  */
 function inCreationOrder(
   { fields, allFields, filter, where, skip }: PageRun,
@@ -250,7 +253,7 @@ function inCreationOrder(
 ): BoundSql {
   const columns = ['"$seq"', ...allFields.map(({ name }) => quoted(name))].join(', ')
   const upTo = typeof way === 'object' ? [way.upTo] : []
-  // The plus keeps SQLite from taking the order of the table, in which it would go through all records.
+  // The plus keeps SQLite from using the order of the table, in which it would scan all records.
   const key = way === 'by an index' ? '+"$seq"' : '"$seq"'
   const hint = way === 'by an index' || way === 'any' ? '' : 'NOT INDEXED'
   const between = `${key} > ?${upTo.length > 0 ? ` AND ${key} <= ?` : ''}`
@@ -264,7 +267,7 @@ function inCreationOrder(
   }
 }
 
-/** How to find what a filter lets through, where that is a range of an index, which does not come in creation order. */
+/** Returns the access path for a filter that selects a range of an index, which is not in creation order. */
 function wayOf(database: SqlDatabase, run: PageRun): Way {
   const plan = planOf(database, run, 'any')
   if (plan.index && !(plan.sorts && plan.range)) return 'any'

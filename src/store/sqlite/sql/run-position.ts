@@ -5,13 +5,13 @@ import { heldColumns, sortColumn, sortColumns, sortedParts } from './sort-sql.ts
 import type { SqlDatabase } from './sql-database.ts'
 import type { SortValue } from '../../sheet-store.ts'
 
-/** Asks for the place of a record in a list. */
+/** A request for the position of a record in a list. */
 export type PositionRun = Pick<PageRun, 'allFields' | 'filter' | 'where' | 'sort'> & { readonly id: string }
 
-/** How many records of a list come before one; null when it is not in the list. Throws QueryError. */
+/** Returns the number of records before one in a list; null when it is not in the list. Throws QueryError. */
 export function runPosition(database: SqlDatabase, run: PositionRun): number | null {
   const { id, allFields, where = null } = run
-  // No part of the list is read along an index: all that comes before is counted.
+  // The list is not read along an index: all records before this one are counted.
   const sort = run.sort.map((term) => ({ ...term, indexed: false }))
   return withFilter(database, run.filter, (filter) => {
     const columns = `"$seq"${sortColumns(sort)}, ${allFields.map(({ name }) => quoted(name)).join(', ')}`

@@ -10,12 +10,12 @@ import type { SqlDatabase } from './sql-database.ts'
 import { duplicateColumn } from '../../rules/sql-errors.ts'
 import { DATA_TABLE } from './sql-guard.ts'
 
-/** A statement from a user, with what the answer may be. */
+/** A statement from a user, with the limits of its result. */
 export interface QueryRun extends QueryOfFields {
   readonly maxRows: number
 }
 
-/** The JSON text of a value that SQLite made. */
+/** Returns the JSON text of a value of SQLite. */
 type ToJson = (value: SQLOutputValue) => string
 
 /** Runs a statement from a user and writes the query result as JSON (D18, D19). Throws QueryError. */
@@ -25,7 +25,7 @@ export function runQuery(database: SqlDatabase, run: QueryRun, answer: SqlAnswer
   database.snapshot(() => {
     database.guard.confine(names, () => {
       const statement = database.prepare(sql)
-      // The scan found one statement; where SQLite stopped reading earlier, they disagree on where it ends.
+      // The scan found one statement; if SQLite stopped reading earlier, they disagree on where it ends.
       if (statement.sourceSQL !== sql) throw new QueryError('only one statement can be run', 'not_select')
       const toJson = columnsToJson(statement, allFields)
       writeRows(statement, { params: params.map(bound), toJson, maxRows, columns }, answer)
@@ -35,10 +35,10 @@ export function runQuery(database: SqlDatabase, run: QueryRun, answer: SqlAnswer
 
 interface RowsRun {
   readonly params: readonly SQLInputValue[]
-  /** For each column the text before its value, and how to write the value. */
+  /** For each column the text before its value, and the conversion of the value. */
   readonly toJson: readonly { readonly name: string; readonly key: string; readonly value: ToJson }[]
   readonly maxRows: number
-  /** Whether the names of the columns are wanted beside the rows. */
+  /** Whether the response contains the names of the columns. */
   readonly columns: boolean
 }
 
@@ -64,7 +64,7 @@ function writeRows(statement: StatementSync, run: RowsRun, answer: SqlAnswer): v
   answer.text('}')
 }
 
-/** A whole number is an INTEGER, so that it divides and prints like one. */
+/** Binds a parameter; a whole number as INTEGER, so that it divides and prints like one. */
 function bound(param: SqlParam): SQLInputValue {
   if (typeof param === 'boolean') return param ? 1n : 0n
   if (typeof param === 'string') return param.toWellFormed()
@@ -90,8 +90,8 @@ function toJsonOf(type: TypedField['type'] | undefined): ToJson {
   return valueJson
 }
 
-// The column of a compound SELECT counts as the field that its first part names, but its other parts may bring any
-// value: what the field cannot hold is written as what it is.
+// The column of a compound SELECT counts as the field that its first part names, but its other parts may have any value:
+// one that the field cannot hold is written by its own type.
 
 function booleanJson(value: SQLOutputValue): string {
   return value === 1n ? 'true' : value === 0n ? 'false' : valueJson(value)
@@ -110,7 +110,10 @@ function isJson(text: string): boolean {
   }
 }
 
-/** Integers that a JSON number cannot hold exactly are strings, blobs base64 (D18); infinity, which JSON lacks, null. */
+/**
+ * Returns the JSON of any value: integers that a JSON number cannot hold exactly are strings, blobs base64 (D18); infinity,
+ * which JSON lacks, is null.
+ */
 function valueJson(value: SQLOutputValue): string {
   if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? String(value) : `"${value}"`
   if (value instanceof Uint8Array) return `"${Buffer.from(value).toString('base64')}"`

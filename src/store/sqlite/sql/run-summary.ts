@@ -9,29 +9,28 @@ import { filteredRecords, withFilter } from './run-page.ts'
 import type { SqlAnswer } from './sql-result.ts'
 import type { SqlDatabase } from './sql-database.ts'
 
-/** A summary of the records that a filter from a user lets through. */
+/** A summary of the records that a filter from a user selects. */
 export interface SummaryRun {
-  /** The fields to summarize. */
   readonly fields: readonly SummarizedField[]
   /** The contract's fields, which the filter may name. */
   readonly allFields: readonly TypedField[]
   /** Null for all records. */
   readonly filter: string | null
-  /** As data; both must hold. None when absent. */
+  /** A condition as data; it must hold as well as the filter. None when absent. */
   readonly where?: Condition | null
-  /** A text that the values listed have in them; none when absent. */
+  /** A text that the listed values contain; any when absent. */
   readonly search?: string | null
 }
 
 export interface SummarizedField extends TypedField {
-  /** Every record has another value. */
+  /** Whether every record has another value. */
   readonly primaryKey: boolean
 }
 
 const RANGES = 20
 const TOP = 10
 
-/** Texts longer than this are no values that one would pick from a list. */
+/** Longer texts are not listed as values to pick from. */
 const LONGEST_VALUE = 200
 
 /** Writes a {@link Summary} as JSON. Throws QueryError. */
@@ -58,7 +57,7 @@ class Summarizer {
   readonly #database: SqlDatabase
   /** `FROM …`, in which the fields can be named. */
   readonly #from: string
-  /** Of that part of a statement. */
+  /** The parameters of {@link #from}. */
   readonly #params: readonly (string | number)[]
   readonly #search: string | null
 
@@ -69,7 +68,7 @@ class Summarizer {
     this.#search = search
   }
 
-  /** Of `count` records. */
+  /** Summarizes a field of `count` records. */
   field({ name, type, primaryKey }: SummarizedField, count: number): FieldSummary {
     const column = quoted(name)
     const nulls = count - this.number(`count(${column})`)
@@ -97,7 +96,7 @@ class Summarizer {
     }
   }
 
-  /** The one number that an expression over the records comes to. */
+  /** Returns the number that an expression over the records has. */
   number(expression: string): number {
     return Number(this.#rows(`SELECT ${expression} ${this.#from}`, this.#params)[0]?.[0] ?? 0)
   }
@@ -122,7 +121,10 @@ class Summarizer {
     return `SELECT ${column} AS "$value" ${this.#from}`
   }
 
-  /** `values` is a SELECT of one column, `$value`; `text` is SQL for the text of a value that is searched. */
+  /**
+   * Counts values and lists the most frequent. `values` is a SELECT of one column, `$value`; `text` is SQL for the text of
+   * a value that is searched.
+   */
   #frequent(
     values: string,
     {
@@ -156,7 +158,7 @@ class Summarizer {
     }
   }
 
-  /** The items of arrays, as JSON text. */
+  /** Returns SQL for the items of arrays, as JSON text. */
   #items(column: string): string {
     const item = `CASE item.type WHEN 'true' THEN 'true' WHEN 'false' THEN 'false'
       WHEN 'text' THEN json_quote(item.value) ELSE CAST(item.value AS TEXT) END`
@@ -170,13 +172,13 @@ class Summarizer {
   }
 }
 
-/** How values of a type are measured. */
+/** The measure of the values of a type. */
 interface Scale {
-  /** SQL for the place on the scale, a number. */
+  /** Returns SQL for the position on the scale, a number. */
   onScale(column: string): string
-  /** The distance of neighbours; 0 where there is always one between. */
+  /** The least distance of two values; 0 for a continuous scale. */
   readonly unit: number
-  /** What a step is told in. */
+  /** The step of a histogram is reported in this unit of the scale. */
   readonly perStep: number
   show(place: number): string | number
 }
@@ -200,7 +202,10 @@ const SCALES: Readonly<Record<'integer' | 'number' | 'date' | 'timestamp', Scale
   },
 }
 
-/** Ranges of whole units, so that each can hold as many values as the others; a few values have a range each. */
+/**
+ * Divides an extent into ranges of whole units, so that each can hold as many values as the others; few values have a range
+ * each.
+ */
 function divide(width: number, unit: number): { readonly step: number; readonly ranges: number } {
   if (unit === 0) return width === 0 ? { step: 1, ranges: 1 } : { step: width / RANGES || 1, ranges: RANGES }
   const values = width / unit + 1

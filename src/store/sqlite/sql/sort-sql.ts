@@ -2,7 +2,6 @@ import type { PagePlace, SortValue } from '../../sheet-store.ts'
 import { momentOf, quoted } from '../database/schema.ts'
 import type { TypedField } from './json-columns.ts'
 
-/** A field to sort by. */
 export interface SortTerm {
   readonly field: TypedField
   readonly descending: boolean
@@ -19,17 +18,17 @@ export interface SortedPart {
 }
 
 /**
- * How many characters of a text a place holds. What a longer one continues with is looked up in its record, should it
- * still be there; should it not, the texts that begin the same come once more.
+ * Characters of a text that a place holds. The rest of a longer text is looked up in its record; if that was deleted, texts
+ * with the same beginning appear a second time.
  */
 const HELD_CHARACTERS = 512
 
-/** The columns by which records are compared, named `$0`, `$1` and so on as no field can be; with the commas before them. */
+/** Returns the columns by which records are compared, named `$0`, `$1` and so on as no field can be; each after a comma. */
 export function sortColumns(terms: readonly SortTerm[]): string {
   return terms.map(({ field }, index) => `, ${compared(field)} AS ${sortColumn(index)}`).join('')
 }
 
-/** What a place holds of these columns, in their order. */
+/** Returns the values of these columns that a place holds, in their order. */
 export function heldColumns(terms: readonly SortTerm[], table: string): string[] {
   return terms.map(({ field }, index) => {
     const column = `${table}.${sortColumn(index)}`
@@ -38,8 +37,8 @@ export function heldColumns(terms: readonly SortTerm[], table: string): string[]
 }
 
 /**
- * What ORDER BY takes: records without a value last, equal ones in creation order, or in reverse where the last field is
- * sorted from the greatest down. So an index is in this order from one end, and in the reverse from the other.
+ * Returns the terms of ORDER BY: records without a value last, equal ones in creation order, or in its reverse where the
+ * last field is descending. So an index has this order in one direction, and its reverse in the other.
  */
 export function sortOrder(terms: readonly SortTerm[], from = 0): string {
   const columns = terms.slice(from).flatMap(({ descending }, index) => {
@@ -50,9 +49,8 @@ export function sortOrder(terms: readonly SortTerm[], from = 0): string {
 }
 
 /**
- * A sorted list from after a place on, or from its start, in parts that follow each other. An order that begins with an
- * indexed field is cut so that SQLite finds the start of each part in the index and walks on from there; of
- * any other the only part is the whole.
+ * Returns a sorted list, after a place or from its start, in consecutive parts. An order that begins with an indexed field
+ * is divided so that SQLite finds the start of each part in the index; any other order is one part.
  */
 export function sortedParts(terms: readonly SortTerm[], after: PagePlace | null): SortedPart[] {
   const [first] = terms
@@ -90,7 +88,7 @@ interface BoundSql {
   readonly params: readonly (string | number)[]
 }
 
-/** The condition of coming after a place by the fields from one on. */
+/** Returns the condition that a record comes after a place, by the fields from `from` on. */
 function isAfter(terms: readonly SortTerm[], { key, values }: PagePlace, from = 0): BoundSql {
   const params: (string | number)[] = []
   let close = ''
@@ -112,7 +110,7 @@ function isAfter(terms: readonly SortTerm[], { key, values }: PagePlace, from = 
   return { sql: `${sql}"$seq" ${endsDescending(terms) ? '<' : '>'} ?${close}`, params: [...params, key] }
 }
 
-/** The value at a place, the whole of a text of which only the beginning is held. */
+/** Returns SQL for the value at a place: of a text of which only the beginning is held, the whole. */
 function heldValue({ name }: TypedField, value: Exclude<SortValue, null>, key: number): BoundSql {
   if (typeof value !== 'string' || value.length < HELD_CHARACTERS) return { sql: '?', params: [value] }
   const column = quoted(name)
@@ -128,7 +126,7 @@ function endsDescending(terms: readonly SortTerm[]): boolean {
   return terms.at(-1)?.descending === true
 }
 
-/** Timestamps may have different offsets: what is compared is the moment. */
+/** Returns the SQL by which a field is compared: timestamps, which may have different offsets, by their time. */
 function compared({ name, type }: TypedField): string {
   const column = quoted(name)
   return type === 'timestamp' ? momentOf(column) : column

@@ -17,13 +17,13 @@ import { scanSql, type SqlScan, type SqlToken } from './sql-lexer.ts'
 
 /** Text from a user that passed the checks. */
 export interface CheckedSql {
-  /** What to compile: without the trailing `;`. */
+  /** The text to compile: without the trailing `;`. */
   readonly text: string
-  /** What stands in it and could name a table, in small letters. */
+  /** The names in it that could be tables, in small letters. */
   readonly names: ReadonlySet<string>
 }
 
-/** Checks what SQLite would not tell of a statement (D18). Throws QueryError. */
+/** Checks what SQLite would not report about a statement (D18). Throws QueryError. */
 export function checkStatement(sql: string, parameters: number): CheckedSql {
   checkSqlLength(sql, 'statement')
   const scan = scanSql(sql)
@@ -37,7 +37,7 @@ export function checkStatement(sql: string, parameters: number): CheckedSql {
   return { text: scan.statement, names: scan.names }
 }
 
-/** Checks what SQLite would not tell of a filter (D16). Throws QueryError. */
+/** Checks what SQLite would not report about a filter (D16). Throws QueryError. */
 export function checkFilter(filter: string): CheckedSql {
   checkSqlLength(filter, 'filter')
   const scan = scanSql(filter)
@@ -52,7 +52,7 @@ export function checkFilter(filter: string): CheckedSql {
 
 function checkTokens(scan: SqlScan, what: string): void {
   if (scan.illegal !== null) throw new QueryError(`the ${what} ${fault(scan.illegal)}`)
-  // The guard relies on nobody calling the table behind the view by name.
+  // The guard requires that no statement names the table behind the view.
   if (scan.names.has(DATA_TABLE)) throw reservedName(what)
 }
 
@@ -62,7 +62,7 @@ function fault(token: SqlToken): string {
   return `has something that is no SQL: ${shown(token.text)}`
 }
 
-/** The word that says what the statement does; behind WITH, the first such word outside brackets. */
+/** Returns the keyword of the statement's action: after WITH, the first such keyword outside brackets. */
 function mainVerb({ first, outer }: SqlScan): string {
   if (first !== 'WITH') return first
   return outer.find((word) => /^(?:SELECT|VALUES|INSERT|UPDATE|DELETE)$/.test(word)) ?? 'SELECT'

@@ -23,9 +23,9 @@ import {
 import { startWatchdog } from './start-watchdog.ts'
 
 /**
- * A query process: runs SQL from users for the server, one request at a time, and may be killed at any moment. It
- * reads requests from its standard input and writes answers to its standard output, both synchronously; it ends when
- * the input does.
+ * A query process: runs SQL from users for the server, one request at a time, and may be killed at any moment. It reads
+ * requests from its standard input and writes responses to its standard output, both synchronously; it ends when the input
+ * does.
  */
 
 const INPUT = 0
@@ -37,19 +37,19 @@ const { path, maxRows, maxMemoryBytes, parentPid } = JSON.parse(process.argv[2] 
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined)
 
 const watchdog = startWatchdog({ parentPid, maxMemoryBytes })
-// After the watchdog has its thread, which must not wait for others.
+// After the start of the watchdog's thread, which must keep its priority.
 setPriority(constants.priority.PRIORITY_LOW)
 let opened: SqlDatabase | null = null
 try {
   database()
 } catch {
-  // Told to whoever asks.
+  // Reported to the first request.
 }
 send(FRAME.ready, Buffer.alloc(0))
 for (let request = receive(); request !== null; request = receive()) answer(request)
 process.exit(0)
 
-/** The database, opened when it can be: one that is damaged is a fault of the store, which a request is to hear of. */
+/** Returns the database, opened at the first request, which then fails for a damaged file. */
 function database(): SqlDatabase {
   return (opened ??= new SqlDatabase(path))
 }
@@ -90,7 +90,7 @@ function write(request: SqlRequest, text: SqlAnswer): PagePlace | null {
   }
 }
 
-/** Memory once taken is seldom given back, and the next query should not pay for it. */
+/** Whether the process should be replaced: it hardly ever releases memory, which the next query should not pay for. */
 function isSpent(): boolean {
   return memoryUse() > maxMemoryBytes / 2
 }
@@ -108,7 +108,7 @@ function send(kind: number, payload: Uint8Array): void {
   for (let sent = 0; sent < frame.length;) sent += writeSync(OUTPUT, frame, sent)
 }
 
-/** The next request; null when the input has ended. */
+/** Reads the next request; null at the end of the input. */
 function receive(): SqlRequest | null {
   const header = read(FRAME_HEADER_BYTES)
   const payload = header === null ? null : read(header.readUInt32LE(1))

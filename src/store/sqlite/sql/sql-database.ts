@@ -2,7 +2,7 @@ import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { SqlGuard } from './sql-guard.ts'
 import { ENGINE_LIMITS } from './sql-limits.ts'
 
-/** The database as a query process has it: read-only, and confined while SQL from a user is compiled and run. */
+/** The database in a query process: read-only, and confined while SQL from a user is compiled and run. */
 export class SqlDatabase {
   readonly guard: SqlGuard
   readonly #database: DatabaseSync
@@ -13,7 +13,7 @@ export class SqlDatabase {
   readonly #tables: StatementSync
   #known: unknown = null
 
-  /** Opens the file, which must be there. */
+  /** Opens the file, which must exist. */
   constructor(path: string) {
     this.#database = new DatabaseSync(path, {
       readOnly: true,
@@ -36,8 +36,8 @@ export class SqlDatabase {
   }
 
   /**
-   * Runs `action` on one state of the database, with its schema as it is then: SQLite only notices a change of the
-   * schema when a statement runs, too late for one that was compiled just before and now has other columns.
+   * Runs `action` on one state of the database, with its schema in that state: SQLite notices a change of the schema only
+   * when a statement runs, too late for one that was compiled just before and now has other columns.
    */
   snapshot<T>(action: () => T): T {
     this.#begin.run()
@@ -50,7 +50,7 @@ export class SqlDatabase {
     }
   }
 
-  /** The guard must know every table: to the authorizer a table of which no column is named looks like a CTE. */
+  /** Updates the guard's list of tables: to the authorizer, a table without a named column looks like a CTE. */
   #knowTables(): void {
     const version = this.#schemaVersion.get()?.['schema_version']
     if (version === this.#known) return

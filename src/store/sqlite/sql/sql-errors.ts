@@ -6,7 +6,7 @@ import { inMebibytes } from '../../query-limits.ts'
 /** Longest message that is passed on; SQLite repeats pieces of the statement, however long. */
 const MAX_MESSAGE = 500
 
-/** SQLite's primary result codes for what is wrong with a statement, not with the store or the program. */
+/** SQLite's primary result codes for errors of a statement, not of the store or the program. */
 const ERROR = 1
 const NOMEM = 7
 const TOOBIG = 18
@@ -14,8 +14,8 @@ const MISMATCH = 20
 const RANGE = 25
 
 /**
- * Turns what went wrong while a statement from a user was compiled or run into a QueryError with SQLite's message,
- * without names of the store's inside. What is not the statement's fault comes back as it is.
+ * Turns an error of compiling or running a statement from a user into a QueryError with SQLite's message, without internal
+ * names of the store. Returns errors that are not caused by the statement unchanged.
  */
 export function toQueryError(error: unknown): unknown {
   if (!(error instanceof Error) || !('errcode' in error) || typeof error.errcode !== 'number') return error
@@ -26,7 +26,7 @@ export function toQueryError(error: unknown): unknown {
         'query_too_long',
       )
     case NOMEM:
-      // SQLite's word for a statement of too many instructions as well (`vdbeOp`), such as a list of many values.
+      // SQLite also reports this for a statement of too many instructions (`vdbeOp`), such as a list of many values.
       return new QueryError('the statement is too long, or needs more memory than there is', 'query_too_long')
     case ERROR:
     case MISMATCH:
@@ -49,9 +49,9 @@ function scrubbed(message: string): string {
   return clean.length > MAX_MESSAGE ? `${clean.slice(0, MAX_MESSAGE)}…` : clean
 }
 
-/** Says that there is no such table, in the same words whether there is one that is not to be known of or not. */
+/** Returns the message for an unknown table, the same whether a hidden table of that name exists or not. */
 export function noSuchTable(name: string): string {
-  // Internal names are shown to nobody, those that are made up included.
+  // Internal names are never shown, not even invented ones.
   if (name.startsWith('$')) return 'that table cannot be read: the only table is "records"'
   const table = name.replaceAll(/[A-Z]+/g, (letters) => letters.toLowerCase())
   return `no such table: ${shown(table)}; the only table is "records"`

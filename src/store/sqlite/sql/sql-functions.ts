@@ -1,7 +1,7 @@
 /**
- * The functions of SQLite that SQL from users may call (D18), operators such as LIKE and `->` among them. Everything
- * else is refused: what loads code, tells of the machine or the build, belongs to full-text, r-tree or geometry
- * tables, or counts the writes of the connection. A test compares the two lists with what SQLite has.
+ * The functions of SQLite that SQL from users may call (D18), including operators such as LIKE and `->`. All others are
+ * refused: functions that load code, reveal the machine or the build, belong to full-text, r-tree or geometry tables, or
+ * count the writes of the connection. A test compares the two lists with the functions of SQLite.
  */
 export const ALLOWED_FUNCTIONS: ReadonlySet<string> = new Set(
   `

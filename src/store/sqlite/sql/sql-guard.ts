@@ -8,29 +8,28 @@ import { ALLOWED_FUNCTIONS, ALLOWED_TABLE_FUNCTIONS } from './sql-functions.ts'
 const VIEW = 'records'
 export const DATA_TABLE = '$data'
 
-/** What SQLite's authorizer is asked: the names depend on the action. */
+/** The arguments of SQLite's authorizer: the names depend on the action. */
 interface Access {
   readonly action: number
   readonly first: string | null
   readonly second: string | null
   readonly database: string | null
-  /** The view, subquery or CTE in which the access stands. */
+  /** The view, subquery or CTE that contains the access. */
   readonly inside: string | null
 }
 
 /**
  * SQLite's authorizer for a connection that runs SQL from users: what is compiled inside {@link SqlGuard.confine} may
- * select, recurse, call listed functions and read `records`, and nothing else (D18). Statements compiled outside are
- * the program's own and may do anything.
+ * select, recurse, call listed functions and read `records`, and nothing else (D18). Statements compiled outside are the
+ * program's own and may do anything.
  *
- * The authorizer cannot tell the view from a CTE that is called `records` too, nor `count(*)` over the view from
- * `count(*)` over the table behind it. So nobody may call {@link DATA_TABLE} by name: whoever confines a statement
- * has refused that name first.
+ * The authorizer cannot distinguish the view from a CTE that is called `records` too, nor `count(*)` over the view from
+ * `count(*)` over the table behind it. So no statement may name {@link DATA_TABLE}: the caller must have refused that name.
  */
 export class SqlGuard {
-  /** Virtual tables that this build of SQLite has, by the names that FROM takes. */
+  /** Virtual tables of this build of SQLite, by their names in FROM. */
   readonly #modules: ReadonlySet<string>
-  /** Other tables and views of the database, in small letters: the store's own, and whatever else somebody has put there. */
+  /** Other tables and views of the database, in small letters: the store's own, and any that were added. */
   #others: ReadonlySet<string> = new Set()
   /** False while the program's own statements run. */
   #confined = false
@@ -47,18 +46,18 @@ export class SqlGuard {
     })
   }
 
-  /** Takes note of the tables and views that the database has by now; for what is confined from then on. */
+  /** Sets the tables and views of the database, for statements confined from then on. */
   know(tables: Iterable<string>): void {
     const names = Array.from(tables, (name) => name.toLowerCase())
     this.#others = new Set(names.filter((name) => name !== VIEW))
   }
 
   /**
-   * Runs `action`, in which SQL from a user is compiled and run; `names` are those that stand in it, in small letters.
-   * Throws QueryError for what is refused.
+   * Runs `action`, in which SQL from a user is compiled and run; `names` are the names in it, in small letters. Throws
+   * QueryError for what is refused.
    *
-   * A fault of a statement that names another table is told as if there were no such table: SQLite compiles far enough
-   * to say which columns a table has before it asks the authorizer.
+   * An error of a statement that names another table is reported as if that did not exist: SQLite reports the columns of a
+   * table before it asks the authorizer.
    */
   confine<T>(names: ReadonlySet<string>, action: () => T): T {
     this.#confined = true
@@ -67,7 +66,7 @@ export class SqlGuard {
       return action()
     } catch (error) {
       const other = [...names].find((name) => this.#others.has(name))
-      // First, since a refusal may speak of what stands behind a view.
+      // First, since a refusal may name what is behind a view.
       throw other === undefined
         ? (this.#refusal ?? error)
         : new QueryError(noSuchTable(other), 'unknown_table')
@@ -76,7 +75,7 @@ export class SqlGuard {
     }
   }
 
-  /** Why an access is refused, or null. */
+  /** Returns the reason why an access is refused, or null. */
   #judge(access: Access): QueryError | null {
     switch (access.action) {
       case constants.SQLITE_SELECT:
@@ -103,15 +102,15 @@ export class SqlGuard {
     if (table === DATA_TABLE) {
       if (access.database !== 'main') return false
       // An empty column is the view once SQLite has merged it into the statement: the table's bare name would have no
-      // database here. No field's name has a `$`, every other column's begins with it.
+      // database here. No field's name contains `$`; every other column's begins with it.
       return column === '' || (access.inside?.toLowerCase() === VIEW && !column.startsWith('$'))
     }
-    // Read without a column, and in no database yet: a CTE, unless it is something real that no column was named of.
+    // Read without a column and without a database: a CTE, unless it is a real table without a named column.
     return column === '' && access.database === null && !this.#isReal(table)
   }
 
   #isReal(table: string): boolean {
-    // Those that begin with `pragma_` or `json` are listed by SQLite only once somebody has used them.
+    // SQLite lists those that begin with `pragma_` or `json` only after their first use.
     return (
       /^(?:\$|sqlite_|pragma_|jsonb?_(?:each|tree)$)/.test(table) ||
       this.#modules.has(table) ||

@@ -1,4 +1,4 @@
-/** What kind of thing a token is, as SQLite's own tokenizer sees it. */
+/** The kind of a token, as in SQLite's own tokenizer. */
 export type SqlTokenKind =
   | 'space'
   | 'comment'
@@ -10,26 +10,26 @@ export type SqlTokenKind =
   | 'placeholder'
   | 'semicolon'
   | 'operator'
-  /** A quote that is never closed; runs to the end of the text. */
+  /** A quote without an end; extends to the end of the text. */
   | 'unterminated'
-  /** Anything else that SQLite refuses, the NUL character included, and all that follows it. */
+  /** Anything else that SQLite refuses, including the NUL character, to the end of the text. */
   | 'illegal'
 
 export interface SqlToken {
   readonly kind: SqlTokenKind
   /** As written. */
   readonly text: string
-  /** Where it starts in the text, in UTF-16 units. */
+  /** Offset in the text, in UTF-16 units. */
   readonly start: number
 }
 
 const NAME_CHAR = String.raw`[A-Za-z0-9_$\u0080-\uFFFF]`
 
-/** The alternatives in the order in which SQLite decides between them; every one matches at least one character. */
+/** The alternatives in SQLite's order of precedence; every one matches at least one character. */
 const PATTERNS: readonly (readonly [SqlTokenKind, string])[] = [
   ['space', String.raw`[ \t\n\f\r][ \t\n\v\f\r]*|\uFEFF`],
-  // A line comment ends before the line break; a block comment that is never closed, at the end of the text. With
-  // nothing after it, `/*` is no comment.
+  // A line comment ends before the line break; an unclosed block comment at the end of the text. At the end of the text,
+  // `/*` is not a comment.
   ['comment', String.raw`--[^\n\0]*|\/\*(?=[^\0])[^\0]*?(?:\*\/|(?=\0)|$)`],
   ['blob', String.raw`[xX]'(?:[0-9a-fA-F]{2})*'`],
   ['illegal', String.raw`[xX]'[^]*`],
@@ -37,7 +37,7 @@ const PATTERNS: readonly (readonly [SqlTokenKind, string])[] = [
   ['string', String.raw`'[^'\0]*(?:''[^'\0]*)*'`],
   ['quoted-name', '"[^"\\0]*(?:""[^"\\0]*)*"|`[^`\\0]*(?:``[^`\\0]*)*`|\\[[^\\]\\0]*\\]'],
   ['unterminated', '[\'"`[][^]*'],
-  // With letters glued to it a number is illegal, but still one token.
+  // A number directly followed by letters is illegal, but still one token.
   [
     'number',
     String.raw`(?:0[xX][0-9a-fA-F][0-9a-fA-F_]*|(?:\d[\d_]*(?:\.[\d_]*)?|\.\d[\d_]*)(?:[eE][+\-]?\d[\d_]*)?)${NAME_CHAR}*`,
@@ -50,7 +50,7 @@ const PATTERNS: readonly (readonly [SqlTokenKind, string])[] = [
 
 const TOKEN = new RegExp(PATTERNS.map(([, pattern]) => `(${pattern})`).join('|'), 'y')
 
-/** Splits a text into tokens where SQLite does; together they are the text. */
+/** Splits a text into tokens where SQLite does; joined they are the text. */
 export function sqlTokens(text: string): readonly SqlToken[] {
   const tokens: SqlToken[] = []
   let start = 0
@@ -65,9 +65,9 @@ export function sqlTokens(text: string): readonly SqlToken[] {
   return tokens
 }
 
-/** What must be known of a text before SQLite sees it, because SQLite would not tell. */
+/** Facts about a text that SQLite would not report. */
 export interface SqlScan {
-  /** The first token that is not white space or a comment, in capitals when it is a word; empty when there is none. */
+  /** The first token that is not white space or a comment, in capitals when it is a word; empty for none. */
   readonly first: string
   /** The words and operators outside brackets, in capitals. */
   readonly outer: readonly string[]
@@ -75,19 +75,21 @@ export interface SqlScan {
   readonly statement: string
   /** Whether there is any `;`, and whether something other than white space and comments follows the first. */
   readonly semicolon: 'none' | 'trailing' | 'inside'
-  /** How many plain `?`. */
+  /** Number of plain `?`. */
   readonly plainPlaceholders: number
   /** The first placeholder of another kind, or null. */
   readonly otherPlaceholder: string | null
   /** The first token that no statement can have, or null. */
   readonly illegal: SqlToken | null
-  /** Whether a comment runs to the end of the text, or begins there, so that it would swallow what is put after it. */
+  /** Whether a comment runs to the end of the text, or begins there, so that it would swallow the SQL after it. */
   readonly endsInComment: boolean
-  /** What could name a table or column: words, and quoted things of every kind without their quotes; in small letters. */
+  /**
+   * Names that could be tables or columns: words, and quoted names of every kind without their quotes; in small letters.
+   */
   readonly names: ReadonlySet<string>
 }
 
-/** Scans a text; see {@link SqlScan}. Never throws for what is in it. */
+/** Scans a text; see {@link SqlScan}. Never throws. */
 export function scanSql(text: string): SqlScan {
   const tokens = sqlTokens(text)
   const significant = tokens.filter(({ kind }) => kind !== 'space' && kind !== 'comment')
@@ -109,7 +111,7 @@ export function scanSql(text: string): SqlScan {
 function endsInComment(tokens: readonly SqlToken[]): boolean {
   const last = tokens.at(-1)
   if (last?.kind === 'comment') return !/^\/\*[^]*\*\/$/.test(last.text)
-  // With nothing after it `/*` is no comment, but it would become one.
+  // At its end `/*` is not a comment, but text after it would make it one.
   return last?.text === '*' && tokens.at(-2)?.text === '/'
 }
 
@@ -124,7 +126,9 @@ function outerTokens(tokens: readonly SqlToken[]): readonly string[] {
   return outer
 }
 
-/** A single-quoted string counts as well, since SQLite takes it for a name where only a name can stand. */
+/**
+ * Returns the name of a token. A single-quoted string counts, since SQLite takes it for a name where only a name can be.
+ */
 function nameOf({ kind, text }: SqlToken): string | null {
   if (kind === 'word') return smallLetters(text)
   if (kind !== 'quoted-name' && kind !== 'string') return null
@@ -133,7 +137,7 @@ function nameOf({ kind, text }: SqlToken): string | null {
   return smallLetters(quote === '[' ? inner : inner.replaceAll(quote + quote, quote))
 }
 
-/** SQLite compares names without regard to case in ASCII only. */
+/** SQLite folds only ASCII letters in names. */
 function smallLetters(text: string): string {
   return text.replaceAll(/[A-Z]+/g, (letters) => letters.toLowerCase())
 }

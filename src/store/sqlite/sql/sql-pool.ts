@@ -12,17 +12,17 @@ import type { QueryOfFields, SqlRequest } from './sql-protocol.ts'
 
 export { DEFAULT_QUERY_LIMITS, type QueryLimits } from '../../query-limits.ts'
 
-/** So many queries run at once; one process more stands ready for when one is killed. */
+/** The number of concurrent queries; one more process is ready to replace a killed one. */
 const CONCURRENT = 2
 const SPARE = 1
 
 /**
- * A request that nobody waits for any more may go on until so many milliseconds after it began: what is as good as done
- * costs less than a new process, which takes about that long to start.
+ * Milliseconds after its beginning for which an abandoned request may go on: to finish it costs less than to start a new
+ * process, which takes about that long.
  */
 const PATIENCE_MS = 150
 
-/** So many requests may wait, and so many characters of SQL and params with them: params can be as long as a body. */
+/** The most requests that may wait, and the most characters of their SQL and params, which can be as long as a body. */
 const MAX_WAITING = 1000
 const MAX_WAITING_CHARACTERS = 32 * 1024 * 1024
 
@@ -32,34 +32,34 @@ interface Waiting {
   readonly reject: (error: Error) => void
   readonly timer: NodeJS.Timeout
   readonly characters: number
-  /** What carries the request out, once it is its turn. */
+  /** The process that carries the request out; null while it waits. */
   process: SqlProcess | null
 }
 
 export interface SqlPoolOptions {
-  /** The database file, which must be there by the first request. */
+  /** The database file, which must exist by the first request. */
   readonly path: string
   readonly limits: QueryLimits
   /**
-   * How long a request may wait for a process, in milliseconds. Unless given, long enough for two rounds of queries
-   * that run to their deadline and for the first process to start.
+   * Milliseconds that a request may wait for a process. Default: enough for two rounds of queries that run to their
+   * deadline and for the first process to start.
    */
   readonly maxWaitMs?: number
-  /** How long after it began a request may go on that nobody waits for any more, in milliseconds; 150 unless given. */
+  /** Milliseconds after its beginning for which an abandoned request may go on (default: 150). */
   readonly patienceMs?: number
 }
 
 /**
- * Runs SQL from users in processes of their own, which can be killed, so that no query costs the server more than
- * its answer (D18, D19). The first process starts with the first request, the others follow; each is replaced when
- * it is gone. A request whose signal aborts rejects with its reason: it leaves the queue, or is stopped.
+ * Runs SQL from users in separate processes, which can be killed, so that no query costs the server more than its response
+ * (D18, D19). The first process starts with the first request, the others follow; each is replaced when it has ended. A
+ * request whose signal aborts rejects with its reason: it leaves the queue, or is stopped.
  */
 export class SqlPool {
   readonly #path: string
   readonly #limits: QueryLimits
   readonly #maxWaitMs: number
   readonly #patienceMs: number
-  /** Until they have ended; killed ones are no longer usable. */
+  /** All processes that have not ended; killed ones are no longer usable. */
   readonly #processes = new Set<SqlProcess>()
   readonly #idle: SqlProcess[] = []
   readonly #waiting: Waiting[] = []
@@ -76,19 +76,19 @@ export class SqlPool {
   }
 
   /**
-   * Runs one SELECT (D18) and answers with the query result. Throws QueryError for what is wrong with the statement and
-   * for what goes past the limits (D19).
+   * Runs one SELECT (D18) and returns the query result. Throws QueryError for errors in the statement and for results
+   * beyond the limits (D19).
    */
   async query({ allFields, ...statement }: QueryOfFields, signal?: AbortSignal): Promise<JsonBytes> {
     const { sql, params } = statement
-    // Here as well as in the process, since what waits is kept in memory.
+    // Checked here as well as in the process, since waiting requests take memory.
     checkSqlLength(sql, 'statement')
     checkParamCount(params.length)
     const result = await this.#run({ ...statement, kind: 'query', allFields: typed(allFields) }, signal)
     return result.json
   }
 
-  /** A page that is filtered or sorted (D11, D16). Throws QueryError. */
+  /** Returns a filtered or sorted page (D11, D16). Throws QueryError. */
   async page({ fields, allFields, sort, ...page }: PageRun, signal?: AbortSignal): Promise<Page> {
     if (page.filter !== null) checkSqlLength(page.filter, 'filter')
     const request: SqlRequest = {
@@ -102,7 +102,7 @@ export class SqlPool {
     return { records: result.json, next: result.next }
   }
 
-  /** How many records of a list come before one; null when it is not in the list. Throws QueryError. */
+  /** Returns the number of records before one in a list; null when it is not in the list. Throws QueryError. */
   async position(
     { allFields, sort, ...position }: PositionRun,
     signal?: AbortSignal,
@@ -118,7 +118,7 @@ export class SqlPool {
     return JSON.parse(json.toString()) as number | null
   }
 
-  /** A {@link Summary} as JSON text. Throws QueryError. */
+  /** Returns a {@link Summary} as JSON text. Throws QueryError. */
   async summary({ fields, allFields, ...summary }: SummaryRun, signal?: AbortSignal): Promise<JsonBytes> {
     if (summary.filter !== null) checkSqlLength(summary.filter, 'filter')
     const request: SqlRequest = {
@@ -130,7 +130,7 @@ export class SqlPool {
     return (await this.#run(request, signal)).json
   }
 
-  /** Ends every process; requests that wait or are under way fail. Resolves when the processes are gone. */
+  /** Ends all processes; requests that wait or are under way fail. Resolves when the processes have ended. */
   async close(): Promise<void> {
     this.#closed = true
     this.#rejectWaiting(closing())
@@ -156,11 +156,11 @@ export class SqlPool {
     }
   }
 
-  /** Puts a request at the end of the queue. Throws QueryError when there is no room for it. */
+  /** Adds a request to the queue. Throws QueryError when the queue is full. */
   #enqueue(request: SqlRequest): { readonly waiting: Waiting; readonly result: Promise<SqlResult> } {
     if (this.#closed) throw closing()
     const characters = charactersOf(request)
-    // The first in the queue may be as long as it likes, or it would never be its turn.
+    // The first in the queue may have any length; otherwise it could never run.
     const tooLong = this.#waiting.length > 0 && this.#waitingCharacters + characters > MAX_WAITING_CHARACTERS
     if (tooLong || this.#waiting.length >= MAX_WAITING) throw tooManyQueries()
     const { promise: result, resolve, reject } = Promise.withResolvers<SqlResult>()
@@ -175,7 +175,7 @@ export class SqlPool {
     return { waiting, result }
   }
 
-  /** Takes a request out of the queue, if it is there. */
+  /** Removes a request from the queue, if it is there. */
   #dequeue(waiting: Waiting): void {
     const place = this.#waiting.indexOf(waiting)
     if (place < 0) return
@@ -184,7 +184,7 @@ export class SqlPool {
     clearTimeout(waiting.timer)
   }
 
-  /** Hands waiting requests to idle processes, and sees to it that there are enough processes. */
+  /** Gives waiting requests to idle processes, and starts processes as needed. */
   #advance(): void {
     while (this.#running < CONCURRENT && this.#idle.length > 0) {
       const waiting = this.#waiting.shift()
@@ -227,7 +227,7 @@ export class SqlPool {
       await process.ready
       this.#idle.push(process)
     } catch (error) {
-      // The next request tries again; with no other process, those that wait now would wait in vain.
+      // The next request tries again; with no other process, the waiting ones would never run.
       if (this.#usableCount() === 0) this.#rejectWaiting(error as Error)
       return
     } finally {
@@ -245,7 +245,7 @@ export class SqlPool {
   }
 }
 
-/** About how much memory a request takes while it waits. */
+/** Returns the approximate number of characters that a request keeps in memory while it waits. */
 function charactersOf(request: SqlRequest): number {
   if (request.kind !== 'query') {
     return (request.filter?.length ?? 0) + (request.where ? JSON.stringify(request.where).length : 0)

@@ -20,21 +20,21 @@ import {
   type SqlRequest,
 } from './sql-protocol.ts'
 
-/** Last words of a process are cut after this many characters. */
+/** The most characters of a process' standard error that are kept. */
 const MAX_LAST_WORDS = 4000
 
 const MIB = 1024 * 1024
 
-/** Within so many milliseconds a busy machine reads records of 64 MiB. */
+/** Milliseconds within which even a busy machine reads records of 64 MiB. */
 const PLAIN_TIMEOUT_MS = 60_000
 
-/** How much more V8 may take than the watchdog lets it. */
+/** MiB of V8's heap beyond the limit of the watchdog. */
 const HEAP_TO_SPARE_MIB = 512
 
-/** What a request came to. */
+/** The result of a request. */
 export interface SqlResult {
   readonly json: JsonBytes
-  /** For a page: where the next one starts after, or null. */
+  /** For a page: the place after which the next one starts, or null. */
   readonly next: PagePlace | null
 }
 
@@ -44,15 +44,15 @@ interface Pending {
   readonly chunks: Buffer[]
   /** By `performance.now()`. */
   readonly since: number
-  /** Stops it. */
+  /** Stops the request at its deadline. */
   timer: NodeJS.Timeout
 }
 
-/** One query process as the server sees it. Takes one request at a time. */
+/** A query process, as the server uses it. Takes one request at a time. */
 export class SqlProcess {
   /** Resolves when it can take requests; rejects when it ends before that. */
   readonly ready: Promise<void>
-  /** Resolves when it is gone, for whatever reason. */
+  /** Resolves when it has ended. */
   readonly ended: Promise<void>
   readonly #child: ChildProcessByStdio<Writable, Readable, Readable>
   readonly #limits: QueryLimits
@@ -91,22 +91,22 @@ export class SqlProcess {
     this.#child.stderr.setEncoding('utf8').on('data', (text: string) => {
       this.#lastWords = (this.#lastWords + text).slice(0, MAX_LAST_WORDS)
     })
-    // Writing to a process that is gone: what is to be said of it comes with its end.
+    // An error of writing to an ended process; its end is reported separately.
     this.#child.stdin.on('error', () => undefined)
     this.#child.on('close', (code, signal) => end(this.#endError(code, signal)))
   }
 
-  /** Its number; undefined when it could not be started. */
+  /** The process id; undefined when it could not be started. */
   get pid(): number | undefined {
     return this.#child.pid
   }
 
-  /** False once it is gone or about to go; then it must get no further request. */
+  /** False once it has ended or is about to; then it must get no further request. */
   get usable(): boolean {
     return this.#usable
   }
 
-  /** Has a request carried out within the deadline. Throws QueryError; a plain Error when the process broke. */
+  /** Carries out a request within the deadline. Throws QueryError; a plain Error when the process broke. */
   run(request: SqlRequest): Promise<SqlResult> {
     const timeoutMs = timeoutOf(request, this.#limits)
     return new Promise((resolve, reject) => {
@@ -116,7 +116,7 @@ export class SqlProcess {
     })
   }
 
-  /** Parameters can be as long as a body. */
+  /** Sends a request in parts, as parameters can be as long as a body. */
   async #send(request: SqlRequest): Promise<void> {
     const json = await jsonInTurns(request)
     const payload = typeof json === 'string' ? Buffer.from(json) : json
@@ -124,7 +124,7 @@ export class SqlProcess {
     this.#child.stdin.write(payload)
   }
 
-  /** Nobody waits for the request under way any more: it is stopped, unless it is done so long after it began. */
+  /** Stops an abandoned request, unless it ends within so many milliseconds after its beginning. */
   abandon(patienceMs: number): void {
     const pending = this.#pending
     if (pending === null) return
@@ -140,7 +140,7 @@ export class SqlProcess {
     }, ms)
   }
 
-  /** Ends it at once; a request under way fails. */
+  /** Ends the process at once; a request under way fails. */
   kill(): void {
     this.#usable = false
     this.#child.kill('SIGKILL')
@@ -158,7 +158,7 @@ export class SqlProcess {
     else pending?.reject(toError(answer.error))
   }
 
-  /** Takes the request under way out, so that it is settled once only. */
+  /** Removes and returns the request under way, so that it is settled only once. */
   #settle(): Pending | null {
     const pending = this.#pending
     this.#pending = null
@@ -177,7 +177,9 @@ export class SqlProcess {
   }
 }
 
-/** How long a request may take: one that has no SQL of a user in it takes as long as its records are large. */
+/**
+ * Returns the milliseconds that a request may take: one without SQL from a user may take as long as its records are large.
+ */
 function timeoutOf(request: SqlRequest, { timeoutMs }: QueryLimits): number {
   const isPlain =
     request.kind === 'page' && request.filter === null && !request.where && request.sort.length === 0
@@ -187,8 +189,8 @@ function timeoutOf(request: SqlRequest, { timeoutMs }: QueryLimits): number {
 function startChild(options: ChildOptions): ChildProcessByStdio<Writable, Readable, Readable> {
   const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js'
   const file = fileURLToPath(new URL(`./sql-child.${extension}`, import.meta.url))
-  // The heap that V8 allows itself depends on the machine: where it is small, V8 would end the process in the midst of
-  // a query, before the watchdog does, and without words for the user.
+  // The default heap limit of V8 depends on the machine: where it is small, V8 would end the process during a query, before
+  // the watchdog does, and without a message for the user.
   const heap = `--max-old-space-size=${Math.ceil(options.maxMemoryBytes / MIB) + HEAP_TO_SPARE_MIB}`
   return spawn(process.execPath, [heap, file, JSON.stringify(options)], {
     stdio: ['pipe', 'pipe', 'pipe'],
@@ -197,14 +199,17 @@ function startChild(options: ChildOptions): ChildProcessByStdio<Writable, Readab
   })
 }
 
-/** Nothing of the server's own environment, which may hold secrets; UTC, so that SQL tells nothing of the place. */
+/**
+ * Returns an environment without the server's own, which may hold secrets; in UTC, so that SQL does not reveal the
+ * location.
+ */
 function childEnvironment(): NodeJS.ProcessEnv {
   const { SystemRoot } = process.env
   const compileCache = getCompileCacheDir()
   return {
     TZ: 'UTC',
     ...(SystemRoot === undefined ? {} : { SystemRoot }),
-    // The cache has a folder of its own for each version of Node.
+    // The cache has a folder for each version of Node.
     ...(compileCache === undefined ? {} : { NODE_COMPILE_CACHE: dirname(compileCache) }),
   }
 }

@@ -5,7 +5,7 @@ import type { PageRun } from './run-page.ts'
 import type { PositionRun } from './run-position.ts'
 import type { SummaryRun } from './run-summary.ts'
 
-/** What a query process is started with, as JSON in its first argument. */
+/** The options of a query process, as JSON in its first argument. */
 export interface ChildOptions {
   /** The database file. */
   readonly path: string
@@ -14,7 +14,7 @@ export interface ChildOptions {
   readonly parentPid: number
 }
 
-/** What the server asks of a query process. */
+/** A request of the server to a query process. */
 export type SqlRequest =
   | ({ readonly kind: 'query' } & QueryOfFields)
   | ({ readonly kind: 'page' } & PageRun)
@@ -27,29 +27,29 @@ export interface QueryOfFields extends SqlStatement {
 }
 
 /**
- * What a query process writes: `ready` once, then for each request any number of `chunk` (the next bytes of the
- * answer's JSON text) and one `end` or `error`. After an error the chunks before it mean nothing.
+ * The messages of a query process: `ready` once, then for each request any number of `chunk` (the next bytes of the
+ * response's JSON text) and one `end` or `error`. After an error the chunks before it are void.
  */
 export const FRAME = { ready: 1, chunk: 2, end: 3, error: 4 } as const
 
-/** What `end` says, as JSON. */
+/** The payload of `end`, as JSON. */
 export interface EndFrame {
-  /** For a page: where the next one starts after, or null. */
+  /** For a page: the place after which the next one starts, or null. */
   readonly next: PagePlace | null
-  /** The process holds on to so much memory that it should not take another request. */
+  /** Whether the process has so much memory that it should not take another request. */
   readonly spent: boolean
 }
 
-/** What `error` says, as JSON: a service error, or the description of a bug or a broken store. */
+/** The payload of `error`, as JSON: a service error, or the description of a bug or a broken store. */
 export interface ErrorFrame {
   readonly error: PlainServiceError | { readonly type: null; readonly message: string }
   readonly spent: boolean
 }
 
-/** Of a process that ends itself at its memory limit, the last words on its standard error. */
+/** The last line on the standard error of a process that ends itself at its memory limit. */
 export const MEMORY_LIMIT_WORDS = 'memory limit reached'
 
-/** Frames are a kind (one byte), the length of the payload (four bytes, little-endian) and the payload. */
+/** A frame is a kind (one byte), the length of the payload (four bytes, little-endian) and the payload. */
 export const FRAME_HEADER_BYTES = 5
 
 /** Returns the header of a frame; requests have kind 0. */
@@ -70,11 +70,11 @@ export interface Frame {
   readonly payload: Buffer
 }
 
-/** Cuts a stream of bytes into frames. Meant for short frames, such as a query process writes. */
+/** Splits a stream of bytes into frames. Meant for short frames, such as those of a query process. */
 export class FrameDecoder {
   #rest: Buffer = Buffer.alloc(0)
 
-  /** The frames that are whole once these bytes are there too. */
+  /** Returns the frames that these bytes complete. */
   push(bytes: Buffer): readonly Frame[] {
     let rest = this.#rest.length === 0 ? bytes : Buffer.concat([this.#rest, bytes])
     const frames: Frame[] = []

@@ -1,10 +1,10 @@
 import { resultTooLarge } from '../../rules/sql-errors.ts'
 import { MAX_ANSWER_BYTES } from '../../query-limits.ts'
 
-/** Length of the text, or of the bytes, that are handed on together. */
+/** Length of the text, or of the bytes, that are sent at once. */
 const CHUNK = 64 * 1024
 
-/** Hands the JSON text of an answer on in pieces, so that it is never whole in memory, and holds it to its limit. */
+/** Sends the JSON text of a response in pieces, so that it is never in memory as a whole, and enforces its limit. */
 export class SqlAnswer {
   readonly #send: (chunk: Uint8Array) => void
   #text = ''
@@ -12,24 +12,24 @@ export class SqlAnswer {
   #waiting = 0
   #total = 0
 
-  /** `send` takes the next bytes, at most 64 KiB, and is done with them when it returns. */
+  /** `send` takes the next bytes, at most 64 KiB, and must not use them after it returns. */
   constructor(send: (chunk: Uint8Array) => void) {
     this.#send = send
   }
 
-  /** Appends text. Throws QueryError when the answer becomes too large. */
+  /** Appends text. Throws QueryError when the response becomes too large. */
   text(text: string): void {
     this.#text += text
     if (this.#text.length >= CHUNK) this.#textToBytes()
   }
 
-  /** Appends text that is UTF-8 already. Throws QueryError when the answer becomes too large. */
+  /** Appends UTF-8 bytes. Throws QueryError when the response becomes too large. */
   bytes(bytes: Uint8Array): void {
     this.#textToBytes()
     this.#add(bytes)
   }
 
-  /** Hands on what is left. */
+  /** Sends the rest. */
   finish(): void {
     this.#textToBytes()
     this.#flush()

@@ -1,8 +1,8 @@
 import { Worker } from 'node:worker_threads'
 
-/** What the watchdog thread is given. */
+/** The data of the watchdog thread. */
 export interface WatchdogData {
-  /** Shared between the threads; `flag` says what each element is. */
+  /** Shared between the threads; `flag` has the index of each element. */
   readonly flags: Int32Array<SharedArrayBuffer>
   readonly flag: { readonly watching: number; readonly busy: number }
   readonly parentPid: number
@@ -10,11 +10,11 @@ export interface WatchdogData {
 }
 
 export interface Watchdog {
-  /** Has the process watched while `action` runs. */
+  /** Watches the process while `action` runs. */
   during(action: () => void): void
 }
 
-/** How long the thread may take to start, on a busy machine too. */
+/** Milliseconds that the thread may take to start, even on a busy machine. */
 const START_MS = 30_000
 
 const FLAG = { watching: 0, busy: 1 } as const
@@ -24,7 +24,7 @@ export function startWatchdog(limits: Pick<WatchdogData, 'parentPid' | 'maxMemor
   const flags = new Int32Array(new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT))
   const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js'
   const workerData: WatchdogData = { flags, flag: FLAG, ...limits }
-  // Kept from the standard streams: touching them makes their descriptors non-blocking.
+  // Without the standard streams: to use them makes their descriptors non-blocking.
   new Worker(new URL(`./watchdog-thread.${extension}`, import.meta.url), {
     workerData,
     stdout: true,

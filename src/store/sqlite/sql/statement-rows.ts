@@ -1,11 +1,11 @@
 import type { SQLInputValue, SQLOutputValue, StatementSync } from 'node:sqlite'
 
 /**
- * The rows of a statement as arrays, and the statement at rest in the end, however that comes.
+ * Yields the rows of a statement as arrays, and resets the statement in the end, however that comes.
  *
- * With node:sqlite alone a statement that fails between two rows stays as it is until the garbage collector takes it,
- * and then puts its old fault in the place of whatever SQLite is saying at that moment: the message of another query
- * had pieces of freed memory in it (seen in Node 24.21).
+ * With node:sqlite alone, a statement that fails between two rows is reset only when it is garbage-collected, which then
+ * replaces the current error message of SQLite by its old one: the message of another query contained pieces of freed
+ * memory (seen in Node 24.21).
  */
 export function* rowsOf(
   statement: StatementSync,

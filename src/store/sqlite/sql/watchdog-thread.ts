@@ -5,11 +5,11 @@ import { MEMORY_LIMIT_WORDS } from './sql-protocol.ts'
 import type { WatchdogData } from './start-watchdog.ts'
 
 /**
- * The thread that watches a query process while SQLite holds its main thread: nothing else can stop a statement. It
- * ends the whole process when that takes too much memory, or when its parent is gone.
+ * The thread that watches a query process while SQLite blocks its main thread: nothing else can stop a statement. It ends
+ * the whole process when that takes too much memory, or when its parent has ended.
  */
 
-/** How long memory can grow unseen. */
+/** Milliseconds between two checks of memory. */
 const INTERVAL_MS = 20
 
 const { flags, flag, parentPid, maxMemoryBytes } = workerData as WatchdogData
@@ -17,7 +17,7 @@ const { flags, flag, parentPid, maxMemoryBytes } = workerData as WatchdogData
 try {
   watch()
 } catch (error) {
-  // Unwatched, no query may run.
+  // No query may run unwatched.
   end(`the watchdog failed: ${error instanceof Error ? error.message : String(error)}`)
 }
 

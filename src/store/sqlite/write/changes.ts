@@ -42,7 +42,7 @@ import {
   type RunNote,
 } from './run-writer.ts'
 
-/** A proposal with its change as JSON text, which crosses several times as fast. */
+/** A proposal with its change as JSON text, which is several times as fast to send to the thread. */
 type ProposeRequest = Omit<NewProposal, 'change'> & { readonly change: string }
 
 /**
@@ -79,7 +79,7 @@ export const CHANGES = {
   pruneRuns: ({ db }: ChangeSet, which: RunPruning): PruneStep => atOnce(pruneRuns(db, which)),
 }
 
-/** The same as other threads call them. */
+/** The same operations as other threads call them. */
 export type Changes = {
   [Name in keyof typeof CHANGES]: (
     argument: Parameters<(typeof CHANGES)[Name]>[1],

@@ -21,8 +21,8 @@ import {
 } from '../../rows/stored-rows.ts'
 
 /**
- * Stores what a run came to for some cells, with the cache entries behind them (D25, D26, D30), and counts them. A cell
- * that was written, or whose input was written, since it was planned is left alone (D28).
+ * Stores the results of a run for some cells, with their cache entries (D25, D26, D30), and counts them. A cell that has
+ * been written, or whose input has been written, since its planning is skipped (D28).
  */
 export function commitCells(change: ChangeSet, commit: CommitInText): CellOutcome[] {
   storeCache(change, commit.cache)
@@ -42,10 +42,10 @@ export function commitCells(change: ChangeSet, commit: CommitInText): CellOutcom
   return outcomes
 }
 
-/** New cache entries that are put into the table together, at most. */
+/** The most new cache entries that one statement inserts. */
 const ENTRIES_AT_ONCE = 256
 
-/** Keeps what calls brought. The values of several calls for one hash are joined. */
+/** Stores the results of calls. The values of several calls for one hash are joined. */
 function storeCache(change: ChangeSet, entries: readonly EntryInText[]): void {
   const added = new Map<string, string>()
   for (const entry of entries) {
@@ -68,12 +68,12 @@ function storeCache(change: ChangeSet, entries: readonly EntryInText[]): void {
   if (added.size > 0) insertEntries(change, added)
 }
 
-/** What the text of a cache entry begins with: all of its values, or more than these. */
+/** Returns the part of a cache entry's text before its provenance. */
 function valuesIn(text: string): string {
   return text.slice(0, text.lastIndexOf(',"provenance":') + 1)
 }
 
-/** The text of a cache entry with what another call brought; null when those are the same values. */
+/** Returns the text of a cache entry merged with that of another call; null when the values are the same. */
 function joined(before: string, { inputHash, text }: EntryInText): string | null {
   const both = joinedCacheEntry(readCacheEntry(inputHash, before), readCacheEntry(inputHash, text))
   return both === null ? null : cacheEntryText(both)
@@ -86,7 +86,7 @@ function insertEntries(change: ChangeSet, added: Map<string, string>): void {
   added.clear()
 }
 
-/** A commit, and the cells of it that are found to have failed. */
+/** A commit, and its failed cells. */
 interface CommitUnderWay {
   readonly commit: CommitInText
   readonly failures: FailedCell[]
@@ -180,7 +180,7 @@ function isTaken(change: ChangeSet, field: Field, value: SQLInputValue, key: num
   return change.db.get(sql, value, key) !== undefined
 }
 
-/** Keeps when and by whom a target was last computed, and its last failure, for status (D32). */
+/** Stores the time and actor of the last computation of a target, and its last failure, for status (D32). */
 function noteLast(change: ChangeSet, commit: CommitInText, outcomes: readonly CellOutcome[]): void {
   const stored = commit.cells.filter((_, index) => outcomes[index]?.outcome === 'stored')
   const computed = new Set(

@@ -4,7 +4,7 @@ import { cacheEntryText } from '../../rows/stored-rows.ts'
 
 type Computed = Extract<CellResult['result'], { kind: 'computed' }>
 
-/** A commit as the writing thread takes it: JSON that is stored as it is stays text. */
+/** A commit as the writing thread takes it: JSON that is stored unchanged remains text. */
 export interface CommitInText extends Omit<CellCommit, 'cells' | 'cache' | 'made'> {
   readonly cells: readonly CellInText[]
   readonly cache: readonly EntryInText[]
@@ -27,10 +27,10 @@ export interface EntryInText {
   readonly text: string
 }
 
-/** What the cells of a target have in common: most cells of a commit are of one. */
+/** The common members of the cells of a target: most cells of a commit are of one. */
 type CellsOf = Pick<CellResult, 'target' | 'sha256'>
 
-/** The result of a computed cell goes without its provenance, which is a line. */
+/** A result; of a computed cell without its provenance, which has its own line. */
 type Result = Exclude<CellResult['result'], Computed> | readonly [value: JsonValue, inputHash: string]
 
 type Head = readonly [
@@ -41,14 +41,14 @@ type Head = readonly [
   responses: readonly ResponseInHead[],
 ]
 
-/** A response without its body, of which the length is here. */
+/** A response without its body, but with the length of that. */
 type ResponseInHead = readonly [request: string, status: number, durationMs: number, length: number]
 
 /**
- * A commit as text, which crosses to the thread several times as fast as an object of many small ones: the bodies of
- * responses, after a line with their length, for they may have lines of their own; a line of JSON,
- * then the provenance of each computed cell, and each cache entry, of which the thread makes no
- * objects. No other process waits for the calls of a store like this.
+ * Returns a commit as text, which is several times as fast to send to the thread as an object of many small ones: the
+ * bodies of responses, after a line with their length, for they may contain line breaks; a line of JSON, then the
+ * provenance of each computed cell, and each cache entry, which the thread does not parse. No other process waits for the
+ * calls of a store of SQLite.
  */
 export function commitText(commit: CellCommit): string {
   const { actor, run, progress, cells, cache, responses = [], used = [] } = commit
@@ -71,7 +71,7 @@ export function commitText(commit: CellCommit): string {
   return `${bodies.length}\n${bodies}${[JSON.stringify(head), ...lines].join('\n')}`
 }
 
-/** Reads {@link commitText}. */
+/** Reads a text of {@link commitText}. */
 export function readCommit(text: string): CommitInText {
   let from = text.indexOf('\n') + 1
   const lines = text.slice(from + Number(text.slice(0, from))).split('\n')
@@ -95,7 +95,7 @@ export function readCommit(text: string): CommitInText {
   }
 }
 
-/** Where a target is in the list, at whose end it is put if need be. */
+/** Returns the index of a target in the list, and appends it if needed. */
 function indexIn(targets: CellsOf[], { target, sha256 }: CellsOf): number {
   const known = targets.findIndex((other) => other.target === target && other.sha256 === sha256)
   return known === -1 ? targets.push({ target, sha256 }) - 1 : known

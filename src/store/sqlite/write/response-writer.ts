@@ -4,16 +4,19 @@ import { hashBytes } from '../../rows/stored-rows.ts'
 import type { ChangeSet } from '../changes/change-set.ts'
 import type { Connection } from '../database/connection.ts'
 
-/** Responses that go into the table with one statement. */
+/** Responses that one statement inserts. */
 const ROWS_AT_ONCE = 64
 
-/** Rows that are looked at together to find the longest unused. */
+/** Rows that are read together to find the least recently used. */
 const OLDEST_AT_ONCE = 1000
 
 const ON_CONFLICT = `ON CONFLICT (hash) DO UPDATE SET at = excluded.at, used = excluded.used, bytes = excluded.bytes,
   status = excluded.status, duration_ms = excluded.duration_ms, body = excluded.body`
 
-/** Keeps what a commit has of responses, notes which of those kept were used, and removes the longest unused beyond the limit. */
+/**
+ * Stores the responses of a commit, notes which stored ones were used, and removes the least recently used beyond the
+ * limit.
+ */
 export function keepResponses(
   { db, at }: ChangeSet,
   { responses = [], used = [] }: Pick<CellCommit, 'responses' | 'used'>,
@@ -67,14 +70,14 @@ export function limitResponses(change: ChangeSet, limit: number): TrimResult {
   return trimResponses(change, { before: null, maxBytes: limit })
 }
 
-/** Returns how many bytes of responses are kept at most. */
+/** Returns the most bytes of responses that are kept. */
 export function readLimit(db: Connection): number {
   return limitOf(db.get('SELECT response_limit FROM "$sheet"')?.['response_limit'])
 }
 
 const NOTHING_REMOVED: TrimResult = { removed: 0, bytes: 0 }
 
-/** Removes the longest unused responses until so many bytes are free. */
+/** Removes the least recently used responses until so many bytes are free. */
 function removeUnused(db: Connection, excess: number): TrimResult {
   let removed = 0
   let bytes = 0
@@ -96,7 +99,7 @@ function removeUnused(db: Connection, excess: number): TrimResult {
   return { removed, bytes }
 }
 
-/** Returns the bytes of all kept responses, and notes them. */
+/** Counts the bytes of all kept responses, stores the sum and returns it. */
 function countBytes(db: Connection): number {
   const bytes = Number(db.get('SELECT total(bytes) AS bytes FROM "$response"')?.['bytes'] ?? 0)
   db.run('UPDATE "$sheet" SET response_bytes = ?', bytes)

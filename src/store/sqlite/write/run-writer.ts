@@ -13,24 +13,24 @@ import {
 import type { ChangeSet } from '../changes/change-set.ts'
 import { later, runNumber, WAIT_GRACE_MS } from '../../rows/stored-rows.ts'
 
-/** Failures that go into the table with one statement. */
+/** Failures that one statement inserts. */
 const FAILURES_AT_ONCE = 100
 
-/** A run, and what is to be stored of it. */
+/** A run, and a note to store about it. */
 export interface RunNote<T> {
   readonly id: RunId
   readonly note: T
 }
 
-/** A `RunBegin` as it goes to the writing thread. */
+/** A `RunBegin` for the writing thread. */
 export interface RunBeginText {
   readonly total: number
   readonly manual: number
-  /** JSON texts of pieces of `absent`: text crosses several times as fast as many small objects. */
+  /** JSON texts of pieces of `absent`: text is several times as fast to send as many small objects. */
   readonly absent: readonly string[]
 }
 
-/** Stores that a run begins, and returns its id; ids are given in ascending order and never twice. */
+/** Stores a new run, and returns its id; ids ascend and are never reused. */
 export function startRun(change: ChangeSet, run: NewRun): RunId {
   const { kind, reverts, actor, recordIds } = run
   const row = change.db.get('UPDATE "$sheet" SET last_run = last_run + 1 RETURNING last_run')
@@ -50,7 +50,7 @@ export function startRun(change: ChangeSet, run: NewRun): RunId {
   return String(id)
 }
 
-/** Stores that a run still waits for the run lock, and for how long it may be silent from now on. */
+/** Renews the wait of a run for the run lock; the process may be silent for so many milliseconds. */
 export function keepWaiting(change: ChangeSet, { id, note: silentMs }: RunNote<number>): void {
   change.db.run(
     'UPDATE "$run" SET waits_until = ? WHERE id = ? AND waits_until IS NOT NULL',
@@ -77,7 +77,7 @@ export function addGain(change: ChangeSet, id: RunId, gain: RunGain): void {
   addFailures(change, id, gain.failures)
 }
 
-/** Stores how a run ended, with its last counts. */
+/** Stores the end of a run, with its last counts. */
 export function endRun(change: ChangeSet, { id, note }: RunNote<RunEnd>): void {
   update(change, id, runEnded(note, change.at))
 }

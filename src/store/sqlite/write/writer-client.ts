@@ -4,18 +4,18 @@ import type { Upsert } from '../../sheet-store.ts'
 import { ThreadClient, TRANSFER_BYTES } from '../database/thread-client.ts'
 import type { WriterMessage, WriterOperations } from './writer-protocol.ts'
 
-/** The writing thread, as the other threads see it. */
+/** The writing thread, as the other threads use it. */
 export class WriterClient extends ThreadClient<WriterOperations> {
   /** Called when the thread has moved lines that the store does not have out of the log. */
   onSetAside: (lines: SetAside) => void = () => undefined
 
   constructor() {
-    // The same extension as this file's: TypeScript in the repository, JavaScript in the package.
+    // The extension of this file: TypeScript in the repository, JavaScript in the package.
     const extension = import.meta.url.slice(import.meta.url.lastIndexOf('.'))
     super({ name: 'writing', module: new URL(`./writer-thread${extension}`, import.meta.url) })
   }
 
-  /** Finishes what was asked for, then ends the thread. */
+  /** Finishes pending requests, then ends the thread. */
   override async close(): Promise<void> {
     if (!this.hasEnded) await this.call('close', null)
     await super.close()
@@ -28,8 +28,8 @@ export class WriterClient extends ThreadClient<WriterOperations> {
 }
 
 /**
- * A body as it goes to the thread. A small one goes as text: that is copied at once, while every buffer costs its
- * receiver a piece of memory to be collected.
+ * Returns a body as it is sent to the thread. A small one is sent as text, which is copied at once, while every buffer
+ * costs the receiver an allocation to collect.
  */
 export function asMessage(body: Upsert['body']): Upsert['body'] {
   if (!(body instanceof Uint8Array) || body.byteLength >= TRANSFER_BYTES || !isUtf8(body)) return body

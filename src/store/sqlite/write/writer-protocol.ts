@@ -3,7 +3,7 @@ import type { TargetDefinition, Upsert, UpsertTrial } from '../../sheet-store.ts
 import type { ThreadAnswer, ThreadRequest } from '../database/thread-client.ts'
 import type { Changes } from './changes.ts'
 
-/** The operations of the writing thread that have the store to themselves. */
+/** The operations of the writing thread that run alone. */
 export interface ExclusiveOperations {
   open(request: OpenRequest): OpenResult
   define(request: DefineRequest): void

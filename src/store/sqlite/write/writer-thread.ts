@@ -4,14 +4,14 @@ import { failedAnswer, type ThreadAnswer } from '../database/thread-client.ts'
 import type { WriterMessage, WriterRequest } from './writer-protocol.ts'
 import { Writer } from './writer.ts'
 
-/** An upsert with a body of so many bytes has its transaction to itself, see {@link Writer.change}. */
+/** Bytes of a body from which an upsert has a transaction of its own, see {@link Writer.change}. */
 const LARGE_BODY = 64 << 10
 
-/** How many requests share a commit at most, so that the first of many is not kept waiting by the last. */
+/** The most requests that share a commit, so that the first of many does not wait long for the last. */
 const GROUP_LIMIT = 256
 
 /**
- * The writing thread of a store: takes requests from its port, and makes those that wait together one transaction.
+ * The writing thread of a store: takes requests from its port, and carries out those that wait together in one transaction.
  */
 class WriterThread {
   readonly #port: MessagePort
@@ -42,7 +42,7 @@ class WriterThread {
     this.#working = false
   }
 
-  /** Takes what waits at the port without going back to the event loop. */
+  /** Takes the waiting messages of the port without returning to the event loop. */
   #receive(): void {
     while (this.#queue.length < GROUP_LIMIT) {
       const received = receiveMessageOnPort(this.#port)

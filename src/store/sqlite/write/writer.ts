@@ -30,12 +30,12 @@ import type {
 } from './writer-protocol.ts'
 import { textOrNull } from '../../rows/stored-rows.ts'
 
-/** After this long without a change, the mirror is synced and its position kept. */
+/** Milliseconds without a change after which the mirror is synced and its position stored. */
 const MIRROR_SYNC_MS = 1000
 
 /**
- * After this long without a change, what was written moves from the write-ahead log into the database, so that a burst
- * of writes does not wait for that. SQLite does it during a commit only when the log has grown large.
+ * Milliseconds without a change after which the write-ahead log is moved into the database, so that a burst of writes does
+ * not wait for that. SQLite does it during a commit only when the log has grown large.
  */
 const CHECKPOINT_IDLE_MS = 25
 
@@ -48,7 +48,7 @@ interface OpenStore {
   readonly lockTimeoutMs: number
   contract: Contract
   states: CellStates
-  /** SQLite's word for whether another connection has committed since. */
+  /** SQLite's `data_version`, which changes when another connection has committed. */
   dataVersion: number
 }
 
@@ -60,7 +60,7 @@ export class Writer {
   readonly #checkpoint = new IdleTimer(CHECKPOINT_IDLE_MS, () => this.#runCheckpoint())
   readonly #mirrorSync = new IdleTimer(MIRROR_SYNC_MS, () => {
     this.#syncMirror()
-    // Or the file would not say where the store is: see StoreFile.
+    // Otherwise the file would not identify the store: see StoreFile.
     this.#runCheckpoint()
   })
 
@@ -73,7 +73,7 @@ export class Writer {
     return Object.hasOwn(CHANGES, operation)
   }
 
-  /** Carries out an operation that has the store to itself. */
+  /** Carries out an operation that runs alone. */
   async handle(operation: WriterOperation, argument: unknown): Promise<unknown> {
     if (this.isChange(operation)) throw new Error(`${operation} is a change`)
     switch (operation) {
@@ -89,8 +89,8 @@ export class Writer {
   }
 
   /**
-   * Makes a group of changes one transaction; each happens whole or not at all. One that is alone needs no savepoint for
-   * that: SQLite would keep a copy of every page that it changes, and the next statements would be slower for it.
+   * Carries out a group of changes in one transaction; each happens entirely or not at all. A single one needs no savepoint
+   * for that: SQLite would keep a copy of every page that it changes, which slows the next statements down.
    */
   async change(requests: readonly WriterRequest[]): Promise<readonly ChangeOutcome[]> {
     const [first, ...others] = requests
@@ -114,7 +114,7 @@ export class Writer {
     return carryOut(change, argument)
   }
 
-  /** Carries out an upsert to see what comes of it, and takes it back. */
+  /** Carries out an upsert, returns its result, and rolls it back. */
   async #tryUpsert(request: Upsert): Promise<UpsertTrial> {
     const { store, change } = await this.#begin()
     try {
@@ -124,7 +124,7 @@ export class Writer {
     }
   }
 
-  /** Runs `work` in a transaction; what it adds to the log goes to the file before the lock is let go. */
+  /** Runs `work` in a transaction; its lines of the log are appended to the file before the lock is released. */
   async #transaction<T>(work: (change: ChangeSet, store: OpenStore) => T): Promise<T> {
     const { store, change } = await this.#begin()
     const { position } = store.mirror
@@ -137,7 +137,7 @@ export class Writer {
       return result
     } catch (error) {
       try {
-        // While the lock is held: then nobody else appends.
+        // While the lock is held, since then no other process appends.
         if (store.mirror.position !== position) store.mirror.rewind(position, store.db.db.isTransaction)
       } finally {
         this.#undo(store, error)
@@ -161,7 +161,7 @@ export class Writer {
     }
   }
 
-  /** Takes a transaction back. A failed sync is final: what the disk holds is known only after a restart. */
+  /** Rolls a transaction back. A failed sync is final: the content of the disk is known only after a restart. */
   #undo(store: OpenStore, error: unknown): void {
     if (isDiskFault(error)) this.#failed = true
     this.#rollBack(store)
@@ -197,7 +197,7 @@ export class Writer {
     if (!existsSync(paths.database)) await this.#create(paths, contract, request)
     // Even opening takes locks, where another process opens or closes the store at the same time.
     const deadline = performance.now() + request.lockTimeoutMs
-    // Opening it makes the files that tell.
+    // Before opening, which creates the files that it checks.
     const wasClosed = wasStoreClosed(paths)
     const { db, sheet } = await openDatabase(paths.database, { deadline, what: 'the store' })
     const mirror = new LogMirror(paths.log, logSource(db), {
@@ -247,7 +247,7 @@ export class Writer {
       alsoDo()
       return open
     })
-    // Not before it is committed: a definition that could not be stored does not count.
+    // Not before the commit: a definition that could not be stored has no effect.
     store.contract = contract
     store.states = new CellStates(store.db, loadTargets(store.db))
   }
@@ -266,7 +266,7 @@ export class Writer {
     }
   }
 
-  /** Makes the log file durable and remembers how far, so that the next open need not look at it all. */
+  /** Syncs the log file and stores its position, so that the next open need not compare all of it. */
   #syncMirror(): void {
     const store = this.#store
     if (store === null || this.#failed) return
@@ -281,7 +281,7 @@ export class Writer {
       )
     } catch (error) {
       if (isDiskFault(error)) this.#failed = true
-      // Else another process is writing, or the disk is full: the next open just has more to compare.
+      // Another process is writing, or the disk is full: the next open just compares more.
     }
   }
 
