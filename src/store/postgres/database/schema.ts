@@ -9,27 +9,27 @@ export const SCHEMA_VERSION = 14
  * The tables beside the records. Every name contains `$`, which no field name can (D5). Times are texts, UTC with
  * milliseconds and `Z`, as they are everywhere else; texts are compared byte by byte.
  *
- * - `$sheet`: one row of facts about the store. Whoever writes takes this row first, so that writes of all processes come
- *   one after the other. `last_seq`, `last_record`, `last_run`, `last_proposal`: the last number given out.
- *   `definition` counts up when the contract or the derived fields change, `run_token` whenever the run lock is taken.
- *   `history_after`: the last seq of a log that was there before the store.
+ * - `$sheet`: one row of facts about the store. Every write locks this row first, so that writes of all processes are
+ *   serialized. `last_seq`, `last_record`, `last_run`, `last_proposal`: the last number that was assigned.
+ *   `definition` increases when the contract or the derived fields change, `run_token` whenever the run lock is taken.
+ *   `history_after`: the last seq of an imported log.
  * - `$target`: the derived fields, active or once active, with the counters that status reads (D32).
  * - `$cell`: computed cells with the hash of their last success, and overridden ones, whose hash is null.
- * - `$todo`: the sparse list of cells that are missing, stale or failed; what is in neither table does not exist.
- * - `$provenance`: the log; `line` is exactly the line of a `provenance.jsonl`. `earlier_id` is the record's id in a log
- *   that was there before the store, `run` the run that wrote the line.
- * - `$deleted`: keys that ids once had. A key is never used again, so each stands for one life of a record.
- * - `$import`: which records an import line covers.
- * - `$run`: a row for each run. `waits_until` is set as long as it has not had the run lock, `active_at` is when it last
- *   stored something, `request` is JSON of what it was asked to do, but for `record_ids`, which can be long.
- * - `$run_failure`: cells that failed in a run, numbered as they happened.
- * - `$derivation`: every version of a derivation file that was ever in force, numbered as they came.
- * - `$proposal`: a row for each. `bytes`: how much its records take.
- * - `$proposal_record`: what each does to each record. `record` and `version` are the record's key and version when it was
- *   proposed, null where it did not exist; `was` is JSON of the values that the touched fields had then, `change` of those
- *   that are proposed, null for a deletion.
+ * - `$todo`: pending cells, which are missing, stale or failed. A cell in neither table belongs to no record.
+ * - `$provenance`: the log; `line` is exactly the line of a `provenance.jsonl`. `earlier_id` is the record's id in an imported log,
+ *   `run` the run that wrote the line.
+ * - `$deleted`: former keys of ids. A key is never reused, so each identifies one life of a record.
+ * - `$import`: the records of an import line.
+ * - `$run`: a row for each run. `waits_until` is set until it has the run lock, `active_at` is the time when it last
+ *   stored something, `request` is JSON of its request without `record_ids`, which can be long.
+ * - `$run_failure`: cells that failed in a run, numbered in order.
+ * - `$derivation`: every version of a derivation file, numbered in order.
+ * - `$proposal`: a row for each. `bytes`: the size of its records.
+ * - `$proposal_record`: the change of each record. `record` and `version` are the record's key and version when it was
+ *   proposed, null where it did not exist; `was` is JSON of the values of its fields at that time, `change` of the proposed
+ *   values, null for a deletion.
  *
- * `mark` is the `seq` of the provenance entry that last wrote the cell (`$cell`) or touched its inputs (`$todo`).
+ * `mark` is the `seq` of the provenance entry that last wrote the cell (`$cell`) or its inputs (`$todo`).
  */
 const FIRST_TABLES = `
   CREATE TABLE "$sheet" (
@@ -123,11 +123,11 @@ const FIRST_TABLES = `
 `
 
 /**
- * - `$frame`: what subscribers of all servers are told, numbered as it was committed, without a gap; the oldest go after a
- *   while. `stream` is whom it is for, `frame` its JSON, `bytes` how long that is. `source` is the process that told it,
- *   `number` counts up for each source: a process that does not know whether a frame was stored finds out by them.
- * - `$feed`: one row, with the last number given out. Whoever tells something takes this row until its commit, so that
- *   nobody can see a frame and not those before it. It is apart from `$sheet`, which a long write holds for as long.
+ * - `$frame`: events for the subscribers of all servers, numbered in the order of commits without a gap; the oldest are
+ *   deleted. `stream` selects the subscribers, `frame` is JSON, `bytes` its length. `source` is the process that published it,
+ *   `number` ascends for each source, so that a process can find out whether a frame was stored.
+ * - `$feed`: one row, with the last number that was assigned. A publisher locks this row until its commit, so that
+ *   a reader of a frame sees all before it. It is separate from `$sheet`, which a long write keeps locked.
  */
 const FRAME_TABLES = `
   CREATE TABLE "$feed" (
@@ -143,9 +143,9 @@ const FRAME_TABLES = `
 `
 
 /**
- * - `$revision`: the definitions that the sheet has had, as they were pushed; the one of the highest number is in force. A
- *   store that is opened with the definition of a directory has none.
- * - `$revision_file`: the files of each, exactly as they were.
+ * - `$revision`: the pushed definitions of the sheet; that of the highest number is in force. A store that is opened with
+ *   the definition of a directory has none.
+ * - `$revision_file`: the files of each, unchanged.
  */
 const REVISION_TABLES = `
   CREATE TABLE "$revision" (
@@ -159,14 +159,13 @@ const REVISION_TABLES = `
 `
 
 /**
- * - `$run`: of a run that is cut into tasks, `beat_at` is when whoever has the run lock last said so, `last_key` the newest
- *   record that it is about, `scope` JSON of the records that it goes through, where they are not all, `levels` how many
- *   levels have been cut. `stopping`: nothing of it is computed any more. `begun_calls` and `begun_cost` count towards its
- *   bounds, where it has any.
- * - `$worker`: processes that compute; `seen_at` is when one was last heard of. A local one is there for its own runs.
- * - `$task`: the tasks of runs under way, each with its job in the queue (pg-boss has tables of its own here), the worker that
- *   has it, and how many were lost with it. What there is to do is in the job.
- * - `$call`: calls of runs under way, by input hash, and which attempt at which job makes each, or has made it.
+ * - `$run`: of a run with tasks, `beat_at` is the last heartbeat of its coordinator, `last_key` its newest record,
+ *   `scope` JSON of its records, where they are not all, `levels` the number of levels that were divided into tasks.
+ *   `stopping`: its tasks are no longer computed. `begun_calls` and `begun_cost` count towards its bounds, where it has any.
+ * - `$worker`: processes that compute; `seen_at` is the time of the last heartbeat. A local one computes its own runs.
+ * - `$task`: the tasks of runs under way, each with its job in the queue (pg-boss has its own tables here), the worker that
+ *   holds it, and the number of workers lost with it. The job has the records to compute.
+ * - `$call`: calls of runs under way, by input hash, with the job and the attempt that make or have made each.
  */
 const TASK_TABLES = `
   ALTER TABLE "$run"
@@ -192,13 +191,13 @@ const TASK_TABLES = `
 `
 
 /**
- * What processes that share the sheet tell one another of the hosts that they call. Times are milliseconds since 1970.
+ * The state of called hosts that the processes share. Times are milliseconds since 1970.
  *
- * - `$host`: a row for each origin. `last_slot`: the last moment that was given out for a request, often one to come. `pause_…`:
- *   how long the host wants to be left alone; `pause_number` counts what it has said. `beat` counts up about once a second,
- *   as long as somebody renews their part: time in which the database was away is not counted.
- * - `$host_part`: how many calls at a time each process may make, and how many it would; `since` is when the former changed,
- *   `beat` and `renewed_at` when the process was last heard of.
+ * - `$host`: a row for each origin. `last_slot`: the last time slot that was reserved for a request, often in the future. `pause_…`:
+ *   the pause that the host has asked for; `pause_number` ascends with each change of it. `beat` increases about once a second,
+ *   as long as a process renews its share: time in which the database was unavailable is not counted.
+ * - `$host_part`: the number of concurrent calls that each process may make, and that it wants to; `since` is the time when the
+ *   former changed, `beat` and `renewed_at` are those of the last renewal.
  */
 const HOST_TABLES = `
   CREATE TABLE "$host" (
@@ -224,9 +223,9 @@ const ERROR_BODIES = `
 `
 
 /**
- * - `$response`: a row for each kept response, by the key of its request. `at` is when it was received, `used` when it was last received or
- *   used, in milliseconds since 1970; `bytes` is what it counts towards the limit.
- * - `$sheet.response_bytes`: at most so many bytes are kept; exact after every removal. `response_limit`: null is the default.
+ * - `$response`: a row for each kept response, by the key of its request. `at` is the time of its receipt, `used` that of its last receipt
+ *   or use, in milliseconds since 1970; `bytes` is its size as counted towards the limit.
+ * - `$sheet.response_bytes`: an upper bound of the kept bytes; exact after every removal. `response_limit`: null is the default.
  */
 const RESPONSE_TABLES = `
   ALTER TABLE "$sheet" ADD COLUMN response_bytes bigint NOT NULL DEFAULT 0, ADD COLUMN response_limit bigint;
@@ -244,7 +243,7 @@ const RUN_COUNTS = `
 `
 
 /**
- * - `$target.required`: those of the inputs without whose value no request is made; null until the derivations are applied to a
+ * - `$target.required`: the inputs without whose value no request is made; null until the derivations are applied to a
  *   store of an earlier version. `$target.blocked` counts blocked cells.
  * - `$todo.blocked`: whether the cell is blocked because of an input.
  */
@@ -255,7 +254,7 @@ const BLOCKED_CELLS = `
 
 /**
  * - `$failure.hash`: the input hash of a failure that is expected to last; null for any other.
- * - `$target.non_empty`: those of the required inputs whose empty text counts as no value; null as `required` is.
+ * - `$target.non_empty`: the required inputs whose empty text counts as no value; null where `required` is.
  */
 const LASTING_FAILURES = `
   ALTER TABLE "$failure" ADD COLUMN hash bytea;
@@ -263,8 +262,8 @@ const LASTING_FAILURES = `
 `
 
 /**
- * - `$run_body`: what responses of failures of a run begin with, each once; `$run_failure.body` is its key, and `response_body` has it in
- *   rows of earlier versions. `$run_failure.field` can be several, see `run-failures.ts`.
+ * - `$run_body`: the beginnings of responses of a run's failures, each once; `$run_failure.body` is its key, and in rows of
+ *   earlier versions `response_body` has it. `$run_failure.field` can be several, see `run-failures.ts`.
  * - The request of a run has each target once.
  */
 const SMALLER_RUNS = `
@@ -278,7 +277,7 @@ const SMALLER_RUNS = `
   ))::text WHERE length(request) > 65536 AND jsonb_typeof(request::jsonb -> 'targets') = 'array';
 `
 
-/** `$streak`: failures in a row of runs under way, by host, over all processes that compute them. */
+/** `$streak`: consecutive failures of runs under way, by host, of all processes that compute them. */
 const STREAK_TABLE = `
   CREATE TABLE "$streak" (
     run bigint NOT NULL, host text COLLATE "C" NOT NULL, failures integer NOT NULL, PRIMARY KEY (run, host)
@@ -286,8 +285,8 @@ const STREAK_TABLE = `
 `
 
 /**
- * `manual_left` and `manual_overwritten`: of the cells that had a value written by hand when the run began, those that still have it,
- * and those that the run computed. `last_seq`: the seq of the last provenance entry then.
+ * `manual_left` and `manual_overwritten`: of the cells that were overridden when the run began, those that still are, and those that the
+ * run computed. `last_seq`: the seq of the last provenance entry at that time.
  */
 const MANUAL_COUNTS = `
   ALTER TABLE "$run"
@@ -372,7 +371,7 @@ export function columnDefinition(field: Field): string {
 }
 
 /**
- * Creates the table of records: a row a record, in creation order; {@link idIndex} belongs to it. `$version` is the seq of
+ * Creates the table of records: a row a record, in creation order; {@link ID_INDEX} belongs to it. `$version` is the seq of
  * its last change; `$written` has the values that their columns do not preserve exactly, by field, as JSON.
  */
 export function dataTable(contract: Contract): string {

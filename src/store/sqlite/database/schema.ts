@@ -5,19 +5,20 @@ import { deletedBlocksTable } from '../../rows/deleted-blocks.ts'
 export const SCHEMA_VERSION = 13
 
 /**
- * The tables of the first version. Later ones add to them by {@link MIGRATIONS}, a new store as well as one that is
- * there. Every internal name contains `$`, which no field name can (D5).
+ * The tables of the first version. {@link MIGRATIONS} adds those of later versions, to new and existing stores.
+ * Every internal name contains `$`, which no field name can (D5).
  *
- * - `$sheet`: one line of facts about the store. `last_record`: the last key given out. `mirror_*`: up to where `provenance.jsonl` is known to be good.
+ * - `$sheet`: one row of facts about the store. `last_record`: the last key that was assigned. `mirror_*`: the position up to
+ *   which `provenance.jsonl` is verified.
  * - `$target`: the derived fields, active or once active, with the counters that status reads (D32).
  * - `$cell`: computed cells with the hash of their last success, and overridden ones, whose hash is null.
- * - `$todo`: the sparse list of cells that are missing, stale or failed; what is in neither table does not exist.
- * - `$provenance`: the log; `line` is the line of `provenance.jsonl`, or the start of one, see {@link wholeLine}. `earlier_id` is the record's id in a log
- *   that was there before the store.
- * - `$deleted`: keys that ids once had. A key is never used again, so each stands for one life of a record.
- * - `$import`: which records an import line covers.
+ * - `$todo`: pending cells, which are missing, stale or failed. A cell in neither table belongs to no record.
+ * - `$provenance`: the log; `line` is the line of `provenance.jsonl`, or the start of one, see {@link wholeLine}. `earlier_id` is the
+ *   record's id in an imported log.
+ * - `$deleted`: former keys of ids. A key is never reused, so each identifies one life of a record.
+ * - `$import`: the records of an import line.
  *
- * `mark` is the `seq` of the provenance entry that last wrote the cell (`$cell`) or touched its inputs (`$todo`).
+ * `mark` is the `seq` of the provenance entry that last wrote the cell (`$cell`) or its inputs (`$todo`).
  */
 export const FIRST_TABLES = `
   CREATE TABLE "$sheet" (
@@ -71,53 +72,53 @@ export const FIRST_TABLES = `
 `
 
 /**
- * What each version after the first adds.
+ * The SQL that each version after the first adds.
  *
  * 2: runs.
- * - `$run`: a line for each run. `waits_until` is set as long as it has not had the run lock, `active_at` is when it
- *   last stored something, `request` is JSON of what it was asked to do, but for
- *   `record_ids`, which can be long and has a column of its own.
- * - `$run_failure`: cells that failed in a run, numbered as they happened.
+ * - `$run`: a row for each run. `waits_until` is set until it has the run lock, `active_at` is the time when it last
+ *   stored something, `request` is JSON of its request without `record_ids`, which can be long and has its own column.
+ * - `$run_failure`: cells that failed in a run, numbered in order.
  * - `$provenance.run`: the run that wrote the line.
- * - `$derivation`: every version of a derivation file that was ever in force, numbered as they came.
- * - `$sheet.last_run`: the last run id given out. `$sheet.history_after`: the last seq of a log that was there before the store.
+ * - `$derivation`: every version of a derivation file, numbered in order.
+ * - `$sheet.last_run`: the last run id that was assigned. `$sheet.history_after`: the last seq of an imported log.
  *
  * 3: proposals.
- * - `$proposal`: a line for each. `bytes`: how much its records take.
- * - `$proposal_record`: what each does to each record. `record` and `version` are the record's key and version when it was
- *   proposed, null where it did not exist; `was` is JSON of the values that the touched fields had then, `change` of those
- *   that are proposed, null for a deletion.
- * - `$sheet.last_proposal`: the last proposal id given out. `$sheet.proposal_changes` counts up whenever one is made or decided.
+ * - `$proposal`: a row for each. `bytes`: the size of its records.
+ * - `$proposal_record`: the change of each record. `record` and `version` are the record's key and version when it was
+ *   proposed, null where it did not exist; `was` is JSON of the values of its fields at that time, `change` of the proposed
+ *   values, null for a deletion.
+ * - `$sheet.last_proposal`: the last proposal id that was assigned. `$sheet.proposal_changes` increases whenever one is made or decided.
  *
- * 4: indexes of fields that are no more than `indexed`; see {@link fieldIndexes}.
+ * 4: indexes of fields that are `indexed` without being unique; see {@link fieldIndexes}.
  *
  * 5: `$provenance.line` of a new record is the start of its line.
  *
- * 6: `$deleted_block`: how many keys of each block are in `$deleted`; see `deleted-blocks.ts`.
+ * 6: `$deleted_block`: the number of keys of each block in `$deleted`; see `deleted-blocks.ts`.
  *
- * 7: `response_body` of failures: the start of the response that was an error.
+ * 7: `response_body` of failures: the beginning of the response of a failed call.
  *
  * 8: kept responses.
- * - `$response`: a row for each, by the key of its request. `at` is when it was received, `used` when it was last received or used, in
- *   milliseconds since 1970; `bytes` is what it counts towards the limit.
- * - `$sheet.response_bytes`: at most so many bytes are kept; exact after every removal. `response_limit`: null is the default.
+ * - `$response`: a row for each, by the key of its request. `at` is the time of its receipt, `used` that of its last receipt or
+ *   use, in milliseconds since 1970; `bytes` is its size as counted towards the limit.
+ * - `$sheet.response_bytes`: an upper bound of the kept bytes; exact after every removal. `response_limit`: null is the default.
  *
- * 9: `$run.unpriced_calls` and `$run.left_cells`: calls whose price nobody had said, and cells that bounds left no room for.
+ * 9: `$run.unpriced_calls` and `$run.left_cells`: calls without a known price, and cells that the bounds of a run
+ * left pending.
  *
  * 10: blocked cells.
- * - `$target.required`: those of the inputs without whose value no request is made; null until the derivations are applied to a
+ * - `$target.required`: the inputs without whose value no request is made; null until the derivations are applied to a
  *   store of an earlier version. `$target.blocked` counts blocked cells.
  * - `$todo.blocked`: whether the cell is blocked because of an input.
  *
- * 11: failures that last, and empty texts.
+ * 11: lasting failures, and empty texts.
  * - `$failure.hash`: the input hash of a failure that is expected to last; null for any other.
- * - `$target.non_empty`: those of the required inputs whose empty text counts as no value; null as `required` is.
+ * - `$target.non_empty`: the required inputs whose empty text counts as no value; null where `required` is.
  *
- * 12: `$run_body`: what responses of failures of a run begin with, each once; `$run_failure.body` is its key, and `response_body` has it in
- *   rows of earlier versions. `$run_failure.field` can be several, see `run-failures.ts`. The request of a run has each target once.
+ * 12: `$run_body`: the beginnings of responses of a run's failures, each once; `$run_failure.body` is its key, and in rows of
+ *   earlier versions `response_body` has it. `$run_failure.field` can be several, see `run-failures.ts`. The request of a run has each target once.
  *
- * 13: `$run.manual_left` and `$run.manual_overwritten`: of the cells that had a value written by hand when the run began, those that
- *   still have it, and those that the run computed.
+ * 13: `$run.manual_left` and `$run.manual_overwritten`: of the cells that were overridden when the run began, those that still
+ *   are, and those that the run computed.
  */
 export const MIGRATIONS: Readonly<Record<number, string>> = {
   2: `
