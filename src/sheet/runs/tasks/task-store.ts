@@ -29,6 +29,7 @@ export class TaskStore implements RunStore {
   readonly #timer: NodeJS.Timeout
   #reported: Counts = { skipped: 0, left: 0, calls: 0, totalCost: 0, unpricedCalls: 0 }
   #now: Counts = this.#reported
+  #noting: Promise<void> = Promise.resolve()
 
   constructor({ store, tasks, task, streak }: TaskStoreParts) {
     this.#store = store
@@ -77,8 +78,14 @@ export class TaskStore implements RunStore {
     }
   }
 
-  /** Stores counts that are not stored yet. */
-  async note(): Promise<void> {
+  /** Stores counts that are not stored yet; resolves when those of earlier notes are stored as well. */
+  note(): Promise<void> {
+    const noted = this.#noting.then(() => this.#note())
+    this.#noting = noted.catch(() => undefined)
+    return noted
+  }
+
+  async #note(): Promise<void> {
     const { skipped, calls, totalCost } = this.#now
     const reported = this.#reported
     if (skipped === reported.skipped && calls === reported.calls && totalCost === reported.totalCost) return
@@ -89,16 +96,25 @@ export class TaskStore implements RunStore {
     clearInterval(this.#timer)
   }
 
+  /** Stores by how much the counts have grown; counts that cannot be stored are stored with the next. */
   async #report<T>(now: Counts, send: (grown: Counts) => Promise<T>): Promise<T> {
-    const before = this.#reported
-    const grown = {
-      skipped: now.skipped - before.skipped,
-      calls: now.calls - before.calls,
-      totalCost: now.totalCost - before.totalCost,
-      left: now.left - before.left,
-      unpricedCalls: now.unpricedCalls - before.unpricedCalls,
-    }
+    const grown = difference(now, this.#reported)
     this.#reported = now
-    return send(grown)
+    try {
+      return await send(grown)
+    } catch (error) {
+      this.#reported = difference(this.#reported, grown)
+      throw error
+    }
+  }
+}
+
+function difference(one: Counts, other: Counts): Counts {
+  return {
+    skipped: one.skipped - other.skipped,
+    calls: one.calls - other.calls,
+    totalCost: one.totalCost - other.totalCost,
+    left: one.left - other.left,
+    unpricedCalls: one.unpricedCalls - other.unpricedCalls,
   }
 }
