@@ -90,6 +90,11 @@ export class RunFeed {
     if (this.#hasReaders && this.#sendsProgress) this.#flushLater()
   }
 
+  /** Updates the progress of a run that another process coordinates, and publishes. */
+  learn(progress: RunProgress): void {
+    this.#progress = progress
+  }
+
   onCells(cells: readonly CellChange[]): void {
     if (!this.#hasReaders) return
     const listed = Math.min(CELLS_LISTED - this.#cells.length, cells.length)

@@ -154,8 +154,8 @@ export interface RunTasks {
   ): Promise<ReadonlyMap<RecordKey, ReadonlySet<string>>>
   /** Claims calls; those with equal hashes are made once in a run. */
   claimCalls(task: TakenTask, wishes: readonly CallWish[]): Promise<ReadonlyMap<string, CallClaim>>
-  /** Releases a claimed call without a result; one that was sent counts towards the bounds nevertheless. */
-  releaseCall(task: TakenTask, wish: CallWish, wasSent: boolean): Promise<void>
+  /** Releases claimed calls without a result; calls that were sent (`wasSent`) count towards the bounds nevertheless. */
+  releaseCalls(task: TakenTask, wishes: readonly CallWish[], wasSent: boolean): Promise<void>
   /** Replaces the price of a claimed call by its actual cost, in dollars: 0 where it failed before it was sent. */
   settleCall(task: TakenTask, wish: CallWish, cost: number): Promise<void>
 

@@ -2,15 +2,18 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test, type TestContext } from 'node:test'
 import { cancelRun } from '../../src/sheet/runs/cancel-run.ts'
-import type { MaterializeResult } from '../../src/sheet/runs/materialize.ts'
+import { startMaterialize, type MaterializeResult } from '../../src/sheet/runs/materialize.ts'
 import type { Sheet } from '../../src/sheet/sheet.ts'
 import { Database } from '../../src/store/postgres/database/database.ts'
 import { LOCK_CLASS } from '../../src/store/postgres/database/run-lock.ts'
 import { parseStoreUrl } from '../../src/store/postgres/database/store-url.ts'
 import type { RunTasks, StreakNote, TakenTask } from '../../src/store/run-tasks.ts'
+import type { StoredRun } from '../../src/store/stored-run.ts'
 import type { LocalApi } from '../support/local-api.ts'
 import { startPostgres } from '../support/postgres.ts'
 import {
+  ACTOR,
+  ALL,
   assertAllOnce,
   logged,
   offers,
@@ -25,15 +28,21 @@ const postgres = await startPostgres()
 
 /** Has PostgreSQL end the connection that first does something to a table. */
 async function endConnectionOnce(url: string, event: string): Promise<void> {
-  const database = new Database(parseStoreUrl(url))
-  await database.exec(`
-    CREATE SEQUENCE test_once;
+  await change(
+    url,
+    `CREATE SEQUENCE test_once;
     CREATE FUNCTION test_end_once() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN
       IF nextval('test_once') = 1 THEN PERFORM pg_terminate_backend(pg_backend_pid()); END IF;
       RETURN NEW;
     END $$;
-    CREATE TRIGGER test_once BEFORE ${event} FOR EACH ROW EXECUTE FUNCTION test_end_once()`)
+    CREATE TRIGGER test_once BEFORE ${event} FOR EACH ROW EXECUTE FUNCTION test_end_once()`,
+  )
+}
+
+async function change(url: string, sql: string): Promise<void> {
+  const database = new Database(parseStoreUrl(url))
+  await database.exec(sql)
   await database.close()
 }
 
@@ -52,6 +61,12 @@ function callsOf(api: LocalApi): number {
   return Object.values(api.calls()).reduce((sum, count) => sum + count, 0)
 }
 
+async function lastRun(sheet: Sheet): Promise<StoredRun> {
+  const [run] = await (await sheet.current()).store.runs({ before: null, limit: 1 })
+  assert.ok(run !== undefined)
+  return run
+}
+
 test('workers compute a run together: each cell once, equal requests with one call', async (t) => {
   const sheet = await sharedOffers(t, offers(600, 40))
   const server = await sheet.open()
@@ -65,8 +80,8 @@ test('workers compute a run together: each cell once, equal requests with one ca
     [],
   )
   assert.equal(callsOf(sheet.api), 640)
-  const [stored] = await (await server.current()).store.runs({ before: null, limit: 1 })
-  assert.deepEqual([stored?.state, stored?.total, stored?.done, stored?.calls], ['finished', 1200, 1200, 640])
+  const { state, total, done, calls: counted } = await lastRun(server)
+  assert.deepEqual([state, total, done, counted], ['finished', 1200, 1200, 640])
   const again = await runOffers(server)
   assert.deepEqual([again.materialized, again.skipped], [0, 1200])
 })
@@ -142,6 +157,55 @@ test('the bounds of a run hold for all workers together, in the order of its rec
   assert.deepEqual(new Set(cells), new Set(offers(37, 100).map(({ id }) => `${String(id)}.rate`)))
 })
 
+test('calls that a worker had not begun when it was stopped count for nobody: others make them within the bounds', async (t) => {
+  const sheet = await sharedOffers(t, offers(40, 40), "hosts: {'*': {concurrency: 2}}")
+  const server = await sheet.open()
+  const [first] = await startWorkers(t, sheet, 1)
+  const hold = sheet.api.hold('*')
+  const running = runOffers(server, { targets: ['rate'], maxCalls: 20 })
+  await hold.arrived(2)
+  await first?.stop(0)
+  hold.release()
+  await startWorkers(t, sheet, 1)
+  // The two that were sent are made once more, and count twice.
+  assert.equal((await running).materialized, 18)
+  assert.equal(callsOf(sheet.api), 20)
+  assert.equal((await lastRun(server)).calls, 20)
+})
+
+test('calls that a lost worker may have made count as made', async (t) => {
+  const sheet = await sharedOffers(t, offers(6, 6))
+  const server = await sheet.open()
+  const { tasks } = (await server.current()).store
+  assert.ok(tasks !== undefined)
+  await tasks.present(OURS, { name: 'ours', local: false })
+  const running = runOffers(server, { targets: ['rate'], maxCalls: 3 })
+  const [task] = await takeSome(tasks)
+  assert.ok(task !== undefined)
+  const wishes = ['a', 'b'].map((digit) => ({ hash: `sha256:${digit.repeat(64)}`, price: 0.5 }))
+  assert.deepEqual([...(await tasks.claimCalls(task, wishes)).values()], ['mine', 'mine'])
+  await change(sheet.url, `UPDATE "$worker" SET seen_at = now() - interval '1 minute'`)
+  assert.deepEqual([(await running).materialized, callsOf(sheet.api)], [1, 1])
+  const { calls, totalCost } = await lastRun(server)
+  assert.deepEqual([calls, totalCost], [3, 1])
+})
+
+test('what a run has spent is known to the server that accepted it, whichever finished it', async (t) => {
+  const sheet = await sharedOffers(t, offers(3, 3), "hosts: {'*': {concurrency: 1}}")
+  const server = await sheet.open()
+  const hold = sheet.api.hold('*')
+  const { id, done } = await startMaterialize(server, { ...ALL, targets: ['rate'], actor: ACTOR })
+  const active = server.runs.get(id)
+  await hold.arrived(1)
+  await loseLock(sheet.url)
+  // The call that was under way is made once more.
+  await hold.arrived(2)
+  hold.release()
+  assert.equal((await done).materialized, 3)
+  const { calls } = await lastRun(server)
+  assert.deepEqual([calls, callsOf(sheet.api), active?.feed.progress.calls], [4, 4, 4])
+})
+
 test('failures in a row at a host are counted over all processes, and stop the run at all workers', async (t) => {
   const sheet = await sharedOffers(t, offers(300, 300), "hosts: {'*': {concurrency: 1}}")
   const [server, other] = [await sheet.open(), await sheet.open()]
@@ -162,8 +226,8 @@ test('failures in a row at a host are counted over all processes, and stop the r
   sheet.api.answer('*', { text: 'no such thing', status: 404 })
   const why = /^\d+ calls in a row failed at 127\.0\.0\.1:\d+, .* -> 404: no such thing; /
   await assert.rejects(runOffers(server, { targets: ['rate'], stopAfterFailures: 20 }), { message: why })
-  const [run] = await (await server.current()).store.runs({ before: null, limit: 1 })
-  assert.ok(run !== undefined && run.failed >= 20 && run.failed < 300, String(run?.failed))
+  const run = await lastRun(server)
+  assert.ok(run.failed >= 20 && run.failed < 300, String(run.failed))
   assert.deepEqual([run.state, run.skipped], ['failed', 300 - run.failed])
 })
 
@@ -190,7 +254,7 @@ test('a run that is cancelled at one server stops at all workers', async (t) => 
   const running = runOffers(server, { targets: ['rate'] })
   running.catch(() => undefined)
   await hold.arrived(2)
-  const [{ id } = { id: '' }] = await (await other.current()).store.runs({ before: null, limit: 1 })
+  const { id } = await lastRun(other)
   const cancelled = await cancelRun(other, id, 'human:bob')
   assert.deepEqual([cancelled.state, cancelled.cancelledBy], ['cancelled', 'human:bob'])
   await assert.rejects(running, /was cancelled by "human:bob"/)

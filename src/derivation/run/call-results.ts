@@ -246,6 +246,8 @@ export class Answers {
       return outcome
     } catch (error) {
       if (error instanceof NotWanted) await calls.release(claim, wasBegun)
+      // Whichever process has the task next makes the call within the bounds of the run.
+      else if (!wasBegun) await calls.release(claim, false).catch(() => undefined)
       throw error
     }
   }

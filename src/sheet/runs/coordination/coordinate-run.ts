@@ -29,7 +29,10 @@ export async function coordinateRun(run: LockedRun): Promise<void> {
       throw new RunReleasedError(error.message)
     }
     if (isStoreUnavailable(error)) throw new RunReleasedError((error as Error).message)
-    await coordinator.stopTasks().catch(() => undefined)
+    await coordinator.stopTasks().catch((fault: unknown) => {
+      // Without its last counts the run would end with fewer calls than it has made.
+      if (isStoreUnavailable(fault)) throw new RunReleasedError((fault as Error).message)
+    })
     if (error instanceof RunStoppedError) coordinator.skipRest()
     try {
       await endRunEarly(run, error)

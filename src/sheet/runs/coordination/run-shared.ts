@@ -48,6 +48,7 @@ async function untilEnded({ sheet, store, active }: EndingRun): Promise<void> {
     await delay(POLL_MS)
     try {
       const run = await store.run(active.id)
+      if (run !== null) active.feed.learn(run)
       if (run === null || run.state !== 'running') return
       const { cancelledBy } = active
       if (cancelledBy !== null && run.cancelledBy === null) await store.requestCancel(active.id, cancelledBy)

@@ -45,3 +45,28 @@ test('what is asked for in the same turn is asked for together', async () => {
   await Promise.all(['one', 'two'].map((hash) => calls.claim({ hash, price: 0 }, signal)))
   assert.deepEqual(asked, [['one', 'two']])
 })
+
+test('what was claimed for a task that is stopped meanwhile is released, together', async () => {
+  const stopping = new AbortController()
+  const claimed = Promise.withResolvers<void>()
+  const released = Promise.withResolvers<readonly string[]>()
+  const tasks: Pick<RunTasks, 'claimCalls' | 'releaseCalls'> = {
+    async claimCalls(_task, wishes) {
+      claimed.resolve()
+      await new Promise(setImmediate)
+      return new Map(wishes.map(({ hash }): [string, CallClaim] => [hash, 'mine']))
+    },
+    async releaseCalls(_task, wishes, wasSent) {
+      assert.equal(wasSent, false)
+      released.resolve(wishes.map(({ hash }) => hash))
+    },
+  }
+  const calls = new TaskCalls(tasks as RunTasks, TASK)
+  const claims = ['one', 'two'].map((hash) =>
+    assert.rejects(calls.claim({ hash, price: 0 }, stopping.signal), /enough/),
+  )
+  await claimed.promise
+  stopping.abort(new Error('enough'))
+  await Promise.all(claims)
+  assert.deepEqual(await released.promise, ['one', 'two'])
+})

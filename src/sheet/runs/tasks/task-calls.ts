@@ -1,4 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises'
+import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises'
 import { NoRoom } from '../../../derivation/definition/derivation-kind.ts'
 import type { SharedCalls } from '../../../derivation/run-request.ts'
 import type { SettledCall } from '../../../store/cell-work.ts'
@@ -13,18 +13,21 @@ const LONGEST_WAIT_MS = 400
 
 interface Waiting {
   readonly wish: CallWish
+  readonly signal: AbortSignal
   resolve(claim: CallClaim): void
   reject(error: unknown): void
 }
 
 /**
  * The calls of a task, some of which other processes may make. Claims of one iteration of the event loop go to the
- * store together.
+ * store together, and so do calls that are released unsent.
  */
 export class TaskCalls implements SharedCalls {
   readonly #tasks: RunTasks
   readonly #task: TakenTask
   #waiting: Waiting[] = []
+  #unsent: CallWish[] = []
+  #releasing: Promise<void> | null = null
 
   constructor(tasks: RunTasks, task: TakenTask) {
     this.#tasks = tasks
@@ -42,7 +45,17 @@ export class TaskCalls implements SharedCalls {
   }
 
   release(wish: CallWish, wasSent: boolean): Promise<void> {
-    return this.#tasks.releaseCall(this.#task, wish, wasSent)
+    if (wasSent) return this.#tasks.releaseCalls(this.#task, [wish], true)
+    this.#unsent.push(wish)
+    // When the task is stopped, all calls that wait for a permit are released at once.
+    return (this.#releasing ??= nextTurn().then(() => this.#releaseAll()))
+  }
+
+  #releaseAll(): Promise<void> {
+    const unsent = this.#unsent
+    this.#unsent = []
+    this.#releasing = null
+    return this.#tasks.releaseCalls(this.#task, unsent, false)
   }
 
   settle(wish: CallWish, cost: number): Promise<void> {
@@ -55,7 +68,7 @@ export class TaskCalls implements SharedCalls {
     const { promise, resolve, reject } = Promise.withResolvers<CallClaim>()
     const onAbort = (): void => reject(signal.reason)
     signal.addEventListener('abort', onAbort, { once: true })
-    this.#waiting.push({ wish, resolve, reject })
+    this.#waiting.push({ wish, signal, resolve, reject })
     if (this.#waiting.length === 1) setImmediate(() => void this.#askAll())
     try {
       return await promise
@@ -72,7 +85,11 @@ export class TaskCalls implements SharedCalls {
         this.#task,
         asked.map(({ wish }) => wish),
       )
-      for (const { wish, resolve } of asked) resolve(claims.get(wish.hash) ?? 'other')
+      for (const { wish, signal, resolve } of asked) {
+        const claim = claims.get(wish.hash) ?? 'other'
+        resolve(claim)
+        if (claim === 'mine' && signal.aborted) void this.release(wish, false).catch(() => undefined)
+      }
     } catch (error) {
       for (const { reject } of asked) reject(error)
     }

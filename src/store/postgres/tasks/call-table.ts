@@ -78,16 +78,22 @@ export async function settleCalls(
   )
 }
 
-/** Releases a claimed call that was not made, for another task to make. Returns false when the task had no claim to it. */
-export async function releaseCall(db: Connection, task: TakenTask, hash: string): Promise<boolean> {
-  const released = await db.run(
-    `DELETE FROM "$call" WHERE run = $1 AND hash = decode($2, 'hex') AND job = $3 AND attempt = $4 AND NOT settled`,
+/** Releases claimed calls that were not made, for other tasks to make. Returns the hashes of those that the task had claimed. */
+export async function releaseCalls(
+  db: Connection,
+  task: TakenTask,
+  hashes: readonly string[],
+): Promise<ReadonlySet<string>> {
+  if (hashes.length === 0) return new Set()
+  const released = await db.all(
+    `DELETE FROM "$call" WHERE run = $1 AND hash IN (SELECT decode(asked, 'hex') FROM unnest($2::text[]) AS asked)
+       AND job = $3 AND attempt = $4 AND NOT settled RETURNING hash`,
     runNumber(task.run),
-    hexOf(hash),
+    hashes.map(hexOf),
     task.job,
     task.attempt,
   )
-  return released > 0
+  return new Set(released.map(({ hash }) => hashText(hash as Buffer)))
 }
 
 /** Whether some process makes a call of the run at the moment. */

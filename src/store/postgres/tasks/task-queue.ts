@@ -17,7 +17,7 @@ import {
 import type { CellCommit, CellOutcome, RecordKey, WorkItem, WorkQuery } from '../../cell-work.ts'
 import type { RunEnd, RunId, RunLock } from '../../stored-run.ts'
 import { runNumber, textOrNull } from '../../rows/stored-rows.ts'
-import { claimCalls, hasOpenCalls, releaseCall, RunBounds, settleCalls } from './call-table.ts'
+import { claimCalls, hasOpenCalls, releaseCalls, RunBounds, settleCalls } from './call-table.ts'
 import type { ChangeSet } from '../changes/change-set.ts'
 import { commitCells } from '../write/commit-cells.ts'
 import type { Connection } from '../database/connection.ts'
@@ -311,12 +311,9 @@ export class TaskQueue implements RunTasks {
     return this.#database.changing(async (db) => {
       const bounds = await RunBounds.lock(db, task)
       const claims = await claimCalls(db, task, hashes)
-      const refused: CallWish[] = []
-      for (const wish of wishes) {
-        if (claims.get(wish.hash) !== 'mine' || bounds.begin(wish.price)) continue
-        refused.push(wish)
-        await releaseCall(db, task, wish.hash)
-      }
+      const refused = wishes.filter(({ hash, price }) => claims.get(hash) === 'mine' && !bounds.begin(price))
+      const released = refused.map(({ hash }) => hash)
+      await releaseCalls(db, task, released)
       // What calls under way cost less than was reserved for them makes room for others.
       const mayWait = refused.some(({ price }) => bounds.isPossible(price)) && (await hasOpenCalls(db, task))
       for (const { hash, price } of refused) {
@@ -327,11 +324,13 @@ export class TaskQueue implements RunTasks {
     })
   }
 
-  async releaseCall(task: TakenTask, { hash, price }: CallWish, wasSent: boolean): Promise<void> {
+  async releaseCalls(task: TakenTask, wishes: readonly CallWish[], wasSent: boolean): Promise<void> {
     await this.#database.changing(async (db) => {
       const bounds = task.bounded && !wasSent ? await RunBounds.lock(db, task) : null
-      if (!(await releaseCall(db, task, hash)) || bounds === null) return
-      bounds.giveBack(price)
+      const hashes = wishes.map(({ hash }) => hash)
+      const released = await releaseCalls(db, task, hashes)
+      if (bounds === null) return
+      for (const { hash, price } of wishes) if (released.has(hash)) bounds.giveBack(price)
       await bounds.save()
     })
   }
@@ -372,10 +371,17 @@ export class TaskQueue implements RunTasks {
         `UPDATE "$task" AS task SET worker = NULL, lost = lost + ${lost}
          FROM unnest($1::uuid[], $2::integer[]) AS held(job, attempt)
          WHERE task.job = held.job AND task.attempt = held.attempt AND task.worker IS NOT NULL AND NOT task.settled
-         RETURNING task.job, task.lost`,
+         RETURNING task.job, task.lost, task.run`,
         jobs,
         attempts,
       )
+      // A lost worker may have made any of the calls that it claimed. Without bounds, none are counted as begun.
+      if (lost === 1)
+        await db.run(
+          `UPDATE "$run" SET calls = greatest(calls, begun_calls), total_cost = greatest(total_cost, begun_cost)
+           WHERE id = ANY($1::bigint[])`,
+          given.map(({ run }) => Number(run)),
+        )
       await this.#giveUp(
         db,
         given.filter((row) => Number(row['lost']) >= LOST_LIMIT).map((row) => String(row['job'])),
