@@ -24,13 +24,13 @@ const NOTHING: MirrorPosition = { seq: 0, offset: 0 }
 
 const lineOf = (seq: number, text = 'é\u2028'): string => JSON.stringify({ seq, text })
 
-/** A line as writers hand it over, in two parts. */
+/** A line in the two parts that writers produce. */
 function halves(line: string): LineText {
   const middle = line.length >> 1
   return { start: line.slice(0, middle), end: line.slice(middle) }
 }
 
-/** Lines kept for good, with the file that mirrors them. */
+/** The durable lines, and the file that mirrors them. */
 class Log {
   readonly path: string
   readonly lines: string[] = []
@@ -57,7 +57,7 @@ class Log {
     return mirror
   }
 
-  /** As a transaction does: the source has the lines, then the mirror is told. */
+  /** Appends lines as a transaction does: first to the source, then to the mirror. */
   append(mirror: LogMirror, ...lines: string[]): void {
     this.lines.push(...lines)
     mirror.append(lines.map(halves), this.lines.length)
@@ -203,7 +203,7 @@ test('D34: a log that was deleted, moved away or replaced while it was open is w
   assert.equal(log.file, log.wanted)
   assert.doesNotMatch(readFileSync(`${log.path}.old`, 'utf8'), /"seq":4/)
 
-  // As an editor saves: an older copy under the same name.
+  // An editor saves by renaming: here an older copy.
   renameSync(`${log.path}.old`, log.path)
   log.append(mirror, lineOf(5))
   assert.equal(log.file, log.wanted)

@@ -34,7 +34,8 @@ test('what PostgreSQL has given up since its process was halted is carried out a
   let attempts = 0
   const work = async (connection: Pick<Database, 'exec' | 'get'>): Promise<number> => {
     attempts += 1
-    // What whoever goes on reads first, over TCP; over a Unix socket it only sees that the connection is closed.
+    // The error that the resumed process reads first over TCP; over a Unix socket it only sees that the connection is
+    // closed.
     const ended =
       "DO $$ BEGIN RAISE EXCEPTION 'terminating' USING ERRCODE = 'idle_in_transaction_session_timeout'; END $$"
     if (attempts === 1) await connection.exec(ended)

@@ -50,7 +50,7 @@ suite('what PostgreSQL looks at for a read', () => {
     await database.close()
   })
 
-  /** How many rows of the sheet's tables are looked at by the statements that something carries out. */
+  /** Returns the number of rows of the sheet's tables that the statements of an operation read. */
   async function lookedAt(t: TestContext, work: () => Promise<unknown>): Promise<number> {
     const calls = t.mock.method(ClientConnection.prototype, 'all')
     await work()
@@ -157,7 +157,7 @@ suite('what PostgreSQL looks at for a read', () => {
     const rows = await lookedAt(t, async () => {
       assert.equal(String((await store.page(query)).records), '[{"id":"r7001"},{"id":"r7002"}]')
     })
-    // Where the page starts is found among the counts of deleted records and the keys of one block.
+    // The start of the page is found among the counts of deleted records and the keys of one block.
     assert.ok(rows < 2 * BLOCK, `${rows} rows`)
   })
 })

@@ -48,7 +48,7 @@ async function computeAll(sheet: TestSheet): Promise<void> {
   await sheet.commit(...work.map((item) => sheet.result(item, 'one', computed(item.id, item.id))))
 }
 
-/** How many statements are carried out meanwhile. */
+/** Returns the number of statements that an operation sends. */
 async function statements(t: TestContext, work: () => Promise<unknown>): Promise<number> {
   const counted = (['all', 'run', 'exec'] as const).map((method) =>
     t.mock.method(ClientConnection.prototype, method),
@@ -59,7 +59,7 @@ async function statements(t: TestContext, work: () => Promise<unknown>): Promise
   return count
 }
 
-/** Has work for many take no more statements than for few. */
+/** Asserts that an operation on many takes no more statements than on few. */
 async function compare(t: TestContext, work: (count: number) => Promise<unknown>): Promise<void> {
   const [few, many] = [await statements(t, () => work(FEW)), await statements(t, () => work(MANY - FEW))]
   assert.ok(few > 0)

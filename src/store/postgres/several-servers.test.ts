@@ -27,7 +27,7 @@ const open: OpenStore = (directory, { contract, targets, ...options }) => {
   })
 }
 
-/** A sheet, and two stores of it that know nothing of each other, as those of two servers. */
+/** A sheet, and two stores of it without common memory, as those of two servers. */
 async function sharedSheet(
   t: TestContext,
 ): Promise<{ sheet: TestSheet; one: SheetStore; other: SheetStore }> {

@@ -269,7 +269,7 @@ test('a write whose connections are lost again and again is a RecordsError, and 
     assert.match(error.message, /database/)
     return true
   })
-  // What is under way is seen as it was when a transaction first looked.
+  // A transaction sees the state at its first read.
   const killer = await besides(t, store)
   const first = await killWaiting(killer)
   await killWaiting(killer, first)

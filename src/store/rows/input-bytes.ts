@@ -1,10 +1,10 @@
 import type { Field } from '../../contract/contract.ts'
 import type { InputBytes, RecordKey } from '../cell-work.ts'
 
-/** Bytes from which on a value is left out of inputs that are too long. */
+/** Bytes from which a value is left out of inputs that are too long. */
 export const LONG_VALUE_BYTES = 1 << 10
 
-/** Bytes of inputs that are read at a time, if there is more than one record. */
+/** Bytes of inputs that are read at once, if there is more than one record. */
 const PAGE_BYTES = 256 << 10
 
 /** A record with the bytes of its inputs. */
@@ -12,14 +12,14 @@ export interface SizedRecord extends InputBytes {
   readonly key: RecordKey
 }
 
-/** Records to read at a time. */
+/** Records to read at once. */
 export interface InputPage {
   readonly keys: readonly RecordKey[]
   /** The bytes of the only record, when they exceed the limit. */
   readonly tooLong: InputBytes | null
 }
 
-/** Returns the first of the records, as many as are read at a time: at least one of those that there are. */
+/** Returns the first records, as many as are read at once, but at least one if there is one. */
 export function inputPage(records: readonly SizedRecord[], limit: InputBytes): InputPage {
   const exceeds = ({ text, json }: InputBytes): boolean => text > limit.text || json > limit.json
   const [first] = records
@@ -34,7 +34,7 @@ export function inputPage(records: readonly SizedRecord[], limit: InputBytes): I
   return { keys: records.slice(0, end === -1 ? undefined : end).map((record) => record.key), tooLong: null }
 }
 
-/** The fields whose values can be long: texts, and arrays and objects. */
+/** Returns the fields whose values can be long: texts, and arrays and objects. */
 export function longFields<T extends Pick<Field, 'type'>>(fields: readonly T[]): { text: T[]; json: T[] } {
   return {
     text: fields.filter(({ type }) => type === 'string'),

@@ -6,7 +6,7 @@ import { collectGarbage } from './collect-garbage.ts'
 
 test('what nobody refers to any more is gone', async () => {
   const garbage = new WeakRef({ of: 'this turn' })
-  // Until the end of the turn in which it is made, a weak reference holds what it refers to.
+  // A weak reference keeps its target alive until the end of the turn in which it is made.
   await nextTurn()
   assert.notEqual(garbage.deref(), undefined)
   await nextTurn()

@@ -17,7 +17,7 @@ test('memory is given back while a large file is read', (t) => {
     `const { textLines } = await import(${JSON.stringify(new URL('./import-lines.ts', import.meta.url).href)})
      for (const _line of textLines(${JSON.stringify(path)}));`,
   )
-  // V8 tells of each collection, and with "reduce" of those that give memory back: two each time, at least.
+  // V8 prints each collection, those that release memory with "reduce": at least two each time.
   const told = execFileSync(process.execPath, ['--trace-gc', program], { encoding: 'utf8' })
   const given = told.match(/Mark-Compact \(reduce\)/g) ?? []
   assert.ok(given.length >= 4, told)

@@ -26,7 +26,7 @@ const REQUEST = {
 
 const STRACE = 'strace'
 
-/** Why faults cannot be injected here, or false. */
+/** The reason why faults cannot be injected here, or false. */
 const noStrace =
   spawnSync(STRACE, ['-f', '-e', 'inject=fsync:error=EIO:when=60000', 'true']).status === 0
     ? false
@@ -171,7 +171,9 @@ test(
   },
 )
 
-/** Has a process write with faults injected into its system calls; answers with how many writes it acknowledged. */
+/**
+ * Runs a process that writes with faults injected into its system calls; returns the number of writes that it acknowledged.
+ */
 async function runWithFault(
   directory: string,
   fault: string,

@@ -74,7 +74,7 @@ class Sheet {
     await this.close()
   }
 
-  /** Leaves what SIGKILL leaves of a store that was open: the write-ahead log beside it, here without a frame. */
+  /** Leaves the files that SIGKILL leaves of an open store: the write-ahead log beside it, here without a frame. */
   killed(): void {
     writeFileSync(`${this.paths.database}-wal`, '')
     utimesSync(`${this.paths.database}-wal`, 1, 1)
@@ -84,12 +84,12 @@ class Sheet {
     return readFileSync(this.paths.log)
   }
 
-  /** What was set aside, file by file. */
+  /** Returns the lines that were set aside, file by file. */
   get setAside(): string[] {
     return setAsideFiles(this.paths.log).map((name) => readFileSync(join(this.directory, name), 'utf8'))
   }
 
-  /** Forgets up to where the log file was known to be good, as if the process had been killed before it was synced. */
+  /** Deletes the verified position of the log file, as if the process had been killed before it was synced. */
   unverify(): void {
     this.sql('UPDATE "$sheet" SET mirror_seq = 0, mirror_offset = 0')
   }
@@ -105,7 +105,7 @@ test('D34: a log cut at any byte of its last three lines is whole again after th
   const sheet = new Sheet(t)
   await sheet.session('1', '2', 'é\u2028😀', '4')
   const whole = sheet.log
-  // While another connection is open, closing the store is no checkpoint, and the test five times as fast.
+  // While another connection is open, closing the store does no checkpoint, which makes the test five times as fast.
   const other = new DatabaseSync(sheet.paths.database)
   t.after(() => other.close())
   other.exec('SELECT * FROM "$sheet"')
@@ -149,7 +149,7 @@ test('D34: lines that a sheet.db lacks since it was replaced by an older copy ar
   for (const later of [['2'], ['2', '3', '4']]) {
     for (const between of [
       () => undefined,
-      // As `colophon validate` does.
+      // `colophon validate` opens it like this.
       (sheet: Sheet) => checkSchema(sheet.paths.database),
     ]) {
       const sheet = new Sheet(t)
@@ -293,7 +293,7 @@ test('D2: sheet.db deleted after a kill, the store made anew has nothing of the 
   writeFileSync(sheet.paths.source, '{"id":"a","a":"imported"}\n')
   await sheet.open()
   await sheet.write('old', 'older')
-  // As SIGKILL leaves them: the write-ahead log is there, and the user deletes sheet.db alone.
+  // The state after SIGKILL: the write-ahead log exists, and the user deletes sheet.db alone.
   const [wal, shm] = ['-wal', '-shm'].map((suffix) => readFileSync(sheet.paths.database + suffix))
   await sheet.close()
   rmSync(sheet.paths.database)

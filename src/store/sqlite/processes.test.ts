@@ -20,7 +20,7 @@ import { Writer } from './write/writer.ts'
 
 const CONTRACT = contractText(['{name: a, logicalType: string}'])
 
-/** A process with a writer of its own. */
+/** A process with a separate writer. */
 class Child {
   readonly process: ChildProcess = fork(new URL('./store-process.ts', import.meta.url))
   stored = 0
@@ -39,7 +39,7 @@ class Child {
     this.process.send(command)
   }
 
-  /** Waits until this is so, looking again at each answer. */
+  /** Waits for a condition, which is checked after each response. */
   async until(condition: () => boolean): Promise<void> {
     while (!condition()) {
       await new Promise<void>((resolve) => {
@@ -174,7 +174,7 @@ suite('SQLite: several processes', () => {
   test('D31: a store that another process keeps locked is a LockTimeoutError, and holds up nothing else', async (t) => {
     const directory = directoryFor(t)
     const writer = await openWriter(t, directory, 500)
-    // The writer may still be at what it does after opening.
+    // The writer may not have finished the work after opening.
     const other = new DatabaseSync(storePaths(directory).database, { timeout: 10_000 })
     t.after(() => other.close())
     other.exec('BEGIN IMMEDIATE')

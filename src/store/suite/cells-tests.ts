@@ -6,7 +6,7 @@ import type { CellState } from '../sheet-store.ts'
 import { CELL_PROPERTIES, CELL_TARGETS } from './support/cell-properties.ts'
 import { AGENT, computed, hashOf, HUMAN, IN_TURN, TestSheet, type OpenStore } from './support/test-sheet.ts'
 
-/** Derived cells: what makes them stale, what a run stores, what provenance says of them. */
+/** Tests of derived cells: when they become stale, the results of runs, and their provenance. */
 export function testCells(open: OpenStore): void {
   suite('cells', IN_TURN, () => {
     const sheet = TestSheet.shared(open, { properties: CELL_PROPERTIES, targets: CELL_TARGETS })
@@ -53,7 +53,7 @@ export function testCells(open: OpenStore): void {
         Promise.all(['one', 'two', 'next', 'code'].map(async (field) => (await many.counts(field)).missing))
       await many.write(ids.slice(0, 10).map((id) => ({ id, a: 'x', b: 1 })))
       await many.compute('r3', 'one', 'v')
-      // Some are there, one of them is computed, one is overridden as it is written.
+      // Some exist, one of them is computed, one is overridden in the write.
       await many.write(ids.map((id) => ({ id, a: 'x', ...(id === 'r500' && { two: 'by hand' }) })))
       assert.deepEqual(await missing(), [599, 599, 600, 600])
       const found = await many.store.work({
@@ -98,7 +98,7 @@ export function testCells(open: OpenStore): void {
         const record = { id: `r${index}`, a: 'x' }
         return index % 4 === 0 ? { ...record, one: `given ${index}` } : record
       })
-      // Right behind themselves.
+      // Each directly after itself.
       const again = [
         { id: 'r201', two: 'late' },
         { id: 'r200', one: null },

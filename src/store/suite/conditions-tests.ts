@@ -7,7 +7,7 @@ import type { PagePlace, PageQuery, Summary } from '../sheet-store.ts'
 import { seededRandom } from './support/random.ts'
 import { FIRST_PAGE, IN_TURN, TestSheet, type OpenStore } from './support/test-sheet.ts'
 
-/** Names that mean something to SQL, or to the functions that conditions use, are among those of the fields. */
+/** Fields, some of whose names have a meaning in SQL, or in the functions that conditions use. */
 const TYPES = {
   id: 'string',
   order: 'string',
@@ -29,18 +29,21 @@ const PROPERTIES = Object.entries(TYPES)
 
 const LETTERS = 'abcdefghijklmnopqrstuvwxyz'
 
-/** Conditions as data let through the same records on every engine. */
+/** Tests that conditions as data select the same records on every engine. */
 export function testConditions(open: OpenStore): void {
   suite('conditions', IN_TURN, () => {
     const sheet = TestSheet.shared(open, { properties: PROPERTIES })
 
-    /** The ids of the records that meet a condition, in one word. */
+    /** Returns the ids of the records that meet a condition, joined. */
     const matching = async (where: Condition, more: Partial<PageQuery> = {}): Promise<string> => {
       const query = { ...FIRST_PAGE, fields: ['id'], limit: 1000, where, ...more }
       const { records } = await sheet.store.page(query)
       return (JSON.parse(String(records)) as { id: string }[]).map(({ id }) => id).join('')
     }
-    /** Makes records `a`, `b`, `c` … with these values of a field; returns how to ask for those that meet a condition on it. */
+    /**
+     * Creates records `a`, `b`, `c` … with these values of a field; returns a function for those that meet a condition on
+     * it.
+     */
     const filled = async (field: FieldName, values: readonly JsonValue[]) => {
       await sheet.empty()
       await sheet.write(values.map((value, index) => ({ id: LETTERS.charAt(index), [field]: value })))

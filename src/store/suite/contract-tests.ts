@@ -19,7 +19,7 @@ const PROPERTIES = [
   '{name: label, logicalType: string}',
 ]
 
-/** D9, what a changed contract does to stored records, and D3, what changed derivations do to their cells. */
+/** Tests of changed contracts on stored records (D9), and of changed derivations on their cells (D3). */
 export function testDefinitions(open: OpenStore): void {
   suite('contract changes', IN_TURN, () => {
     const setup = { properties: PROPERTIES, targets: [target('label', ['name'])] }

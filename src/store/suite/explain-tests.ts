@@ -11,7 +11,7 @@ async function failureNote(sheet: TestSheet, id: string): ReturnType<SheetStore[
   return sheet.store.cellFailure(key, 'one')
 }
 
-/** What explains the state of a cell, and how the cells of a state are found. */
+/** Tests of the facts that explain the state of a cell, and of finding cells by state. */
 export function testExplanations(open: OpenStore): void {
   suite('what explains a cell', IN_TURN, () => {
     const sheet = TestSheet.shared(open, { properties: CELL_PROPERTIES, targets: CELL_TARGETS })

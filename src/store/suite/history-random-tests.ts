@@ -7,7 +7,7 @@ import { computed, HUMAN, target, TestSheet, type OpenStore } from './support/te
 
 const OPERATIONS = 2000 * RANDOM_TIMES
 const POINTS = 100 * RANDOM_TIMES
-/** Operations that are under way together. */
+/** Concurrent operations. */
 const TOGETHER = 100
 
 const IDS = Array.from({ length: 40 }, (_, index) => `r${index}`)
@@ -35,7 +35,7 @@ const VALUES: Readonly<Record<string, readonly JsonValue[]>> = {
   score: [null, 1, 1.25],
 }
 
-/** What the issue asks of the time machine. */
+/** Tests past states against copies, after random operations. */
 export function testHistoryAgainstCopies(open: OpenStore): void {
   const operations = OPERATIONS * (open.randomPart ?? 1)
   const points = POINTS * (open.randomPart ?? 1)
@@ -82,7 +82,7 @@ async function walk(sheet: TestSheet, seq: number, limit: number): Promise<JsonO
 class Copies {
   readonly #fields: readonly string[]
   readonly #records = new Map<string, JsonObject>()
-  /** By seq. Records are never changed but replaced, so that copies share them. */
+  /** By seq. Records are replaced and never changed, so that copies share them. */
   readonly #copies: (readonly JsonObject[])[] = [[]]
 
   constructor(fields: readonly string[], imported: readonly JsonObject[]) {
@@ -99,7 +99,7 @@ class Copies {
     return this.#copies[seq] ?? assert.fail(`no entry ${seq}`)
   }
 
-  /** Inserts or merges; a record that stays as it is has no entry. */
+  /** Inserts or merges; an unchanged record has no entry. */
   write(id: string, values: JsonObject): void {
     const before = this.#records.get(id)
     const record = this.#whole({ ...before, id, ...values })
@@ -126,7 +126,7 @@ class Copies {
   }
 }
 
-/** Does some operations on the store, which takes them in the order in which they are sent, and on the copies. */
+/** Carries out some operations on the store, which takes them in the order in which they are sent, and on the copies. */
 async function operate(sheet: TestSheet, copies: Copies, random: Random): Promise<void> {
   const { field, inputs } = random.pick(TARGETS)
   let work = await sheet.store.work({
@@ -178,7 +178,7 @@ function computedCell(
   return sheet.result(item, field, computed(value, `${item.id} ${JSON.stringify(value)}`))
 }
 
-/** A new record, a change, a cleared field, a derived field written by hand. */
+/** Returns a new record, a change, a cleared field, or an overridden cell. */
 function writeOf(random: Random): JsonObject & { readonly id: string } {
   const id = random.pick(IDS)
   const written = Object.entries(VALUES).filter(() => random.chance(0.3))

@@ -27,7 +27,7 @@ const TYPES = [
   '{name: seq, logicalType: string}',
 ]
 
-/** Values whose JSON is easily got wrong; each record has all of a type, or none. */
+/** Values whose JSON is easily wrong; each record has all of a type, or none. */
 const RECORDS: readonly JsonObject[] = [
   ...[468, 0.1 + 0.2, 1e21, -1.5e-7, 5e-324, 1.7976931348623157e308, 2 ** 53, -0].map((share) => ({ share })),
   ...[0, -1, 2 ** 53 - 1, -(2 ** 53) + 1].map((whole) => ({ whole, ok: whole === 0 })),
@@ -40,7 +40,7 @@ const RECORDS: readonly JsonObject[] = [
   { list: [['__proto__']], thing: JSON.parse('{"__proto__":{"a":1},"constructor":null}') as JsonObject },
 ].map((record, index) => ({ id: `r${index}`, ...record }))
 
-/** The sheet as it once was. */
+/** Tests of past states of the sheet. */
 export function testHistory(open: OpenStore): void {
   suite('history', IN_TURN, () => {
     test('as of the last entry, answers are to the byte those of a plain read, whatever the type of the fields', async (t) => {

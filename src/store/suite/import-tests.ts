@@ -13,7 +13,7 @@ const PROPERTIES = [
 ]
 const TARGETS = [target('label', ['name'])]
 
-/** What opening a sheet for the first time does, and what it does not do later. */
+/** Tests of opening a sheet for the first time, and again. */
 export function testImport(open: OpenStore): void {
   suite('import', () => {
     test('D2: records.jsonl is imported in its order, lines of white space passed over', async (t) => {

@@ -7,7 +7,7 @@ import type { Page, PagePlace, PageQuery } from '../sheet-store.ts'
 import { seededRandom, type Random } from './support/random.ts'
 import { FIRST_PAGE, HUMAN, IN_TURN, TestSheet, type OpenStore } from './support/test-sheet.ts'
 
-/** Reading pages of records. */
+/** Tests of pages of records. */
 export function testPages(open: OpenStore): void {
   suite('pages', IN_TURN, () => {
     const properties = ['{name: group, logicalType: integer}', '{name: last, logicalType: string}']
@@ -181,7 +181,10 @@ async function pageOf(
   return { ids: (JSON.parse(String(page.records)) as JsonObject[]).map(({ id }) => id), next: page.next }
 }
 
-/** Reads all pages while records are inserted, deleted and created again, then compares with who was there all along. */
+/**
+ * Reads all pages while records are inserted, deleted and recreated, then compares with the records that existed
+ * throughout.
+ */
 async function walk(
   sheet: TestSheet,
   { filter, random }: { filter: string | null; random: Random },

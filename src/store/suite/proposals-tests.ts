@@ -29,7 +29,7 @@ const PROPERTIES = [
 ]
 const TARGETS = [target('label', ['name'])]
 
-/** Changes that wait for somebody to accept them. */
+/** Tests of changes that wait for a decision. */
 export function testProposals(open: OpenStore): void {
   suite('proposals', IN_TURN, () => {
     const sheet = TestSheet.shared(open, {
@@ -258,7 +258,7 @@ export function testProposals(open: OpenStore): void {
       )
     })
 
-    /** Has an acceptance refused since the records have moved; answers with the message. */
+    /** Asserts that a proposal is not accepted since its records have changed; returns the message. */
     const refusedByMove = async (id: string): Promise<string> => {
       const [before, seq] = [await sheet.all(), await lastSeq()]
       let message = ''

@@ -36,7 +36,7 @@ async function endedRun(store: SheetStore, absent: readonly FailedCell[] = []): 
   return id
 }
 
-/** Removes runs, step by step; answers with how many, and how many steps it took. */
+/** Removes runs step by step; returns the number of runs, failures and steps. */
 async function prune(store: SheetStore, which: RunPruning): Promise<number[]> {
   let [runs, failures, steps] = [0, 0, 0]
   for (let more = true; more; steps += 1) {
@@ -52,7 +52,7 @@ async function idsOf(store: SheetStore): Promise<RunId[]> {
   return (await store.runs({ before: null, limit: 10_000 })).map(({ id }) => id)
 }
 
-/** How many rows a copy of the store has of what belongs to runs. */
+/** Returns the number of rows of runs in a copy of the store. */
 async function rowsOf(t: TestContext, store: SheetStore): Promise<number[]> {
   const directory = mkdtempSync(join(tmpdir(), 'colophon-pruned-'))
   t.after(() => rmSync(directory, { recursive: true }))
@@ -67,7 +67,7 @@ async function rowsOf(t: TestContext, store: SheetStore): Promise<number[]> {
   }
 }
 
-/** Removing runs that have ended, with all that belongs to them. */
+/** Tests of removing ended runs with all their rows. */
 export function testPruneRuns(open: OpenStore): void {
   const make = (t: TestContext): Promise<TestSheet> =>
     TestSheet.make(t, open, { properties: CELL_PROPERTIES, targets: CELL_TARGETS })

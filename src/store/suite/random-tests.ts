@@ -18,7 +18,7 @@ import {
 } from './support/test-sheet.ts'
 
 const STEPS = 1000 * RANDOM_TIMES
-/** Steps whose requests are under way together. */
+/** Concurrent requests of one round. */
 const TOGETHER = 25
 const STEPS_BETWEEN_CHECKS = 500
 
@@ -80,7 +80,7 @@ function definitions(model: Model): TargetDefinition[] {
     )
 }
 
-/** Random operations on a store and on the model, which must come to the same. */
+/** Tests a store against the model, with random operations on both. */
 export function testAgainstModel(open: OpenStore): void {
   const steps = STEPS * (open.randomPart ?? 1)
   test(`D13, D28, D32, D34, D35: ${steps} random operations leave what a plain model has`, async (t) => {
@@ -120,7 +120,7 @@ export function testAgainstModel(open: OpenStore): void {
   })
 }
 
-/** A cell that a run has read and not come back with yet. */
+/** A cell that a run has read, without a result so far. */
 interface HeldCell {
   readonly item: WorkItem
   readonly read: ReadCell
@@ -130,7 +130,7 @@ interface PlayParts {
   readonly sheet: TestSheet
   readonly model: Model
   readonly random: Random
-  /** A commit of a run, with nothing in it. */
+  /** An empty commit of a run. */
   readonly ofRun: CellCommit
 }
 
@@ -139,7 +139,7 @@ class Play {
   readonly #model: Model
   readonly #random: Random
   readonly #ofRun: CellCommit
-  /** What the run that all cells are computed in has come to. */
+  /** The outcomes of the run in which all cells are computed. */
   readonly #gained = { computed: 0, failed: 0, unchanged: 0 }
   readonly #held = new Map<string, HeldCell>()
   #under: Promise<void>[] = []
@@ -152,7 +152,7 @@ class Play {
     this.#ofRun = ofRun
   }
 
-  /** Has some requests under way together; the store takes them in the order in which they are sent. */
+  /** Sends some requests at once; the store takes them in the order in which they are sent. */
   async steps(count: number): Promise<void> {
     await this.#readWork()
     for (let step = 0; step < count; step += 1) {
@@ -222,7 +222,7 @@ class Play {
     )
   }
 
-  /** Reads some work as a run would, to come back with results later. */
+  /** Reads pending cells as a run would, whose results follow later. */
   async #readWork(): Promise<void> {
     const { field, inputs, active } = this.#random.pick(this.#model.targets)
     if (!active) return
@@ -344,7 +344,7 @@ class Play {
     await this.#checkRun()
   }
 
-  /** What the store counted of the run is what was stored, cell by cell. */
+  /** Compares the counts of the run with the stored cells. */
   async #checkRun(): Promise<void> {
     const { store } = this.#sheet
     const { computed, failed } = this.#gained

@@ -7,7 +7,7 @@ import { RECORD_PROPERTIES } from './support/record-properties.ts'
 import { refused } from './support/refused.ts'
 import { AGENT, FIRST_PAGE, HUMAN, IN_TURN, target, TestSheet, type OpenStore } from './support/test-sheet.ts'
 
-/** Writing and deleting records. */
+/** Tests of writing and deleting records. */
 export function testRecords(open: OpenStore): void {
   suite('records', IN_TURN, () => {
     const targets = [target('label', ['name']), target('note', ['name'])]
@@ -70,7 +70,7 @@ export function testRecords(open: OpenStore): void {
         )
         assert.deepEqual(stored, expected)
         assert.deepEqual(Object.keys(stored ?? {}), sheet.fields)
-        // A record read can be sent back.
+        // A record that was read can be sent back.
         assert.equal((await sheet.write([stored])).updated, 1)
         for (const field of sheet.fields)
           assert.equal((await sheet.history(record.id, field)).length, expected[field] === null ? 0 : 1)

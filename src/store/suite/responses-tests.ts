@@ -4,7 +4,7 @@ import type { CellCommit } from '../cell-work.ts'
 import { bytesOf, DEFAULT_RESPONSE_LIMIT, type ReceivedResponse } from '../stored-responses.ts'
 import { hashOf, TestSheet, type OpenStore } from './support/test-sheet.ts'
 
-/** Responses that calls received: what is kept, for how long, and what goes first. */
+/** Tests of kept responses: which are kept, and which are removed first. */
 export function testResponses(open: OpenStore): void {
   suite('kept responses', () => {
     const response = (name: string, body = `{"of":"${name}"}`): ReceivedResponse => ({
@@ -65,7 +65,7 @@ export function testResponses(open: OpenStore): void {
       // Down to seven eighths, so that not every later response removes another.
       assert.deepEqual(await kept(sheet, [...names, 'more']), ['r0', ...names.slice(4), 'more'])
       assert.equal((await sheet.store.responses.summary()).bytes, size * 8 + 2)
-      // Replaced responses take no room twice.
+      // Replaced responses are not counted twice.
       for (let round = 0; round < 20; round += 1) await keep(sheet, response('more'))
       assert.deepEqual(await kept(sheet, names), ['r0', ...names.slice(4)])
     })

@@ -26,7 +26,7 @@ const PROPERTIES = [
   '{name: tag, logicalType: string, unique: true}',
 ]
 
-/** Restoring deleted records. */
+/** Tests of restoring deleted records. */
 export function testRestore(open: OpenStore): void {
   suite('restore', IN_TURN, () => {
     const sheet = TestSheet.shared(open, { properties: PROPERTIES, targets: CELL_TARGETS })
@@ -42,7 +42,7 @@ export function testRestore(open: OpenStore): void {
       return sheet.store.restore({ actor, records })
     }
     const remove = (...ids: readonly string[]): Promise<unknown> => sheet.store.delete(ids, HUMAN)
-    /** The seq of the deletion that just happened to a record. */
+    /** Returns the seq of the latest deletion of a record. */
     const deletionOf = async (id: string): Promise<number> =>
       Number((await sheet.history(id, 'id')).at(-1)?.['seq'])
 

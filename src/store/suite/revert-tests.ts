@@ -28,7 +28,7 @@ const PROPERTIES = [
   '{name: list, logicalType: array}',
 ]
 
-/** Putting cells back to what they were before entries wrote them. */
+/** Tests of undoing entries. */
 export function testRevert(open: OpenStore): void {
   suite('revert', IN_TURN, () => {
     const sheet = TestSheet.shared(open, { properties: PROPERTIES, targets: CELL_TARGETS })
@@ -39,7 +39,7 @@ export function testRevert(open: OpenStore): void {
       (await sheet.workOf(id, field)).cells[0]?.state
     const valueOf = async (id: string, field: string): Promise<JsonValue | undefined> =>
       (await sheet.get(id))?.[field]
-    /** The latest entry of a cell. */
+    /** Returns the latest entry of a cell. */
     const entryOf = async (recordId: string, field: string): Promise<EntryRef> => {
       const entry = await sheet.latest(recordId, field)
       return { seq: Number(entry?.['seq']), recordId, field }
@@ -649,13 +649,16 @@ export function testRevert(open: OpenStore): void {
   })
 }
 
-/** What a cell holds; `hash` is null for what was written by hand, and for nothing. */
+/** The value of a cell; `hash` is null for an overridden and for an empty cell. */
 interface Held {
   readonly value: string | null
   readonly hash: string | null
 }
 
-/** A cell as a stack: writing goes on top, undoing the top takes it off, undoing a revert goes back to before that. */
+/**
+ * A model of a cell as a stack: a write pushes a value, undoing the top pops it, undoing a revert restores the stack before
+ * it.
+ */
 class CellModel {
   /** Every entry with the stack before it, oldest first. */
   readonly entries: { seq: number; before: readonly (Held & { seq: number })[]; isRevert: boolean }[] = []
@@ -671,7 +674,7 @@ class CellModel {
     this.#stack = [...this.#stack, { ...held, seq }]
   }
 
-  /** Whether the entry can be undone; {@link undid} then says that it was. */
+  /** Whether the entry can be undone; call {@link undid} when it was. */
   undo(seq: number): boolean {
     const entry = this.entries.find((candidate) => candidate.seq === seq)
     const possible =

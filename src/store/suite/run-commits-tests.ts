@@ -13,7 +13,7 @@ function absentCell(recordId: string): FailedCell {
   return { recordId, field: 'one', error: `no record "${recordId}"`, errorType: 'SheetError' }
 }
 
-/** What a run's commits leave in the store: its counts, its failures, its entries. */
+/** Tests of the commits of a run: its counts, its failures, its entries. */
 export function testRunCommits(open: OpenStore): void {
   suite('commits of a run', IN_TURN, () => {
     const sheet = TestSheet.shared(open, { properties: CELL_PROPERTIES, targets: CELL_TARGETS })

@@ -6,7 +6,7 @@ import type { CellState } from '../sheet-store.ts'
 import { CELL_PROPERTIES, CELL_TARGETS } from './support/cell-properties.ts'
 import { AGENT, hashOf, HUMAN, IN_TURN, TestSheet, type OpenStore } from './support/test-sheet.ts'
 
-/** What a run asks of a store: work, cache, commits, the lock; and what status and provenance say of it. */
+/** Tests of the use of a store by a run: pending cells, cache, commits, the lock; and of its status and provenance. */
 export function testRuns(open: OpenStore): void {
   suite('runs', IN_TURN, () => {
     const sheet = TestSheet.shared(open, { properties: CELL_PROPERTIES, targets: CELL_TARGETS })

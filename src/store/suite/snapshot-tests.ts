@@ -48,7 +48,7 @@ async function livelySheet(t: TestContext, open: OpenStore): Promise<TestSheet> 
   return sheet
 }
 
-/** Everything that a reader can learn of a store. */
+/** Returns all that can be read of a store. */
 async function allOf(store: SheetStore): Promise<unknown> {
   const fields = ['id', 'title', 'tags', 'rate']
   const { records } = await store.page({ ...FIRST_PAGE, fields, limit: 100 })
@@ -68,7 +68,7 @@ async function allOf(store: SheetStore): Promise<unknown> {
   }
 }
 
-/** A copy of the store, and opening it somewhere else. */
+/** Tests of copying the store, and of opening the copy elsewhere. */
 export function testSnapshots(openStore: OpenStore): void {
   suite('snapshots', () => {
     test('a copy has the same records in the same order, states, history and runs', async (t) => {

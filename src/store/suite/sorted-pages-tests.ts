@@ -22,7 +22,7 @@ const VALUES: Readonly<Record<string, readonly JsonValue[]>> = {
   share: [null, -1.5, 0, 0.1, 1e300],
   open: [null, true, false],
   day: [null, '1999-12-31', '2024-02-29', '2024-03-01'],
-  // The second is the earliest, the first and the third are the same moment.
+  // The second is the earliest, the first and the third are the same time.
   moment: [
     null,
     '2024-03-10T12:00:00Z',
@@ -35,7 +35,7 @@ const VALUES: Readonly<Record<string, readonly JsonValue[]>> = {
 /** The same fields, each with an index. */
 const INDEXED = PROPERTIES.map((property) => property.replace('}', ', x-indexed: true}'))
 
-/** Pages in the order of some fields, and pages that start at a position. */
+/** Tests of pages in the order of some fields, and of pages that start at a position. */
 export function testSortedPages(open: OpenStore): void {
   testOrders(open, 'sorted pages and positions', PROPERTIES)
   testOrders(open, 'sorted pages and positions, with indexes', INDEXED)
@@ -87,7 +87,7 @@ function testOrders(open: OpenStore, name: string, properties: readonly string[]
           const names = Array.from({ length: 1 + random.below(5) }, () => `r${random.below(20)}`)
           if (random.chance(0.5)) await sheet.write(names.map((id) => ({ id })))
           else await sheet.store.delete(names, HUMAN)
-          // A batch that is refused gives no keys out.
+          // A refused batch assigns no keys.
           if (random.chance(0.2)) await assert.rejects(sheet.write([{ id: 'new' }, { id: 'bad', size: 'x' }]))
         }
         const all = ids(await sheet.all())
@@ -165,7 +165,7 @@ async function walk(sheet: TestSheet, query: Partial<PageQuery>): Promise<JsonOb
     })
     records.push(...recordsOf(page))
     if (page.next === null) return records
-    // As a cursor does.
+    // A cursor makes the same conversion.
     after = JSON.parse(JSON.stringify(page.next)) as PagePlace
   }
 }
@@ -202,7 +202,10 @@ function compare(a: JsonObject, b: JsonObject, sort: readonly SortKey[]): number
   return 0
 }
 
-/** A text whose UTF-16 order is that of its code points; all values here but one are in the Basic Multilingual Plane. */
+/**
+ * Returns a text whose UTF-16 order is that of its code points; all values here but one are in the Basic Multilingual
+ * Plane.
+ */
 function comparable(field: string, value: JsonValue | undefined): string | number | boolean | null {
   if (field === 'moment' && typeof value === 'string') return Date.parse(value)
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? value : null

@@ -25,11 +25,11 @@ import { testUpsert } from './upsert-tests.ts'
 import { testVersions } from './versions-tests.ts'
 
 /**
- * Registers what holds for every engine behind {@link SheetStore}. `openStore` opens the store of a sheet's directory
- * or makes it; each test has a directory of its own.
+ * Registers the tests for every engine behind {@link SheetStore}. `openStore` opens the store of a sheet's directory or
+ * creates it; each test has its own directory.
  */
 export function testStore(name: string, openStore: OpenStore): void {
-  // Much of the time goes into starting the stores' threads: two at a time.
+  // Much of the time is the start of the stores' threads: two at a time.
   suite(name, { concurrency: 2 }, () => {
     testAgainstModel(openStore)
     testImport(openStore)

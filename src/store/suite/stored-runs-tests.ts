@@ -17,7 +17,7 @@ import {
 
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 
-/** With this for how long it may be silent, a run has waited for so long that nobody expects it any more. */
+/** The silence, in milliseconds, after which a waiting run is too old to be taken over. */
 const LONG_OVER = -11 * 60_000
 
 const NO_RUNS = [
@@ -44,7 +44,7 @@ function ended(state: RunEnd['state'], progress: Partial<RunProgress> = {}): Run
   return { state, error: null, cancelledBy: null, progress: { ...nothing, ...progress } }
 }
 
-/** What the store knows of a run: what it was asked to do, its state, how it ended. */
+/** Tests of a run in the store: its request, its state, its end. */
 export function testStoredRuns(open: OpenStore): void {
   suite('stored runs', IN_TURN, () => {
     const sheet = TestSheet.shared(open, { properties: CELL_PROPERTIES, targets: CELL_TARGETS })

@@ -18,7 +18,7 @@ const PROPERTIES = [
   '{name: thing, logicalType: object}',
 ]
 
-/** What the records have, field by field. */
+/** Tests of summaries, field by field. */
 export function testSummaries(open: OpenStore): void {
   suite('summaries', IN_TURN, () => {
     const sheet = TestSheet.shared(open, { properties: PROPERTIES })

@@ -8,7 +8,7 @@ import { RECORD_PROPERTIES } from './support/record-properties.ts'
 import { refused } from './support/refused.ts'
 import { AGENT, HUMAN, IN_TURN, target, TestSheet, type OpenStore } from './support/test-sheet.ts'
 
-/** What an upsert merges, refuses and leaves alone. */
+/** Tests of what an upsert merges, refuses and leaves unchanged. */
 export function testUpsert(open: OpenStore): void {
   suite('upsert', IN_TURN, () => {
     const targets = [target('label', ['name']), target('note', ['name'])]

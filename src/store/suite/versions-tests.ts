@@ -10,7 +10,7 @@ import type { Upsert } from '../sheet-store.ts'
 import { refused } from './support/refused.ts'
 import { AGENT, HUMAN, IN_TURN, target, TestSheet, type OpenStore } from './support/test-sheet.ts'
 
-/** The versions of records, and writes that are for one of them. */
+/** Tests of the versions of records, and of writes for one of them. */
 export function testVersions(open: OpenStore): void {
   suite('versions', IN_TURN, () => {
     const sheet = TestSheet.shared(open, {

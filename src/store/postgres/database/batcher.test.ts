@@ -21,7 +21,7 @@ test('what many ask step by step is answered with one statement a step', async (
     let value = start
     for (let step = 0; step < 3; step += 1) {
       value = await batcher.ask(value)
-      // Some need more microtasks than others to go on.
+      // Some need more microtasks than others to continue.
       for (let tasks = 0; tasks < start; tasks += 1) await Promise.resolve()
     }
     return value

@@ -11,7 +11,7 @@ import { parseStoreUrl } from './store-url.ts'
 
 const server = await startPostgres()
 
-/** As quick as a test wants it. */
+/** A short interval for tests. */
 const LOOK_MS = 200
 
 async function overProxy(t: TestContext): Promise<{ database: Database; proxy: DatabaseProxy }> {
@@ -70,7 +70,7 @@ test('a connection on which a long statement is still being sent is given more t
     watch.asked(client)
     return promise
   })
-  // What keeps the process going is the connection, not the watch.
+  // The connection keeps the process alive, not the watch.
   await Promise.all(ends)
   assert.deepEqual(ended, ['waiting', 'sending'])
 })

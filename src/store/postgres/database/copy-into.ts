@@ -5,35 +5,35 @@ import { from as copyFrom } from 'pg-copy-streams'
 import type { ClientConnection } from './connection.ts'
 import { quoted } from './schema.ts'
 
-/** Characters that are collected before they are sent. */
+/** Characters that are buffered before they are sent. */
 const CHUNK = 1 << 17
 
-/** Bytes that may be on their way: as long as there are any, PostgreSQL has something to do while rows are made. */
+/** Bytes that may be in transit: with any, PostgreSQL works while rows are made. */
 const UNDER_WAY = 1 << 23
 
-/** Rows on their way into a table, by `COPY`; they are there once {@link end} is done. */
+/** Copies rows into a table with `COPY`; they are stored when {@link end} resolves. */
 export class TableCopy {
   readonly #stream: ReturnType<typeof copyFrom>
   readonly #done: Promise<void>
   #waiting = ''
 
-  /** `columns` as SQL has them. */
+  /** `columns` are SQL. */
   constructor({ client }: ClientConnection, table: string, columns: readonly string[]) {
     this.#stream = client.query(
       copyFrom(`COPY ${table} (${columns.join(', ')}) FROM STDIN`, { highWaterMark: UNDER_WAY }),
     )
     this.#done = finished(this.#stream)
-    // Told by `add` or `end`, whichever is waited for next.
+    // `add` or `end` reports the error, whichever is called next.
     this.#done.catch(() => undefined)
   }
 
-  /** Adds a row, whose values are texts as PostgreSQL reads them. Throws what is wrong with rows before it. */
+  /** Adds a row, whose values are in PostgreSQL's text format. Throws errors of earlier rows. */
   async add(values: readonly (string | null)[]): Promise<void> {
     this.#waiting += `${values.map(copyText).join('\t')}\n`
     if (this.#waiting.length < CHUNK) return
     const more = this.#stream.write(this.#waiting)
     this.#waiting = ''
-    // The socket takes what fits into it, and more whenever it has its turn.
+    // The socket takes what fits into it, and more in later turns of the event loop.
     await (more ? nextTurn() : Promise.race([once(this.#stream, 'drain'), this.#done]))
   }
 
@@ -43,10 +43,10 @@ export class TableCopy {
   }
 }
 
-/** From so many rows on COPY is quicker than a statement, which it takes a round trip more than. */
+/** Rows from which COPY is faster than a statement, although it takes one more round trip. */
 export const WORTH_COPYING = 1000
 
-/** Copies rows into a table; values are texts as PostgreSQL reads them. */
+/** Copies rows into a table; values are in PostgreSQL's text format. */
 export async function copyRows(
   db: ClientConnection,
   { table, columns }: { readonly table: string; readonly columns: readonly string[] },
@@ -56,7 +56,7 @@ export async function copyRows(
   try {
     for (const row of rows) await copy.add(row)
   } finally {
-    // Whatever happens: nothing else can be asked of the connection before.
+    // Always, since the connection takes no other query before.
     await copy.end()
   }
 }

@@ -20,7 +20,7 @@ const INDEXED = [
 
 const COUNT = 12_000
 
-/** PostgreSQL may look at a few more than a page has. */
+/** PostgreSQL may read a few more records than a page has. */
 const FEW = 40
 
 suite('indexes of fields', () => {
@@ -42,7 +42,7 @@ suite('indexes of fields', () => {
       code: `c${String(n).padStart(5, '0')}`,
     }))
     await store.upsert({ body: { records }, actor: 'human:ann', defaultActor: null, ifMatch: null })
-    // As the store does by itself, perhaps a little later.
+    // The store does the same in the background, perhaps later.
     await database.exec('ANALYZE "$data"')
   })
 
@@ -81,7 +81,7 @@ suite('indexes of fields', () => {
     return (JSON.parse(String(page.records)) as { n: number }[]).map(({ n }) => n)
   }
 
-  /** Fails where it is evaluated for a record that is not meant to be looked at. */
+  /** Fails where it is evaluated for a record that must not be read. */
   const onlyLookAt = (from: number, to: number): string =>
     `CASE WHEN n BETWEEN ${from} AND ${to} THEN true ELSE 1 / (n - n) = 0 END`
 
@@ -297,7 +297,7 @@ suite('indexes of fields', () => {
     const bare = INDEXED.map((property) => property.replace(', x-indexed: true', ''))
     const unique = ['$long_code', '$long_word', '$sort_code', '$sort_word', '$text_code', '$text_word']
     assert.deepEqual(await indexesWith(bare), unique)
-    // As in a store of before there were any, or where one was never finished.
+    // The state of a store from before these indexes, or with an incomplete one.
     await database.exec('CREATE INDEX "$unique_word" ON "$data" USING hash (word)')
     await database.exec('DROP INDEX "$text_word"')
     await (await open([...bare, '{name: size, logicalType: integer}'])).close()

@@ -84,7 +84,7 @@ class Pushed {
     return store
   }
 
-  /** What a statement that only an operator would run answers with. */
+  /** Returns the result of a statement that only an operator would run. */
   async run(sql: string): Promise<readonly object[]> {
     const database = new Database(parseStoreUrl(this.url))
     try {
@@ -170,7 +170,7 @@ test('a changed derivation makes computed cells stale, and the outcome says how 
   const other = target('sum', ['n'], { sha256: sha256('other'), text: 'other' })
   const files = [{ path: 'derivations/sum.yaml', bytes: Buffer.from('other') }]
   const changed = await sheet.push({ targets: [other], files })
-  // Two were never computed, and one was written by hand.
+  // Two were never computed, and one was overridden.
   assert.deepEqual(changed.targets, [
     { field: 'sum', derivation: 'sum.yaml', change: 'changed', stale: 0, missing: 0 },
   ])

@@ -13,7 +13,7 @@ import { parseStoreUrl } from '../database/store-url.ts'
 
 const PUBLISHER = join(import.meta.dirname, '../../../../test/support/publish-frames.ts')
 
-/** A feed with connections of its own, as another server has. */
+/** A feed with separate connections, as on another server. */
 function openFeed(t: TestContext, url: string, kept?: KeptFrames): FrameFeed {
   const database = new Database(parseStoreUrl(url))
   const feed = new FrameFeed(database, kept)
@@ -24,13 +24,13 @@ function openFeed(t: TestContext, url: string, kept?: KeptFrames): FrameFeed {
   return feed
 }
 
-/** Somebody who hears a stream, and reads what it is not told, as `SharedSubscription` does. */
+/** A subscriber of a stream that reads the frames that it missed, as `SharedSubscription` does. */
 class Hearer implements FrameListener {
   readonly heard: StoredFrame[] = []
   readonly #feed: FrameFeed
   readonly #stream: string
   #position: number
-  /** How often it has been told to read; it reads until nothing has come meanwhile. */
+  /** Number of gaps; each read ends when no frame has arrived during it. */
   #asked = 0
   #isReading = false
   #wake: () => void = () => undefined
@@ -77,7 +77,7 @@ class Hearer implements FrameListener {
     for (let isRead = false; !isRead;) {
       const asked = this.#asked
       const page = await this.#feed.read(this.#stream, this.#position).catch(() => null)
-      // The connection was lost: it is asked again, on another.
+      // The connection was lost: the query is sent again, on another.
       if (page === null) continue
       this.#take(page.frames, page.upTo)
       isRead = page.whole && asked === this.#asked
@@ -212,7 +212,7 @@ test('the oldest frames go, by their number and by their bytes, and who asks for
     Array.from({ length: 1000 }, (_, index) => String(index)),
   )
   await few.settled()
-  // Every batch of 500 is followed by a look at the oldest; the last frames come after it.
+  // Old frames are pruned after every batch of 500; the last frames follow.
   few.publish(
     'sheet',
     Array.from({ length: 500 }, () => '"later"'),

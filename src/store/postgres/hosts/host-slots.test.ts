@@ -5,7 +5,7 @@ import { HostSlots } from './host-slots.ts'
 
 const RATE = { spacingMs: 20, playMs: 10_000 }
 
-/** Gives moments that are far from over, as a database whose clock is another would. */
+/** Returns slots far from their end, as a database with another clock would. */
 function give(slots: HostSlots, count: number): void {
   const asked = performance.now()
   const now = asked + 5000

@@ -11,7 +11,7 @@ import { parseStoreUrl } from '../database/store-url.ts'
 
 const ORIGIN = 'https://api.example'
 
-/** A process with calls to make: it begins as many as it may, and ends them when it is told to. */
+/** A process with calls to make: it begins as many as it may, and ends them on request. */
 class Caller implements HostListener {
   readonly hosts: PostgresHosts
   readonly share: HostShare
@@ -58,7 +58,7 @@ class Caller implements HostListener {
     this.#wake()
   }
 
-  /** Has so many calls wait. */
+  /** Adds waiting calls. */
   want(calls: number): void {
     this.#waiting = calls
     this.onChange()
@@ -110,7 +110,7 @@ test('of two that want more than there is each gets its part as the calls of the
   await one.until(({ underWay }) => underWay === 8)
   other.want(100)
   for (let had = 8; had > 4; had -= 1) {
-    // It is told to give back, and until then goes on.
+    // It is asked to return permits, and its calls continue until then.
     await one.until((caller) => {
       if (caller.underWay === had) caller.end(1)
       return caller.underWay < had
@@ -144,7 +144,7 @@ test('of one place for three each has its turns, one at a time', async (t) => {
     )
     assert.equal(all.filter(({ underWay }) => underWay > 0).length, 1)
     had.add(who)
-    // The others' answers come in between.
+    // The responses to the others arrive in between.
     await new Promise(setImmediate)
     who.end(1)
   }

@@ -30,7 +30,7 @@ export async function readWork(db: Connection, query: WorkQuery, contract: Contr
   }))
 }
 
-/** Returns those of the records that are read now. */
+/** Reads the first records, as many as are read at once. */
 async function readPage(
   db: Connection,
   keys: readonly RecordKey[],
@@ -55,7 +55,10 @@ function sum(terms: readonly string[]): string {
   return ['0::bigint', ...terms].join(' + ')
 }
 
-/** The bytes of a column of JSON, about: those of its text when it is compressed or may exceed the limit. */
+/**
+ * Returns SQL for the approximate bytes of a column of JSON: those of its text when it is compressed or may exceed the
+ * limit.
+ */
 function jsonBytes(column: string, { json }: InputBytes): string {
   const isShort = `pg_column_compression(${column}) IS NULL AND pg_column_size(${column}) <= ${json}`
   return `coalesce(CASE WHEN ${isShort} THEN pg_column_size(${column}) ELSE octet_length(${column}::text) END, 0)`

@@ -54,7 +54,7 @@ suite('a filtered page', () => {
     return (await page(filter, more)).records.map(({ n }) => n ?? null)
   }
 
-  /** Filters, and which of the numbers 1 to 40 they let through. */
+  /** Filters, and which of the numbers 1 to 40 they select. */
   const FILTERS: readonly (readonly [string, (n: number) => boolean])[] = [
     ['n > 30', (n) => n > 30],
     ['done', (n) => n % 2 === 1],
@@ -217,7 +217,7 @@ suite('a sorted page', () => {
       do {
         const listed: Listed = await list(pool, { sort, filter, limit, after: place, fields: FIELDS })
         walked.push(...listed.records)
-        // As a cursor does.
+        // A cursor makes the same conversion.
         place = JSON.parse(JSON.stringify(listed.next)) as PagePlace | null
       } while (place !== null)
       assert.deepEqual(walked, wanted, what)

@@ -80,7 +80,7 @@ suite('a query', () => {
     assert.equal(String(answer), '{"rows":[],"count":0,"columns":["2","1"]}')
   })
 
-  /** Statements over `records` alone, and what they answer. */
+  /** Statements over `records` alone, and their results. */
   const ALLOWED: readonly (readonly [string, readonly unknown[]])[] = [
     ['select id from RECORDS where n = 1', [{ id: 'a' }]],
     ['SELECT r.id FROM "records" AS r WHERE r.n = 1;', [{ id: 'a' }]],

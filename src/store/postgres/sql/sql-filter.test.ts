@@ -50,7 +50,7 @@ suite('random filters', () => {
     await sheet.close()
   })
 
-  /** The ids that a filter lets through; null when it is refused. */
+  /** Returns the ids that a filter selects; null when it is refused. */
   async function filtered(filter: string): Promise<readonly unknown[] | null> {
     try {
       const run = {
@@ -98,7 +98,7 @@ suite('random filters', () => {
       ])()
       const ids = await filtered(filter)
       tally[ids === null ? 'refused' : 'answered'] += 1
-      // What `now()` and such come to in two transactions is seldom another.
+      // `now()` and the like seldom have the same value in two transactions.
       if (ids !== null) assert.deepEqual(ids, await alone(filter), filter)
     }
     t.diagnostic(JSON.stringify(tally))

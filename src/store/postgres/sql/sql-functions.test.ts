@@ -11,13 +11,13 @@ import {
   WORDS_BEFORE_BRACKETS,
 } from './sql-functions.ts'
 
-/** Functions that are words of the grammar, and nothing in the catalog. */
+/** Functions that are keywords of the grammar, and not in the catalog. */
 const OF_THE_GRAMMAR = [
   'coalesce', 'extract', 'greatest', 'grouping', 'json', 'json_array', 'json_arrayagg', 'json_exists', 'json_objectagg', 'json_query',
   'json_scalar', 'json_serialize', 'json_table', 'json_value', 'jsonb', 'least', 'nullif', 'trim', 'uuidv4',
 ] // prettier-ignore
 
-/** Those that answer differently from call to call. */
+/** Functions whose result differs from call to call. */
 const VOLATILE = [
   'array_sample', 'array_shuffle', 'clock_timestamp', 'gen_random_uuid', 'random', 'random_normal', 'timeofday', 'uuidv4', 'uuidv7',
 ] // prettier-ignore

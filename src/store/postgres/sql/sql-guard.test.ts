@@ -30,7 +30,7 @@ const NAMES = new Set(FIELDS.map(({ name }) => name))
 
 const TEXTS = 1000 * RANDOM_TIMES
 
-/** Pieces of statements that PostgreSQL understands, many of them nothing for users. */
+/** Pieces of statements that PostgreSQL accepts, many of them not allowed for users. */
 const PIECES = [
   'pg_sleep(1)', 'pg_class', "current_setting('x')", "set_config('a.b', 'c', true)", 'pg_catalog.', 'records.', '(records).', '::regclass',
   "'pg_class'::", 'regclass', 'version()', 'lower(id)', 'pg_typeof', 'to_json', '.pg_column_size', '.row_to_json', 'xmlelement(name a)',
@@ -70,7 +70,7 @@ suite('what passes the checks of names', () => {
     }
   }
 
-  /** What a statement comes to once PostgreSQL has looked up its names, as it stores that of a view; null when it refuses it. */
+  /** Returns a statement after PostgreSQL has resolved its names, as it stores that of a view; null when it refuses it. */
   async function meaning(text: string): Promise<string | null> {
     try {
       await client.query('BEGIN')
@@ -90,7 +90,7 @@ suite('what passes the checks of names', () => {
   async function namedIn(tree: string): Promise<{ functions: string[]; tables: string[] }> {
     const numbers = (pattern: RegExp): number[] =>
       [...tree.matchAll(pattern)].map((match) => Number(match[1]))
-    // Of calls in words: operators and casts are called in other forms.
+    // Only calls by name: operators and casts are called in other forms.
     const called = [
       ...numbers(/:funcid (\d+) :funcresulttype \d+ :funcretset \w+ :funcvariadic \w+ :funcformat [03]/g),
       ...numbers(/:aggfnoid (\d+)/g),
@@ -105,7 +105,7 @@ suite('what passes the checks of names', () => {
     return { functions: of('function'), tables: of('table') }
   }
 
-  /** What the grammar makes of words that may be used. */
+  /** Calls that the grammar makes of allowed words. */
   const BY_GRAMMAR = new Set([
     'pg_catalog', 'date_part', 'btrim', 'like_escape', 'similar_to_escape', 'is_normalized', 'overlaps', 'ts_match_vq', 'timezone',
     'notnull', 'json_agg', 'row_to_json', 'bit', 'interval', 'timestamp', 'time', 'bpchar', 'path', 'char', 'like', 'isnull',

@@ -10,11 +10,14 @@ import { field } from '../../../../test/support/sheet-database.ts'
 import { QueryError } from '../../../errors/service-error.ts'
 import { DEFAULT_QUERY_LIMITS, SqlPool } from './sql-pool.ts'
 
-/** Names of the store's inside, of its user and of the machine, and what a stack looks like. */
+/** Names of the store's internals, of its user and of the machine, and patterns of a stack trace. */
 const SECRET =
   /\$(?:data|seq|version|sheet|target|cell|todo|failure|cache|provenance|import|unique|row|found|field\d)|sheet_\d|_reader|colophon-pg|\/tmp|\/src\/|\.ts\b|node:|\n\s+at /i
 
-/** Of the corpus for SQLite, what PostgreSQL answers as it should: it has no limit of its kind there, or other words. */
+/**
+ * Texts of the corpus for SQLite with another correct response of PostgreSQL, which lacks the limit, or words the message
+ * otherwise.
+ */
 const HARMLESS =
   /^SELECT(?: FROM records| 1\v|\/\*\*\/| x'0'| E'\\x41'| 0xF+)?$|^SELECT (?:---|1 \+ 1|\(\(\(+1?|1 UNION ALL SELECT 1|1 ORDER BY 1,)|^n = @n$|^n > ALL \(SELECT 1\)$|^n = 1 OR n = 1 OR|LIKE '%x%x/
 

@@ -126,9 +126,9 @@ suite('the lexer and PostgreSQL', () => {
       }
       if (said !== null) continue
       tally.accepted += 1
-      // What is put behind it is a second statement: no quote and no comment of the first is still open.
+      // Text after it is a second statement: no quote and no comment of the first is still open.
       assert.notEqual(await refusal(`${text}\n; SELECT 2`), null, JSON.stringify(text))
-      // White space and comments are just where they are thought to be.
+      // White space and comments are exactly where the lexer finds them.
       const plain = tokens.map((token) => (isSignificant(token) ? token.text : ' ')).join('')
       assert.equal(await refusal(plain), null, JSON.stringify([text, plain]))
     }

@@ -13,7 +13,7 @@ import { DEFAULT_QUERY_LIMITS, SqlPool, type SqlPoolOptions } from './sql-pool.t
 
 const FIELDS = [field('id', 'string'), field('n', 'integer')]
 
-/** Goes on for longer than any test waits. */
+/** Runs longer than any test waits. */
 const ENDLESS = 'SELECT count(*) FROM generate_series(1, 1000000000000) AS a(x)'
 
 const ENDLESS_FILTER = '(SELECT count(*) FROM generate_series(1, 1000000000000) AS a(x)) > n'
@@ -58,7 +58,7 @@ suite('the connections for SQL from users', () => {
     return pool.page(run, signal)
   }
 
-  /** Statements of users that PostgreSQL is at, and connections for them. */
+  /** Returns the number of statements of users that PostgreSQL runs, and of connections for them. */
   async function atWork(): Promise<{ readonly running: number; readonly connections: number }> {
     const row = await sheet.database.get(
       `SELECT count(*) FILTER (WHERE state = 'active') AS running, count(*) AS connections
@@ -67,7 +67,7 @@ suite('the connections for SQL from users', () => {
     return { running: Number(row?.['running']), connections: Number(row?.['connections']) }
   }
 
-  /** Resolves when PostgreSQL is at this many; fails when that takes too long. */
+  /** Resolves when PostgreSQL runs this many; fails when that takes too long. */
   async function until(wanted: number): Promise<void> {
     for (let tries = 0; tries < 3000; tries += 1) {
       if ((await atWork()).running === wanted) return
@@ -139,7 +139,7 @@ suite('the connections for SQL from users', () => {
 
   test('queries run a few at a time, in the order in which they came', async (t) => {
     const pool = poolOf(t)
-    // Each connection takes its time to be made.
+    // To make a connection takes time.
     await Promise.all(Array.from({ length: 4 }, () => query(pool, 'SELECT 1')))
     const done: number[] = []
     await Promise.all(

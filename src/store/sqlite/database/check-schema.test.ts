@@ -37,7 +37,7 @@ function edit(path: string, ...statements: readonly string[]): void {
   db.close()
 }
 
-/** Refused without a byte of it changed. */
+/** Asserts that a file is refused and unchanged. */
 async function assertRefused(path: string, message: RegExp, what: string): Promise<void> {
   const before = readFileSync(path)
   await assert.rejects(
@@ -53,7 +53,7 @@ async function assertRefused(path: string, message: RegExp, what: string): Promi
   assert.ok(readFileSync(path).equals(before), what)
 }
 
-/** What somebody may have planted, and what of it the message names. */
+/** Manipulations of the schema, and the name in the message. */
 const PLANTED: Readonly<Record<string, readonly [statements: readonly string[], named: string]>> = {
   'a trigger that deletes': [
     ['CREATE TRIGGER t AFTER UPDATE ON "$sheet" BEGIN DELETE FROM "$data"; END'],

@@ -17,7 +17,7 @@ const INDEXED = [
   '{name: moment, logicalType: timestamp, x-indexed: true}',
 ]
 
-/** Far more than a page, and than is gone through before an index is asked. */
+/** Far more than a page, and than are scanned before an index is considered. */
 const COUNT = 12_000
 
 suite('indexes of fields', () => {
@@ -58,7 +58,7 @@ suite('indexes of fields', () => {
     return (JSON.parse(String(page.records)) as { n: number }[]).map(({ n }) => n)
   }
 
-  /** Fails where it is evaluated for a record that is not meant to be looked at. */
+  /** Fails where it is evaluated for a record that must not be read. */
   const onlyLookAt = (from: number, to: number): string =>
     `abs(CASE WHEN n BETWEEN ${from} AND ${to} THEN 1 ELSE -9223372036854775808 END) > 0`
 

@@ -32,7 +32,7 @@ const CONTRACT = parseContract(
 const TARGETS = [target('label', ['a'])]
 const FIELDS = ['id', 'a', 'label']
 
-/** What version 6 and later ones added, taken away again. */
+/** Removes the changes of version 6 and later ones. */
 const BACK_TO_VERSION_5 = `
   DROP TABLE "$run_body"; ALTER TABLE "$run_failure" DROP COLUMN body;
   ALTER TABLE "$failure" DROP COLUMN hash; ALTER TABLE "$target" DROP COLUMN non_empty;
@@ -45,13 +45,13 @@ const BACK_TO_VERSION_5 = `
   ALTER TABLE "$failure" DROP COLUMN response_body; ALTER TABLE "$run_failure" DROP COLUMN response_body;
   DROP TABLE "$deleted_block"`
 
-/** What version 3 added, too. */
+/** Removes the changes of version 3 as well. */
 const BACK_TO_VERSION_2 = `${BACK_TO_VERSION_5};
   DROP TABLE "$proposal"; DROP TABLE "$proposal_record";
   ALTER TABLE "$sheet" DROP COLUMN last_proposal; ALTER TABLE "$sheet" DROP COLUMN proposal_changes;
   UPDATE "$sheet" SET schema_version = 2`
 
-/** What version 2 added, too. */
+/** Removes the changes of version 2 as well. */
 const BACK_TO_VERSION_1 = `${BACK_TO_VERSION_2};
   DROP INDEX "$provenance_of_run"; ALTER TABLE "$provenance" DROP COLUMN run;
   DROP INDEX "$deleted_record";
@@ -273,7 +273,7 @@ test('a store of version 1 is brought to this version once, by whoever gets the 
   t.after(() => other.close())
   other.exec('BEGIN IMMEDIATE')
   const waiting = [openWriter(directory), openWriter(directory)]
-  // They have seen version 1 by now, and wait for the lock.
+  // They have read version 1 by now, and wait for the lock.
   await nextTurn()
   other.exec(`${MIGRATIONS[2] ?? ''}; UPDATE "$sheet" SET schema_version = 2; COMMIT`)
   for (const writer of await Promise.all(waiting)) await closed(writer)
@@ -342,7 +342,7 @@ test('a store of version 3 whose contract had x-indexed before that meant anythi
     "SELECT name FROM sqlite_schema WHERE tbl_name = '$data' AND sql LIKE 'CREATE INDEX%' ORDER BY name"
   const indexes = sql(directory, (db) => db.prepare(names).all())
   assert.equal(indexes.length, 3)
-  // As the former version took it: anything at all.
+  // The former version accepted any text.
   const stored = contract.text.replace('name: tags', "x-indexed: 'yes', name: tags")
   sql(directory, (db) => {
     for (const { name } of indexes) db.exec(`DROP INDEX "${String(name)}"`)

@@ -24,7 +24,7 @@ const SETUP = {
   targets: [target('b', [])],
 }
 
-/** How often the cell and the other field are written: far more than lines may be parsed. */
+/** Number of writes of the cell and the other field: far more than lines may be parsed. */
 const MANY = 300
 
 /** For lines none of which is long. */
@@ -44,7 +44,7 @@ function logOf(t: TestContext, sheet: TestSheet, id: string, name: string): Cell
   return log
 }
 
-/** How many lines of the log are parsed meanwhile. */
+/** Returns the number of lines of the log that are parsed during an operation. */
 async function linesParsed<T>(
   t: TestContext,
   read: () => T | Promise<T>,
@@ -87,7 +87,7 @@ test('what is asked of a cell is found without reading its history, or that of o
     assert.deepEqual(result, wanted, what)
     assert.ok(lines <= 3, `${what}: ${lines} lines were parsed`)
   }
-  // Of a cell that was written often, as much as is asked for.
+  // The requested number of entries of a cell that was written often.
   const own = logOf(t, sheet, 'r', 'a')
   const { lines } = await linesParsed(t, () => [own.back().take(2).toArray(), own.at(1)])
   assert.equal(lines, 3)

@@ -27,7 +27,7 @@ const LISTS = [1, 'é"', { name: [null] }].map((item): JsonValue => Array.from({
 
 type StatementParams = Parameters<StatementSync['get']>
 
-/** The longest text or blob that a statement on this thread has answered with, in characters or bytes. */
+/** The longest text or blob that a statement on this thread has returned, in characters or bytes. */
 function watchStatements(t: TestContext): () => number {
   let longest = 0
   const see = (row: unknown): void => {
@@ -59,7 +59,7 @@ function watchStatements(t: TestContext): () => number {
   return () => longest
 }
 
-/** As a client gets it: values that are kept as their text are parsed. */
+/** The entry as a client gets it: values that are kept as their text are parsed. */
 function sent<T>(value: T): T {
   return JSON.parse(JSON.stringify(value)) as T
 }

@@ -34,7 +34,7 @@ export class WorkReader {
       .map((row) => ({ ...workItem(row, inputs, query), ...(tooLong !== null && { tooLong }) }))
   }
 
-  /** Returns those of the records that are read now. */
+  /** Returns the first records, as many as are read at once. */
   #page(keys: readonly RecordKey[], inputs: readonly Input[], { inputLimit }: WorkQuery): InputPage {
     const { text, json } = longFields(inputs.map(({ field }) => field))
     if (inputLimit === undefined || text.length + json.length === 0) return { keys, tooLong: null }
@@ -165,7 +165,7 @@ function column(name: string, isLong: boolean): string {
   return isLong ? `iif(octet_length(${name}) >= ${LONG_VALUE_BYTES}, x'', ${name})` : name
 }
 
-/** Returns the bytes of the fields' values, which SQLite knows without reading them. */
+/** Returns SQL for the bytes of the fields' values, which SQLite knows without reading them. */
 function octets(fields: readonly Field[]): string {
   return ['0', ...fields.map(({ name }) => `coalesce(octet_length(${quoted(name)}), 0)`)].join(' + ')
 }

@@ -69,7 +69,7 @@ suite('a filtered page', () => {
     return page(filter, options).records.map(({ n }) => n)
   }
 
-  /** Filters, and which of the numbers 1 to 40 they let through. */
+  /** Filters, and which of the numbers 1 to 40 they select. */
   const FILTERS: readonly (readonly [string, (n: number) => boolean])[] = [
     ['n > 30', (n) => n > 30],
     ['done', (n) => n % 2 === 1],

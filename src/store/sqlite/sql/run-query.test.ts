@@ -91,7 +91,7 @@ suite('a query', () => {
     })
   })
 
-  /** Statements over `records` alone, and what they answer. */
+  /** Statements over `records` alone, and their results. */
   const ALLOWED: readonly (readonly [string, readonly unknown[]])[] = [
     ['select id from RECORDS where n = 1', [{ id: 'a' }]],
     ['SELECT id FROM "Records" AS r WHERE r.n = 1', [{ id: 'a' }]],
@@ -266,7 +266,7 @@ suite('a query', () => {
       }
     }
     refused('SELECT count(*) FROM peek', /^no such table: peek; the only table is "records"$/)
-    // Of the store's own tables nobody learns the columns.
+    // The columns of the store's own tables are not revealed.
     for (const column of ['hash', 'bogus']) {
       refused(`SELECT ${column} FROM "$cell"`, /^that table cannot be read: the only table is "records"$/)
     }

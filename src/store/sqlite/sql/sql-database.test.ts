@@ -19,7 +19,7 @@ suite('the database as a query process has it', () => {
     sheet.remove()
   })
 
-  /** For each limit a statement that goes past it, and the words of SQLite. */
+  /** For each limit a statement that exceeds it, and the message of SQLite. */
   const BITES: Readonly<Record<keyof typeof ENGINE_LIMITS, readonly [string, RegExp]>> = {
     length: [`SELECT length(printf('%.*c', ${ENGINE_LIMITS.length + 1}, 'x'))`, /too big/],
     sqlLength: [`SELECT '${'x'.repeat(ENGINE_LIMITS.sqlLength)}'`, /too big|too long/],

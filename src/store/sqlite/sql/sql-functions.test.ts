@@ -3,12 +3,12 @@ import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { ALLOWED_FUNCTIONS } from './sql-functions.ts'
 
-/** What SQL from users may not call, and why. */
+/** The functions that SQL from users may not call, by reason. */
 const REFUSED = [
   // Code, the log, the build, the connection.
   'load_extension sqlite_log sqlite_version sqlite_source_id sqlite_compileoption_get sqlite_compileoption_used',
   'changes total_changes last_insert_rowid',
-  // What only means something inside full-text, r-tree and geometry tables, or in C.
+  // Functions that are only meaningful inside full-text, r-tree and geometry tables, or in C.
   'bm25 fts3_tokenizer fts5 fts5_get_locale fts5_insttoken fts5_locale fts5_source_id highlight match matchinfo',
   'offsets optimize snippet rtreecheck rtreedepth rtreenode subtype',
   'geopoly_area geopoly_bbox geopoly_blob geopoly_ccw geopoly_contains_point geopoly_debug geopoly_group_bbox',

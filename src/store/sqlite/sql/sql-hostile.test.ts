@@ -8,7 +8,7 @@ import { DEFAULT_QUERY_LIMITS, SqlPool } from './sql-pool.ts'
 
 enableCompileCache()
 
-/** Names of the store's inside and of the machine, and what a stack looks like. */
+/** Names of the store's internals and of the machine, and patterns of a stack trace. */
 const SECRET =
   /\$(?:data|seq|version|sheet|target|cell|todo|failure|cache|provenance|import|unique)|sheet\.db|colophon-sql|\/tmp|\/src\/|\.ts\b|node:|\n\s+at /i
 

@@ -102,7 +102,7 @@ test('the scan collects names in every way that SQLite lets them be written', ()
   assert.deepEqual([...names], ['a', 'b"x', 'c', 'd', 'e', '$data'])
 })
 
-/** The same texts every time. */
+/** The same texts in every run. */
 function* randomStatements(count: number): Generator<string> {
   const atoms = [
     '?', '1', "'?'", "'a''?'", '"?"', '[?]', '`?`', "x'3f'", '?', '-1', '->', '->>', '-', '--?\n', '/*?*/', '/*/?*/', '/**/',
@@ -119,7 +119,7 @@ function* randomStatements(count: number): Generator<string> {
   }
 }
 
-/** How many parameters a statement has: one more than it has is out of range. */
+/** Returns the number of parameters of a statement: one more is out of range. */
 function countParameters(database: DatabaseSync, sql: string): number {
   for (let count = 0; ; count += 1) {
     try {

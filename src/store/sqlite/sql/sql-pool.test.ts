@@ -17,7 +17,7 @@ const FIELDS = [field('id', 'string'), field('n', 'integer'), field('done', 'boo
 const MIB = 1024 * 1024
 
 const ENDLESS = 'WITH RECURSIVE t(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM t) SELECT count(*) AS c FROM t'
-/** Holds a megabyte a row in memory. */
+/** Keeps a megabyte a row in memory. */
 const GREEDY = `WITH RECURSIVE t(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM t LIMIT 5000)
   SELECT count(DISTINCT printf('%1000000c', 'x') || x) AS c FROM t`
 
@@ -25,7 +25,7 @@ const CHILDREN = `/proc/${process.pid}/task/${process.pid}/children`
 
 suite('the pool of query processes', () => {
   let sheet: SheetDatabase
-  /** For what needs no limits of its own. */
+  /** Limits for tests that need none of their own. */
   let common: SqlPool
   let pools: SqlPool[] = []
 
@@ -46,7 +46,7 @@ suite('the pool of query processes', () => {
   })
 
   function open(limits: Partial<QueryLimits> = {}, options: Partial<SqlPoolOptions> = {}): SqlPool {
-    // Far more time than any of these takes, for busy machines, unless it is about time.
+    // Far more time than any of these takes on a busy machine, except in tests of time limits.
     const pool = new SqlPool({
       path: sheet.path,
       limits: { ...DEFAULT_QUERY_LIMITS, timeoutMs: 30_000, ...limits },

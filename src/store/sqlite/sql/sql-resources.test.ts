@@ -81,7 +81,7 @@ const STATEMENTS: Readonly<Record<string, string>> = {
   'JSON of 100,000 levels': `SELECT json('${times(100_000, '[')}${times(100_000, ']')}') AS a`,
 }
 
-/** The same within an expression. */
+/** The same statements within one expression. */
 const FILTERS: Readonly<Record<string, string>> = {
   'a recursive CTE without end': `(${NUMBERS} SELECT count(*) FROM t) > n`,
   "printf('%.*c', 900000000, 'x')": "length(printf('%.*c', 900000000, 'x')) > n",
@@ -105,9 +105,9 @@ const ATTACKS: readonly (readonly [string, SqlRequest])[] = [
 interface Outcome {
   readonly error: unknown
   readonly elapsed: number
-  /** Whether it took longer than {@link WITHIN} times its deadline. */
+  /** Whether a query took longer than {@link WITHIN} times its deadline. */
   readonly late: boolean
-  /** Whether this process was kept from running meanwhile. */
+  /** Whether this process was prevented from running meanwhile. */
   readonly heldUp: boolean
   readonly peak: number
 }
@@ -171,7 +171,7 @@ suite('SQL that would take all there is', { concurrency: 2 }, () => {
   }
 })
 
-/** Keeps an eye on the largest memory that a process ever had, of which the kernel keeps count; 0 where it does not. */
+/** Tracks the largest memory that a process ever had, which the kernel counts; 0 where it does not. */
 function watchMemory(pid: number | undefined): { peak(): number } {
   const status = `/proc/${pid}/status`
   if (pid === undefined || !existsSync(status)) return { peak: () => 0 }
@@ -180,7 +180,7 @@ function watchMemory(pid: number | undefined): { peak(): number } {
     try {
       peak = Number(/^VmHWM:\s*(\d+) kB$/m.exec(readFileSync(status, 'latin1'))?.[1] ?? 0) * 1024 || peak
     } catch {
-      // Gone.
+      // The process has ended.
     }
   }
   const timer = setInterval(look, 5)

@@ -2,17 +2,17 @@ import type { JsonObject, JsonValue } from '../../../contract/json/json.ts'
 import type { CellOutcome } from '../../cell-work.ts'
 import type { CellState } from '../../sheet-store.ts'
 
-/** What the model knows of a field. */
+/** A field in the model. */
 export interface ModelField {
   readonly name: string
   readonly required: boolean
   readonly unique: boolean
-  /** Who may write it by hand; null leaves it to whether it is derived. */
+  /** The only actor who may write it; null where that depends on whether it is derived. */
   readonly editableBy: string | null
   fault(value: JsonValue): boolean
 }
 
-/** What the model knows of a derived field. */
+/** A derived field in the model. */
 export interface ModelTarget {
   readonly field: string
   readonly inputs: readonly string[]
@@ -22,7 +22,7 @@ export interface ModelTarget {
   active: boolean
 }
 
-/** A provenance entry, as much of it as the model foretells. */
+/** The members of a provenance entry that the model predicts. */
 export interface ModelEntry {
   readonly source: string
   readonly actor: string
@@ -33,12 +33,12 @@ export interface ModelEntry {
 interface ModelCell {
   state: CellState
   hash: string | null
-  /** Goes up whenever the cell or one of its inputs is written (D28). */
+  /** Increases whenever the cell or one of its inputs is written (D28). */
   version: number
 }
 
 interface ModelRecord {
-  /** Of this life: a record created again is another one. */
+  /** Number of the life: a recreated record has another one. */
   readonly life: number
   readonly values: Map<string, JsonValue>
   readonly cells: Map<string, ModelCell>
@@ -61,16 +61,16 @@ export type ModelResult =
 export type Refusal = 'PermissionDeniedError' | 'ValidationError'
 
 /**
- * A sheet's records, cell states and provenance in plain maps, from the decisions and with no thought of speed: what
- * a store is compared with.
+ * A sheet's records, cell states and provenance in plain maps, written from the decisions without regard to speed: the
+ * reference for a store.
  */
 export class Model {
   readonly fields: readonly ModelField[]
   readonly targets: readonly ModelTarget[]
   #records = new Map<string, ModelRecord>()
-  /** By record id and field. Stays when a record is deleted. */
+  /** By record id and field. Kept when a record is deleted. */
   readonly #log = new Map<string, ModelEntry[]>()
-  /** Where the batch under way has added entries. */
+  /** The cells to which the current batch has added entries. */
   #noted: ModelEntry[][] = []
   #lives = 0
 
@@ -87,7 +87,7 @@ export class Model {
     return [...this.#records.keys()]
   }
 
-  /** A record with every field, or null. */
+  /** Returns a record with every field, or null. */
   record(id: string): JsonObject | null {
     const record = this.#records.get(id)
     if (record === undefined) return null
@@ -98,14 +98,14 @@ export class Model {
     return this.#log.get(`${id} ${field}`) ?? []
   }
 
-  /** How many cells of a target are in each state, counted afresh (D32). */
+  /** Counts the cells of a target by state (D32). */
   counts(field: string): Record<CellState, number> {
     const counts = { fresh: 0, stale: 0, missing: 0, failed: 0, overridden: 0 }
     for (const { cells } of this.#records.values()) counts[cells.get(field)!.state] += 1
     return counts
   }
 
-  /** Whether a cell has work that an input keeps a run from doing (D32), worked out afresh. */
+  /** Determines whether a cell is pending and blocked by an input (D32). */
   isBlocked(id: string, field: string): boolean {
     const { values, cells } = this.#records.get(id)!
     const hasWork = (name: string): boolean =>
@@ -136,7 +136,7 @@ export class Model {
     for (const record of records) this.#insert(record, { actor, source: 'import' })
   }
 
-  /** Applies a batch whole, or says why it is refused (D13). */
+  /** Applies a batch as a whole, or returns why it is refused (D13). */
   upsert(
     records: readonly (JsonObject & { id: string })[],
     actor: string,
@@ -154,7 +154,7 @@ export class Model {
       else this.#merge(record, known, actor)
       result[known === undefined ? 'inserted' : 'updated'] += 1
     }
-    // Of unique values only what the batch leaves behind counts.
+    // Unique values are checked at the end of the batch.
     if (this.#hasRepeats()) faults.add('ValidationError')
     if (faults.size === 0) return result
     this.#records = before
@@ -176,7 +176,7 @@ export class Model {
     return deleted
   }
 
-  /** Stores what a run came to for a cell that it had read (D26, D28). */
+  /** Stores the result of a run for a cell that it had read (D26, D28). */
   commit(read: ReadCell, result: ModelResult): CellOutcome['outcome'] {
     const record = this.#records.get(read.id)
     const cell = record?.cells.get(read.field)
@@ -198,7 +198,7 @@ export class Model {
     return 'stored'
   }
 
-  /** Gives a target another derivation file (or the same, back again), or takes it away (D3, D32). */
+  /** Sets the derivation file of a target (perhaps a former one), or removes it (D3, D32). */
   define(field: string, change: Pick<ModelTarget, 'sha256' | 'active' | 'nonEmpty'>): void {
     const target = this.#target(field)!
     const same = target.active && target.sha256 === change.sha256

@@ -1,7 +1,7 @@
 /** Random choices that are the same for the same seed. */
 export interface Random {
   readonly seed: number
-  /** An integer from 0 up to and without `limit`. */
+  /** An integer from 0 and below `limit`. */
   below(limit: number): number
   pick<T>(items: readonly T[]): T
   /** True with this probability. */

@@ -1,4 +1,4 @@
-/** A contract with every type of field, two of them derived, and several rules on who may write. */
+/** A contract with every type of field, two of them derived, and several permissions. */
 export const RECORD_PROPERTIES = [
   '{name: name, logicalType: string, required: true}',
   '{name: n, logicalType: integer}',

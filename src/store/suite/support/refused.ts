@@ -6,7 +6,7 @@ import type {
 } from '../../../errors/service-error.ts'
 import type { TestSheet } from './test-sheet.ts'
 
-/** Has a write refused whole, with an error of this type, and nothing stored of it; answers with its message. */
+/** Asserts that a write is refused as a whole, with an error of this type, and stores nothing; returns its message. */
 export async function refused(
   sheet: TestSheet,
   act: () => Promise<unknown>,

@@ -22,22 +22,22 @@ import type {
 } from '../../sheet-store.ts'
 import type { NewRun, RunId } from '../../stored-run.ts'
 
-/** What a store is opened with. */
+/** The options with which a store is opened. */
 export interface StoreOptions {
   readonly contract: Contract
   readonly targets: readonly TargetDefinition[] | null
-  /** Who imports `records.jsonl`. */
+  /** The actor of the import of `records.jsonl`. */
   readonly actor: string
   readonly lockTimeoutMs: number
   onSourceDiffers(): void
 }
 
-/** Opens the store of the sheet in a directory, or makes it. */
+/** Opens the store of the sheet in a directory, or creates it. */
 export interface OpenStore {
   (directory: string, options: StoreOptions): Promise<SheetStore>
-  /** False for an engine that keeps no `provenance.jsonl` in the directory: its log is that of a snapshot. */
+  /** False for an engine without a `provenance.jsonl` in the directory: its log is that of a snapshot. */
   readonly keepsLog?: boolean
-  /** Which part of the random operations is enough, for an engine that takes its time over each; by default all. */
+  /** The part of the random operations that suffices for an engine that is slow at each (default: all). */
   readonly randomPart?: number
 }
 
@@ -45,9 +45,9 @@ export interface SheetSetup {
   /** Properties of the contract beside `id`, each in YAML flow style. */
   readonly properties: readonly string[]
   readonly targets?: readonly TargetDefinition[] | null
-  /** Lines of `records.jsonl`: text as it is, anything else as JSON. */
+  /** Lines of `records.jsonl`: text unchanged, anything else as JSON. */
   readonly records?: readonly (string | JsonObject)[]
-  /** Lines of a `provenance.jsonl` that is there already. */
+  /** Lines of an existing `provenance.jsonl`. */
   readonly log?: readonly JsonObject[]
   readonly lockTimeoutMs?: number
   /** The contract's `deletableBy`. */
@@ -60,7 +60,7 @@ export const IN_TURN = { concurrency: false }
 export const HUMAN = 'human:ann'
 export const AGENT = 'agent:materializer'
 
-/** What a commit says of a run that makes no calls and leaves no cell alone. */
+/** The progress of a run that makes no calls and skips no cell. */
 export const NOTHING_ELSE: CellCommit['progress'] = {
   skipped: 0,
   left: 0,
@@ -69,12 +69,12 @@ export const NOTHING_ELSE: CellCommit['progress'] = {
   unpricedCalls: 0,
 }
 
-/** Entries on a page that the tests read: few, so that histories have several. */
+/** Entries on a page that the tests read: few, so that histories have several pages. */
 const ENTRIES_ON_PAGE = 3
 
 /**
- * All entries of a cell, the oldest first; null for a record that never existed. They are the same page by page and from the
- * latest back.
+ * Returns all entries of a cell, oldest first; null for a record that never existed. Asserts that they are the same page by
+ * page and from the latest back.
  */
 export async function entriesOf(
   store: SheetStore,
@@ -96,7 +96,7 @@ export async function entriesOf(
   return entries
 }
 
-/** The order of a run of everything. */
+/** Returns the request of a run of everything. */
 export function newRun(more: Partial<NewRun> = {}): NewRun {
   return {
     kind: 'materialize',
@@ -117,7 +117,7 @@ export function newRun(more: Partial<NewRun> = {}): NewRun {
   }
 }
 
-/** A derived field for tests. */
+/** Returns a derived field for tests. */
 export function target(
   field: string,
   inputs: readonly string[],
@@ -136,17 +136,17 @@ export function target(
   }
 }
 
-/** Hex SHA-256 of a text. */
+/** Returns the hex SHA-256 of a text. */
 export function sha256(text: string): string {
   return createHash('sha256').update(text).digest('hex')
 }
 
-/** An input hash. */
+/** Returns an input hash. */
 export function hashOf(text: string): string {
   return `sha256:${sha256(text)}`
 }
 
-/** Of all records in creation order, from the first. */
+/** The first page of all records in creation order. */
 export const FIRST_PAGE = { after: null, filter: null, sort: [], skip: 0 } as const
 
 /** A sheet in a temporary directory, with its store open. */
@@ -183,7 +183,7 @@ export class TestSheet {
     return sheet
   }
 
-  /** A sheet that the tests of a suite share; to be called where the suite is described. */
+  /** Returns a sheet that the tests of a suite share; call it where the suite is described. */
   static shared(open: OpenStore, setup: SheetSetup): TestSheet {
     const sheet = new TestSheet(open, setup)
     beforeAll(() => sheet.open())
@@ -221,7 +221,7 @@ export class TestSheet {
     return this.#store
   }
 
-  /** Opens the store once more, for the caller to close. */
+  /** Opens the store once more; the caller closes it. */
   openAnother(): Promise<SheetStore> {
     return this.#open(this.directory, {
       contract: this.contract,
@@ -245,7 +245,7 @@ export class TestSheet {
     await this.open()
   }
 
-  /** Has the store follow another contract or other derived fields. What is refused changes nothing here either. */
+  /** Applies another contract or other derived fields to the store. What is refused changes nothing here either. */
   async define(
     change: Partial<{ properties: readonly string[]; targets: readonly TargetDefinition[] | null }>,
   ): Promise<void> {
@@ -259,7 +259,7 @@ export class TestSheet {
     await writeFile(join(this.directory, file), text)
   }
 
-  /** The lines of `provenance.jsonl`; close the store first. */
+  /** Returns the lines of `provenance.jsonl`; close the store first. */
   async log(): Promise<JsonObject[]> {
     const text = await this.logText()
     assert.ok(text === '' || text.endsWith('\n'), 'provenance.jsonl ends in the middle of a line')
@@ -269,7 +269,7 @@ export class TestSheet {
       .map((line) => JSON.parse(line) as JsonObject)
   }
 
-  /** The text of `provenance.jsonl`; empty when there is none. */
+  /** Returns the text of `provenance.jsonl`; empty for none. */
   async logText(): Promise<string> {
     if (this.#open.keepsLog !== false) {
       const path = join(this.directory, 'provenance.jsonl')
@@ -302,7 +302,7 @@ export class TestSheet {
     return record
   }
 
-  /** All records in order, read in pages of `limit`. */
+  /** Returns all records in order, read in pages of `limit`. */
   async all(limit = 10_000): Promise<JsonObject[]> {
     const records: JsonObject[] = []
     for (let after: PagePlace | null = null; ;) {
@@ -324,7 +324,7 @@ export class TestSheet {
     return entries
   }
 
-  /** The latest entry of a cell, or null when nothing is known. */
+  /** Returns the latest entry of a cell, or null for none. */
   async latest(id: string, field: string): Promise<JsonObject | null> {
     const provenance = await this.store.provenance(id, field, 1)
     assert.ok(provenance, `record ${id} is not known`)
@@ -338,7 +338,7 @@ export class TestSheet {
     return status
   }
 
-  /** The one record's work for a target, as a run would read it. */
+  /** Returns the pending record for a target, as a run would read it. */
   async workOf(id: string, field: string, inputs: readonly string[] = []): Promise<WorkItem> {
     const only = [...(await this.store.recordKeys([id])).values()]
     const query = { targets: [field], inputs, force: true, state: null, after: null, limit: 1, only }
@@ -347,7 +347,7 @@ export class TestSheet {
     return item
   }
 
-  /** The result of a computation of a cell, as read. */
+  /** Returns the result of a computation of a cell that was read. */
   result(item: WorkItem, field: string, result: CellResult['result']): CellResult {
     const cell = item.cells.find((candidate) => candidate.target === field)
     const definition = this.#setup.targets?.find((candidate) => candidate.field === field)
@@ -355,13 +355,13 @@ export class TestSheet {
     return { key: item.key, target: field, mark: cell.mark, sha256: definition.sha256, result }
   }
 
-  /** The run that this sheet's cells are computed in; begun when first asked for. */
+  /** The run in which this sheet's cells are computed; it begins with the first call. */
   run(): Promise<RunId> {
     this.#run ??= this.store.startRun(newRun())
     return this.#run
   }
 
-  /** A commit of that run with nothing in it. */
+  /** Returns an empty commit of that run. */
   async commitOf(): Promise<CellCommit> {
     return { actor: AGENT, run: await this.run(), progress: NOTHING_ELSE, cells: [], cache: [] }
   }
@@ -402,7 +402,7 @@ export class TestSheet {
   }
 }
 
-/** A successful computation. */
+/** Returns a successful result. */
 export function computed(value: JsonValue, hash: string): CellResult['result'] {
   const provenance = { cached: false, method: 'GET', url: 'https://a.example/', status: 200, duration_ms: 1 }
   return { kind: 'computed', value, inputHash: hashOf(hash), provenance }
