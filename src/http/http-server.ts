@@ -94,7 +94,7 @@ export function createHttpServer(listener: RequestListener, times: HttpTimes = H
   server.on('checkExpectation', (request, response) => server.emit('request', request, response))
   server.on('connect', ({ headers }, socket) => {
     socket.on('error', () => socket.destroy())
-    const message = 'CONNECT is not possible; the service is no proxy'
+    const message = 'CONNECT is not possible; the service is not a proxy'
     const error: RenderableError = { code: 'method_not_allowed', message }
     afterEarlierAnswers(socket, () =>
       endWith(socket, error, { headers, extraHeader: 'Allow: GET, HEAD\r\n' }),

@@ -70,7 +70,7 @@ export class McpEndpoint {
 
   #actorOf(request: Request | undefined): GivenActor {
     const actor = request === undefined ? undefined : this.#actors.get(request)
-    if (actor === undefined) throw new Error('a request of whom nobody knows who writes')
+    if (actor === undefined) throw new Error('a request without an actor')
     return actor
   }
 }

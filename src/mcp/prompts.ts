@@ -28,24 +28,24 @@ const fillMissing = definePrompt({
   name: 'fill_missing_cells',
   title: 'Fill missing cells',
   description:
-    'Computes the derived cells that are missing, within a cost, and reports what could not be computed.',
+    'Computes the missing derived cells within a cost, and reports the cells that could not be computed.',
   args: closedObject({
-    target: optional('A derived field; all of them when absent.'),
-    max_cost: optional('Dollars that it may cost at most.'),
+    target: optional('A derived field; all when absent.'),
+    max_cost: optional('The maximum cost in dollars.'),
   }),
   text({ target, max_cost: maxCost }, mode) {
     const which = target === undefined ? 'every derived field' : `the derived field ${quoted(target)}`
     const bound = maxCost === undefined ? '' : `, with max_cost ${maxCost},`
     const run =
       mode === 'read-only'
-        ? 'This server only reads, so do not run it: tell me the plan and what it would cost.'
-        : `If I agree, run materialize with the same arguments${bound} a few records first (limit 5), look at what came, then the rest.`
+        ? 'This server only reads, so do not run it: report the plan and its cost.'
+        : `If I agree, run materialize with the same arguments${bound} for a few records first (limit 5), check the results, then run the rest.`
     return [
       `Fill in the missing cells of ${which}.`,
-      '1. get_status tells how many cells are missing, stale and failed.',
-      `2. plan_materialize with only "missing"${target === undefined ? '' : ` and targets [${quoted(target)}]`} tells the calls and the cost. Tell me both${maxCost === undefined ? '' : `; the cost shall not be more than $${maxCost}`}.`,
+      '1. get_status returns how many cells are missing, stale and failed.',
+      `2. plan_materialize with only "missing"${target === undefined ? '' : ` and targets [${quoted(target)}]`} returns the calls and the cost. Report both${maxCost === undefined ? '' : `; the cost must not exceed $${maxCost}`}.`,
       `3. ${run}`,
-      '4. Report how many cells were computed, what it cost, and group those that failed by their cause (list_run_failures). Of cells left alone for want of an input, name the input (explain_cell).',
+      '4. Report how many cells were computed and the cost. Group failed cells by their cause (list_run_failures). For blocked cells, name the input (explain_cell).',
     ].join('\n')
   },
 })
@@ -54,22 +54,22 @@ const findOdd = definePrompt({
   name: 'find_odd_values',
   title: 'Find odd values',
   description: 'Looks for values that are likely wrong: out of range, misspelt, contradictory, duplicate.',
-  args: closedObject({ field: optional('A field; all of them when absent.') }),
+  args: closedObject({ field: optional('A field; all when absent.') }),
   text({ field }, mode) {
     const which = field === undefined ? 'the fields of this sheet' : `the field ${quoted(field)}`
-    const mend = {
+    const nextStep = {
       write: 'Change nothing until I say which.',
-      'read-only': 'This server only reads: tell me what you would change.',
+      'read-only': 'This server only reads: report the changes that you would make.',
       propose:
-        'Where you are sure of a better value, propose it with upsert_records and a note that says why.',
+        'If you are sure of a better value, propose it with upsert_records and a note with the reason.',
     }[mode]
     return [
       `Find values in ${which} that are likely wrong.`,
-      '1. get_contract tells what each field means and which values it may have.',
-      '2. summarize_records shows how values are spread: look at the ends of histograms, at rare values beside frequent ones that look like them, at fields without values.',
+      '1. get_contract returns the meaning of each field and the values that it may have.',
+      '2. summarize_records returns the distribution of values: look at the ends of histograms, at rare values similar to frequent ones, and at fields without values.',
       '3. Check suspicions with query (groups, comparisons between fields, duplicates), a few records at a time.',
-      '4. For each odd value get_provenance tells where it came from; say so.',
-      `5. Report record, field, value, why it is odd, where it came from and what it may have to be, the surest first. ${mend}`,
+      '4. For each odd value, get_provenance returns its origin; report it.',
+      `5. Report record, field, value, why it is odd, its origin and the likely correct value, the most certain first. ${nextStep}`,
     ].join('\n')
   },
 })
@@ -77,18 +77,18 @@ const findOdd = definePrompt({
 const explain = definePrompt({
   name: 'explain_cell',
   title: 'Explain a cell',
-  description: 'Tells where the value of a cell came from, and why it is in its state.',
+  description: 'Explains the origin of the value of a cell, and its state.',
   args: closedObject({
     record_id: Type.String({ minLength: 1, title: 'a record id', description: 'The id of the record.' }),
     field: Type.String({ minLength: 1, title: 'a field name', description: 'The field of the cell.' }),
   }),
   text: ({ record_id: recordId, field }) =>
     [
-      `Explain the cell of the field ${quoted(field)} in the record ${quoted(recordId)} to somebody who does not know how it is made.`,
-      `1. get_provenance with history tells where its value came from, and what it was before.`,
-      `2. If the field is derived (get_contract with fields [${quoted(field)}] tells), explain_cell tells its state and why, and list_derivations how it is computed.`,
-      '3. get_record shows the inputs that it was computed from.',
-      'Answer in a few sentences: what the value is, who or what wrote it and when, whether it is up to date, and what would change that.',
+      `Explain the cell of the field ${quoted(field)} in the record ${quoted(recordId)} to someone who does not know how it is computed.`,
+      `1. get_provenance with history returns the origin of its value, and earlier values.`,
+      `2. If the field is derived (see get_contract with fields [${quoted(field)}]), explain_cell explains its state, and list_derivations how it is computed.`,
+      '3. get_record returns the inputs that it was computed from.',
+      'Answer in a few sentences: the value, who or what wrote it and when, whether it is up to date, and what would change that.',
     ].join('\n'),
 })
 

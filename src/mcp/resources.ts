@@ -46,7 +46,7 @@ const SINGLE = [
     name: 'status',
     uri: RESOURCE_URIS.status,
     title: 'Status',
-    description: 'How far each derived field is computed.',
+    description: 'The counts of cell states for each derived field.',
     mimeType: JSON_TYPE,
     read: async (sheet: Sheet) => JSON.stringify(toStatusAnswer(await readStatus(sheet, null))),
   },
@@ -73,7 +73,7 @@ export function registerResources(server: McpServer, sheet: Sheet, log: (error: 
     new ResourceTemplate(DERIVATION_TEMPLATE, { list: () => listDerivations(sheet) }),
     {
       title: 'Derivation file',
-      description: 'A file of derivations/: which fields it computes, and how.',
+      description: 'A file of derivations/: the fields that it computes, and how.',
       mimeType: YAML_TYPE,
     },
     ({ href }, variables) => reading(href, YAML_TYPE, () => readDerivation(sheet, variables)),
@@ -112,10 +112,7 @@ async function readDerivation(sheet: Sheet, variables: Variables): Promise<strin
   const found = derivations.find(({ file }) => file === wanted)
   if (found !== undefined) return found.text
   const known = derivations.map(({ file }) => file).join(', ') || 'none'
-  throw new SheetError(
-    `no derivation file ${JSON.stringify(wanted)}; there are: ${known}`,
-    'unknown_derivation',
-  )
+  throw new SheetError(`no derivation file ${JSON.stringify(wanted)}; known: ${known}`, 'unknown_derivation')
 }
 
 async function readRecord(sheet: Sheet, variables: Variables): Promise<string> {

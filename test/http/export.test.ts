@@ -94,7 +94,7 @@ const FAULTS: readonly (readonly [url: string, status: number, type: string, mes
     '/api/export/pdf',
     404,
     'SheetError',
-    /there is no export as "pdf"; there is csv, json, ndjson, parquet, xlsx/,
+    /unknown export format "pdf"; known formats: csv, json, ndjson, parquet, xlsx/,
   ],
   ['/api/export/csv?fields=nope', 400, 'ValidationError', /unknown field "nope"/],
   ['/api/export/csv?filter=nope%3D1', 400, 'QueryError', /nope/],
@@ -202,7 +202,7 @@ for (const [format, encoding] of [
     assert.doesNotMatch(answer, /\r\n0\r\n\r\n$/)
     assert.deepEqual(
       logged.map(({ message }) => message),
-      ['an export broke off'],
+      ['an export failed'],
     )
   })
 }

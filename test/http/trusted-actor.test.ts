@@ -14,7 +14,7 @@ import { exchange } from '../support/raw-client.ts'
 const TRUSTING = { app: { trustedActorHeader: 'x-forwarded-user' } }
 const ANN = { ...CSRF, 'x-forwarded-user': 'ann' }
 const NOT_THERE =
-  /^actor is required: the header x-forwarded-user says who writes, and it is not there; write through the reverse proxy/
+  /^actor is required: the header x-forwarded-user, which names the actor, is missing; write through the reverse proxy/
 
 const UPSERT = { method: 'POST', url: '/api/records', payload: { records: [{ id: 'a', price: 9 }] } } as const
 
@@ -273,7 +273,7 @@ test('two of the header are refused, in whatever case and with whatever in them'
   for (const second of ['X-Forwarded-User: ann', 'x-FORWARDED-user: bo', 'X-Forwarded-User:']) {
     const { status, body } = await sent(t, ['X-Forwarded-User: ann', second])
     assert.equal(status, 400, second)
-    assert.match(body, /"ValidationError","message":"the header x-forwarded-user is there more than once/)
+    assert.match(body, /"ValidationError","message":"the header x-forwarded-user occurs more than once/)
   }
 })
 

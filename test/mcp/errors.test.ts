@@ -98,7 +98,7 @@ test('results are small unless asked for more, and say how to get it', async (t)
     [(history.structured['entries'] as unknown[]).length, history.structured['has_more']],
     [20, true],
   )
-  assert.match(history.text, /^20 entries\. There are earlier ones: give a higher limit/)
+  assert.match(history.text, /^20 entries\. There are earlier ones: raise limit/)
 })
 
 test('a result beyond all measure is refused with how to have less', async (t) => {
@@ -111,9 +111,9 @@ test('a result beyond all measure is refused with how to have less', async (t) =
     derivations: {},
   })
   const agent = await agentOverStdio(t, sheet)
-  assert.match(await agent.fails('get_record', { id: 'a' }), /^OperationError: the answer has .*with fields$/)
+  assert.match(await agent.fails('get_record', { id: 'a' }), /^OperationError: the result has .*with fields$/)
   assert.match(await agent.fails('list_records', { limit: 1 }), /with fields or limit$/)
-  assert.match(await agent.fails('get_record', { id: 'b' }), /^OperationError: the answer has .*with fields$/)
+  assert.match(await agent.fails('get_record', { id: 'b' }), /^OperationError: the result has .*with fields$/)
   assert.match(await agent.fails('get_record', { id: 'b', as_of: '1' }), /with fields$/)
   assert.match(await agent.fails('list_records'), /with fields or limit$/)
   await agent.call('get_record', { id: 'a', fields: ['id'] })

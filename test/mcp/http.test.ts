@@ -240,7 +240,7 @@ test('behind a proxy that names people, they write, each in a session of their o
     await nobody.call('list_records')
     assert.match(
       await nobody.fails('upsert_records', { records: [{ id: 'y' }] }),
-      /^ValidationError: actor is required: the header x-user says who writes/,
+      /^ValidationError: actor is required: the header x-user, which names the actor/,
     )
     if (era === '2026-07-28') continue
     const list = { jsonrpc: '2.0', id: 2, method: 'tools/list' }

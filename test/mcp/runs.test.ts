@@ -158,7 +158,7 @@ test('a run that fails tells so, with the run to look at', async (t) => {
   const agent = await startAgent(t, sheet, { transport: 'stdio', era: '2025-11-25' })
   api.answer('/b/v1', { status: 500, json: {} })
   const { structured, text } = await agent.call('materialize')
-  assert.match(text, /2 computed, 0 left alone, 1 failed/)
+  assert.match(text, /2 computed, 0 skipped, 1 failed/)
   const [failure] = structured['failures'] as { record_id: string; error: string }[]
   assert.equal(failure?.record_id, 'r1')
   assert.match(failure?.error ?? '', /-> 500$/)

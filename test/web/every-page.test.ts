@@ -99,7 +99,7 @@ test('every page', { skip: NO_BROWSER }, async (t) => {
     await page.goto(viewer.url)
     await settled(page)
     await page.getByRole('button', { name: 'Run…' }).click()
-    await page.getByRole('menuitem', { name: 'Compute missing and outdated cells' }).click()
+    await page.getByRole('menuitem', { name: 'Compute missing, stale and failed cells' }).click()
     const plan = page.getByRole('region', { name: 'Plan' })
     await plan.waitFor()
     await assertAccessible(page, 'plan')

@@ -42,7 +42,7 @@ test('where a reverse proxy says who writes', { skip: NO_BROWSER }, async (t) =>
     await direct.getByRole('button', { name: /^You are/ }).click()
     await shows(
       direct.getByRole('dialog', { name: 'Actor' }).getByRole('alert'),
-      /the header x-forwarded-user says who writes, and it is not there/,
+      /the header x-forwarded-user, which names the actor, is missing/,
     )
   })
 

@@ -71,7 +71,7 @@ test('runs', { skip: NO_BROWSER }, async (t) => {
   })
 
   await t.test('a run is cancelled; what is stored stays', async () => {
-    await plan(page, 'Compute missing and outdated cells')
+    await plan(page, 'Compute missing, stale and failed cells')
     gate.close()
     await dialog.getByRole('button', { name: /^Run at most/ }).click()
     await eventually(() => assert.ok(gate.waiting >= 4))
@@ -144,7 +144,7 @@ test('runs', { skip: NO_BROWSER }, async (t) => {
     const panel = page.getByRole('complementary', { name: 'Provenance' })
     await (await cellAt(page, 0, 'Name in German')).getByRole('img', { name: 'overridden' }).waitFor()
     await panel.getByRole('button', { name: 'Restore this value' }).click()
-    await panel.getByRole('button', { name: 'Undo change' }).click()
+    await panel.getByRole('button', { name: 'Revert change' }).click()
     await eventually(async () => assert.equal(await viewer.value('AD', 'name_de'), 'Andorra'))
     await panel
       .getByText(/Reverted by/)

@@ -81,7 +81,7 @@ function section({ name, description, operations }: Group, place: Place): Html {
 function errorsSection(): Html {
   return html`<section aria-labelledby="errors">
     <h2 id="errors">Errors</h2>
-    <p>Where the fault is in the HTTP message, the status is more exact than the type.</p>
+    <p>For an error in the HTTP message itself, the status is more specific than the type.</p>
     <dl>
       ${ERROR_TYPES.map(
         (type) =>

@@ -24,7 +24,7 @@ export function operationHtml(operation: PlacedOperation, place: Place): Html {
     <h3 id="${operationId}-title">${summary}</h3>
     <p class="route"><span class="method ${method}">${method.toUpperCase()}</span> <code>${path}</code></p>
     ${prose(description ?? '')}
-    ${operation.security.length === 0 ? null : html`<p class="note">Needs the CSRF token.</p>`}
+    ${operation.security.length === 0 ? null : html`<p class="note">Requires the CSRF token.</p>`}
     ${parametersHtml(operation, place.document)}
     ${
       requestBody === undefined
@@ -32,7 +32,7 @@ export function operationHtml(operation: PlacedOperation, place: Place): Html {
         : html`<h4>Body${requestBody.required ? '' : ', optional'}</h4>
             ${Object.values(requestBody.content).map(({ schema }) => schemaHtml(schema))}`
     }
-    <h4>Answers</h4>
+    <h4>Responses</h4>
     <dl>
       ${Object.entries(operation.responses).map(([status, response]) => answerHtml(status, response, place.document))}
     </dl>

@@ -35,5 +35,5 @@ function watch(socket: Socket): Set<AbortController> {
 }
 
 function hungUp(): ValidationError {
-  return new ValidationError('the client hung up before the answer was there', 'malformed_request')
+  return new ValidationError('the client disconnected before the response was ready', 'malformed_request')
 }

@@ -57,7 +57,7 @@ export class OriginGuard {
     const authority = parseAuthority(host ?? '')
     if (authority === undefined || !(isIpLiteral(authority.host) || this.#allowed.has(authority.host))) {
       throw new PermissionDeniedError(
-        `the host ${quote(host ?? '')} is not served here; ask for localhost or an IP address, or start the server with --allow-host`,
+        `the host ${quote(host ?? '')} is not served here; use localhost or an IP address, or start the server with --allow-host`,
         'host_not_served',
       )
     }

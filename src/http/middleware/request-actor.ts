@@ -26,7 +26,7 @@ const NAMED_BY_CLIENTS: RequestActors = {
     const [value, second] = headerValues(request.raw.rawHeaders, ACTOR_HEADER)
     if (second !== undefined) {
       throw new ValidationError(
-        `the header ${ACTOR_HEADER} is there more than once; send it once`,
+        `the header ${ACTOR_HEADER} occurs more than once; send it once`,
         'repeated_parameter',
       )
     }
@@ -49,14 +49,14 @@ function readTrusted(request: FastifyRequest, header: string): string | Validati
   const [value, second] = headerValues(request.raw.rawHeaders, header)
   if (second !== undefined) {
     return new ValidationError(
-      `the header ${header} is there more than once; the reverse proxy must set it, not add to it`,
+      `the header ${header} occurs more than once; the reverse proxy must set it, not add to it`,
       'repeated_parameter',
     )
   }
   const actor = readUtf8(value ?? '')
   if (actor === '') {
     return new ValidationError(
-      `actor is required: the header ${header} says who writes, and it is not there; write through the reverse proxy that sets it`,
+      `actor is required: the header ${header}, which names the actor, is missing; write through the reverse proxy that sets it`,
       'actor_required',
     )
   }

@@ -62,7 +62,7 @@ function readQuery(data: unknown, shape: Shape): Members {
       throw new ValidationError(unknownMember('query parameter', name, shape), 'unknown_parameter')
     if (Object.hasOwn(parameters, name)) {
       throw new ValidationError(
-        `query parameter "${name}" is given more than once; give it once`,
+        `query parameter "${name}" occurs more than once; send it once`,
         'repeated_parameter',
       )
     }

@@ -9,21 +9,21 @@ import { sheetComponents } from './sheet-components.ts'
 import { sheetExamples } from './sheet-examples.ts'
 
 const TAGS: Readonly<Record<OperationTag, string>> = {
-  Records: 'What the sheet holds.',
-  Cells: 'How derived fields stand, as a whole and cell by cell.',
-  Runs: 'Computing derived fields, and putting values back.',
-  Provenance: 'Where each value came from.',
-  Proposals: 'Writes that wait until somebody accepts them.',
+  Records: 'The records of the sheet.',
+  Cells: 'The states of derived fields, as a whole and cell by cell.',
+  Runs: 'Computing derived fields, and reverting changes.',
+  Provenance: 'The origin of each value.',
+  Proposals: 'Writes that wait until someone accepts them.',
   Files: 'Records in files.',
-  Sheet: 'What the sheet is: its contract, derivations and permissions.',
+  Sheet: 'The contract, the derivations and the permissions of the sheet.',
   Events: 'Streams of server-sent events. Each `data:` line is JSON of the schema given.',
   Service: 'The service itself.',
 }
 
 const CONVENTIONS = `
-Bodies and answers are JSON in UTF-8. What is no success is an error envelope, or problem details (RFC 9457) for \`Accept: application/problem+json\`.
+Bodies and responses are JSON in UTF-8. An error is an error envelope, or problem details (RFC 9457) for \`Accept: application/problem+json\`.
 
-Writes need a CSRF token: the header \`X-CSRF-Token\` with the value of the cookie \`svc_csrf\`, which every read sets.
+Writes require a CSRF token: the header \`X-CSRF-Token\` with the value of the cookie \`svc_csrf\`, which every read sets.
 
 SQL, in \`filter\` and \`POST /api/query\`, is that of ${DIALECT}; conditions, in \`where\`, are the same on every database.
 

@@ -15,23 +15,22 @@ const TAG = String.raw`(W/)?"[\x21\x23-\x7e]*"`
 /** Request headers, as parameters of the OpenAPI document. `Accept` is not among them: the media types of the responses describe it. */
 export const REQUEST_HEADERS: Readonly<Record<Exclude<RequestHeader, 'Accept'>, HeaderNotes>> = {
   'If-Match': {
-    description:
-      'The `ETag` of the record, or `*`: nothing is written unless the record is still as that says.',
+    description: 'The `ETag` of the record, or `*`: nothing is written if the record has changed since.',
     example: '"17-pX2mQ0aBcD"',
     schema: { pattern: String.raw`^(\*|${TAG}([ \t]*,[ \t]*${TAG})*)$` },
   },
   'If-None-Match': {
     description:
-      'The `ETag` of an answer that the client has: nothing is sent again unless it is another by now.',
+      'The `ETag` of a response that the client has: the response is a `304` if it is still the same.',
     example: '"17-pX2mQ0aBcD"',
   },
   'Last-Event-ID': { description: 'The `id` of the last frame that the client has seen.', example: '41' },
   Prefer: {
-    description: '`respond-async` for an answer as soon as the run has begun (RFC 7240).',
+    description: '`respond-async` for a response as soon as the run has started (RFC 7240).',
     example: 'respond-async',
   },
   'X-Svc-Actor': {
-    description: 'Who writes, in UTF-8; the server default when absent.',
+    description: 'The actor who writes, in UTF-8; the server default when absent.',
     example: 'human:ann',
     schema: ACTOR_TEXT,
   },
@@ -40,23 +39,23 @@ export const REQUEST_HEADERS: Readonly<Record<Exclude<RequestHeader, 'Accept'>, 
 /** Response headers. */
 export const ANSWER_HEADERS: Readonly<Record<AnswerHeader | 'Set-Cookie', HeaderNotes>> = {
   'Content-Disposition': {
-    description: 'A name for the file.',
+    description: 'The name of the file.',
     example: 'attachment; filename="countries.csv"',
   },
   ETag: {
-    description: 'Another text whenever the answer is another (RFC 9110).',
+    description: 'Differs whenever the response differs (RFC 9110).',
     example: '"17-pX2mQ0aBcD"',
   },
   Link: {
-    description: 'The next page, as `<…>; rel="next"` (RFC 8288); not there when nothing follows.',
+    description: 'The next page, as `<…>; rel="next"` (RFC 8288); absent on the last page.',
     example: '</api/records?limit=50&cursor=AAAAAAAAADI>; rel="next"',
   },
-  Location: { description: 'The path of what was begun or made.', example: '/api/runs/7' },
-  'Preference-Applied': { description: 'The preference that was followed.', example: 'respond-async' },
-  'Retry-After': { description: 'Seconds after which to try again.', example: '5' },
+  Location: { description: 'The path of the new run or item.', example: '/api/runs/7' },
+  'Preference-Applied': { description: 'The preference that was applied.', example: 'respond-async' },
+  'Retry-After': { description: 'Seconds to wait before a retry.', example: '5' },
   'Set-Cookie': {
-    description: 'The CSRF token, which pages send back with their writes.',
+    description: 'The CSRF token, which pages send with their writes.',
     example: 'svc_csrf=pQ3iVYz0R2yIhN5s7r8tUvWxYzAbCdEfGhIjKlMnOpQ; Path=/; SameSite=Strict',
   },
-  Vary: { description: 'Request headers that the form of the answer depends on.', example: 'Accept' },
+  Vary: { description: 'Request headers that the form of the response depends on.', example: 'Accept' },
 }

@@ -11,18 +11,18 @@ const JSON_TYPE = 'application/json'
 
 /** The meaning of each error status, for routes that do not describe their own. */
 export const ERROR_STATUSES: Readonly<Record<number, string>> = {
-  400: 'The request has the wrong shape, or what it asks for makes no sense.',
-  403: 'The actor, or the page that the request comes from, may not do this.',
-  404: 'There is no such item.',
+  400: 'The request has the wrong shape, or the operation is not possible.',
+  403: 'The actor, or the origin of the request, may not do this.',
+  404: 'The item does not exist.',
   408: 'The request took too long to arrive.',
-  409: 'Something that is under way or has happened since stands against it.',
-  412: 'The record is not as `If-Match` says; nothing was changed.',
+  409: 'It conflicts with a concurrent or later change.',
+  412: 'The record does not have the version in `If-Match`; nothing was changed.',
   413: 'The body is too large.',
   414: 'The URL is too long.',
   415: 'The body is not `application/json` in UTF-8, or is compressed.',
   431: 'The request line and headers are too large.',
-  500: 'The contract, a derivation file or the store is broken, the program has a fault, or the service is being stopped.',
-  503: 'The service is being stopped.',
+  500: 'The contract or a derivation file is invalid, the store has a problem, the service has a bug, or it is stopping.',
+  503: 'The service is stopping.',
 }
 
 /** Statuses that any request can receive. */
@@ -200,7 +200,7 @@ export function sharedComponents(components: Components, paths: object): JsonSch
     ),
     responses: {
       NotModified: {
-        description: 'The client has the answer already.',
+        description: 'The client has the response already.',
         headers: { ETag: { $ref: '#/components/headers/ETag' } },
       },
       ...Object.fromEntries(errorResponses),

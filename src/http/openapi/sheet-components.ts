@@ -25,7 +25,7 @@ export function sheetComponents({
     RecordInput: { ...examples, ...(records?.input ?? ANY_RECORD) },
     FieldName: names('A field of the contract.', records?.fields),
     SortKey: names(
-      'A field to sort by; with a minus from the greatest value down.',
+      'A field to sort by; with a leading minus in descending order.',
       records === null ? undefined : [...records.sortable, ...descending],
     ),
     TargetName: names('A field that a derivation computes.', derivations?.targets),

@@ -8,7 +8,7 @@ const GET: Operation = {
   tag: 'Service',
   summary: 'Get the CSRF token',
   description:
-    'The token that writes send as `X-CSRF-Token`: the value of the cookie `svc_csrf`, which this answer sets, as those of all reads do.',
+    'The token that writes send as `X-CSRF-Token`: the value of the cookie `svc_csrf`, which this response sets, as those of all reads do.',
 }
 
 /** `GET /api/csrf`: the token in the cookie of the response (specification, "Authentication"). */

@@ -8,7 +8,7 @@ const LIST: Operation = {
   id: 'listDerivations',
   tag: 'Sheet',
   summary: 'List the derivation files',
-  description: 'Each after those that it depends on, with what the file says.',
+  description: 'Each after those that it depends on, with its parsed contents.',
 }
 
 /** `GET /api/derivations`: the files with their parsed contents. */

@@ -13,14 +13,15 @@ const RUNS: Operation = {
   tag: 'Events',
   summary: 'Watch the runs of the sheet',
   description:
-    'A stream of frames: `materialize.start` when a run begins, then `materialize.end` or `materialize.error`. Nothing is sent again, and a client that was away reads `GET /api/runs`; but where several servers share a store, frames have ids, and who comes back with `Last-Event-ID` gets what it has missed, or `frames.missed` when that is not kept any more.',
+    'A stream of frames: `materialize.start` when a run begins, then `materialize.end` or `materialize.error`. Frames are not repeated: a client that reconnects reads `GET /api/runs`. If several servers share a store, frames have ids, and a client that reconnects with `Last-Event-ID` receives the frames that it missed, or `frames.missed` if they are no longer stored.',
   answers: { 200: { content: { 'text/event-stream': WireFrame } } },
 }
 const SHEET: Operation = {
   id: 'watchSheet',
   tag: 'Events',
-  summary: 'Watch how the sheet stands',
-  description: 'A stream of `sheet` frames, the first at once: what changes in one tells what to read again.',
+  summary: 'Watch the state of the sheet',
+  description:
+    'A stream of `sheet` frames, the first at once. The members that change show which data to read again.',
   answers: { 200: { content: { 'text/event-stream': SheetFrame } } },
 }
 

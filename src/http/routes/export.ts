@@ -16,8 +16,7 @@ const EXPORT: Operation = {
   tag: 'Files',
   summary: 'Export records as a file',
   description:
-    'The file is made as it is sent, and has no length beforehand: one that could not be made to its end breaks off with ' +
-    'the connection.',
+    'The file is streamed, without a length: if an error occurs while it is sent, the connection is closed early.',
   errors: [404],
   answers: {
     200: {
@@ -44,7 +43,7 @@ export function exportRoutes(app: Api, { sheet, read, logger }: RouteContext): v
       const { format } = request.params
       if (!isFileFormat(format)) {
         throw new SheetError(
-          `there is no export as ${JSON.stringify(format.slice(0, 40))}; there is ${FILE_FORMATS.join(', ')}`,
+          `unknown export format ${JSON.stringify(format.slice(0, 40))}; known formats: ${FILE_FORMATS.join(', ')}`,
           'unknown_format',
         )
       }
@@ -60,7 +59,7 @@ export function exportRoutes(app: Api, { sheet, read, logger }: RouteContext): v
       const stream = Readable.from(file.bytes, { objectMode: false })
       // After the first byte an error can only be signalled by closing the connection.
       stream.on('error', (error: Error) => {
-        if (reply.raw.headersSent) logger.error({ err: error, format }, 'an export broke off')
+        if (reply.raw.headersSent) logger.error({ err: error, format }, 'an export failed')
       })
       return reply
         .header('content-type', file.contentType)

@@ -7,9 +7,9 @@ import type { Api, RouteContext } from './route-context.ts'
 const GET: Operation = {
   id: 'getHealth',
   tag: 'Service',
-  summary: 'Ask whether the service answers',
+  summary: 'Check whether the service responds',
   description:
-    'For those who watch over the process: `200` for as long as it answers requests, `503` once it is being stopped. It says nothing about the sheet: a broken contract is mended in its file, and not by starting the service anew.',
+    'A health check: `200` while the process serves requests, `503` once it is stopping. It does not check the sheet: an invalid contract is fixed in its file, not by a restart.',
   errors: [503],
 }
 

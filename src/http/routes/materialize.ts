@@ -25,13 +25,13 @@ const MATERIALIZE: Operation = {
   tag: 'Runs',
   summary: 'Compute derived fields',
   description:
-    'Computes cells that are missing, stale or failed, with `force` fresh ones too; those that were written by hand only with `overwrite_manual`. Answers when the run is over, with the failures of single cells. With `Prefer: respond-async` the answer is a `202` as soon as the run has begun; with `dry_run` nothing runs, and the answer is the plan.',
+    'Computes cells that are missing, stale or failed, with `force` fresh ones too, and manual values only with `overwrite_manual`. Responds when the run has ended, with the failures of single cells. With `Prefer: respond-async` the response is a `202` as soon as the run has started; with `dry_run` nothing runs, and the response is the plan.',
   errors: [409],
   headers: ['Prefer'],
   bodyRules: MATERIALIZE_RULES,
   answers: {
-    200: { description: 'What the run came to, or with `dry_run` the plan.', headers: ['Location'] },
-    202: { description: 'The run has begun.', headers: ['Location', 'Preference-Applied'] },
+    200: { description: 'The result of the run, or with `dry_run` the plan.', headers: ['Location'] },
+    202: { description: 'The run has started.', headers: ['Location', 'Preference-Applied'] },
   },
 }
 

@@ -29,7 +29,7 @@ export function mcpRoutes(app: Api, { actors, checkHead }: RouteContext, endpoin
   const onRequest: RequestHook = (request, reply, done) => {
     // A link on a page of another site may open pages, and this is none.
     if (request.headers['sec-fetch-mode'] === 'navigate') {
-      done(new PermissionDeniedError('/mcp is for agents, it has no page to show', 'origin_refused'))
+      done(new PermissionDeniedError('/mcp is for agents; it has no page', 'origin_refused'))
       return
     }
     checkHead(request, reply, done)

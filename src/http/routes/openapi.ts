@@ -9,7 +9,7 @@ const GET: Operation = {
   tag: 'Service',
   summary: 'Get this document',
   description:
-    'The OpenAPI document of the service. It knows the fields of the sheet, and changes with the contract.',
+    'The OpenAPI document of the service. It has the fields of the sheet, and changes with the contract.',
   answers: { 200: { content: { 'application/json': Type.Record(Type.String(), Type.Unknown()) } } },
 }
 

@@ -46,7 +46,7 @@ async function read(path: string): Promise<Buffer> {
   try {
     return await readFile(path)
   } catch {
-    throw new SheetError('the viewer is not there; it may be being built', 'unknown_path')
+    throw new SheetError('the viewer is missing; it may be being built', 'unknown_path')
   }
 }
 

@@ -6,8 +6,8 @@ import type { Api, RouteContext } from './route-context.ts'
 const GET: Operation = {
   id: 'getPermissions',
   tag: 'Sheet',
-  summary: 'Get what an actor may do',
-  description: 'The fields that the actor may write by hand, and whether it may delete records.',
+  summary: 'Get the permissions of an actor',
+  description: 'The fields that the actor may write, and whether it may delete records.',
 }
 
 /** `GET /api/permissions`: the permissions of an actor (D7). */

@@ -31,21 +31,21 @@ const LIST: Operation = { id: 'listProposals', tag: 'Proposals', summary: 'List 
 const GET: Operation = {
   id: 'getProposal',
   tag: 'Proposals',
-  summary: 'Get a proposal and what it would change',
+  summary: 'Get a proposal and its changes',
   errors: [404],
 }
 const PROPOSE: Operation = {
   id: 'propose',
   tag: 'Proposals',
   summary: 'Propose a write',
-  description: 'The change waits until somebody else accepts it; see `POST /api/proposals/{id}/accept`.',
+  description: 'The change waits until someone else accepts it; see `POST /api/proposals/{id}/accept`.',
   errors: [409],
   answers: { 200: { headers: ['Location'] } },
 }
 const ACCEPT: Operation = {
   id: 'acceptProposal',
   tag: 'Proposals',
-  summary: 'Accept a proposal, and write what it says',
+  summary: 'Accept a proposal, and write its changes',
   errors: [404, 409],
 }
 const REJECT: Operation = {

@@ -11,9 +11,9 @@ import type { Api, RouteContext } from './route-context.ts'
 const GET: Operation = {
   id: 'getProvenance',
   tag: 'Provenance',
-  summary: 'Get where the value of a cell came from',
+  summary: 'Get the provenance of a cell',
   description:
-    'The latest entry, `null` when nothing is known of the cell yet, or with `history=true` all entries, oldest first, those from before a deletion included. A history that is longer than a page goes on at the address in `Link`.',
+    'The latest entry, `null` if the cell has none yet, or with `history=true` all entries, oldest first, including those from before a deletion. The header `Link` has the next page of a long history.',
   errors: [404],
   answers: { 200: { headers: ['Link'], content: { 'application/json': ProvenanceAnswer } } },
 }
@@ -28,7 +28,7 @@ export function provenanceRoutes(app: Api, { sheet, read }: RouteContext): void 
       if (history !== 'true') {
         if (limit !== undefined || cursor !== undefined)
           throw new ValidationError(
-            'limit and cursor are for history=true; without it there is one entry',
+            'limit and cursor require history=true; without it there is one entry',
             'conflicting_parameters',
           )
         // As text: the response may be `null`, which Fastify would take for an empty body.

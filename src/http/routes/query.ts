@@ -20,8 +20,9 @@ const QUERY: Operation = {
 const GET_DIALECT: Operation = {
   id: 'getSqlDialect',
   tag: 'Sheet',
-  summary: 'Get the dialect of SQL',
-  description: 'Of filters and queries; and a condition `where` as a filter in it, to go on from.',
+  summary: 'Get the SQL dialect',
+  description:
+    'The dialect of filters and queries; and a condition `where` as a filter in it, to edit as SQL.',
 }
 
 /** `POST /api/query` and `GET /api/sql` (D18, D19): both only read, so they need no CSRF token. */

@@ -37,7 +37,7 @@ const GET: Operation = {
   tag: 'Records',
   summary: 'Get a record',
   description:
-    'The `ETag` is of the record’s version, for `If-Match` of a write; an answer in the past has none of those.',
+    'The `ETag` has the version of the record, for `If-Match` of a write; a response with `as_of` has no such tag.',
   errors: [404],
   answers: { 200: { content: { 'application/json': RecordAnswer } } },
 }
@@ -47,7 +47,7 @@ const LIST: Operation = {
   tag: 'Records',
   summary: 'List records',
   description:
-    'A page of records, and where the next one starts. For `Accept: application/x-ndjson` it is one record on each line, and only the header `Link` says where the next page is.',
+    'A page of records, and the cursor of the next one. With `Accept: application/x-ndjson`, each line is a record, and only the header `Link` has the next page.',
   headers: ['Accept'],
   answers: {
     200: {
@@ -61,7 +61,7 @@ const LOCATE: Operation = {
   id: 'locateRecord',
   tag: 'Records',
   summary: 'Get the position of a record in a list',
-  description: 'The `position` with which `GET /api/records` gets the page that begins with the record.',
+  description: 'The `position` with which `GET /api/records` returns the page that begins with the record.',
 }
 
 const UPSERT: Operation = {
@@ -69,18 +69,18 @@ const UPSERT: Operation = {
   tag: 'Records',
   summary: 'Insert and update records',
   description:
-    'All or none. An existing record is merged: absent fields keep their values, `null` clears one. With `If-Match`, exactly one record, which is written only if it is still as the tag says.',
+    'All or none. An existing record is merged: absent fields keep their values, `null` clears one. With `If-Match`, exactly one record, which is written only if it still has that version.',
   errors: [412],
   headers: ['If-Match'],
   body: UpsertRecordsBody,
-  answers: { 200: { description: 'The answer about exactly one record has its `ETag`.', headers: ['ETag'] } },
+  answers: { 200: { description: 'A response about exactly one record has its `ETag`.', headers: ['ETag'] } },
 }
 
 const DELETE: Operation = {
   id: 'deleteRecords',
   tag: 'Records',
   summary: 'Delete records',
-  description: 'Ids that do not exist are no error, but with `If-Match`, which is for exactly one id.',
+  description: 'Ids that do not exist are no error, except with `If-Match`, which requires exactly one id.',
   errors: [412],
   headers: ['If-Match', 'X-Svc-Actor'],
 }

@@ -14,9 +14,9 @@ import { runPath } from './runs.ts'
 const REVERT: Operation = {
   id: 'revert',
   tag: 'Runs',
-  summary: 'Put values back',
+  summary: 'Revert a run, a cell or deletions',
   description:
-    'Undoes a run (`run_id`), or one provenance entry of a cell (`record_id`, `field`, `seq`). Only cells that still hold what is to be undone get their values back; the others are the conflicts. Or restores deleted records: one by the entry of its deletion (`record_id`, `seq`), or several by their latest deletions (`record_ids`), all or none.',
+    'Reverts a run (`run_id`), or one provenance entry of a cell (`record_id`, `field`, `seq`). Only cells that still have the value to revert get their earlier values; the others are the conflicts. Or restores deleted records: one by the entry of its deletion (`record_id`, `seq`), or several by their latest deletions (`record_ids`), all or none.',
   errors: [404, 409],
   answers: { 200: { headers: ['Location'] } },
 }

@@ -39,16 +39,16 @@ const WATCH: Operation = {
   tag: 'Events',
   summary: 'Watch a run',
   description:
-    'A stream of frames: `run.progress` tells how far the run is, `run.cells` which cells it has stored, and `run.end`, the last, is the run as it ended.',
+    'A stream of frames: `run.progress` has the progress of the run, `run.cells` the cells that it has stored, and `run.end`, the last, the ended run.',
   errors: [404],
   answers: { 200: { content: { 'text/event-stream': RunFrameAnswer } } },
 }
 const CANCEL: Operation = {
   id: 'cancelRun',
   tag: 'Runs',
-  summary: 'End a run',
+  summary: 'Cancel a run',
   description:
-    'No new call starts, calls under way are aborted, what is stored stays. Answers when the run has ended.',
+    'No new call starts, calls under way are aborted, stored values are kept. Responds when the run has ended.',
   errors: [404],
 }
 

@@ -22,7 +22,7 @@ const WARNING_HEADER = 'X-Svc-Warning'
 const STATUS: Operation = {
   id: 'getStatus',
   tag: 'Cells',
-  summary: 'Get how far the derived fields are computed',
+  summary: 'Count the states of derived fields',
   description:
     'By target field: how many cells are fresh, stale, missing, failed and overridden, and how many are blocked.',
 }
@@ -35,7 +35,7 @@ const STATES: Operation = {
 const EXPLAIN: Operation = {
   id: 'explainCell',
   tag: 'Cells',
-  summary: 'Get why a cell is stale, missing, failed or blocked',
+  summary: 'Explain why a cell is stale, missing, failed or blocked',
   errors: [404],
 }
 

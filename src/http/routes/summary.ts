@@ -9,9 +9,9 @@ import { whileConnected } from '../middleware/abort-on-disconnect.ts'
 const GET: Operation = {
   id: 'summarizeRecords',
   tag: 'Records',
-  summary: 'Count records and the values of fields',
+  summary: 'Count records and summarize fields',
   description:
-    'How many records a filter lets through, and what they have in some fields: gaps, ranges, frequent values.',
+    'The number of records that match a filter, and a summary of some fields: missing values, ranges, frequent values.',
   answers: { 200: { content: { 'application/json': SummaryAnswer } } },
 }
 

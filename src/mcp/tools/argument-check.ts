@@ -19,7 +19,7 @@ export function checkArguments<S extends TObject>(schema: S, given: unknown): St
   }
   if (nestsTooDeep(given)) {
     throw new ValidationError(
-      'the arguments nest arrays and objects too deep; send flatter values',
+      'the arguments nest arrays and objects too deeply; send flatter values',
       'invalid_json',
     )
   }

@@ -62,10 +62,10 @@ function shortJson(structured: object): string | null {
 
 function tooLong({ input, annotations }: Tool): OperationError {
   const smaller = Object.keys(input.properties).filter((name) => name === 'fields' || name === 'limit')
-  const done = annotations.readOnlyHint === true ? '' : 'it was done, but '
+  const done = annotations.readOnlyHint === true ? '' : 'the operation succeeded, but '
   const hint = smaller.length === 0 ? 'ask for less' : `ask for less with ${smaller.join(' or ')}`
   return new OperationError(
-    `${done}the answer has more than ${RESULT_LIMIT} characters; ${hint}`,
+    `${done}the result has more than ${RESULT_LIMIT} characters; ${hint}`,
     'output_failed',
   )
 }

@@ -22,8 +22,8 @@ export const planMaterializeTool = defineTool({
   name: 'plan_materialize',
   title: 'Plan a run',
   description:
-    'What materialize would do with the same arguments, and what it would cost: cells to compute by a call, to fill from the ' +
-    'cache, to leave alone, and blocked by an input; manual values kept or lost. Calls nobody and changes nothing. Ask it before a run that could cost money.',
+    'Returns the plan and the cost of materialize with the same arguments: cells to compute by a call, to fill from the cache, ' +
+    'to skip, and blocked by an input; manual values kept or overwritten. Makes no calls and changes nothing. Use it before a run that could cost money.',
   input: PlanInput,
   output: PlanToolAnswer,
   annotations: READS,
@@ -53,7 +53,7 @@ function keptText({ targets }: RunPlanAnswer): string {
   )
   return most === 0
     ? ''
-    : `Responses are kept for up to ${countText(most, 'call')} of a field: reuse_responses takes them instead. `
+    : `Responses to up to ${countText(most, 'call')} of a field are kept: reuse_responses uses them instead. `
 }
 
 /** Describes a plan in sentences. */
@@ -67,7 +67,7 @@ function planText(plan: RunPlanAnswer): string {
       ? []
       : [`It would stop after ${countText(stop, 'failure')} in a row at one host.`]),
     ...manualText(plan),
-    ...(left === 0 ? [] : [`max_calls or max_cost leaves no room for ${countText(left, 'cell')} with work.`]),
+    ...(left === 0 ? [] : [`max_calls or max_cost excludes ${countText(left, 'pending cell')}.`]),
     ...(notReady.length === 0 ? [] : [`It would be refused: ${notReady.join('; ')}.`]),
   ].join(' ')
 }
@@ -82,9 +82,8 @@ function manualText({ manual_left: kept = 0, manual_overwritten: lost = 0 }: Run
 
 const DESCRIPTION =
   'Computes derived cells that are missing, stale or failed, by the calls that the derivations declare; calls can cost money. ' +
-  'Name targets, record_ids, limit and max_cost to keep a run small; plan_materialize tells first what it would do. Waits for ' +
-  'the end unless background is set; to cancel the call is to cancel the run. What is computed stays. What people wrote by ' +
-  'hand is kept'
+  'Name targets, record_ids, limit and max_cost to keep a run small; plan_materialize returns the plan first. Waits for the ' +
+  'end unless background is set; cancelling the call cancels the run. Computed values are kept. Manual values are kept as well'
 
 const ANNOTATIONS = { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true }
 
@@ -123,7 +122,7 @@ async function materialize(
   if (background) {
     run.done.catch(() => undefined)
     const begun = toRunSummary(await getRun(sheet, run.id))
-    const text = `Run ${run.id} has begun. Follow it with get_run, end it with cancel_run.`
+    const text = `Run ${run.id} has started. Follow it with get_run, end it with cancel_run.`
     return { structured: { run: begun, failures: [], failures_cursor: null, ...withBudget(budget) }, text }
   }
   await untilEnded(run, context)

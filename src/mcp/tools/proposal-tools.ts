@@ -30,8 +30,8 @@ export const proposeUpsertTool = defineTool({
   name: 'upsert_records',
   title: 'Propose to insert or update records',
   description:
-    'Proposes to insert records, or to merge them into those that have the same id. Nothing changes until a person accepts the ' +
-    'proposal; one whose records change meanwhile cannot be accepted any more. get_proposal tells what became of it.',
+    'Proposes to insert records, or to merge them into those with the same id. Nothing changes until a person accepts the ' +
+    'proposal, which is no longer possible if its records change before. get_proposal returns its state.',
   input: ProposeUpsertInput,
   output: ProposedToolAnswer,
   annotations: PROPOSES,
@@ -55,8 +55,7 @@ export const proposeDeleteTool = defineTool({
 export const listProposalsTool = defineTool({
   name: 'list_proposals',
   title: 'List proposals',
-  description:
-    'Changes that somebody proposed, newest first: what waits for a person to decide, and what was decided.',
+  description: 'Lists proposed changes, newest first: those that wait for a decision, and decided ones.',
   input: ProposalPageInput,
   output: ProposalListAnswer,
   annotations: READS,
@@ -73,7 +72,7 @@ export const listProposalsTool = defineTool({
 export const getProposalTool = defineTool({
   name: 'get_proposal',
   title: 'Get a proposal',
-  description: 'One proposal: what it changes in which records, whether it waits, who decided and why.',
+  description: 'Returns one proposal: its changes, its state, and the decision with its reason.',
   input: ProposalInput,
   output: ProposalAnswer,
   annotations: READS,

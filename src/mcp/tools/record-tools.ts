@@ -24,8 +24,8 @@ export const listRecordsTool = defineTool({
   name: 'list_records',
   title: 'List records',
   description:
-    'A page of the records, in creation order unless sorted, with a filter if wanted. Use query for counts, groups and joins, ' +
-    'summarize_records to get an idea of the values first.',
+    'Returns a page of the records, in creation order unless sorted, optionally filtered. Use query for counts, groups and joins, ' +
+    'and summarize_records first for an overview of the values.',
   input: ListRecordsInput,
   output: RecordsToolAnswer,
   annotations: READS,
@@ -41,7 +41,7 @@ export const listRecordsTool = defineTool({
     const records = (await parseForResult(page.records)) as RecordAnswer[]
     const more =
       page.nextCursor === null
-        ? 'Nothing follows.'
+        ? 'This is the last page.'
         : 'More follow: call again with cursor set to next_cursor.'
     return {
       structured: { records, limit: page.limit, next_cursor: page.nextCursor },
@@ -53,7 +53,8 @@ export const listRecordsTool = defineTool({
 export const getRecordTool = defineTool({
   name: 'get_record',
   title: 'Get a record',
-  description: 'One record by its id, with its version for a later write. With as_of as it was then.',
+  description:
+    'Returns one record by its id, with its version for a later write; with as_of an earlier state.',
   input: GetRecordInput,
   output: RecordToolAnswer,
   annotations: READS,
@@ -77,8 +78,8 @@ export const queryTool = defineTool({
   name: 'query',
   title: 'Query with SQL',
   description:
-    `One read-only SELECT (${DIALECT}) over the one table "records", whose columns are the fields of the contract. ` +
-    'Put values into params, for each plain ? in order. Add ORDER BY, LIMIT and OFFSET for the rows after the first.',
+    `Runs one read-only SELECT (${DIALECT}) over the one table "records", whose columns are the fields of the contract. ` +
+    'Pass values in params, one for each plain ? in order. Use ORDER BY, LIMIT and OFFSET for further rows.',
   input: QueryInput,
   output: QueryToolAnswer,
   annotations: READS,
@@ -101,8 +102,8 @@ export const summarizeRecordsTool = defineTool({
   name: 'summarize_records',
   title: 'Summarize records',
   description:
-    'How many records there are (or a filter lets through), and for each field named: how many lack a value, the most ' +
-    'frequent values, how many differ, and for numbers and dates a histogram. The cheapest way to see what is in a field.',
+    'Counts the records (that match a filter), and summarizes each named field: records without a value, the most ' +
+    'frequent values, the number of distinct values, and for numbers and dates a histogram. The cheapest overview of a field.',
   input: SummaryInput,
   output: SummaryAnswer,
   annotations: READS,

@@ -9,20 +9,20 @@ import { defineTool, type ToolResult } from './tool.ts'
 import { countText } from './count-text.ts'
 
 /** Replaces values with earlier ones; a repeated call changes nothing more. */
-const PUTS_BACK = { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false }
+const REVERTS = { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false }
 
 /** Adds deleted records again; a repeated call is refused. */
-const RESTORES = { ...PUTS_BACK, destructiveHint: false, idempotentHint: false }
+const RESTORES = { ...REVERTS, destructiveHint: false, idempotentHint: false }
 
 export const revertRunTool = defineTool({
   name: 'revert_run',
-  title: 'Undo a run',
+  title: 'Revert a run',
   description:
-    'Puts back what a run wrote: every cell that still holds what the run wrote gets the value from before. It is a run of its ' +
-    'own, which can be undone likewise.',
+    'Restores the values from before a run in every cell that still has the value that the run wrote. A revert is itself a run, ' +
+    'and can be reverted.',
   input: RevertRunInput,
   output: RevertToolAnswer,
-  annotations: PUTS_BACK,
+  annotations: REVERTS,
   async run({ run_id: runId }, context) {
     const { sheet, actor } = context
     return described(await followRun(await startRevert(sheet, { runId, actor }), context))
@@ -31,12 +31,12 @@ export const revertRunTool = defineTool({
 
 export const revertCellTool = defineTool({
   name: 'revert_cell',
-  title: 'Undo an entry of a cell',
+  title: 'Revert a change of a cell',
   description:
-    'Puts back the value that a cell had before one of its provenance entries; get_provenance with history tells their seq.',
+    'Restores the value that a cell had before one of its provenance entries; get_provenance with history returns their seq.',
   input: RevertCellInput,
   output: RevertToolAnswer,
-  annotations: PUTS_BACK,
+  annotations: REVERTS,
   async run({ record_id: recordId, field, seq }, { sheet, actor }) {
     return described(await revertCell(sheet, { recordId, field, seq, actor }))
   },
@@ -44,9 +44,9 @@ export const revertCellTool = defineTool({
 
 export const restoreRecordsTool = defineTool({
   name: 'restore_records',
-  title: 'Undo a deletion',
+  title: 'Restore deleted records',
   description:
-    'Restores deleted records with the values that they had, all or none; the last in order. A record that exists is never overwritten.',
+    'Restores deleted records with their last values, all or none, at the end of the creation order. A record that exists is never overwritten.',
   input: RestoreInput,
   output: RestoreToolAnswer,
   annotations: RESTORES,
@@ -64,7 +64,7 @@ export const restoreRecordsTool = defineTool({
 function described(report: RevertReport): ToolResult<RevertToolAnswer> {
   const { reverted, conflicts, run_id: runId } = toRevertAnswer(report)
   const left =
-    conflicts.length === 0 ? '' : `; ${conflicts.length} left, since they hold another value by now`
+    conflicts.length === 0 ? '' : `; ${countText(conflicts.length, 'conflict')} skipped, changed since`
   return {
     structured: {
       reverted,
@@ -72,6 +72,6 @@ function described(report: RevertReport): ToolResult<RevertToolAnswer> {
       conflict_count: conflicts.length,
       run_id: runId,
     },
-    text: `${countText(reverted, 'cell')} put back${left}.`,
+    text: `${countText(reverted, 'cell')} reverted${left}.`,
   }
 }

@@ -20,7 +20,7 @@ export const listRunsTool = defineTool({
   name: 'list_runs',
   title: 'List runs',
   description:
-    'The runs of the sheet, newest first: who ran what, how far it is or how it ended, calls and cost.',
+    'Lists the runs of the sheet, newest first: actor, selection, progress or end, calls and cost.',
   input: PageInput,
   output: RunsToolAnswer,
   annotations: READS,
@@ -34,7 +34,7 @@ export const listRunsTool = defineTool({
 export const getRunTool = defineTool({
   name: 'get_run',
   title: 'Get a run',
-  description: 'One run: its state, how far it is, calls and cost.',
+  description: 'Returns one run: its state, progress, calls and cost.',
   input: RunInput,
   output: RunSummary,
   annotations: READS,
@@ -47,7 +47,7 @@ export const getRunTool = defineTool({
 export const listRunFailuresTool = defineTool({
   name: 'list_run_failures',
   title: 'List the failures of a run',
-  description: 'The cells that failed in a run, with the error of each.',
+  description: 'Lists the cells that failed in a run, with the error of each.',
   input: RunPageInput,
   output: RunFailuresAnswer,
   annotations: READS,
@@ -61,7 +61,7 @@ export const listRunFailuresTool = defineTool({
 export const cancelRunTool = defineTool({
   name: 'cancel_run',
   title: 'Cancel a run',
-  description: 'Ends a run that is under way: no new call starts, what is stored stays.',
+  description: 'Cancels a running run: no new call starts, stored values are kept.',
   input: RunInput,
   output: RunSummary,
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false },
@@ -70,7 +70,7 @@ export const cancelRunTool = defineTool({
       const { actor: runner } = await getRun(sheet, id)
       if (runner !== resolveActor(sheet, actor)) {
         throw new PermissionDeniedError(
-          `run ${id} is of ${JSON.stringify(runner)}; where writes are proposals an agent may cancel its own runs only`,
+          `run ${id} was started by ${JSON.stringify(runner)}; with proposals, an agent may cancel its own runs only`,
         )
       }
     }
@@ -82,10 +82,9 @@ export const cancelRunTool = defineTool({
 /** Describes a run in a sentence. */
 export function runText(run: RunSummary): string {
   const { id, state, done, total, materialized, skipped, failed, left, calls, total_cost: cost } = run
-  const counts = `${materialized} ${run.kind === 'revert' ? 'put back' : 'computed'}, ${skipped} left alone, ${failed} failed`
+  const counts = `${materialized} ${run.kind === 'revert' ? 'reverted' : 'computed'}, ${skipped} skipped, ${failed} failed`
   const price = costText(calls, { cost, unpriced: run.unpriced_calls })
-  const rest =
-    left === 0 ? '' : ` max_calls or max_cost left no room for ${countText(left, 'cell')} with work.`
+  const rest = left === 0 ? '' : ` max_calls or max_cost excluded ${countText(left, 'pending cell')}.`
   const lost = run.manual_overwritten === 0 ? '' : ` It overwrote ${manualValues(run.manual_overwritten)}.`
   const kept = run.manual_left === 0 ? '' : ` It kept ${manualValues(run.manual_left)}.`
   return `Run ${id} is ${state}: ${done} of ${countText(total, 'cell')} done (${counts}); ${countText(calls, 'call')}, ${price}.${lost}${kept}${rest}`

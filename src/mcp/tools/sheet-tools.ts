@@ -34,8 +34,8 @@ export const getContractTool = defineTool({
   name: 'get_contract',
   title: 'Get the contract',
   description:
-    'The contract of the sheet (Open Data Contract Standard): its fields with types, meaning, constraints and who may write ' +
-    'them, and for derived fields how they are computed. Read it before anything else.',
+    'Returns the contract of the sheet (Open Data Contract Standard): its fields with types, meaning, constraints and ' +
+    'permissions, and for derived fields how they are computed. Read it before anything else.',
   input: ContractInput,
   output: ContractToolAnswer,
   annotations: READS,
@@ -65,7 +65,7 @@ export const getPermissionsTool = defineTool({
   name: 'get_permissions',
   title: 'Get permissions',
   description:
-    'Who you write as, the fields that this actor may write by hand, whether it may delete, what becomes of your writes, and ' +
+    'Returns the actor of your writes, the fields that it may write, whether it may delete, the mode of your writes, and ' +
     'the budget for runs.',
   input: NoInput,
   output: PermissionsToolAnswer,
@@ -87,7 +87,7 @@ export const getPermissionsTool = defineTool({
 })
 
 const MODES = {
-  write: 'Writes are made at once.',
+  write: 'Writes take effect at once.',
   'read-only': 'This server only reads.',
   propose: 'Writes become proposals, which a person accepts or rejects.',
 } as const
@@ -96,7 +96,7 @@ export const listDerivationsTool = defineTool({
   name: 'list_derivations',
   title: 'List derivations',
   description:
-    'The derivation files: which fields each computes, from which inputs, and whom it calls for that.',
+    'Lists the derivation files: the fields that each computes, their inputs, and the hosts that it calls.',
   input: NoInput,
   output: DerivationsAnswer,
   annotations: READS,
@@ -114,8 +114,8 @@ export const getStatusTool = defineTool({
   name: 'get_status',
   title: 'Get the status',
   description:
-    'How far the derived fields are computed: for each how many cells are fresh, stale, missing, failed and overridden ' +
-    '(written by hand), how many of them are blocked by an input, and the last error.',
+    'Counts the cells of each derived field that are fresh, stale, missing, failed and overridden (written by hand), and ' +
+    'those blocked by an input; returns the last error.',
   input: StatusInput,
   output: StatusToolAnswer,
   annotations: READS,
@@ -135,7 +135,7 @@ export const getCellStatesTool = defineTool({
   name: 'get_cell_states',
   title: 'Get cell states',
   description:
-    'The state of each derived cell of some records: fresh, stale, missing, failed, overridden or blocked.',
+    'Returns the state of each derived cell of some records: fresh, stale, missing, failed, overridden or blocked.',
   input: CellStatesInput,
   output: CellStatesToolAnswer,
   annotations: READS,
@@ -150,7 +150,7 @@ export const explainCellTool = defineTool({
   name: 'explain_cell',
   title: 'Explain a derived cell',
   description:
-    'Why a derived cell is in its state: what changed since it was computed, which input blocks it, why it failed, and the ' +
+    'Explains the state of a derived cell: the changes since it was computed, the input that blocks it, its failure, and the ' +
     'provenance entry of its value. For other fields use get_provenance.',
   input: ExplainCellInput,
   output: CellExplanationAnswer,
@@ -160,14 +160,14 @@ export const explainCellTool = defineTool({
     const { state, blocked_by: blockedBy, blocked_reason: reason, waits_for: waitsFor } = explanation
     const { failure, reasons } = explanation
     const why = [
-      blockedBy === null || reason === null ? [] : [`it waits for ${blockedBy}, which ${BLOCKED[reason]}`],
+      blockedBy === null || reason === null
+        ? []
+        : [`it is blocked by ${blockedBy}, which ${BLOCKED[reason]}`],
       waitsFor.length === 0 ? [] : [`${waitsFor.join(', ')} must be computed first`],
       failure === null
         ? []
         : [`its last try failed: ${[failure.error, failure.response_body ?? []].flat().join(': ')}`],
-      failure?.retry_at === undefined
-        ? []
-        : [`runs ${retryText(failure.retry_at)}, as retry_failed_after says`],
+      failure?.retry_at === undefined ? [] : [`runs ${retryText(failure.retry_at)} (retry_failed_after)`],
       reasons.map((change) =>
         change.part === 'input'
           ? `${change.field} changed`
@@ -195,8 +195,8 @@ export const getProvenanceTool = defineTool({
   name: 'get_provenance',
   title: 'Get provenance',
   description:
-    'Where the value of a cell came from: who wrote it or which call computed it, when, and the value before. With history ' +
-    'its earlier entries too, newest first.',
+    'Returns the origin of the value of a cell: its author or the call that computed it, the time, and the value before. With ' +
+    'history its earlier entries too, newest first.',
   input: ProvenanceInput,
   output: ProvenanceToolAnswer,
   annotations: READS,
@@ -209,7 +209,7 @@ export const getProvenanceTool = defineTool({
     const count = countText(entries.length, 'entry', 'entries')
     const text =
       entries.length === 0
-        ? 'Nothing is known of this cell yet.'
+        ? 'This cell has no provenance entry yet.'
         : `${count}.${hasMore ? earlier(limit) : ''}`
     return { structured: { entries, has_more: hasMore }, text }
   },
@@ -217,6 +217,6 @@ export const getProvenanceTool = defineTool({
 
 function earlier(limit: number): string {
   return limit < TOOL_LIMIT_MAX
-    ? ' There are earlier ones: give a higher limit for them.'
+    ? ' There are earlier ones: raise limit to see them.'
     : ' There are earlier ones.'
 }

@@ -7,7 +7,7 @@ import { budgetText } from './call-budget.ts'
 
 /** The next step of an agent after an error of a type, where the message does not name it. */
 const NEXT: Readonly<Partial<Record<ErrorType, string>>> = {
-  ContractError: 'A file of the sheet is not valid: ask a person to fix it. The message says where.',
+  ContractError: 'A file of the sheet is not valid: ask a person to fix it. The message has the position.',
   RecordsError: 'The store of the sheet has a problem: report it to the person who runs this server.',
   QueryError: `The dialect is ${DIALECT}, the only table is records, and get_contract lists its columns. Send one SELECT; pass values in params.`,
   PermissionDeniedError:
@@ -52,7 +52,9 @@ export function toolError(
 ): CallToolResult {
   if (!(error instanceof ServiceError)) {
     log(error)
-    return failed('ServiceError: internal error. It is a fault of the server; tell the person who runs it.')
+    return failed(
+      'ServiceError: internal error. This is a bug of the server; report it to the person who runs it.',
+    )
   }
   const { type, code } = error
   const parts = [

@@ -13,8 +13,8 @@ export const upsertRecordsTool = defineTool({
   name: 'upsert_records',
   title: 'Insert or update records',
   description:
-    'Inserts records, or merges them into those that have the same id. All or nothing: one fault and nothing is written. ' +
-    'Values are held to the contract. What was there before stays in the provenance log.',
+    'Inserts records, or merges them into those with the same id, all or none. ' +
+    'The contract validates the values. The provenance log keeps earlier values.',
   input: UpsertInput,
   output: UpsertToolAnswer,
   annotations: REPLACES,
@@ -35,7 +35,7 @@ export const deleteRecordsTool = defineTool({
   name: 'delete_records',
   title: 'Delete records',
   description:
-    'Deletes records by id. Ids that do not exist are no error. The provenance log keeps what they held.',
+    'Deletes records by id. Ids that do not exist are no error. The provenance log keeps their values.',
   input: DeleteInput,
   output: DeleteRecordsAnswer,
   annotations: REPLACES,

@@ -31,7 +31,7 @@ export function RunMenu({ contract, field, checkedIds }: RunMenuProps) {
         <DropdownMenu.Content className="menu" align="end" sideOffset={6} collisionPadding={8}>
           <DropdownMenu.Item className="menu-item" onSelect={openPendingRun}>
             {' '}
-            Compute missing and outdated cells
+            Compute missing, stale and failed cells
           </DropdownMenu.Item>
           <DropdownMenu.Item className="menu-item" onSelect={openRetryRun}>
             {' '}

@@ -64,7 +64,7 @@ function commandsFor(run: RunSummary | null, cancel: (run: RunSummary) => void):
   const commands: MenuCommand[] = [
     {
       group: 'Runs',
-      name: 'Compute missing and outdated cells…',
+      name: 'Compute missing, stale and failed cells…',
       run: openPendingRun,
     },
     {

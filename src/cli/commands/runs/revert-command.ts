@@ -42,10 +42,10 @@ export function revertCommand(): Command {
     )
     .addOption(progressOption())
   addExamples(command, [
-    ['colophon revert countries --run 3 --actor human:ann', 'Undo all changes of run 3'],
+    ['colophon revert countries --run 3 --actor human:ann', 'Revert all changes of run 3'],
     [
       'colophon revert countries --record CH --field currency_name --seq 42 --actor human:ann',
-      'Undo a change of one cell; `colophon provenance` shows the seq',
+      'Revert a change of one cell; `colophon provenance` shows the seq',
     ],
     ['colophon revert countries --ids XK,TW --actor human:ann', 'Restore records that were deleted'],
   ])

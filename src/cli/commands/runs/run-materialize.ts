@@ -187,7 +187,7 @@ function keptText({ kept }: Plan['targets'][string]): string {
 
 /** Returns a note on cells that `--max-calls` or `--max-cost` excludes. */
 function leftText(left: number, screen: Screen): string {
-  return screen.paint('yellow', `${cellsText(left)} left out by --max-calls or --max-cost`)
+  return screen.paint('yellow', `${cellsText(left)} excluded by --max-calls or --max-cost`)
 }
 
 interface Ending extends RunOptions {

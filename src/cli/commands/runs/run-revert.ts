@@ -62,7 +62,7 @@ export async function runRevert(
 }
 
 function revertText({ reverted, conflicts, run_id: run }: RevertAnswer, screen: Screen): string {
-  const summary = `${cellsText(reverted)} restored${run === null ? '' : ` (run ${run})`}`
+  const summary = `${cellsText(reverted)} reverted${run === null ? '' : ` (run ${run})`}`
   if (conflicts.length === 0) return summary
   const table = tableOf(
     [

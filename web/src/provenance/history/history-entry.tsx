@@ -53,7 +53,7 @@ export function HistoryEntry({ field, cell, entry, undone, current, restore, und
         </p>
         {undo !== null && (
           <RestoreAction
-            label="Undo this change"
+            label="Revert this change"
             field={field}
             cell={cell}
             how={undo}

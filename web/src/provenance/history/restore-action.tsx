@@ -77,7 +77,7 @@ export function RestoreAction({ label, field, cell, how, value, current }: Resto
       <FormError text={change.error === null ? null : messageOf(change.error)} />
       <div className="restore-value-buttons">
         <Button look="primary" autoFocus disabled={change.isPending} onClick={() => change.mutate()}>
-          {how.by === 'undo' ? 'Undo change' : 'Write value'}
+          {how.by === 'undo' ? 'Revert change' : 'Write value'}
         </Button>
         <Button look="quiet" disabled={change.isPending} onClick={cancel}>
           Cancel
@@ -91,7 +91,7 @@ export function RestoreAction({ label, field, cell, how, value, current }: Resto
 function consequence(field: SheetField, how: RestoreMethod): string {
   if (how.by === 'undo') {
     const state = field.derived === null ? '' : ` ${STATE_AFTER_UNDO[how.leaves]}`
-    return `Undoes the latest change.${state} The undo is logged and can itself be undone.`
+    return `Reverts the latest change.${state} The revert is logged and can itself be reverted.`
   }
   const anew = 'The cell has changed since, so the value is written as a new change under your name.'
   return field.derived === null ? anew : `${anew} The cell becomes overridden: runs skip it.`

@@ -79,7 +79,7 @@ function stateAfterUndo(
 function readOnlyReason({ field, actor }: CellHistory): string {
   const allowed = field.editableBy ?? []
   return allowed.length === 0
-    ? `${field.title} is computed and not editable: only the latest change can be undone.`
+    ? `${field.title} is computed and not editable: only the latest change can be reverted.`
     : `Only ${allowed.join(', ')} may edit ${field.title}; you are ${actor}.`
 }
 

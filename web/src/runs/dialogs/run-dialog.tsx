@@ -27,7 +27,7 @@ export function openRunDialog(order: RunOrder, title: string): void {
 }
 
 /** Opens the dialog for a run of all pending cells. */ export function openPendingRun(): void {
-  openRunDialog({}, 'Compute missing and outdated cells')
+  openRunDialog({}, 'Compute missing, stale and failed cells')
 }
 
 /** Opens the dialog for a run of all failed cells. */ export function openRetryRun(): void {
