@@ -7,7 +7,7 @@ import type { ResponseStore } from '../store/stored-responses.ts'
 import type { CallWish } from '../store/run-tasks.ts'
 import type { RecordKey, WorkItem } from '../store/cell-work.ts'
 import type { SheetStore, WorkState } from '../store/sheet-store.ts'
-import type { RunId, RunProgress } from '../store/stored-run.ts'
+import type { FailedCell, RunId, RunProgress } from '../store/stored-run.ts'
 import type { Derivation } from './definition/derivation-kind.ts'
 import type { FailureStreak } from './failure-streak.ts'
 import type { Limiter } from './limiter/limiter.ts'
@@ -113,10 +113,8 @@ export type CellChange = { readonly recordId: string; readonly field: string } &
   { readonly state: 'fresh'; readonly value: JsonValue } | ({ readonly state: 'failed' } & RenderedFailure)
 )
 
-export interface CellFailure extends RenderedFailure {
-  readonly recordId: string
-  readonly field: string
-}
+/** A cell that failed, and why. */
+export type CellFailure = Omit<FailedCell, 'responseBody'>
 
 /** The result of a run, in cells. */
 export interface RunOutcome {

@@ -12,21 +12,24 @@ export type Failure =
   /** The exchange failed: connection, protocol, redirect or size. */
   | { readonly reason: 'network'; readonly request: string; readonly detail: string }
   /** The body is not JSON. */
-  | ({ readonly reason: 'malformed-json'; readonly request: string } & Answered)
+  | ({ readonly reason: 'malformed_json'; readonly request: string } & Answered)
   /** The response has no value at the path. */
-  | { readonly reason: 'missing-path'; readonly request: string; readonly path: string }
+  | { readonly reason: 'missing_path'; readonly request: string; readonly path: string }
   /** The request cannot be made from these inputs, such as a path segment that would be `..`. */
-  | { readonly reason: 'unusable-input'; readonly request: string; readonly detail: string }
+  | { readonly reason: 'unusable_input'; readonly request: string; readonly detail: string }
   /** The computation of a kind that makes no calls failed. */
   | { readonly reason: 'computation'; readonly request: string; readonly detail: string }
   /** Calls to this address are not allowed, so none was started. */
   | { readonly reason: 'refused'; readonly request: string; readonly detail: string }
   /** The stub has neither a response for the request nor a fallback (D41). */
-  | { readonly reason: 'no-stub-response'; readonly request: string }
+  | { readonly reason: 'no_stub_response'; readonly request: string }
   /** The value does not satisfy the contract (D26). */
   | { readonly reason: 'contract'; readonly request: string; readonly detail: string }
   /** A requested record does not exist (D29). */
-  | { readonly reason: 'no-record'; readonly recordId: string }
+  | { readonly reason: 'no_record'; readonly recordId: string }
+
+/** The reasons of failures. They are stored and stable: programs choose by them. docs/reference/derivations.md has the same list. */
+export type FailureReason = Failure['reason']
 
 /** The part of a failure that comes from a response. */
 interface Answered {
@@ -47,54 +50,61 @@ export function isLasting(failure: Failure): boolean {
   switch (failure.reason) {
     case 'status':
       return failure.status < 500 && !PASSING_STATUSES.includes(failure.status)
-    case 'malformed-json':
-    case 'missing-path':
+    case 'malformed_json':
+    case 'missing_path':
     case 'computation':
     case 'contract':
       return true
     case 'timeout':
     case 'network':
-    case 'unusable-input':
+    case 'unusable_input':
     case 'refused':
-    case 'no-stub-response':
-    case 'no-record':
+    case 'no_stub_response':
+    case 'no_record':
       return false
   }
 }
 
-/** A failure in the wire format. */
+/** A failure as text, type and reason. */
 export interface RenderedFailure {
   readonly error: string
-  readonly error_type: ErrorType
+  readonly errorType: ErrorType
+  readonly reason: FailureReason
 }
 
-/** Converts a failure to its text and error type (specification, "A failure entry"; D26). */
+/** Converts a failure to its text, error type and reason (specification, "A failure entry"; D26). */
 export function renderFailure(failure: Failure): RenderedFailure {
+  return { error: textOf(failure), errorType: typeOf(failure), reason: failure.reason }
+}
+
+function textOf(failure: Failure): string {
+  // No id is longer than 512 characters (D14), but a request may name one that is.
+  if (failure.reason === 'no_record') return `no record "${failure.recordId.slice(0, 512)}"`
+  return `${failure.request} -> ${detailOf(failure)}`
+}
+
+function detailOf(failure: Exclude<Failure, { reason: 'no_record' }>): string {
   switch (failure.reason) {
     case 'status':
-      return service(failure.request, String(failure.status))
+      return String(failure.status)
     case 'timeout':
-      return service(failure.request, `timeout after ${failure.seconds} s`)
+      return `timeout after ${failure.seconds} s`
     case 'network':
-    case 'unusable-input':
+    case 'unusable_input':
     case 'computation':
-      return service(failure.request, failure.detail)
-    case 'malformed-json':
-      return service(failure.request, 'malformed JSON')
-    case 'missing-path':
-      return service(failure.request, `no "${failure.path}" in the response`)
-    case 'refused':
-      return service(failure.request, `refused: ${failure.detail}`)
-    case 'no-stub-response':
-      return service(failure.request, 'no stub response')
     case 'contract':
-      return { error: `${failure.request} -> ${failure.detail}`, error_type: 'ValidationError' }
-    case 'no-record':
-      // No id is longer than 512 characters (D14), but a request may name one that is.
-      return { error: `no record "${failure.recordId.slice(0, 512)}"`, error_type: 'SheetError' }
+      return failure.detail
+    case 'malformed_json':
+      return 'malformed JSON'
+    case 'missing_path':
+      return `no "${failure.path}" in the response`
+    case 'refused':
+      return `refused: ${failure.detail}`
+    case 'no_stub_response':
+      return 'no stub response'
   }
 }
 
-function service(request: string, detail: string): RenderedFailure {
-  return { error: `${request} -> ${detail}`, error_type: 'ServiceError' }
+function typeOf({ reason }: Failure): ErrorType {
+  return reason === 'contract' ? 'ValidationError' : reason === 'no_record' ? 'SheetError' : 'ServiceError'
 }

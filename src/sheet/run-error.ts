@@ -1,18 +1,15 @@
-import { fromPlainError, ServiceError, StoppingError } from '../errors/service-error.ts'
-import type { RunEnd } from '../store/stored-run.ts'
-
-type StoredError = NonNullable<RunEnd['error']>
-
-const INTERNAL_ERROR = 'internal error'
+import { fromPlainError, toPlainError } from '../errors/service-error.ts'
+import type { RunError } from '../store/stored-run.ts'
 
 /** Returns the form in which an error is stored and reported; details of unexpected errors are left out. */
-export function reportedError(error: unknown): StoredError {
-  if (error instanceof ServiceError) return { type: error.type, message: error.message }
-  return { type: 'ServiceError', message: INTERNAL_ERROR }
+export function reportedError(error: unknown): RunError {
+  const { type, code, message } = toPlainError(error) ?? INTERNAL_ERROR
+  return { type, code: code ?? null, message }
 }
 
+const INTERNAL_ERROR: RunError = { type: 'ServiceError', code: 'internal_error', message: 'internal error' }
+
 /** Recreates the error that another process stored. */
-export function errorFrom({ type, message }: StoredError): Error {
-  if (type !== 'ServiceError') return fromPlainError({ type, message })
-  return message === INTERNAL_ERROR ? new Error(message) : new StoppingError(message)
+export function errorFrom(error: RunError): Error {
+  return error.code === 'internal_error' ? new Error(error.message) : fromPlainError(error)
 }

@@ -1,6 +1,7 @@
 import type { JsonObject, JsonValue } from '../contract/json/json.ts'
 import type { ErrorType } from '../errors/codes.ts'
 import type { PendingInput } from '../errors/block.ts'
+import type { FailureReason } from '../errors/failure.ts'
 import type { CellState, WorkState } from './cell-state.ts'
 import type { ReceivedResponse } from './stored-responses.ts'
 import type { RunId, RunProgress } from './stored-run.ts'
@@ -127,6 +128,7 @@ export interface CellResult {
         readonly kind: 'failed'
         readonly error: string
         readonly errorType: ErrorType
+        readonly reason: FailureReason
         /** The beginning of the response; absent when there was none, or when it was empty. */
         readonly responseBody?: string
         /** The input hash of a failure that is expected to last; absent for any other. */

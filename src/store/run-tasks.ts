@@ -1,6 +1,5 @@
-import type { ErrorType } from '../errors/codes.ts'
 import type { CellCommit, CellOutcome, RecordKey, WorkItem, WorkQuery, SettledCall } from './cell-work.ts'
-import type { RunEnd, RunId, RunLock } from './stored-run.ts'
+import type { RunEnd, RunError, RunId, RunLock } from './stored-run.ts'
 
 /** A part of a run: the cells of some records that one derivation computes. */
 export interface RunTask {
@@ -44,13 +43,7 @@ export interface TasksState {
   /** Number of these that a worker holds. */
   readonly held: number
   /** The error of a task, which fails the run; null for none. */
-  readonly error: TaskError | null
-}
-
-export interface TaskError {
-  /** `RunStopped`: consecutive calls failed. */
-  readonly type: ErrorType | 'RunStopped'
-  readonly message: string
+  readonly error: RunError | null
 }
 
 /**
@@ -134,7 +127,7 @@ export interface RunTasks {
    */
   take(worker: string, limit: number, held: readonly TakenTask[]): Promise<readonly TakenTask[]>
   /** Settles a task, if it is still held. */
-  settle(task: TakenTask, error: TaskError | null): Promise<void>
+  settle(task: TakenTask, error: RunError | null): Promise<void>
   /**
    * Stores the results of a task for some cells, as `SheetStore.commitCells`, but with the increase of `progress`. Throws
    * {@link TaskLostError}.

@@ -2,6 +2,7 @@ import type { EntryPlace, FoundEntries, LatestEntries } from './cell-log.ts'
 import type { Contract } from '../contract/contract.ts'
 import type { JsonObject, JsonValue } from '../contract/json/json.ts'
 import type { ErrorType } from '../errors/codes.ts'
+import type { FailureReason } from '../errors/failure.ts'
 import type { Condition } from './condition.ts'
 import type { CacheEntry, CellCommit, CellOutcome, RecordKey, WorkItem, WorkQuery } from './cell-work.ts'
 import type { ResponseStore } from './stored-responses.ts'
@@ -262,6 +263,8 @@ export interface VersionedRecord {
 export interface CellFailureNote {
   readonly error: string
   readonly errorType: ErrorType
+  /** Null for one that an earlier version stored. */
+  readonly reason: FailureReason | null
   /** The beginning of the response; absent when there was none, or when it was empty. */
   readonly responseBody?: string
   /** The input hash of a failure that is expected to last; absent for any other. */

@@ -1,4 +1,5 @@
-import type { ErrorType } from '../errors/codes.ts'
+import type { ErrorCode, ErrorType } from '../errors/codes.ts'
+import type { FailureReason } from '../errors/failure.ts'
 import type { WorkState } from './cell-state.ts'
 
 /** Decimal digits of an ascending number, which continues from the log when a store is recreated. */
@@ -71,11 +72,19 @@ export interface RunBegin {
   readonly manual: number
 }
 
+/** The error that ended a run, or a task of one. */
+export interface RunError {
+  readonly type: ErrorType
+  /** Null for one that an earlier version stored. */
+  readonly code: ErrorCode | null
+  readonly message: string
+}
+
 /** The end of a run. */
 export interface RunEnd {
   readonly state: Exclude<RunState, 'running'>
   /** The error that ended it early; null for a run that finished. */
-  readonly error: { readonly type: ErrorType; readonly message: string } | null
+  readonly error: RunError | null
   /** The actor who cancelled it; null for any other end, also when the request came too late. */
   readonly cancelledBy: string | null
   readonly progress: RunProgress
@@ -102,6 +111,8 @@ export interface FailedCell {
   readonly field: string
   readonly error: string
   readonly errorType: ErrorType
+  /** Null for one that an earlier version stored. */
+  readonly reason: FailureReason | null
   /** The beginning of the response; absent when there was none, or when it was empty. */
   readonly responseBody?: string
 }

@@ -130,14 +130,14 @@ const FAILURES: Readonly<Record<Failure['reason'], Failure>> = {
   status: failure({ reason: 'status', status: 503 }),
   timeout: failure({ reason: 'timeout', seconds: 30 }),
   network: failure({ reason: 'network', detail: 'connection refused' }),
-  'malformed-json': failure({ reason: 'malformed-json' }),
-  'missing-path': failure({ reason: 'missing-path', path: 'rates.usd' }),
-  'unusable-input': unusable(),
+  malformed_json: failure({ reason: 'malformed_json' }),
+  missing_path: failure({ reason: 'missing_path', path: 'rates.usd' }),
+  unusable_input: unusable(),
   refused: failure({ reason: 'refused', detail: '--allow-net does not list rates.example:443' }),
   computation: { reason: 'computation', request: 'shout ada', detail: 'nothing to shout' },
-  'no-stub-response': failure({ reason: 'no-stub-response' }),
+  no_stub_response: failure({ reason: 'no_stub_response' }),
   contract: failure({ reason: 'contract', detail: 'field "rate": "high" is not a number' }),
-  'no-record': { reason: 'no-record', recordId: 'A-8' },
+  no_record: { reason: 'no_record', recordId: 'A-8' },
 }
 
 type WithoutRequest<F> = F extends Failure ? Omit<F, 'request'> : never
@@ -162,7 +162,7 @@ test('D26: every failure has the text and the type that the derivation reference
   const { rows } = tableOf(section(page, 'Failures'), 'Reason')
   const documented = rows.map(([reason, text, type]) => [
     code(reason),
-    { error: code(text), error_type: code(type) },
+    { error: code(text), errorType: code(type), reason: code(reason) },
   ])
   const rendered = Object.entries(FAILURES).map(([reason, sample]) => [reason, renderFailure(sample)])
   assert.deepEqual(Object.fromEntries(documented), Object.fromEntries(rendered))

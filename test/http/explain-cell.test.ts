@@ -123,7 +123,7 @@ test('the explanation of a cell says what was and is, from its computation over 
   const { at, ...why } = failure as { at: string }
   assert.match(at, /^\d{4}-.*Z$/)
   const error = 'GET https://rates.example/XXX -> no stub response'
-  assert.deepEqual(why, { error, error_type: 'ServiceError' })
+  assert.deepEqual(why, { error, error_type: 'ServiceError', reason: 'no_stub_response' })
 })
 
 test('of a derivation file that was edited both versions are told, with their texts', async (t) => {

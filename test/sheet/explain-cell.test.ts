@@ -247,6 +247,7 @@ test('a failed cell has its failure, and reasons when it was computed before', a
       failure: {
         error: `GET ${run.api.url}/b/bad -> 503`,
         errorType: 'ServiceError',
+        reason: 'status',
         responseBody: 'null',
         at: '',
       },

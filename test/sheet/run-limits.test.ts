@@ -98,7 +98,7 @@ test('lists of runs and failures go on after a page that ended for its bytes', a
   const ids = [await store.startRun(newRun({ targets })), await store.startRun(newRun({ targets }))]
   const last = await store.startRun(newRun({ targets }))
   const failed = ['1', '2', '3'].map((recordId) => {
-    return { recordId, field: 'b', error: long, errorType: 'SheetError' } as const
+    return { recordId, field: 'b', error: long, errorType: 'SheetError', reason: 'no_record' } as const
   })
   await store.runLocked(last, { total: 3, absent: failed, manual: 0 })
   const runs = await pages(

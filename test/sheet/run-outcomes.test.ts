@@ -67,7 +67,7 @@ test('what an error response said is kept with the failure of the run and of the
   run.api.answer('/b/silent', { text: '', status: 404 })
   const { failures } = await run.run()
   // D26: the envelope is as it was.
-  assert.deepEqual(Object.keys(failures[0] ?? {}), ['recordId', 'field', 'error', 'errorType'])
+  assert.deepEqual(Object.keys(failures[0] ?? {}), ['recordId', 'field', 'error', 'errorType', 'reason'])
   const { store } = await run.sheet.current()
   const [last] = await store.runs({ before: null, limit: 1 })
   assert.ok(last)
@@ -114,7 +114,9 @@ test('D26, H6: an answer that does not come in time fails its cell, and tells ho
   const { failures } = await run.run()
   late.release()
   const error = `GET ${run.api.url}/b/x -> timeout after 0.02 s`
-  assert.deepEqual(failures, [{ recordId: '1', field: 'b', error, errorType: 'ServiceError' }])
+  assert.deepEqual(failures, [
+    { recordId: '1', field: 'b', error, errorType: 'ServiceError', reason: 'timeout' },
+  ])
 })
 
 test('D26: values are held against the contract: text takes numbers and booleans, other breaches fail the cell', async (t) => {
@@ -234,7 +236,7 @@ test('D26, D32: the cells that share a failed call each have an entry; status te
   const { failures } = await run.run()
   assert.deepEqual(
     failures,
-    ['c', 'b'].map((field) => ({ recordId: '1', field, error, errorType: 'ServiceError' })),
+    ['c', 'b'].map((field) => ({ recordId: '1', field, error, errorType: 'ServiceError', reason: 'status' })),
   )
   const { lastAt, ...status } = await run.status('b')
   assert.deepEqual(status, {
@@ -342,8 +344,8 @@ test('D29: absent records fail once per target, an empty list selects nothing, r
     materialized: 1,
     skipped: 0,
     failures: [
-      { recordId: 'no', field: 'b', error: 'no record "no"', errorType: 'SheetError' },
-      { recordId: '', field: 'b', error: 'no record ""', errorType: 'SheetError' },
+      { recordId: 'no', field: 'b', error: 'no record "no"', errorType: 'SheetError', reason: 'no_record' },
+      { recordId: '', field: 'b', error: 'no record ""', errorType: 'SheetError', reason: 'no_record' },
     ],
     totalCost: 0,
   })
@@ -384,12 +386,14 @@ test('D41, H6: a run over a stub takes prepared payloads by exact method and URL
         field: 'rate',
         error: 'GET https://rates.example/USD -> no stub response',
         errorType: 'ServiceError',
+        reason: 'no_stub_response',
       },
       {
         recordId: 'c',
         field: 'rate',
         error: 'GET https://rates.example/XXX -> no stub response',
         errorType: 'ServiceError',
+        reason: 'no_stub_response',
       },
     ],
     totalCost: 0,

@@ -53,6 +53,7 @@ test('H7: cells whose call is refused fail with the reason, no socket is opened 
       field: 'c',
       error: `GET ${METADATA}/c/${a} -> refused: ${WHY}`,
       errorType: 'ServiceError',
+      reason: 'refused',
     })),
     totalCost: 0,
   })

@@ -58,7 +58,11 @@ test('failures in a row stop a run: its row, its error and its frames say so, wh
   await run.frames()
   run.api.answer('*', { text: 'no such thing', status: 404 })
   const why = /^4 calls in a row failed at 127\.0\.0\.1:\d+, .* -> 404: no such thing; /
-  await assert.rejects(run.start({ stopAfterFailures: 4 }), { type: 'OperationError', message: why })
+  await assert.rejects(run.start({ stopAfterFailures: 4 }), {
+    type: 'OperationError',
+    code: 'run_stopped',
+    message: why,
+  })
   const frames = await run.frames()
   assert.deepEqual(
     frames.map(({ kind }) => kind),
@@ -67,6 +71,7 @@ test('failures in a row stop a run: its row, its error and its frames say so, wh
   const row = await getRun(run.sheet, '2')
   assert.deepEqual([row.state, row.stopAfterFailures, row.done], ['failed', 4, 300])
   assert.match(row.error?.message ?? '', why)
+  assert.deepEqual([row.error?.type, row.error?.code], ['OperationError', 'run_stopped'])
   assert.ok(row.failed >= 4 && row.failed < 50, `${row.failed} failed`)
   assert.equal(row.skipped, 300 - row.failed)
   assert.deepEqual(await run.counts('b'), { fresh: 3, failed: row.failed, missing: 297 - row.failed })

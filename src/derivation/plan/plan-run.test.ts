@@ -352,7 +352,7 @@ test('planning lets others have their turn, and ends when it is told to', async 
 test('a value that only some targets of a call get makes no difference to its plan', async () => {
   const sheet = new PlanSheet({ file: 'bc', targets: ['b', 'c'], inputs: ['x'] })
   sheet.kind.answer = () => ({
-    values: { b: ok('good'), c: err({ reason: 'malformed-json', request: 'bc' }) },
+    values: { b: ok('good'), c: err({ reason: 'malformed_json', request: 'bc' }) },
   })
   sheet.store.write('1', { x: 'one' })
   await sheet.run()

@@ -311,7 +311,7 @@ function tooLongInputs({ file, inputs }: Derivation, { text, json }: InputBytes)
       ? ['texts', text, INPUT_LIMIT.text]
       : ['arrays and objects', json, INPUT_LIMIT.json]
   return {
-    reason: 'unusable-input',
+    reason: 'unusable_input',
     request: file,
     detail: `the ${what} among its inputs (${inputs.join(', ')}) have ${kib(bytes)}; they may have ${kib(limit)}`,
   }

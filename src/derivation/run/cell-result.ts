@@ -39,15 +39,13 @@ export function resultOfRun(of: ItemOfRun, computed: ComputedCell): ResultOfRun 
   if (result === 'unchanged') return { stored: { ...common, result: { kind: 'unchanged' } }, change: null }
   if (!result.ok) {
     const rendered = renderFailure(result.error)
-    const { error, error_type: errorType } = rendered
     const responseBody = responseBodyOf(result.error)
     return {
       stored: {
         ...common,
         result: {
           kind: 'failed',
-          error,
-          errorType,
+          ...rendered,
           ...(responseBody !== undefined && { responseBody }),
           ...(hash !== undefined && isLasting(result.error) && { inputHash: hash }),
         },

@@ -204,7 +204,7 @@ test('D25: equal hashes are one call, with force and when it fails, also far apa
     sheet.kind.answer = (url): TestAnswer => {
       const number = Number(url.split('/')[1])
       if (number % 3 === 0) return 'fails'
-      const failure = err({ reason: 'malformed-json' as const, request: url })
+      const failure = err({ reason: 'malformed_json' as const, request: url })
       return { values: { b: ok(url), bb: number % 3 === 1 ? failure : ok(url) } }
     }
     const { progress, failures } = await sheet.run({ force })
@@ -231,7 +231,7 @@ test('D25: what a call of the run fails to bring is not taken from an older answ
     if (again.force !== true) await sheet.run({ force: true })
     sheet.kind.calls.length = 0
     sheet.kind.answer = (url) => ({
-      values: { b: ok(`new ${url}`), bb: err({ reason: 'malformed-json', request: url }) },
+      values: { b: ok(`new ${url}`), bb: err({ reason: 'malformed_json', request: url }) },
     })
     const plan = await planRun(sheet.request(again))
     const { progress, failures } = await sheet.run(again)
@@ -245,7 +245,7 @@ test('D25: what a call of the run fails to bring is not taken from an older answ
 test('D25: a call under way is shared also after a record that needed only the cache is done with', async () => {
   const sheet = new RunSheet(0, { ...B, targets: ['b', 'bb'] })
   sheet.kind.answer = () => ({
-    values: { b: ok('b'), bb: err({ reason: 'malformed-json', request: 'b' }) },
+    values: { b: ok('b'), bb: err({ reason: 'malformed_json', request: 'b' }) },
   })
   sheet.store.write('first', { x: 'x' })
   await sheet.run()
@@ -286,9 +286,18 @@ test('each commit names its run, how far that is, and is told of with what it st
   assert.deepEqual(request.observer.commits.length, 1)
   assert.deepEqual(request.observer.cells.slice(0, 2), [
     { recordId: '0', field: 'b', state: 'fresh', value: 'v of b/0' },
-    { recordId: '1', field: 'b', state: 'failed', error: 'b/1 -> 503', error_type: 'ServiceError' },
+    {
+      recordId: '1',
+      field: 'b',
+      state: 'failed',
+      error: 'b/1 -> 503',
+      errorType: 'ServiceError',
+      reason: 'status',
+    },
   ])
-  assert.deepEqual(failures, [{ recordId: '1', field: 'b', error: 'b/1 -> 503', error_type: 'ServiceError' }])
+  assert.deepEqual(failures, [
+    { recordId: '1', field: 'b', error: 'b/1 -> 503', errorType: 'ServiceError', reason: 'status' },
+  ])
 })
 
 test('cells with nothing to do are counted when their derivation begins', async () => {

@@ -242,7 +242,7 @@ class RandomSheet {
       const values = DERIVED.map((target) => {
         const bad = random.chance(this.failing)
         const value = bad
-          ? err({ reason: 'malformed-json' as const, request: url })
+          ? err({ reason: 'malformed_json' as const, request: url })
           : ok(valueOf(url, target))
         return [target, value] as const
       })

@@ -110,8 +110,8 @@ export class Tally {
         this.#materialized += 1
         continue
       }
-      const { recordId, field, error, error_type } = change
-      this.failures.push({ recordId, field, error, error_type })
+      const { state: _state, ...failure } = change
+      this.failures.push(failure)
     }
     if (changes.length > 0) this.#observer.onCells(changes)
     this.report()

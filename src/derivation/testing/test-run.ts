@@ -78,7 +78,7 @@ export class TestKind implements DerivationKind<TestSpec, TestPlan> {
     if (blocking !== undefined) return { outcome: 'blocked', field: blocking }
     const url = `${file}/${inputs.map((field) => JSON.stringify(values[field] ?? null).replaceAll('"', '')).join(',')}`
     if (inputs.some((field) => values[field] === '..')) {
-      return { outcome: 'failed', failure: { reason: 'unusable-input', request: url, detail: 'dots' } }
+      return { outcome: 'failed', failure: { reason: 'unusable_input', request: url, detail: 'dots' } }
     }
     return { outcome: 'run', plan: { request: url, hashed: { url, body: null }, evidence: { url } } }
   }

@@ -3,7 +3,12 @@ import { planMaterialize } from '../../sheet/runs/plan-materialize.ts'
 import { getRun, listRunFailures } from '../../sheet/runs/read-runs.ts'
 import type { RunSelection } from '../../sheet/runs/selection/run-selection.ts'
 import { USUAL_STOP_AFTER_FAILURES } from '../../sheet/runs/selection/stop-after-failures.ts'
-import { OperationError } from '../../errors/service-error.ts'
+import {
+  fromPlainError,
+  OperationError,
+  type PlainServiceError,
+  type ServiceError,
+} from '../../errors/service-error.ts'
 import { blockedMessage } from '../../wire/runs/blocked-message.ts'
 import { retryMessage } from '../../wire/runs/retry-message.ts'
 import { manualValues } from '../../wire/runs/manual-values.ts'
@@ -178,12 +183,10 @@ async function describeEnd(
   { id }: StartedRun,
   { sheet, budget }: ToolContext,
 ): Promise<ToolResult<MaterializeToolAnswer>> {
-  const run = toRunSummary(await getRun(sheet, id))
+  const stored = await getRun(sheet, id)
+  const run = toRunSummary(stored)
   if (run.state !== 'finished') {
-    throw new OperationError(
-      `${runText(run)} It ended early: ${run.error?.message ?? run.state}`,
-      'run_interrupted',
-    )
+    throw endedEarly(`${runText(run)} It ended early:`, stored)
   }
   const { failures, next_cursor: cursor } = toRunFailuresAnswer(
     await listRunFailures(sheet, id, { limit: TOOL_LIMIT, cursor: null }),
@@ -193,6 +196,19 @@ async function describeEnd(
     structured: { run, failures, failures_cursor: cursor, ...withBudget(budget) },
     text: `${runText(run)}${more} ${budgetText(budget.answer)}`.trimEnd(),
   }
+}
+
+interface EndedRun {
+  readonly state: string
+  readonly error: PlainServiceError | null
+}
+
+/** Returns the error of a run that ended early, with its code, which decides on the next step that an agent is given. */
+function endedEarly(text: string, { error, state }: EndedRun): ServiceError {
+  const message = `${text} ${error?.message ?? state}`
+  return error === null || error.type === 'ServiceError'
+    ? new OperationError(message, 'run_interrupted')
+    : fromPlainError({ ...error, message })
 }
 
 function selectionOf(input: PlanInput): RunSelection {

@@ -1,4 +1,3 @@
-import type { ErrorType } from '../../errors/codes.ts'
 import { manualCells, sumOf } from '../../derivation/plan/manual-cells.ts'
 import { runDerivations } from '../../derivation/run/materializer.ts'
 import type { CellFailure, RunObserver, RunOutcome, RunRequest } from '../../derivation/run-request.ts'
@@ -28,7 +27,7 @@ export interface MaterializeRequest extends RunSelection {
 export interface MaterializeResult {
   readonly materialized: number
   readonly skipped: number
-  readonly failures: readonly { recordId: string; field: string; error: string; errorType: ErrorType }[]
+  readonly failures: readonly CellFailure[]
   readonly totalCost: number
 }
 
@@ -94,7 +93,7 @@ async function publishRun(
     const { progress, failures } = await run(sheet, { order, frames, onStarted })
     frames.end({ ...progress, failed: failures.length })
     const { materialized, skipped, totalCost } = progress
-    return { materialized, skipped, totalCost, failures: failures.map(toReport) }
+    return { materialized, skipped, totalCost, failures }
   } catch (error) {
     frames.error(error)
     throw error
@@ -145,7 +144,7 @@ async function runLocked(sheet: Sheet, order: RunOrder, active: ActiveRun): Prom
   await store.runLocked(active.id, {
     manual,
     total: (plan.records?.length ?? total) * plan.targets.size + absent.length,
-    absent: absent.map(toReport),
+    absent,
   })
   const request: RunRequest = {
     ...plan,
@@ -172,13 +171,4 @@ function withAbsent(progress: RunProgress, absent: number): RunProgress {
   if (absent === 0) return progress
   const { done, total, failed } = progress
   return { ...progress, done: done + absent, total: total + absent, failed: failed + absent }
-}
-
-function toReport({
-  recordId,
-  field,
-  error,
-  error_type: errorType,
-}: CellFailure): MaterializeResult['failures'][number] {
-  return { recordId, field, error, errorType }
 }

@@ -8,7 +8,7 @@ import type { FailedCell, RunFailure } from '../stored-run.ts'
  */
 
 /** A row of `$run_failure` to be stored. */
-export interface FailureRow extends Pick<FailedCell, 'recordId' | 'error' | 'errorType'> {
+export interface FailureRow extends Pick<FailedCell, 'recordId' | 'error' | 'errorType' | 'reason'> {
   /** The fields, with commas between. */
   readonly fields: string
   /** The number of its last failure. */
@@ -37,9 +37,9 @@ export function failureRows(
     if (row !== undefined && before !== undefined && isSameReason(before, failure)) {
       rows[rows.length - 1] = { ...row, number, fields: `${row.fields},${failure.field}` }
     } else {
-      const { recordId, field: fields, error, errorType, responseBody } = failure
+      const { recordId, field: fields, error, errorType, reason, responseBody } = failure
       const kept = responseBody === undefined ? null : bodyOf(bodies, responseBody)
-      rows.push({ number, recordId, fields, error, errorType, body: kept })
+      rows.push({ number, recordId, fields, error, errorType, reason, body: kept })
     }
     before = failure
   }
@@ -70,6 +70,7 @@ function isSameReason(one: FailedCell, other: FailedCell): boolean {
     one.recordId === other.recordId &&
     one.error === other.error &&
     one.errorType === other.errorType &&
+    one.reason === other.reason &&
     one.responseBody === other.responseBody
   )
 }
@@ -87,7 +88,7 @@ const PAGE_BYTES = 4 * 1024 * 1024
 
 /** All columns of `$run` except `record_ids`. */
 export const RUN_COLUMNS = `id, kind, reverts, state, actor, request, started_at, ended_at, total, materialized, skipped, failed,
-  calls, total_cost, unpriced_calls, left_cells, manual_left, manual_overwritten, error, error_type, cancelled_by`
+  calls, total_cost, unpriced_calls, left_cells, manual_left, manual_overwritten, error, error_type, error_code, cancelled_by`
 
 /** Selects a page of runs, newest first. Parameters: the id before which it begins, and a limit. */
 export const RUNS_PAGE = `WITH listed AS (
@@ -112,7 +113,7 @@ export const FAILURES_PAGE = `WITH listed AS (
         ORDER BY failure.number LIMIT ?3
       ) AS sized
     )
-    SELECT failure.number, failure.record_id, failure.field, failure.error, failure.error_type,
+    SELECT failure.number, failure.record_id, failure.field, failure.error, failure.error_type, failure.reason,
       coalesce(kept.body, failure.response_body) AS response_body, failure.at
     FROM listed JOIN "$run_failure" AS failure ON failure.run = ?1 AND failure.number = listed.place ${WITH_BODY}
     WHERE passed < ${PAGE_BYTES} ORDER BY failure.number`

@@ -87,6 +87,7 @@ export function runEnded({ state, error, cancelledBy, progress }: RunEnd, at: st
       cancelled_by: cancelledBy,
       error: error?.message ?? null,
       error_type: error?.type ?? null,
+      error_code: error?.code ?? null,
       ended_at: at,
       active_at: at,
       total,

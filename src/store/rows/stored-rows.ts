@@ -1,9 +1,10 @@
-import type { ErrorType } from '../../errors/codes.ts'
+import type { ErrorCode, ErrorType } from '../../errors/codes.ts'
 import type { PendingInput } from '../../errors/block.ts'
+import type { FailureReason } from '../../errors/failure.ts'
 import type { CacheEntry, CellOutcome, WorkCell } from '../cell-work.ts'
 import type { CellFailureNote, CellState, WorkState } from '../sheet-store.ts'
 import type { StoredProposal } from '../stored-proposal.ts'
-import type { RunOrder, StoredRun } from '../stored-run.ts'
+import type { RunError, RunOrder, StoredRun } from '../stored-run.ts'
 
 /**
  * Conversions of rows of tables that are the same in both engines. A row has its columns by name, and null for no value.
@@ -168,7 +169,7 @@ export function storedRun(row: Row): StoredRun {
     left: count('left_cells'),
     manualLeft: count('manual_left'),
     manualOverwritten: count('manual_overwritten'),
-    error: errorOf(row),
+    error: row['error_type'] === null ? null : storedError(row),
     cancelledBy: textOrNull(row['cancelled_by']),
   }
 }
@@ -187,9 +188,13 @@ type NewerMember = 'overwriteManual' | 'reuseResponses' | 'stopAfterFailures'
 
 type OlderRequest = Omit<StoredRequest, NewerMember> & Partial<Pick<StoredRequest, NewerMember>>
 
-function errorOf(row: Row): StoredRun['error'] {
-  if (row['error_type'] === null) return null
-  return { type: row['error_type'] as ErrorType, message: String(row['error']) }
+/** The error of a row of `$run` or `$task` that has one. */
+export function storedError(row: Row): RunError {
+  return {
+    type: row['error_type'] as ErrorType,
+    code: textOrNull(row['error_code']) as ErrorCode | null,
+    message: String(row['error']),
+  }
 }
 
 /** Returns the failure of a cell from a row of `$failure`, or the same columns of one of `$run_failure`. */
@@ -198,6 +203,7 @@ export function storedCellFailure(row: Row): CellFailureNote {
   return {
     error: String(row['error']),
     errorType: row['error_type'] as ErrorType,
+    reason: textOrNull(row['reason']) as FailureReason | null,
     ...(responseBody !== null && { responseBody }),
     ...(row['hash'] instanceof Uint8Array && { inputHash: hashText(row['hash']) }),
     at: String(row['at']),

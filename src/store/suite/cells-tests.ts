@@ -189,7 +189,7 @@ export function testCells(open: OpenStore): void {
           for (const result of [
             computed(value, 'late'),
             { kind: 'unchanged' },
-            { kind: 'failed', error: 'e', errorType: 'ServiceError' },
+            { kind: 'failed', error: 'e', errorType: 'ServiceError', reason: 'status' },
           ] as const) {
             const outcomes = await sheet.commit(sheet.result(item, field, result))
             assert.deepEqual(outcomes, [{ outcome: 'superseded' }], `${start}, ${what}, ${result.kind}`)

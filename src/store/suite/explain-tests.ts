@@ -34,6 +34,7 @@ export function testExplanations(open: OpenStore): void {
             kind: 'failed',
             error: 'GET https://a.example/ -> 503',
             errorType: 'ServiceError',
+            reason: 'status',
             responseBody: 'down',
             ...(end === 'success' && { inputHash: hashOf(end) }),
           }),
@@ -45,6 +46,7 @@ export function testExplanations(open: OpenStore): void {
           {
             error: 'GET https://a.example/ -> 503',
             errorType: 'ServiceError',
+            reason: 'status',
             responseBody: 'down',
             ...(end === 'success' && { inputHash: hashOf(end) }),
             at: '',
@@ -125,6 +127,7 @@ export function testExplanations(open: OpenStore): void {
       kind: 'failed',
       error: 'GET https://a.example/ -> 404',
       errorType: 'ServiceError',
+      reason: 'status',
     } as const
     const lasting = { ...failed, inputHash: hashOf('lasts') }
     await sheet.commit(sheet.result(await sheet.workOf('lasts', 'one'), 'one', lasting))

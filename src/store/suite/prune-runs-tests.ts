@@ -21,6 +21,7 @@ function failuresOf(count: number): FailedCell[] {
       field: 'one',
       error: 'failed',
       errorType: 'ServiceError',
+      reason: 'status',
       responseBody: `body ${index}`,
     }
   })

@@ -392,6 +392,11 @@ function toCellResult(result: ModelResult): CellResult['result'] {
     case 'unchanged':
       return { kind: 'unchanged' }
     case 'failed':
-      return { kind: 'failed', error: 'GET https://a.example/ -> 503', errorType: 'ServiceError' }
+      return {
+        kind: 'failed',
+        error: 'GET https://a.example/ -> 503',
+        errorType: 'ServiceError',
+        reason: 'status',
+      }
   }
 }

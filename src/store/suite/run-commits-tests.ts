@@ -7,10 +7,21 @@ import { computed, IN_TURN, newRun, TestSheet, type OpenStore } from './support/
 
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 
-const FAILED = { kind: 'failed', error: 'GET https://a.example/ -> 503', errorType: 'ServiceError' } as const
+const FAILED = {
+  kind: 'failed',
+  error: 'GET https://a.example/ -> 503',
+  errorType: 'ServiceError',
+  reason: 'status',
+} as const
 
 function absentCell(recordId: string): FailedCell {
-  return { recordId, field: 'one', error: `no record "${recordId}"`, errorType: 'SheetError' }
+  return {
+    recordId,
+    field: 'one',
+    error: `no record "${recordId}"`,
+    errorType: 'SheetError',
+    reason: 'no_record',
+  }
 }
 
 /** Tests of the commits of a run: its counts, its failures, its entries. */
@@ -57,6 +68,7 @@ export function testRunCommits(open: OpenStore): void {
             field: 'one',
             error: FAILED.error,
             errorType: 'ServiceError',
+            reason: 'status',
             responseBody: answered.responseBody,
             at: '',
           },
@@ -81,7 +93,14 @@ export function testRunCommits(open: OpenStore): void {
       const id = await locked()
       const failed = (recordId: string, field: string, responseBody?: string): FailedCell => {
         const error = `GET https://a.example/${recordId} -> 503`
-        return { recordId, field, error, errorType: 'ServiceError', ...(responseBody && { responseBody }) }
+        return {
+          recordId,
+          field,
+          error,
+          errorType: 'ServiceError',
+          reason: 'status',
+          ...(responseBody && { responseBody }),
+        }
       }
       const absent = ['one', 'two', 'code'].flatMap((field) => [
         failed('x', field, 'busy'),

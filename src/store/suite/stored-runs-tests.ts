@@ -158,7 +158,11 @@ export function testStoredRuns(open: OpenStore): void {
       const id = await locked()
       const money = { calls: 4, totalCost: 1.5, unpricedCalls: 2 }
       const counts = { total: 9, materialized: 3, skipped: 4, left: 3, failed: 1, ...money }
-      const error = { type: 'OperationError', message: 'cancelled by "human:ann"' } as const
+      const error = {
+        type: 'OperationError',
+        code: 'run_cancelled',
+        message: 'cancelled by "human:ann"',
+      } as const
       await sheet.store.endRun(id, { ...ended('cancelled', { ...counts, done: 8 }), error })
       const run = await stored(id)
       assert.match(run.endedAt ?? '', TIME)

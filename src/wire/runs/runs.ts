@@ -1,4 +1,5 @@
 import { Type, type Static } from 'typebox'
+import type { ErrorCode } from '../../errors/codes.ts'
 import type { Placed } from '../../events/frame.ts'
 import type { RunDetail, RunFailureList, RunList } from '../../sheet/runs/read-runs.ts'
 import type { RunFrame } from '../../sheet/run-feed.ts'
@@ -7,7 +8,7 @@ import { actorMember } from '../schema/actor-member.ts'
 import { closedObject } from '../schema/closed-object.ts'
 import { eventText } from './materialize-frames.ts'
 import { cursorParameter, limitParameter } from '../schema/page-parameters.ts'
-import { responseBody } from '../schema/response-body.ts'
+import { failureReason, responseBody } from '../schema/failure-members.ts'
 
 const textOrNull = (description: string) => Type.Union([Type.String(), Type.Null()], { description })
 const namesOrNull = (description: string) =>
@@ -67,9 +68,17 @@ export const RunSummary = Type.Object({
   started_at: Type.String(),
   ended_at: textOrNull('Null while it runs.'),
   ...progress,
-  error: Type.Union([Type.Object({ type: Type.String(), message: Type.String() }), Type.Null()], {
-    description: 'The error that ended it early.',
-  }),
+  error: Type.Union(
+    [
+      Type.Object({
+        type: Type.String(),
+        code: Type.Unsafe<ErrorCode | null>(textOrNull('Null for a run of an earlier version.')),
+        message: Type.String(),
+      }),
+      Type.Null(),
+    ],
+    { description: 'The error that ended it early.' },
+  ),
   cancelled_by: textOrNull('The actor who cancelled it.'),
 })
 export type RunSummary = Static<typeof RunSummary>
@@ -104,6 +113,7 @@ export const RunFailuresAnswer = Type.Object({
       field: Type.String(),
       error: Type.String(),
       error_type: Type.String(),
+      reason: failureReason,
       response_body: responseBody,
       at: Type.String(),
     }),
@@ -133,6 +143,7 @@ export const RunCellsFrame = Type.Object({
       ),
       error: Type.Optional(Type.String()),
       error_type: Type.Optional(Type.String()),
+      reason: Type.Optional(failureReason),
     }),
   ),
   omitted: Type.Integer({ description: 'Further cells that were stored and are not listed.' }),
@@ -179,7 +190,7 @@ export function toRunSummary(run: StoredRun): RunSummary {
     started_at: run.startedAt,
     ended_at: run.endedAt,
     ...toProgress(run),
-    error: run.error && { type: run.error.type, message: run.error.message.toWellFormed() },
+    error: run.error && { ...run.error, message: run.error.message.toWellFormed() },
     cancelled_by: run.cancelledBy,
   }
 }
@@ -208,11 +219,12 @@ export function toRunListAnswer({ runs, nextCursor: next }: RunList): RunListAns
 /** Converts a page of failures to the wire format. */
 export function toRunFailuresAnswer({ failures, nextCursor: next }: RunFailureList): RunFailuresAnswer {
   return {
-    failures: failures.map(({ recordId, field, error, errorType, responseBody: received, at }) => ({
+    failures: failures.map(({ recordId, field, error, errorType, reason, responseBody: received, at }) => ({
       record_id: recordId,
       field,
       error,
       error_type: errorType,
+      reason,
       ...(received !== undefined && { response_body: received }),
       at,
     })),
@@ -246,6 +258,8 @@ type Cell = Extract<RunFrame, { kind: 'run.cells' }>['cells'][number]
 
 function toCell(cell: Cell): Static<typeof RunCellsFrame>['cells'][number] {
   const common = { record_id: cell.recordId, field: cell.field, state: cell.state }
-  if (cell.state === 'failed') return { ...common, error: cell.error, error_type: cell.error_type }
+  if (cell.state === 'failed') {
+    return { ...common, error: cell.error, error_type: cell.errorType, reason: cell.reason }
+  }
   return cell.value === undefined ? common : { ...common, value: cell.value }
 }

@@ -5,7 +5,7 @@ import { inDocument } from '../schema/openapi-keywords.ts'
 import { TargetName } from '../schema/names.ts'
 import { idsParameter, targetsParameter } from '../schema/page-parameters.ts'
 import { ProvenanceEntryAnswer } from '../records/provenance.ts'
-import { responseBody } from '../schema/response-body.ts'
+import { failureReason, responseBody } from '../schema/failure-members.ts'
 
 const cellState = Type.String({
   description:
@@ -115,6 +115,7 @@ export type CellReasonAnswer = Static<typeof CellReasonAnswer>
 export const CellFailureAnswer = Type.Object({
   error: Type.String(),
   error_type: Type.String(),
+  reason: failureReason,
   response_body: responseBody,
   at: Type.String(),
   retry_at: Type.Optional(
@@ -205,10 +206,11 @@ function toCellReasonAnswer(reason: Reason): CellReasonAnswer {
 }
 
 function toCellFailureAnswer(failure: CamelKeys<CellFailureAnswer>): CellFailureAnswer {
-  const { error, errorType, responseBody: received, at, retryAt } = failure
+  const { error, errorType, reason, responseBody: received, at, retryAt } = failure
   return {
     error,
     error_type: errorType,
+    reason,
     ...(received !== undefined && { response_body: received }),
     at,
     ...(retryAt !== undefined && { retry_at: retryAt }),

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { errorPattern, groupFailures, type RunFailure } from './group-failures.ts'
 
 function failure(record_id: string, error: string, error_type = 'ServiceError'): RunFailure {
-  return { record_id, field: 'zones', error, error_type, at: '2026-03-01T10:00:00.000Z' }
+  return { record_id, field: 'zones', error, error_type, reason: 'status', at: '2026-03-01T10:00:00.000Z' }
 }
 
 test('errors of calls are alike when host and reason are', () => {

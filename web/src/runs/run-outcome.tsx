@@ -1,6 +1,7 @@
 import type { RunSummary } from '../../../src/wire/runs/runs.ts'
 import { countOf, formatCount, formatRate, formatTimeLeft } from '../ui/format.ts'
 import { runCost } from './display/plan-text.ts'
+import { endReason } from './display/run-text.ts'
 import { secondsLeft } from './progress/rate-meter.ts'
 import { RunBar } from './display/run-bar.tsx'
 
@@ -90,7 +91,7 @@ function EndReason({ run }: { readonly run: RunSummary }) {
     case 'failed':
       return (
         <p className="run-why bad">
-          {error === null ? 'The run was stopped by an error.' : `${error.type}: ${error.message}`}
+          {error === null ? 'The run was stopped by an error.' : `${error.type}: ${endReason(error)}`}
           {reached}
         </p>
       )

@@ -129,7 +129,8 @@ test('D21: a value that makes a dot segment fails the cell with a failure that s
   assert.ok(outcome.outcome === 'failed')
   assert.deepEqual(renderFailure(outcome.failure), {
     error: 'GET https://h/u/../y -> a value makes the path segment "..", which would lead to another path',
-    error_type: 'ServiceError',
+    errorType: 'ServiceError',
+    reason: 'unusable_input',
   })
 })
 
@@ -164,7 +165,7 @@ test('D26: the error of a bad status stays as it is, and the body of the respons
 
 test('a response that is no JSON is kept with the failure as well', async (t) => {
   const failure = await failureOf(t, { status: 200, body: '<h1>Log in</h1>' })
-  assert.equal(failure.reason, 'malformed-json')
+  assert.equal(failure.reason, 'malformed_json')
   assert.equal(bodyOf(failure), '<h1>Log in</h1>')
 })
 
@@ -237,7 +238,7 @@ response_schema: { lat: a.0, lon: a.length, pop: b.constructor }
   const { computed } = await runAgainst(own, { a: [null], b: {} })
   const missing = (path: string): unknown => ({
     ok: false,
-    error: { reason: 'missing-path', request: 'GET https://h/', path },
+    error: { reason: 'missing_path', request: 'GET https://h/', path },
   })
   assert.deepEqual(computed.values, {
     lat: { ok: true, value: null },
@@ -417,5 +418,5 @@ test('D23: upstreams that echo the secret in errors, redirects and broken bodies
     assert.ok(!JSON.stringify([outcome.error, renderFailure(outcome.error)]).includes(SECRET))
     reasons.push(outcome.error.reason)
   }
-  assert.deepEqual(reasons, ['status', 'network', 'malformed-json', 'network', 'network'])
+  assert.deepEqual(reasons, ['status', 'network', 'malformed_json', 'network', 'network'])
 })

@@ -86,7 +86,7 @@ export function httpKind(transport: Transport, env: NodeJS.ProcessEnv): Derivati
         // It was kept for a derivation that accepts its status.
         if (!isSuccess(status)) return err(statusFailure(request, status, body))
         const json = parseJson(body)
-        if (json === undefined) return err({ reason: 'malformed-json', request })
+        if (json === undefined) return err({ reason: 'malformed_json', request })
         // It was searched for secrets before it was kept.
         const search = new AnswerSearch(NO_SECRETS)
         return ok(extract({ spec, plan, response: { status, json, text: body, durationMs }, search }))
@@ -134,7 +134,7 @@ function planCall(spec: HttpSpec, inputs: InputValues): Planned<HttpPlan> {
   const request = requestLabel({ method, url })
   if (rendered.outcome === 'dot-segment') {
     const detail = `a value makes the path segment "${rendered.segment}", which would lead to another path`
-    return { outcome: 'failed', failure: { reason: 'unusable-input', request, detail } }
+    return { outcome: 'failed', failure: { reason: 'unusable_input', request, detail } }
   }
   const body = spec.body === null ? null : renderBody(spec.body, inputs)
   const plan = {
@@ -213,7 +213,7 @@ function extract({ spec, plan, response, search }: Answered): Computed {
   if (spec.onStatus.has(response.status)) return givenValues(spec, response)
   const target = (path: ResponsePath): Result<JsonValue, Failure> => {
     const value = valueAt(response.json, path)
-    if (value === undefined) return err({ reason: 'missing-path', request: plan.request, path: path.text })
+    if (value === undefined) return err({ reason: 'missing_path', request: plan.request, path: path.text })
     const verdict = search.verdict(value)
     return verdict === 'clean' ? ok(value) : err(withheld(verdict, path, plan.request))
   }

@@ -4,7 +4,7 @@ import { runScope } from '../../../derivation/plan/run-scope.ts'
 import { manualCells, sumOf } from '../../../derivation/plan/manual-cells.ts'
 import { Planner, type RunScope } from '../../../derivation/plan/planner.ts'
 import type { PlanRequest } from '../../../derivation/run-request.ts'
-import { OperationError, RunStoppedError } from '../../../errors/service-error.ts'
+import { OperationError } from '../../../errors/service-error.ts'
 import {
   HEARTBEAT_MS,
   TaskLostError,
@@ -12,7 +12,6 @@ import {
   type RunPlace,
   type RunTask,
   type RunTasks,
-  type TaskError,
 } from '../../../store/run-tasks.ts'
 import type { RecordKey } from '../../../store/cell-work.ts'
 import type { SheetStore } from '../../../store/sheet-store.ts'
@@ -154,7 +153,7 @@ export class RunCoordinator {
     await this.#store.runLocked(id, {
       manual: sumOf(await manualCells(request)),
       total: (request.records?.length ?? total) * request.targets.size + absent.length,
-      absent: absent.map(({ error_type: errorType, ...cell }) => ({ ...cell, errorType })),
+      absent,
     })
     const scope = await runScope(request)
     const { lastKey, lastSeq } = scope
@@ -185,7 +184,7 @@ export class RunCoordinator {
       signal.throwIfAborted()
       if (this.#lockLost !== null) throw this.#lockLost
       const { open, error } = await this.#tasks.state(id)
-      if (error !== null) throw taskErrorOf(error)
+      if (error !== null) throw errorFrom(error)
       if (open === 0) break
       await this.#runner.update()
       await delay(wait, undefined, { signal }).catch(() => undefined)
@@ -214,10 +213,6 @@ export class RunCoordinator {
     // Another process may have ended it, and published that.
     if (run?.state === 'running') this.#active.feed.onProgress(run)
   }
-}
-
-function taskErrorOf({ type, message }: TaskError): Error {
-  return type === 'RunStopped' ? new RunStoppedError(message) : errorFrom({ type, message })
 }
 
 interface Level {

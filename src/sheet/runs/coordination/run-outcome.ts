@@ -32,8 +32,8 @@ async function allFailures(store: SheetStore, run: RunId): Promise<CellFailure[]
     const page = await store.runFailures({ run, after, limit: FAILURES })
     const last = page.at(-1)
     if (last === undefined) return all
-    for (const { recordId, field, error, errorType } of page) {
-      all.push({ recordId, field, error, error_type: errorType })
+    for (const { recordId, field, error, errorType, reason } of page) {
+      all.push({ recordId, field, error, errorType, reason })
     }
     after = last.number
   }

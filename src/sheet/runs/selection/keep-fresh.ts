@@ -83,11 +83,7 @@ export async function keepFresh(sheet: Sheet, order: KeptOrder, active: ActiveRu
   const { store, planner, absent } = keeping
   const total = planner.scope.total * planner.request.targets.size + absent.length
   const manual = sumOf(await manualCells(planner.request))
-  await store.runLocked(id, {
-    total,
-    manual,
-    absent: absent.map(({ error_type: errorType, ...failure }) => ({ ...failure, errorType })),
-  })
+  await store.runLocked(id, { total, manual, absent })
   const tally = new Tally(
     { total, manual },
     {

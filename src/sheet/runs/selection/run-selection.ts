@@ -123,7 +123,7 @@ async function findRecords(
 /** Returns a failure for each target of each record that does not exist (D29). */
 function absentCells(absent: readonly string[], targets: ReadonlySet<string>): CellFailure[] {
   return absent.flatMap((recordId) => {
-    const failure: Failure = { reason: 'no-record', recordId }
+    const failure: Failure = { reason: 'no_record', recordId }
     return [...targets].map((field) => ({ recordId, field, ...renderFailure(failure) }))
   })
 }

@@ -145,12 +145,9 @@ export class TaskRunner {
         await delay(RETRY_MS)
         return
       }
-      const isStopped = error instanceof RunStoppedError
-      if (!isStopped) this.#sheet.logger.error({ err: error, run: task.run }, 'a task of a run failed')
-      const reported = reportedError(error)
-      await this.#tasks
-        .settle(task, isStopped ? { ...reported, type: 'RunStopped' } : reported)
-        .catch(() => undefined)
+      if (!(error instanceof RunStoppedError))
+        this.#sheet.logger.error({ err: error, run: task.run }, 'a task of a run failed')
+      await this.#tasks.settle(task, reportedError(error)).catch(() => undefined)
     }
   }
 

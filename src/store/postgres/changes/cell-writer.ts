@@ -114,15 +114,16 @@ export class CellWriter {
 
   async #putFailures(): Promise<void> {
     await this.#db.run(
-      `INSERT INTO "$failure" (target, record, error, error_type, response_body, at, hash)
-       SELECT target, record, error, error_type, response_body, at, decode(hash, 'hex')
-       FROM unnest($1::integer[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[])
-         AS new(target, record, error, error_type, response_body, at, hash)
+      `INSERT INTO "$failure" (target, record, error, error_type, reason, response_body, at, hash)
+       SELECT target, record, error, error_type, reason, response_body, at, decode(hash, 'hex')
+       FROM unnest($1::integer[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[])
+         AS new(target, record, error, error_type, reason, response_body, at, hash)
        ON CONFLICT (target, record) DO UPDATE SET error = excluded.error, error_type = excluded.error_type,
-         response_body = excluded.response_body, at = excluded.at, hash = excluded.hash`,
+         reason = excluded.reason, response_body = excluded.response_body, at = excluded.at, hash = excluded.hash`,
       ...places(this.#failures),
       this.#failures.map(({ failure }) => failure?.error ?? ''),
       this.#failures.map(({ failure }) => failure?.errorType ?? ''),
+      this.#failures.map(({ failure }) => failure?.reason ?? null),
       this.#failures.map(({ failure }) => failure?.responseBody ?? null),
       this.#failures.map(({ failure }) => failure?.at ?? ''),
       this.#failures.map(({ failure }) => failure?.inputHash?.slice(HASH_PREFIX.length) ?? null),

@@ -3,7 +3,7 @@ import { ContractError } from '../../../errors/service-error.ts'
 import { deletedBlocksTable } from '../../rows/deleted-blocks.ts'
 
 /** Version of the tables below; a store of a later version is refused. */
-export const SCHEMA_VERSION = 14
+export const SCHEMA_VERSION = 15
 
 /**
  * The tables beside the records. Every name contains `$`, which no field name can (D5). Times are texts, UTC with
@@ -294,6 +294,17 @@ const MANUAL_COUNTS = `
     ADD COLUMN last_seq bigint NOT NULL DEFAULT 0;
 `
 
+/** The code of the error that ended a run or a task, and the reason of a failure, now in snake_case; null in rows of earlier versions. */
+const ERROR_CODES = `
+  ALTER TABLE "$run" ADD COLUMN error_code text;
+  ALTER TABLE "$task" ADD COLUMN error_code text;
+  ALTER TABLE "$failure" ADD COLUMN reason text;
+  ALTER TABLE "$run_failure" ADD COLUMN reason text;
+  UPDATE "$call" SET failed = replace(replace(replace(replace(replace(failed, 'malformed-json', 'malformed_json'),
+    'missing-path', 'missing_path'), 'unusable-input', 'unusable_input'), 'no-stub-response', 'no_stub_response'), 'no-record', 'no_record')
+    WHERE failed IS NOT NULL;
+`
+
 /** The SQL that each version after the first adds, by its number. */
 export const MIGRATIONS: Readonly<Record<number, string>> = {
   2: FRAME_TABLES,
@@ -310,6 +321,7 @@ export const MIGRATIONS: Readonly<Record<number, string>> = {
   12: SMALLER_RUNS,
   13: STREAK_TABLE,
   14: MANUAL_COUNTS,
+  15: ERROR_CODES,
 }
 
 /** Creates the tables of a new store, except that of records. */

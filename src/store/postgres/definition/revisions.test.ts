@@ -296,8 +296,8 @@ test('tables from before there were revisions are brought up to date, and a push
   await sheet.push()
   const { schema } = parseStoreUrl(sheet.url)
   await sheet.run(
-    `INSERT INTO "$run" (id, kind, state, actor, request, started_at, active_at)
-     SELECT 7, 'materialize', 'finished', 'a', jsonb_build_object('targets', jsonb_agg('t' || n % 3), 'limit', 5)::text, '', ''
+    `INSERT INTO "$run" (id, kind, state, error, error_type, actor, request, started_at, active_at)
+     SELECT 7, 'materialize', 'failed', 'no', 'OperationError', 'a', jsonb_build_object('targets', jsonb_agg('t' || n % 3), 'limit', 5)::text, '', ''
      FROM generate_series(1, 20000) AS n`,
   )
   for (const table of [
@@ -324,11 +324,12 @@ test('tables from before there were revisions are brought up to date, and a push
     'manual_left',
     'manual_overwritten',
     'last_seq',
+    'error_code',
   ]) {
     await sheet.run(`ALTER TABLE "$run" DROP COLUMN ${column}`)
   }
   for (const table of ['$failure', '$run_failure']) {
-    await sheet.run(`ALTER TABLE ${quoted(table)} DROP COLUMN response_body`)
+    await sheet.run(`ALTER TABLE ${quoted(table)} DROP COLUMN response_body, DROP COLUMN reason`)
   }
   await sheet.run('ALTER TABLE "$sheet" DROP COLUMN response_bytes, DROP COLUMN response_limit')
   await sheet.run('ALTER TABLE "$target" DROP COLUMN required, DROP COLUMN blocked')
@@ -341,8 +342,9 @@ test('tables from before there were revisions are brought up to date, and a push
   await assert.rejects(PostgresRevisions.open(sheet.url, 5000), SheetError)
   const outcome = await sheet.push()
   assert.deepEqual([outcome.number, outcome.created, outcome.records], [1, false, 3])
-  const { targets, limit } = (await (await sheet.open(1)).run('7')) ?? {}
+  const { targets, limit, error } = (await (await sheet.open(1)).run('7')) ?? {}
   assert.deepEqual([targets, limit], [['t1', 't2', 't0'], 5])
+  assert.deepEqual(error, { type: 'OperationError', code: null, message: 'no' })
 })
 
 test('a directory with a store brings all of it, and is left as it is', async (t) => {

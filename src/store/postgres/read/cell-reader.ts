@@ -10,7 +10,7 @@ export async function readCellFailure(
   target: string,
 ): Promise<CellFailureNote | null> {
   const row = await db.get(
-    `SELECT error, error_type, response_body, at, hash FROM "$failure"
+    `SELECT error, error_type, reason, response_body, at, hash FROM "$failure"
      WHERE target = (SELECT id FROM "$target" WHERE field = $1) AND record = $2`,
     target,
     record,

@@ -11,12 +11,11 @@ import {
   type RunTasks,
   type StreakNote,
   type TakenTask,
-  type TaskError,
   type TasksState,
 } from '../../run-tasks.ts'
 import type { CellCommit, CellOutcome, RecordKey, WorkItem, WorkQuery } from '../../cell-work.ts'
-import type { RunEnd, RunId, RunLock } from '../../stored-run.ts'
-import { runNumber, textOrNull } from '../../rows/stored-rows.ts'
+import type { RunEnd, RunError, RunId, RunLock } from '../../stored-run.ts'
+import { runNumber, storedError, textOrNull } from '../../rows/stored-rows.ts'
 import { claimCalls, hasOpenCalls, releaseCalls, RunBounds, settleCalls } from './call-table.ts'
 import type { ChangeSet } from '../changes/change-set.ts'
 import { commitCells } from '../write/commit-cells.ts'
@@ -111,16 +110,13 @@ export class TaskQueue implements RunTasks {
       number,
     )
     const failed = await this.#database.get(
-      'SELECT error, error_type FROM "$task" WHERE run = $1 AND error IS NOT NULL LIMIT 1',
+      'SELECT error, error_type, error_code FROM "$task" WHERE run = $1 AND error IS NOT NULL LIMIT 1',
       number,
     )
     return {
       open: Number(row?.['open']),
       held: Number(row?.['held']),
-      error:
-        failed === undefined
-          ? null
-          : { type: failed['error_type'] as TaskError['type'], message: String(failed['error']) },
+      error: failed === undefined ? null : storedError(failed),
     }
   }
 
@@ -245,14 +241,15 @@ export class TaskQueue implements RunTasks {
     })
   }
 
-  settle(task: TakenTask, error: TaskError | null): Promise<void> {
+  settle(task: TakenTask, error: RunError | null): Promise<void> {
     return this.#database.changing(async (db) => {
       if (!(await this.#jobs.complete(attemptOf(task), db))) return
       await db.run(
-        'UPDATE "$task" SET settled = true, worker = NULL, error = $2, error_type = $3 WHERE job = $1',
+        'UPDATE "$task" SET settled = true, worker = NULL, error = $2, error_type = $3, error_code = $4 WHERE job = $1',
         task.job,
         error?.message ?? null,
         error?.type ?? null,
+        error?.code ?? null,
       )
     })
   }
@@ -394,7 +391,7 @@ export class TaskQueue implements RunTasks {
     const error = `${LOST_LIMIT} workers one after the other were gone while they computed the same records; see their logs`
     await this.#jobs.remove(jobs, db)
     await db.run(
-      `UPDATE "$task" SET settled = true, error = $2, error_type = 'OperationError' WHERE job = ANY($1::uuid[])`,
+      `UPDATE "$task" SET settled = true, error = $2, error_type = 'OperationError', error_code = 'run_interrupted' WHERE job = ANY($1::uuid[])`,
       jobs,
       error,
     )

@@ -100,11 +100,11 @@ async function addFailures(change: ChangeSet, id: RunId, failures: readonly Fail
     )
   }
   await change.db.run(
-    `INSERT INTO "$run_failure" (run, number, record_id, field, error, error_type, body, at)
+    `INSERT INTO "$run_failure" (run, number, record_id, field, error, error_type, reason, body, at)
      SELECT $1, place + (SELECT coalesce(max(number), 0) FROM "$run_failure" WHERE run = $1),
-            record_id, field, error, error_type, decode(body, 'hex'), $2
-     FROM unnest($3::bigint[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[])
-       AS new(place, record_id, field, error, error_type, body)`,
+            record_id, field, error, error_type, reason, decode(body, 'hex'), $2
+     FROM unnest($3::bigint[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[])
+       AS new(place, record_id, field, error, error_type, reason, body)`,
     run,
     change.at,
     rows.map(({ number }) => number),
@@ -112,6 +112,7 @@ async function addFailures(change: ChangeSet, id: RunId, failures: readonly Fail
     rows.map(({ fields }) => fields),
     rows.map(({ error }) => error),
     rows.map(({ errorType }) => errorType),
+    rows.map(({ reason }) => reason),
     rows.map(({ body }) => (body === null ? null : hexOf(body))),
   )
 }

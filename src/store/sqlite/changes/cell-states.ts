@@ -193,11 +193,12 @@ export class CellStates extends StoredTargets {
       this.#lookFrom(target, record)
     }
     this.#db.run(
-      'INSERT OR REPLACE INTO "$failure" (target, record, error, error_type, response_body, at, hash) VALUES (?, ?, ?, ?, ?, ?, ?)',
+      'INSERT OR REPLACE INTO "$failure" (target, record, error, error_type, reason, response_body, at, hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
       target.id,
       record,
       failure.error,
       failure.errorType,
+      failure.reason,
       failure.responseBody ?? null,
       failure.at,
       failure.inputHash === undefined ? null : hashBytes(failure.inputHash),

@@ -34,6 +34,8 @@ const FIELDS = ['id', 'a', 'label']
 
 /** Removes the changes of version 6 and later ones. */
 const BACK_TO_VERSION_5 = `
+  ALTER TABLE "$run" DROP COLUMN error_code;
+  ALTER TABLE "$failure" DROP COLUMN reason; ALTER TABLE "$run_failure" DROP COLUMN reason;
   DROP TABLE "$run_body"; ALTER TABLE "$run_failure" DROP COLUMN body;
   ALTER TABLE "$failure" DROP COLUMN hash; ALTER TABLE "$target" DROP COLUMN non_empty;
   ALTER TABLE "$run" DROP COLUMN manual_left; ALTER TABLE "$run" DROP COLUMN manual_overwritten;
@@ -124,7 +126,12 @@ async function makeVersion1(directory: string): Promise<void> {
   const run = await store.startRun(newRun())
   const results = {
     a: computed('A', 'hash of a'),
-    b: { kind: 'failed', error: 'GET https://a.example/ -> 503', errorType: 'ServiceError' },
+    b: {
+      kind: 'failed',
+      error: 'GET https://a.example/ -> 503',
+      errorType: 'ServiceError',
+      reason: 'status',
+    },
   } as const
   for (const [id, result] of Object.entries(results)) {
     const { key, cells } = await workOf(store, id)
@@ -405,4 +412,32 @@ test('a run of an earlier version that was asked for one target very often has i
   const { targets, limit } = (await store.run(often)) ?? {}
   assert.deepEqual([targets, limit], [['a', 'label'], 7])
   assert.equal((await store.run(all))?.targets, null)
+})
+
+const COUNTS = {
+  ...NOTHING_ELSE,
+  done: 0,
+  total: 0,
+  materialized: 0,
+  failed: 0,
+  manualLeft: 0,
+  manualOverwritten: 0,
+}
+
+test('what ended a run of an earlier version, and why a cell failed, has no code', async (t) => {
+  const directory = version1For(t)
+  await closed(await openWriter(directory))
+  const before = await openStore(directory)
+  const run = await before.startRun(newRun())
+  const error = { type: 'LockTimeoutError', code: 'run_in_progress', message: 'another run goes on' } as const
+  await before.endRun(run, { state: 'failed', error, cancelledBy: null, progress: COUNTS })
+  assert.deepEqual((await before.run(run))?.error, error)
+  await before.close()
+  sql(directory, (db) => db.exec(`${BACK_TO_VERSION_5}; UPDATE "$sheet" SET schema_version = 5`))
+  const store = await openStore(directory)
+  t.after(() => store.close())
+  assert.deepEqual((await store.run(run))?.error, { ...error, code: null })
+  const { key } = await workOf(store, 'b')
+  const { errorType, reason } = (await store.cellFailure(key, 'label')) ?? {}
+  assert.deepEqual([errorType, reason], ['ServiceError', null])
 })

@@ -2,7 +2,7 @@ import type { Contract, Field, LogicalType } from '../../../contract/contract.ts
 import { deletedBlocksTable } from '../../rows/deleted-blocks.ts'
 
 /** Version of the tables below; a store of a later version is refused. */
-export const SCHEMA_VERSION = 13
+export const SCHEMA_VERSION = 14
 
 /**
  * The tables of the first version. {@link MIGRATIONS} adds those of later versions, to new and existing stores.
@@ -119,6 +119,9 @@ export const FIRST_TABLES = `
  *
  * 13: `$run.manual_left` and `$run.manual_overwritten`: of the cells that were overridden when the run began, those that still
  *   are, and those that the run computed.
+ *
+ * 14: `$run.error_code`: the code of the error that ended the run. `$failure.reason` and `$run_failure.reason`: the reason of the
+ *   failure. Null in rows of earlier versions.
  */
 export const MIGRATIONS: Readonly<Record<number, string>> = {
   2: `
@@ -211,6 +214,11 @@ export const MIGRATIONS: Readonly<Record<number, string>> = {
   13: `
   ALTER TABLE "$run" ADD COLUMN manual_left INTEGER NOT NULL DEFAULT 0;
   ALTER TABLE "$run" ADD COLUMN manual_overwritten INTEGER NOT NULL DEFAULT 0;
+  `,
+  14: `
+  ALTER TABLE "$run" ADD COLUMN error_code TEXT;
+  ALTER TABLE "$failure" ADD COLUMN reason TEXT;
+  ALTER TABLE "$run_failure" ADD COLUMN reason TEXT;
   `,
 }
 

@@ -6,7 +6,7 @@ import type { Connection } from '../database/connection.ts'
 /** Returns the failure of a cell whose last computation failed; null for any other cell. */
 export function readCellFailure(db: Connection, record: RecordKey, target: string): CellFailureNote | null {
   const row = db.get(
-    `SELECT error, error_type, response_body, at, hash FROM "$failure"
+    `SELECT error, error_type, reason, response_body, at, hash FROM "$failure"
      WHERE target = (SELECT id FROM "$target" WHERE field = ?) AND record = ?`,
     target,
     record,

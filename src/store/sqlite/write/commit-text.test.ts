@@ -44,7 +44,7 @@ test('a commit comes out of its text as it went in, whatever its texts hold', ()
       inputHash: 'sha256:1',
       provenance: { cached: false, url: 'http://h/\n', nested: { provenance: {} } },
     }),
-    cell(3, 'a', { kind: 'failed', error: 'first\nsecond', errorType: 'OperationError' }),
+    cell(3, 'a', { kind: 'failed', error: 'first\nsecond', errorType: 'OperationError', reason: 'status' }),
     cell(4, 'a', { kind: 'computed', value: null, inputHash: 'sha256:2', provenance: {} }),
   ]
   const cache = [

@@ -396,7 +396,7 @@ export class TestSheet {
   async fail(id: string, field: string, error = 'GET https://a.example/ -> 503'): Promise<void> {
     const item = await this.workOf(id, field)
     const outcomes = await this.commit(
-      this.result(item, field, { kind: 'failed', error, errorType: 'ServiceError' }),
+      this.result(item, field, { kind: 'failed', error, errorType: 'ServiceError', reason: 'status' }),
     )
     assert.deepEqual(outcomes, [{ outcome: 'stored' }])
   }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { describeCells, orderOf, retryOrderOf } from '../dialogs/run-order.ts'
-import { countsText, endText, runStateOf, tookMs } from './run-text.ts'
+import { countsText, endReason, endText, runStateOf, tookMs } from './run-text.ts'
 import { runOf } from '../test-runs.ts'
 
 test('the end of a run is told with its counts, and with what stopped it', () => {
@@ -18,10 +18,14 @@ test('the end of a run is told with its counts, and with what stopped it', () =>
       runOf({
         id: '3',
         state: 'failed',
-        error: { type: 'LockTimeoutError', message: 'another run goes on' },
+        error: { type: 'LockTimeoutError', code: 'run_in_progress', message: 'another run goes on' },
       }),
     ),
     'Run 3 failed: 0 cells computed. another run goes on',
+  )
+  assert.match(
+    endReason({ type: 'ServiceError', code: 'internal_error', message: 'internal error' }),
+    /the log of the server has details/,
   )
   assert.equal(
     countsText(runOf({ id: '4', kind: 'revert', reverts: '1', materialized: 5, skipped: 2 })),

@@ -35,7 +35,14 @@ const ENDS: Readonly<Record<RunStateName, string>> = {
 /** Returns the message about the end of a run. */
 export function endText(run: RunSummary): string {
   const end = `${runName(run)} ${ENDS[runStateOf(run.state)]}: ${countsText(run)}`
-  return run.state === 'failed' && run.error !== null ? `${end}. ${run.error.message}` : end
+  return run.state === 'failed' && run.error !== null ? `${end}. ${endReason(run.error)}` : end
+}
+
+/** Returns the message about the error that ended a run. */
+export function endReason({ code, message }: NonNullable<RunSummary['error']>): string {
+  return code === 'internal_error'
+    ? 'An internal error stopped the run: the log of the server has details'
+    : message
 }
 
 /** Returns the counts of a run: `134 cells computed, 3 failed`. */

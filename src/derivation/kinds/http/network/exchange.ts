@@ -174,7 +174,7 @@ class Try implements HopOptions {
     }
     const received = await errorText(body, undefined)
     const failure = {
-      reason: 'malformed-json',
+      reason: 'malformed_json',
       request,
       ...(received !== undefined && { received }),
     } as const

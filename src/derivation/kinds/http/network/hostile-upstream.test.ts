@@ -233,7 +233,7 @@ test('H7: JSON nested 100,000 levels deep is malformed JSON', async (t) => {
   const url = await httpUrl(t, (_incoming, response) =>
     response.end('['.repeat(100_000) + ']'.repeat(100_000)),
   )
-  assert.deepEqual(await failureOf(t, url), { reason: 'malformed-json' })
+  assert.deepEqual(await failureOf(t, url), { reason: 'malformed_json' })
 })
 
 test('H6: a slow drip runs into the deadline, which is over the whole exchange', async (t) => {

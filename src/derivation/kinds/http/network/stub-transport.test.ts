@@ -33,7 +33,7 @@ test('D41: without a fallback an unprepared key fails; keys are not normalised',
     const label = `${request.method} ${request.url}`
     assert.deepEqual(await stub.send(request, OPTIONS), {
       ok: false,
-      error: { reason: 'no-stub-response', request: label },
+      error: { reason: 'no_stub_response', request: label },
     })
   }
 })

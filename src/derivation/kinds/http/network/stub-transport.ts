@@ -35,11 +35,11 @@ export class StubTransport implements Transport {
     if (status !== undefined) {
       if (accepts?.has(status) === true) return ok({ status, json: null, text: '', durationMs: 0 })
       // An empty body is not JSON.
-      if (isSuccess(status)) return err({ reason: 'malformed-json', request: label })
+      if (isSuccess(status)) return err({ reason: 'malformed_json', request: label })
       return err({ reason: 'status', request: label, status })
     }
     const json = this.#stub.responses.get(label) ?? this.#unprepared(label, request)
-    if (json === undefined) return err({ reason: 'no-stub-response', request: label })
+    if (json === undefined) return err({ reason: 'no_stub_response', request: label })
     return ok({ status: 200, json, text: JSON.stringify(json), durationMs: 0 })
   }
 

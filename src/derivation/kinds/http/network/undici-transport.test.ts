@@ -84,7 +84,7 @@ for (const body of ['', 'not JSON', '{"a":', '{"a":1e999}', Buffer.from([0x22, 0
     const server = await serverFor(t, (_incoming, response) => response.end(body))
     const label = `GET ${server.origin}/`
     assert.deepEqual(await send(transportFor(t), request(`${server.origin}/`)), {
-      reason: 'malformed-json',
+      reason: 'malformed_json',
       request: label,
     })
   })

@@ -179,7 +179,7 @@ test('the stub answers with a status and no body where the file says so', async 
   }
   const request = 'GET https://h/'
   assert.deepEqual(await failed(404), { reason: 'status', request, status: 404 })
-  assert.deepEqual(await failed(204), { reason: 'malformed-json', request })
+  assert.deepEqual(await failed(204), { reason: 'malformed_json', request })
   for (const wrong of ['200', '"404"', '1000']) {
     assert.throws(
       () => parseStub(`{"statuses": {"GET https://h/": ${wrong}}}`),
