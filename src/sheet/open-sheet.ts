@@ -1,7 +1,6 @@
 import { lstatSync, statSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
 import type { DerivationKind } from '../derivation/definition/derivation-kind.ts'
-import { createKinds } from '../derivation/kinds.ts'
 import { ContractError, SheetError } from '../errors/service-error.ts'
 import { EventBus } from '../events/event-bus.ts'
 import { setAsideFiles } from '../provenance/set-aside.ts'
@@ -13,6 +12,7 @@ import { DEFAULT_QUERY_LIMITS, type QueryLimits } from '../store/sqlite/sql/sql-
 import { DefinitionDirectory } from './definition/definition-directory.ts'
 import { DefinitionFiles } from './definition/definition-files.ts'
 import type { DefinitionSource } from './definition/definition-source.ts'
+import { loadKinds } from './definition/load-kinds.ts'
 import { Sheet, type Logger } from './sheet.ts'
 import { checkStoreFiles } from './check-store-files.ts'
 import { isStoreUrl, STORE_VARIABLE } from './store-url.ts'
@@ -54,16 +54,16 @@ const SILENT: Logger = { info: () => undefined, warn: () => undefined, error: ()
  * Opens the sheet in a directory, whose store is created from `records.jsonl` if it does not exist (D2), or the sheet
  * at a store's URL ({@link isStoreUrl}), which has its definition in the store. A broken contract or record file is
  * logged, and reported by every operation until it is fixed (D3). Throws SheetError when there is no sheet,
- * RecordsError when a store at a URL cannot be reached.
+ * RecordsError when a store at a URL cannot be reached, OperationError as {@link loadKinds} does.
  */
 export async function openSheet(path: string, options: Partial<SheetOptions> = {}): Promise<Sheet> {
   const { defaultActor = null, lockTimeoutMs = LOCK_TIMEOUT_MS, logger = SILENT } = options
   if (!isStoreUrl(path)) checkSheetDirectory(path)
+  const { transport = new NetworkTransport() } = options
+  const kinds = await loadKinds({ transport, env: envFor(path), own: options.kinds })
   const place = isStoreUrl(path)
     ? await storedSheet(path, { ...options, lockTimeoutMs })
     : sheetDirectory(path, { ...options, lockTimeoutMs, logger })
-  const { transport = new NetworkTransport() } = options
-  const kinds = createKinds({ transport, env: place.env, own: options.kinds ?? [] })
   const sheet = new Sheet({
     name: place.name,
     dialect: place.dialect,
@@ -91,8 +91,6 @@ interface SheetPlace {
   readonly source: DefinitionSource
   /** The frames that servers share, where they do. */
   readonly frames?: SharedFrames
-  /** The environment variables that derivations may use (D23). */
-  readonly env: NodeJS.ProcessEnv
   openStore(definition: StoreDefinition): Promise<SheetStore>
   warnings(): readonly string[]
 }
@@ -115,7 +113,6 @@ function sheetDirectory(
     name: basename(directory),
     dialect: 'sqlite',
     source: new DefinitionDirectory(directory),
-    env: process.env,
     openStore: async (definition) => {
       checkStoreFiles(directory)
       // A store that cannot be opened ends its thread: the next attempt starts another.
@@ -147,7 +144,6 @@ async function storedSheet(
     dialect: 'postgres',
     source,
     frames: revisions.frames,
-    env: withoutStoreSecrets(process.env),
     openStore: (definition) =>
       PostgresStore.open(url, {
         definition,
@@ -211,10 +207,14 @@ export async function pushToStore(url: string, push: RevisionPush): Promise<Push
   return pushRevision(url, push)
 }
 
-/** Removes the credentials of the store, which no derivation may send to an API. */
-function withoutStoreSecrets(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+/**
+ * Returns the environment variables that derivations may use (D23): without the credentials of the store, which none may send
+ * to an API.
+ */
+function envFor(path: string): NodeJS.ProcessEnv {
+  if (!isStoreUrl(path)) return process.env
   return Object.fromEntries(
-    Object.entries(env).filter(([name]) => name !== STORE_VARIABLE && name !== 'PGPASSWORD'),
+    Object.entries(process.env).filter(([name]) => name !== STORE_VARIABLE && name !== 'PGPASSWORD'),
   )
 }
 

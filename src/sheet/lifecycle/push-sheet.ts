@@ -1,11 +1,11 @@
 import { basename, resolve } from 'node:path'
 import { compareContracts } from '../../contract/rules/compare-contracts.ts'
 import type { Contract } from '../../contract/contract.ts'
-import { createKinds } from '../../derivation/kinds.ts'
 import { ContractError } from '../../errors/service-error.ts'
 import type { RevisionFile, TargetChange } from '../../store/revision-store.ts'
 import { DefinitionFiles, targetDefinitions } from '../definition/definition-files.ts'
 import { noCalls } from '../calls/no-calls.ts'
+import { loadKinds } from '../definition/load-kinds.ts'
 import { openDefinition, pushToStore, type SheetOptions } from '../open-sheet.ts'
 
 export interface PushOptions {
@@ -55,10 +55,8 @@ export interface Changes {
  */
 export async function pushSheet(path: string, url: string, options: PushOptions): Promise<PushReport> {
   const directory = resolve(path)
-  const definition = new DefinitionFiles(
-    await openDefinition(directory),
-    createKinds({ transport: noCalls(), own: options.kinds }),
-  )
+  const kinds = await loadKinds({ transport: noCalls(), own: options.kinds })
+  const definition = new DefinitionFiles(await openDefinition(directory), kinds)
   refuseFaults(definition)
   const contract = definition.contract()
   const targets = targetDefinitions(definition.derivations(contract))

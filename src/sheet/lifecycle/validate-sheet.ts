@@ -5,12 +5,12 @@ import type { JsonObject } from '../../contract/json/json.ts'
 import { sharedNames } from '../../contract/odcs/original-names.ts'
 import { showNames, showValue } from '../../contract/json/show-value.ts'
 import { parseYamlFile } from '../../contract/yaml/yaml-file.ts'
-import { createKinds } from '../../derivation/kinds.ts'
 import { ServiceError } from '../../errors/service-error.ts'
 import { DefinitionFiles, targetDefinitions, type Derivations } from '../definition/definition-files.ts'
 import { listRecords } from '../queries/list-records.ts'
 import { openDefinition, openSheet, tryStoreOf, type SheetOptions } from '../open-sheet.ts'
 import { noCalls } from '../calls/no-calls.ts'
+import { loadKinds } from '../definition/load-kinds.ts'
 import { valueFaults } from './record-rules.ts'
 import { recordsFileFaults } from './records-file-faults.ts'
 import { isStoreUrl } from '../store-url.ts'
@@ -41,10 +41,11 @@ export interface ValidateOptions {
  * RecordsError when a store at a URL cannot be reached.
  */
 export async function* validateSheet(path: string, options: ValidateOptions): AsyncGenerator<SheetFault> {
-  const { records, kinds } = options
+  const { records } = options
+  const kinds = await loadKinds({ transport: noCalls(), own: options.kinds })
   const source = await openDefinition(path)
   try {
-    const files = new DefinitionFiles(source, createKinds({ transport: noCalls(), own: kinds }))
+    const files = new DefinitionFiles(source, kinds)
     const faults = files.faults()
     for (const { message } of faults) yield faultFrom(message)
     if (faults.length > 0) return
