@@ -9,68 +9,57 @@ import type {
   ProposalStore,
   ProposalsQuery,
   StoredProposal,
-  ProposedRecord,
 } from '../stored-proposal.ts'
 import { proposalById, PROPOSAL_COUNTS, proposalsBefore } from '../rows/proposal-queries.ts'
 import { acceptProposal, rejectProposal } from '../rules/decide-proposal.ts'
-import { proposalDetail } from '../rules/proposal-detail.ts'
+import { proposalDetail, type ProposalSource } from '../rules/proposal-detail.ts'
 import { propose } from '../rules/propose.ts'
 import { inTurn } from '../rules/steps.ts'
-import { readPresentRecords } from './read/present-records.ts'
 import type { Connection } from './database/connection.ts'
 import type { Writer } from './write/writer.ts'
 
+interface Parts {
+  readonly writer: Pick<Writer, 'change'>
+  readonly db: Connection
+  readonly records: ProposalSource['records']
+  /** Returns the contract that the store follows now. */
+  contract(): Contract
+}
+
 /** The proposals of a store in PostgreSQL. */
 export class PostgresProposals implements ProposalStore {
-  readonly #writer: Pick<Writer, 'change'>
-  readonly #db: Connection
-  readonly #contract: () => Contract
+  readonly #parts: Parts
 
-  /** `contract` returns the contract that the store follows now. */
-  constructor(parts: { writer: Pick<Writer, 'change'>; db: Connection; contract: () => Contract }) {
-    this.#writer = parts.writer
-    this.#db = parts.db
-    this.#contract = parts.contract
+  constructor(parts: Parts) {
+    this.#parts = parts
   }
 
   propose(proposal: NewProposal): Promise<ProposalId> {
-    return this.#writer.change((change) => inTurn(propose(change, proposal)))
+    return this.#parts.writer.change((change) => inTurn(propose(change, proposal)))
   }
 
   accept(decision: ProposalDecision): Promise<void> {
-    return this.#writer.change((change) => inTurn(acceptProposal(change, decision)))
+    return this.#parts.writer.change((change) => inTurn(acceptProposal(change, decision)))
   }
 
   reject(rejection: ProposalRejection): Promise<void> {
-    return this.#writer.change((change) => inTurn(rejectProposal(change, rejection)))
+    return this.#parts.writer.change((change) => inTurn(rejectProposal(change, rejection)))
   }
 
   get(id: ProposalId): Promise<StoredProposal | null> {
-    return this.#db.ask(proposalById(id))
+    return this.#parts.db.ask(proposalById(id))
   }
 
   detail(id: ProposalId): Promise<ProposalDetail | null> {
-    const [db, contract] = [this.#db, this.#contract()]
-    const source = {
-      contract,
-      recordsAtOnce: 200,
-      ask: db.ask.bind(db),
-      present: (proposed: readonly ProposedRecord[]) =>
-        readPresentRecords(
-          db,
-          contract.fields,
-          proposed.map(({ recordId }) => recordId),
-        ),
-      pause: () => undefined,
-    }
-    return inTurn(proposalDetail(source, id))
+    const { db, records, contract } = this.#parts
+    return proposalDetail({ db, records, contract: contract(), recordsAtOnce: 200 }, id)
   }
 
   list(query: ProposalsQuery): Promise<readonly StoredProposal[]> {
-    return this.#db.ask(proposalsBefore(query))
+    return this.#parts.db.ask(proposalsBefore(query))
   }
 
   counts(): Promise<ProposalCounts> {
-    return this.#db.ask(PROPOSAL_COUNTS)
+    return this.#parts.db.ask(PROPOSAL_COUNTS)
   }
 }

@@ -150,7 +150,7 @@ export class PostgresStore implements SheetStore {
     this.#history = new HistoryReader(database)
     this.#provenance = new ProvenanceReader(database)
     this.#sql = new SqlPool({ database, limits: queryLimits })
-    this.proposals = new PostgresProposals({ writer, db: database, contract })
+    this.proposals = new PostgresProposals({ writer, db: database, records: this, contract })
     this.responses = new PostgresResponses(writer, database)
     this.#ownFrames = frames === undefined ? new FrameFeed(database) : null
     this.frames = frames ?? (this.#ownFrames as FrameFeed)

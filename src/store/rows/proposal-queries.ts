@@ -36,11 +36,25 @@ export function proposalsBefore({ state, before, limit }: ProposalsQuery): Query
 
 const ALL = { after: -1, limit: Number.MAX_SAFE_INTEGER }
 
-/** Reads the records of a proposal in order: at most `limit` of them after the number `after`, or all. */
-export function proposedRecords(
+/** Reads all records of a proposal in order. */
+export function proposedRecords(id: ProposalId): Query<readonly ProposedRecord[]> {
+  const { result, ...query } = proposedRows(id, ALL)
+  return {
+    ...query,
+    result: (rows) =>
+      result(rows).map(({ was, change, ...row }) => ({
+        ...row,
+        was: JSON.parse(was) as JsonObject,
+        change: change === null ? null : (JSON.parse(change) as JsonObject),
+      })),
+  }
+}
+
+/** Reads the records of a proposal in order, unparsed: at most `limit` of them after the number `after`. */
+export function proposedRows(
   id: ProposalId,
-  { after, limit }: { readonly after: number; readonly limit: number } = ALL,
-): Query<readonly ProposedRecord[]> {
+  { after, limit }: { readonly after: number; readonly limit: number },
+): Query<readonly ProposedRow[]> {
   return {
     sql: `SELECT record_id, record, version, was, change FROM "$proposal_record"
       WHERE proposal = ?1 AND number > ?2 ORDER BY number LIMIT ?3`,
@@ -50,8 +64,8 @@ export function proposedRecords(
         recordId: String(row['record_id']),
         key: row['record'] === null ? null : Number(row['record']),
         version: row['version'] === null ? null : String(row['version']),
-        was: JSON.parse(String(row['was'])) as JsonObject,
-        change: row['change'] === null ? null : (JSON.parse(String(row['change'])) as JsonObject),
+        was: String(row['was']),
+        change: row['change'] === null ? null : String(row['change']),
       })),
   }
 }

@@ -1,65 +1,116 @@
-import type { Contract, Field } from '../../contract/contract.ts'
-import { DERIVED_FIELDS, proposalById, proposedRecords } from '../rows/proposal-queries.ts'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Contract } from '../../contract/contract.ts'
+import type { JsonObject, JsonValue } from '../../contract/json/json.ts'
+import { parseStoredJsonInTurns } from '../../contract/json/json-text.ts'
+import { RawJson, rawMembersInTurns } from '../../contract/json/raw-json.ts'
+import { DERIVED_FIELDS, proposalById, proposedRows, type ProposedRow } from '../rows/proposal-queries.ts'
 import type { Query } from '../rows/query.ts'
-import type {
-  ProposalDetail,
-  ProposalId,
-  RecordDifference,
-  StoredProposal,
-  ProposedRecord,
+import type { SheetStore } from '../sheet-store.ts'
+import {
+  PROPOSAL_LIMITS,
+  type ProposalDetail,
+  type ProposalId,
+  type ProposedRecord,
+  type RecordDifference,
+  type StoredProposal,
 } from '../stored-proposal.ts'
 import { differenceOf, type PresentRecord } from './proposal-difference.ts'
-import { load, type Loaded, type Steps } from './steps.ts'
+import type { Loaded } from './steps.ts'
 
 /** The source of records with which a proposal is compared. */
 export interface ProposalSource {
+  readonly db: { ask<T>(query: Query<T>): Loaded<T> }
+  readonly records: Pick<SheetStore, 'record' | 'recordKeys'>
   readonly contract: Contract
-  /** Records that are read and compared between two pauses. */
+  /** The number of records that are read and compared between two turns of the event loop. */
   readonly recordsAtOnce: number
-  ask<T>(query: Query<T>): Loaded<T>
-  /** Reads the existing ones of the records, by id, with the fields of {@link comparedFields} at least. */
-  present(proposed: readonly ProposedRecord[]): Loaded<ReadonlyMap<string, PresentRecord>>
-  pause(): Loaded<void>
 }
 
+/**
+ * The size in bytes of a present value that differs from any proposed one: PostgreSQL writes at most twice as many for
+ * the same value.
+ */
+const DIFFERENT_BYTES = 2 * PROPOSAL_LIMITS.bytes
+
 /** Reads a proposal with its differences to the present records; null for an unknown id. */
-export function* proposalDetail(source: ProposalSource, id: ProposalId): Steps<ProposalDetail | null> {
+export async function proposalDetail(source: ProposalSource, id: ProposalId): Promise<ProposalDetail | null> {
   for (;;) {
-    const proposal = yield* load(source.ask(proposalById(id)))
+    const proposal = await source.db.ask(proposalById(id))
     if (proposal === null) return null
-    const records = yield* differencesOf(source, proposal)
-    // Were it decided meanwhile, its own values would look like changes by others.
-    if ((yield* load(source.ask(proposalById(id))))?.state === proposal.state) return { ...proposal, records }
+    const records = await differencesOf(source, proposal)
+    // Were it decided meanwhile, its own values would look like those of others.
+    if ((await source.db.ask(proposalById(id)))?.state === proposal.state) return { ...proposal, records }
   }
 }
 
-function* differencesOf(
+async function differencesOf(
   source: ProposalSource,
   { id, state, recordCount }: StoredProposal,
-): Steps<RecordDifference[]> {
-  const derived = yield* load(source.ask(DERIVED_FIELDS))
-  const present = { contract: source.contract, isDerived: (field: string) => derived.has(field) }
+): Promise<RecordDifference[]> {
+  const { contract, recordsAtOnce: limit } = source
+  const derived = await source.db.ask(DERIVED_FIELDS)
+  const present = { contract, isDerived: (field: string) => derived.has(field) }
   const records: RecordDifference[] = []
   while (records.length < recordCount) {
-    if (records.length > 0) yield* load(source.pause())
-    const page = { after: records.length - 1, limit: source.recordsAtOnce }
-    const proposed = yield* load(source.ask(proposedRecords(id, page)))
-    const now = yield* load(source.present(proposed))
+    const rows = await source.db.ask(proposedRows(id, { after: records.length - 1, limit }))
+    const proposed: ProposedRecord[] = []
+    for (const row of rows) proposed.push(await parsed(row))
+    const now = await presentRecords(source, proposed)
     for (const record of proposed) {
       const difference = differenceOf(present, record, now.get(record.recordId) ?? null)
       records.push(state === 'waiting' ? difference : settled(difference))
     }
+    await nextTurn()
   }
   return records
 }
 
-/** Returns the fields that a difference compares; other present values, which may be long, are not needed. */
-export function comparedFields({ fields }: Contract, { was, change }: ProposedRecord): readonly Field[] {
-  if (change === null) return fields
-  return fields.filter(({ name }) => Object.hasOwn(was, name) || Object.hasOwn(change, name))
+async function parsed({ was, change, ...row }: ProposedRow): Promise<ProposedRecord> {
+  const object = async (json: string): Promise<JsonObject> =>
+    (await parseStoredJsonInTurns(Buffer.from(json))) as JsonObject
+  return { ...row, was: await object(was), change: change === null ? null : await object(change) }
 }
 
-/** Returns the difference without conflicts, which a decided proposal does not have. */
+/** Reads the existing ones of the records, by id, with the fields that are compared. */
+async function presentRecords(
+  source: ProposalSource,
+  proposed: readonly ProposedRecord[],
+): Promise<ReadonlyMap<string, PresentRecord>> {
+  const keys = await source.records.recordKeys(proposed.map(({ recordId }) => recordId))
+  const fields = comparedFields(source.contract, proposed)
+  const found = await Promise.all([...keys.keys()].map((id) => source.records.record(id, fields)))
+  const present = new Map<string, PresentRecord>()
+  for (const [index, [id, key]] of [...keys].entries()) {
+    const json = found[index]?.json
+    if (json === undefined) continue
+    const values = await presentValues(json)
+    present.set(id, { key, value: ({ name }) => values.get(name) ?? null })
+  }
+  return present
+}
+
+/** Returns the names of the fields that any of the differences has: not others, which may be long. */
+function comparedFields({ fields }: Contract, proposed: readonly ProposedRecord[]): string[] {
+  const names = fields.map(({ name }) => name)
+  if (proposed.some(({ change }) => change === null)) return names
+  return names.filter((name) =>
+    proposed.some(({ was, change }) => Object.hasOwn(was, name) || Object.hasOwn(change ?? {}, name)),
+  )
+}
+
+/** Reads the values of a record; one that is too long to be compared stays JSON text. */
+async function presentValues(json: Buffer): Promise<ReadonlyMap<string, JsonValue>> {
+  if (json.length < DIFFERENT_BYTES)
+    return new Map(Object.entries((await parseStoredJsonInTurns(json)) as JsonObject))
+  const values = new Map<string, JsonValue>()
+  for (const [name, text] of await rawMembersInTurns(json)) {
+    const value = text.length < DIFFERENT_BYTES ? await parseStoredJsonInTurns(text) : new RawJson(text)
+    values.set(name, value as JsonValue)
+  }
+  return values
+}
+
+/** A decided proposal has no conflicts. */
 function settled(record: RecordDifference): RecordDifference {
   return { ...record, moved: null, fields: record.fields.map((field) => ({ ...field, moved: false })) }
 }

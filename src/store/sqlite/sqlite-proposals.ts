@@ -1,3 +1,4 @@
+import type { Contract } from '../../contract/contract.ts'
 import type {
   NewProposal,
   ProposalCounts,
@@ -10,45 +11,54 @@ import type {
   StoredProposal,
 } from '../stored-proposal.ts'
 import { proposalById, PROPOSAL_COUNTS, proposalsBefore } from '../rows/proposal-queries.ts'
-import type { Reader } from './read/reader.ts'
+import { proposalDetail, type ProposalSource } from '../rules/proposal-detail.ts'
+import type { Connection } from './database/connection.ts'
 import { reading, readingOn } from './database/reading.ts'
 import type { WriterClient } from './write/writer-client.ts'
 
+interface Parts {
+  readonly writer: WriterClient
+  readonly db: Connection
+  readonly records: ProposalSource['records']
+  /** Returns the contract that the store follows now. */
+  contract(): Contract
+}
+
 /** The proposals of a store in SQLite. */
 export class SqliteProposals implements ProposalStore {
-  readonly #writer: WriterClient
-  readonly #reader: Reader
+  readonly #parts: Parts
 
-  constructor(writer: WriterClient, reader: Reader) {
-    this.#writer = writer
-    this.#reader = reader
+  constructor(parts: Parts) {
+    this.#parts = parts
   }
 
   propose({ change, ...proposal }: NewProposal): Promise<ProposalId> {
-    return this.#writer.call('propose', { ...proposal, change: JSON.stringify(change) })
+    return this.#parts.writer.call('propose', { ...proposal, change: JSON.stringify(change) })
   }
 
   async accept(decision: ProposalDecision): Promise<void> {
-    await this.#writer.call('acceptProposal', decision)
+    await this.#parts.writer.call('acceptProposal', decision)
   }
 
   async reject(rejection: ProposalRejection): Promise<void> {
-    await this.#writer.call('rejectProposal', rejection)
+    await this.#parts.writer.call('rejectProposal', rejection)
   }
 
   async get(id: ProposalId): Promise<StoredProposal | null> {
-    return reading(() => this.#reader.connection.ask(proposalById(id)))
+    return reading(() => this.#parts.db.ask(proposalById(id)))
   }
 
   detail(id: ProposalId): Promise<ProposalDetail | null> {
-    return readingOn(this.#reader.proposalDetail(id))
+    const { db, records, contract } = this.#parts
+    // One record may take as long as a turn may take.
+    return readingOn(proposalDetail({ db, records, contract: contract(), recordsAtOnce: 1 }, id))
   }
 
   async list(query: ProposalsQuery): Promise<readonly StoredProposal[]> {
-    return reading(() => this.#reader.connection.ask(proposalsBefore(query)))
+    return reading(() => this.#parts.db.ask(proposalsBefore(query)))
   }
 
   async counts(): Promise<ProposalCounts> {
-    return reading(() => this.#reader.connection.ask(PROPOSAL_COUNTS))
+    return reading(() => this.#parts.db.ask(PROPOSAL_COUNTS))
   }
 }

@@ -130,7 +130,12 @@ export class SqliteStore implements SheetStore {
     this.#reader = parts.reader
     this.#sql = parts.sql
     this.#definition = parts.definition
-    this.proposals = new SqliteProposals(parts.writer, parts.reader)
+    this.proposals = new SqliteProposals({
+      writer: parts.writer,
+      db: parts.reader.connection,
+      records: this,
+      contract: () => this.#definition.contract,
+    })
     this.responses = new SqliteResponses(parts.writer, parts.reader.connection)
   }
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import type { JsonValue } from '../../contract/json/json.ts'
+import { RawJson } from '../../contract/json/raw-json.ts'
 import {
   ConflictError,
   OperationError,
@@ -272,6 +273,53 @@ export function testProposals(open: OpenStore): void {
       assert.equal((await detailOf(id)).state, 'waiting')
       return message
     }
+
+    test('long values are compared like others; one that no proposal could have stays JSON text', async () => {
+      const tags = Array.from({ length: 50_000 }, (_, index) => `é ${index}`)
+      await sheet.write([
+        { id: 'l1', name: 'One', tags },
+        { id: 'l2', name: 'Two', tags },
+        { id: 'l3', name: 'Three' },
+      ])
+      const change = ['l1', 'l2', 'l3'].map((id) => ({ id, name: id, tags: ['short'] }))
+      const id = await propose({ records: change })
+      const text = 'é'.repeat(6 << 20)
+      await sheet.write([
+        { id: 'l2', tags: [...tags.slice(1), 'e'] },
+        { id: 'l3', tags: [text] },
+      ])
+      const { records } = await detailOf(id)
+      assert.deepEqual(
+        records.map(({ moved, fields }) => [moved, fields.map((field) => [field.field, field.moved])]),
+        [
+          [
+            null,
+            [
+              ['name', false],
+              ['tags', false],
+            ],
+          ],
+          [
+            'changed',
+            [
+              ['name', false],
+              ['tags', true],
+            ],
+          ],
+          [
+            'changed',
+            [
+              ['name', false],
+              ['tags', true],
+            ],
+          ],
+        ],
+      )
+      const [now, , tooLong] = records.map(({ fields }) => fields.at(-1)?.now)
+      assert.deepEqual(now, tags)
+      assert.ok(tooLong instanceof RawJson)
+      assert.equal(JSON.stringify(tooLong), JSON.stringify([text]))
+    })
 
     test('a record that came, went, or went and came again refuses it', async () => {
       await sheet.write([

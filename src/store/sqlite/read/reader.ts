@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Contract, Field } from '../../../contract/contract.ts'
 import type { CacheEntry, RecordKey, WorkItem, WorkQuery } from '../../cell-work.ts'
 import type {
@@ -16,7 +15,6 @@ import type {
   StoreStatus,
   VersionedRecord,
 } from '../../sheet-store.ts'
-import type { ProposalDetail, ProposedRecord } from '../../stored-proposal.ts'
 import { answerCache } from '../../rows/result-cache.ts'
 import type { CellLog } from '../../cell-log.ts'
 import { keyAtPosition } from '../../rows/deleted-blocks.ts'
@@ -24,9 +22,6 @@ import { PAGE_BYTES } from '../../page-bytes.ts'
 import { readCellFailure, readDerivationVersions } from './cell-reader.ts'
 import { Connection } from '../database/connection.ts'
 import { historyRange } from '../log/history-reader.ts'
-import { presentRecord } from './present-record.ts'
-import { comparedFields, proposalDetail } from '../../rules/proposal-detail.ts'
-import { inTurn } from '../../rules/steps.ts'
 import { LogReader } from '../log/log-reader.ts'
 import { readDeletionInTurns } from '../log/read-deletion.ts'
 import { ReadingClient } from '../log/reading-client.ts'
@@ -239,26 +234,6 @@ export class Reader {
   async pageAsOf({ fields, ...query }: PageAsOfQuery): Promise<PastPage> {
     const page = await this.#long.call('pageAsOf', { ...query, fields: typed(this.#fields(fields)) })
     return { ...page, records: jsonBytes(page.records) }
-  }
-
-  proposalDetail(id: string): Promise<ProposalDetail | null> {
-    const [db, contract] = [this.#db, this.#contract]
-    const source = {
-      contract,
-      // A few milliseconds of the main thread.
-      recordsAtOnce: 50,
-      ask: db.ask.bind(db),
-      present: (proposed: readonly ProposedRecord[]) =>
-        new Map(
-          proposed.flatMap((record) => {
-            const { recordId } = record
-            const present = presentRecord(db, { id: recordId, fields: comparedFields(contract, record) })
-            return present === null ? [] : [[recordId, present] as const]
-          }),
-        ),
-      pause: () => nextTurn(),
-    }
-    return inTurn(proposalDetail(source, id))
   }
 
   /** Reads with several statements in one state of the store. */
