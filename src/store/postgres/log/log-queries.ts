@@ -1,5 +1,7 @@
 import type { JsonObject, JsonValue } from '../../../contract/json/json.ts'
-import { parseLine, parseStoredInTurns } from '../../../provenance/log-line.ts'
+import { parseStoredJsonInTurns } from '../../../contract/json/json-text.ts'
+import { rawValue } from '../../../contract/json/raw-json.ts'
+import { parseLine, parseStoredInTurns, readStoredInTurns } from '../../../provenance/log-line.ts'
 import type {
   CellOfLife,
   FoundLines,
@@ -14,13 +16,27 @@ import { restoredFrom } from '../../rules/restore-rules.ts'
 import { Batcher } from '../database/batcher.ts'
 import type { Connection, StoredRow } from '../database/connection.ts'
 import { quoted } from '../database/schema.ts'
-import { fieldValue } from '../database/values.ts'
+import { fieldJson } from '../sql/record-json.ts'
 
 /** An entry and a life of a record. */
 export interface EntryOfLife {
   readonly seq: number
   readonly key: RecordKey
 }
+
+/** Parsers of lines of the log and of JSON values. */
+interface LogParsers {
+  readonly line: LogSource['read']
+  value(json: Buffer): JsonValue | Promise<JsonValue>
+}
+
+const PARSE: LogParsers = {
+  line: parseStoredInTurns,
+  value: async (json) => (await parseStoredJsonInTurns(json)) as JsonValue,
+}
+
+/** Parsers for values that are only serialized: long ones stay JSON text. */
+export const KEEP_JSON: LogParsers = { line: readStoredInTurns, value: rawValue }
 
 /**
  * Queries of the log about cells. Queries for many cells that are made together share statements; so all are for one
@@ -35,11 +51,12 @@ export class LogQueries implements LogSource {
   readonly #firstLine: Batcher<RecordKey, string | null>
   readonly #importLine: Batcher<RecordKey, JsonObject | null>
   readonly #ofLife: Batcher<EntryOfLife, boolean>
-  readonly #value: Batcher<CellOfLife, JsonValue>
+  readonly #value: Batcher<CellOfLife, Buffer | null>
+  readonly #parse: LogParsers['value']
 
-  /** `read` parses lines; where nothing is written, long values can stay unparsed. */
-  constructor(db: Connection, read: LogSource['read'] = parseStoredInTurns) {
-    this.read = read
+  constructor(db: Connection, parsers: LogParsers = PARSE) {
+    this.read = parsers.line
+    this.#parse = parsers.value
     this.#lives = new Batcher((ids) => readLives(db, ids))
     const ofLines = (direction: LinesQuery['direction']): Batcher<LinesQuery, FoundLines> =>
       new Batcher((asked) => readLines(db, asked, direction))
@@ -97,8 +114,9 @@ export class LogQueries implements LogSource {
   }
 
   /** Returns the present value of a cell; null for a deleted record. */
-  currentValue(cell: CellOfLife): Promise<JsonValue> {
-    return this.#value.ask(cell)
+  async currentValue(cell: CellOfLife): Promise<JsonValue> {
+    const json = await this.#value.ask(cell)
+    return json === null ? null : this.#parse(json)
   }
 }
 
@@ -238,15 +256,17 @@ async function readOfLife(db: Connection, asked: readonly EntryOfLife[]): Promis
   return rows.map(({ found }) => found === true)
 }
 
-async function readValues(db: Connection, asked: readonly CellOfLife[]): Promise<JsonValue[]> {
-  const names = [...new Set(asked.map(({ field }) => field.name))].toSorted()
+/** Reads the JSON of values; null for no value. */
+async function readValues(db: Connection, asked: readonly CellOfLife[]): Promise<(Buffer | null)[]> {
+  const fields = [...new Map(asked.map(({ field }) => [field.name, field])).values()]
+  const columns = fields.map((field) => `to_json(${fieldJson(field, 'data')})::text AS ${quoted(field.name)}`)
   const rows = await db.all(
-    `SELECT ${['"$seq"', '"$written"', ...names.map(quoted)].join(', ')} FROM "$data" WHERE "$seq" = ANY($1::bigint[])`,
+    `SELECT "$seq", ${columns.join(', ')} FROM "$data" AS data WHERE "$seq" = ANY($1::bigint[])`,
     asked.map(({ key }) => key),
   )
   const byKey = new Map(rows.map((row) => [Number(row['$seq']), row]))
   return asked.map(({ key, field }) => {
-    const row = byKey.get(key)
-    return row === undefined ? null : fieldValue(field, row)
+    const json = byKey.get(key)?.[field.name]
+    return typeof json === 'string' ? Buffer.from(json) : null
   })
 }

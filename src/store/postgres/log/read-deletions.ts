@@ -1,4 +1,4 @@
-import { parseLine } from '../../../provenance/log-line.ts'
+import { parseStoredInTurns } from '../../../provenance/log-line.ts'
 import { deletionIn, selectDeletion } from '../../rules/restore-rules.ts'
 import type { LoggedDeletion } from '../../rules/store-change.ts'
 import type { DeletionRef } from '../../sheet-store.ts'
@@ -19,9 +19,12 @@ export async function readDeletions(
     asked.map(({ recordId }) => (canBeId(recordId) ? recordId : '')),
     asked.map(({ seq }) => seq),
   )
-  return asked.map(({ recordId }, index) => {
+  const deletions: (LoggedDeletion | null)[] = []
+  for (const [index, { recordId }] of asked.entries()) {
     const { record, line } = rows[index] ?? {}
-    const deletion = typeof line === 'string' ? deletionIn(parseLine(line), recordId) : null
-    return deletion === null ? null : { ...deletion, life: typeof record === 'number' ? record : null }
-  })
+    const deletion = typeof line === 'string' ? deletionIn(await parseStoredInTurns(line), recordId) : null
+    const life = typeof record === 'number' ? record : null
+    deletions.push(deletion === null ? null : { ...deletion, life })
+  }
+  return deletions
 }
