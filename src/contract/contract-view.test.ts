@@ -13,7 +13,7 @@ function check(property: string, derived: ReadonlyMap<string, Derived>): void {
   checkDeclared(parseContract(contractText([property])), derived)
 }
 
-test('D8: each derived property says how it is computed, and only these', () => {
+test('D8: exactly the derived properties have a description of their computation', () => {
   const contract = parseContract(
     contractText(['{name: rate, logicalType: number}', '{name: day, logicalType: date}']),
   )

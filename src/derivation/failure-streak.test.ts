@@ -9,7 +9,7 @@ function status(code: number, responseBody?: string): Failure {
   return { reason: 'status', request: 'GET https://h/a', status: code, ...body }
 }
 
-test('failures in a row at one host stop a run; a success in between, and other hosts, begin anew', () => {
+test('failures in a row at one host stop a run; a success, and another host, start a new count', () => {
   const streak = new FailureStreak(3)
   for (const host of ['h', 'h', 'other', 'other']) streak.note(host, status(500))
   streak.note('h', null)
@@ -25,7 +25,7 @@ test('failures in a row at one host stop a run; a success in between, and other 
   )
 })
 
-test('one 401, 402 or 403 is enough; without a limit nothing is', () => {
+test('a single 401, 402 or 403 stops a run; without a limit nothing does', () => {
   for (const code of [401, 402, 403]) {
     const streak = new FailureStreak(20)
     streak.note('h', status(code))
@@ -81,7 +81,7 @@ test('a success at any process ends the streak of all, unless more failed since'
   assert.match(one.stopped?.message ?? '', /^4 calls in a row/)
 })
 
-test('what could not be told is told later, and what was seen since comes after it', () => {
+test('counts that could not be reported are reported later, followed by newer ones', () => {
   const streak = new FailureStreak(9)
   streak.note('h', status(500))
   const notes = streak.take()

@@ -25,7 +25,7 @@ response_schema:
   lon: 0.lon
 `
 
-test('a derivation file is read with the hash of its bytes and the hosts it calls', () => {
+test('a derivation file is parsed with the hash of its bytes and the hosts that it calls', () => {
   const derivation = parse(GOOD)
   assert.equal(derivation.file, 'geo.yaml')
   assert.equal(derivation.text, GOOD)
@@ -40,14 +40,14 @@ test('D20: a field used in a placeholder counts as an input, listed or not, afte
   assert.deepEqual(parse(GOOD.replace('[country]', '[]')).inputs, ['city', 'country'])
 })
 
-test('a byte order mark is no part of the text, but of the hash', () => {
+test('a byte order mark is part of the hash, but not of the text', () => {
   const bytes = Buffer.from(`\uFEFF${GOOD}`)
   const derivation = parse(bytes)
   assert.equal(derivation.text, GOOD)
   assert.equal(derivation.sha256, createHash('sha256').update(bytes).digest('hex'))
 })
 
-test('bytes that are no UTF-8 are a ContractError that names the file', () => {
+test('bytes that are not UTF-8 are a ContractError with the file', () => {
   for (const bytes of [Buffer.from('targets: [\xff]', 'latin1'), Buffer.from(`\uFEFF${GOOD}`, 'utf16le')]) {
     assert.throws(() => parse(bytes), ContractError)
     assert.throws(() => parse(bytes), { message: /^derivations\/geo\.yaml:1: the file is not UTF-8/ })
@@ -120,7 +120,7 @@ for (const [name, text, line, message] of FAULTS) {
   })
 }
 
-test('skip_blank: whatever is sent needs a value then, and an empty text is none', () => {
+test('skip_blank: every value that is sent is required, and an empty text is no value', () => {
   const posted = (more: string): Derivation => {
     const text = GOOD.replace(
       'kind: http',

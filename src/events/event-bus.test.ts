@@ -58,7 +58,7 @@ function waitingOf(sizes: readonly number[]): number[] {
   return numbers
 }
 
-test('a queue holds no more than its bytes either: the oldest frames go, as many as it takes', () => {
+test('a queue is bounded in bytes as well: as many of the oldest frames as necessary are dropped', () => {
   const half = QUEUE_BYTES / 2
   assert.deepEqual(waitingOf([half, half]), [0, 1], 'exactly full')
   assert.deepEqual(waitingOf([half, half, 1]), [1, 2])
@@ -66,12 +66,12 @@ test('a queue holds no more than its bytes either: the oldest frames go, as many
   assert.deepEqual(waitingOf([half, 1, 1, 1, QUEUE_BYTES - 2]), [2, 3, 4])
 })
 
-test('a frame that is larger than the whole queue waits alone, and goes when the next one comes', () => {
+test('a frame that is larger than the whole queue waits alone, and is dropped for the next one', () => {
   assert.deepEqual(waitingOf([1, 1, QUEUE_BYTES * 8]), [2])
   assert.deepEqual(waitingOf([1, QUEUE_BYTES * 8, 1]), [2])
 })
 
-test('frames that were taken leave their bytes to those that follow', () => {
+test('frames that were taken release their bytes', () => {
   const bus = new EventBus<Sized>()
   const subscription = bus.subscribe(
     () => undefined,
@@ -86,7 +86,7 @@ test('frames that were taken leave their bytes to those that follow', () => {
   assert.equal(subscription.take()?.number, 100)
 })
 
-test('an ended subscription gets nothing more, but what waits can still be taken', () => {
+test('an ended subscription gets no further frame, but waiting frames can still be taken', () => {
   const bus = new EventBus()
   let woken = 0
   const subscription = bus.subscribe(() => woken++)

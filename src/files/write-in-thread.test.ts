@@ -37,14 +37,14 @@ function inThread(format: FileFormat, pages: AsyncIterable<Uint8Array>): AsyncGe
 }
 
 for (const format of FILE_FORMATS) {
-  test(`${format} is the same whichever thread makes it`, async () => {
+  test(`${format} is the same from any thread`, async () => {
     const here = await bytesOf(writeRecordFile(format, { fields, pages: pagesOf(30) }))
     const there = await bytesOf(inThread(format, pagesOf(30)))
     assert.ok(here.length > 10_000)
     assert.equal(Buffer.compare(here, there), 0)
   })
 
-  test(`a fault of the pages ends ${format}, and so does whoever stops reading`, async () => {
+  test(`an error of the pages ends ${format}, and so does a reader that stops`, async () => {
     await assert.rejects(bytesOf(inThread(format, pagesOf(30, new Error('gone')))), /^Error: gone$/)
     const pages = pagesOf(1000)
     for await (const _chunk of inThread(format, pages)) break
@@ -52,7 +52,7 @@ for (const format of FILE_FORMATS) {
   })
 }
 
-test('what a format cannot hold is told as it is in the same thread', async () => {
+test('a value that a format cannot hold is reported as in the same thread', async () => {
   async function* pages(): AsyncGenerator<Uint8Array> {
     yield Buffer.from(JSON.stringify([{ id: 'a', text: 'x'.repeat(40_000), day: null }]))
   }

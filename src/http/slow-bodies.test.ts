@@ -26,7 +26,7 @@ function watching(headers: Watched['headers']): { bodies: SlowBodies; arrival: A
   return { bodies, arrival }
 }
 
-test('a body that keeps the pace is left alone for as long as it takes', () => {
+test('a body at the required pace is not interrupted, however long it takes', () => {
   const { bodies, arrival } = watching({ 'content-length': '5000' })
   for (let now = 200; now <= 20_000; now += 200) {
     arrival.arrived(now / 10)
@@ -34,7 +34,7 @@ test('a body that keeps the pace is left alone for as long as it takes', () => {
   }
 })
 
-test('a body that brings less than the pace asks for is found at the end of the window, once', () => {
+test('a body below the pace is found at the end of the window, once', () => {
   const { bodies, arrival } = watching({ 'transfer-encoding': 'chunked' })
   arrival.arrived(200)
   assert.deepEqual(bodies.findStalled(1000), [])
@@ -44,7 +44,7 @@ test('a body that brings less than the pace asks for is found at the end of the 
   assert.deepEqual(bodies.findStalled(4000), [])
 })
 
-test('a request that has come to its end, or whose connection has, is none', () => {
+test('a completed request, or a closed connection, is not found', () => {
   const complete = watching({ 'content-length': '10' })
   complete.arrival.complete = true
   assert.deepEqual(complete.bodies.findStalled(5000), [])

@@ -14,7 +14,7 @@ async function passed(
   return [await text(lines), faults]
 }
 
-test('a line with a number that would lose digits is left out, whole or in pieces', async () => {
+test('a line with a number that would lose digits is left out, whole or in chunks', async () => {
   const [kept, faults] = await passed([
     '{"a":1}\n{"id":12345678',
     '90123456781}\n{"b":0.1}\n',
@@ -25,7 +25,7 @@ test('a line with a number that would lose digits is left out, whole or in piece
   assert.match(faults[0] ?? '', /^\{"id":1234567890123456781\}: 1234567890123456781 is an integer beyond/)
 })
 
-test('a line that is too long passes as it comes', async () => {
+test('a line that is too long is passed on', async () => {
   const [kept, faults] = await passed(
     ['{"a":"', 'x'.repeat(20), '","id":1234567890123456781}\n{"b":1}\n'],
     10,

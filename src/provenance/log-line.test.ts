@@ -15,7 +15,7 @@ import {
 
 const COMMON = { seq: 3, at: '2026-01-02T03:04:05.678Z', actor: 'human:ann' }
 
-test('D33: a line is one line of JSON that reads back as it was', () => {
+test('D33: a line is one line of JSON that can be read back', () => {
   const line = {
     ...COMMON,
     source: 'write',
@@ -28,7 +28,7 @@ test('D33: a line is one line of JSON that reads back as it was', () => {
   assert.deepEqual(parseLine(text), line)
 })
 
-test('D33: the line of a computed cell is that of its start and of what its kind adds', () => {
+test('D33: the line of a computed cell has the common members and those of its kind', () => {
   const start = {
     ...COMMON,
     source: 'http',
@@ -46,7 +46,7 @@ test('D33: the line of a computed cell is that of its start and of what its kind
   }
 })
 
-test('a line without a positive whole seq, or that is no object, is no line of a log', () => {
+test('a line without a positive integer seq, or that is not an object, is not a line of a log', () => {
   for (const text of [
     '',
     'x',
@@ -67,7 +67,7 @@ test('a line without a positive whole seq, or that is no object, is no line of a
   assert.deepEqual(parseLine('{"seq":1}'), { seq: 1 })
 })
 
-test('D33: a line for a record is told field by field', () => {
+test('D33: a line for a record has an entry for each field', () => {
   const line: JsonObject = {
     ...COMMON,
     source: 'write',
@@ -83,7 +83,7 @@ test('D33: a line for a record is told field by field', () => {
     assert.equal(entryOfField(line, inherited), null)
 })
 
-test('fields called constructor and __proto__ are told of as any', () => {
+test('fields called constructor and __proto__ are ordinary fields', () => {
   const line = parseLine(
     '{"seq":1,"values":{"constructor":1,"__proto__":2},"previous":{"constructor":null,"__proto__":{"a":1}}}',
   )
@@ -116,7 +116,7 @@ test('D33: the line of a computed cell is its entry, for its field only', () => 
   assert.equal(entryOfField(line, 'name'), null)
 })
 
-test('lines of an earlier log that lack members are read as far as they go', () => {
+test('lines of an earlier log without some members are read as far as possible', () => {
   assert.deepEqual(entryOfField({ seq: 1, values: { a: 1 } }, 'a'), {
     seq: 1,
     field: 'a',
@@ -127,7 +127,7 @@ test('lines of an earlier log that lack members are read as far as they go', () 
   assert.equal(entryOfField({ seq: 1, source: 'import', file: 'records.jsonl' }, 'a'), null)
 })
 
-test('D33: an import line is told cell by cell, with the file and not with the rest', () => {
+test('D33: an import line is an entry for each cell, with the file', () => {
   const line: JsonObject = { ...COMMON, source: 'import', file: 'records.jsonl', sha256: 'ab', records: 5 }
   assert.deepEqual(entryOfImport(line, { recordId: 'a', field: 'name', value: 'N', previous: null }), {
     ...COMMON,
@@ -140,7 +140,7 @@ test('D33: an import line is told cell by cell, with the file and not with the r
   })
 })
 
-test('the line of a new record is known from its start, whatever the order and the names of its fields', () => {
+test('the line of a new record is recognized from its start, whatever the order and the names of its fields', () => {
   const fields = ['id', 'nested', 'previous', 'a"b,', 'empty'].map((name) => ({ name }) as Field)
   const change = {
     actor: 'human:ann',
@@ -175,7 +175,7 @@ test('the line of a new record is known from its start, whatever the order and t
   assert.deepEqual(parseLine(wholeLine(some.start))?.['previous'], { id: null, nested: null })
 })
 
-test('a line of which nothing is left out stays as it is', () => {
+test('a complete line is unchanged', () => {
   const fields = ['id', 'note'].map((name) => ({ name }) as Field)
   const change = {
     actor: 'human:ann',

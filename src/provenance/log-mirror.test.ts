@@ -76,7 +76,7 @@ class Log {
   }
 }
 
-test('lines of all lengths are written whole and in order, however many bytes their characters take', (t) => {
+test('lines of all lengths are written completely and in order, however many bytes their characters take', (t) => {
   const log = new Log(t)
   const mirror = log.mirror(t)
   mirror.repair()
@@ -91,7 +91,7 @@ test('lines of all lengths are written whole and in order, however many bytes th
   }
 })
 
-test('the file is made when there is none, and follows what is appended', (t) => {
+test('the file is created if necessary, and contains the appended lines', (t) => {
   const log = new Log(t, [lineOf(1), lineOf(2)])
   const mirror = log.mirror(t)
   mirror.repair()
@@ -102,7 +102,7 @@ test('the file is made when there is none, and follows what is appended', (t) =>
   assert.deepEqual(mirror.position, log.end)
 })
 
-test('D34: a file cut at any byte is whole again after a repair, whatever was known of it', (t) => {
+test('D34: a file cut at any byte is complete again after a repair, whatever was recorded of it', (t) => {
   const log = new Log(
     t,
     [1, 2, 3, 4, 5].map((seq) => lineOf(seq)),
@@ -122,7 +122,7 @@ test('D34: a file cut at any byte is whole again after a repair, whatever was kn
   }
 })
 
-test('D34: what stands behind the last line is cut', (t) => {
+test('D34: bytes after the last line are cut', (t) => {
   const log = new Log(t, [lineOf(1), lineOf(2)])
   for (const verified of [NOTHING, log.end]) {
     for (const extra of [
@@ -141,7 +141,7 @@ test('D34: what stands behind the last line is cut', (t) => {
   }
 })
 
-test('D34: lines that another program appended are moved to a file of their own, before they are cut', (t) => {
+test('D34: lines that another program appended are moved to another file before they are cut', (t) => {
   const note = 'a note by hand'
   const own = JSON.stringify({ at: 'now', by: 'another program' })
   const known = `${lineOf(3, 'never committed')}\n`
@@ -170,7 +170,7 @@ test('D34: lines that another program appended are moved to a file of their own,
   }
 })
 
-test('D34: nothing is cut while the lines of another program cannot be kept, nor written through a link', (t) => {
+test('D34: nothing is cut while the lines of another program cannot be saved, nor written through a link', (t) => {
   const log = new Log(t, [lineOf(1)])
   const elsewhere = join(dirname(log.path), 'elsewhere')
   symlinkSync(elsewhere, join(dirname(log.path), 'provenance.set-aside-1.jsonl'))
@@ -190,7 +190,7 @@ test('D34: nothing is cut while the lines of another program cannot be kept, nor
   assert.match(log.file, /another note\n$/)
 })
 
-test('D34: a log that was deleted, moved away or replaced while it was open is written again where it belongs', (t) => {
+test('D34: a log that was deleted, moved or replaced while it was open is written again at its path', (t) => {
   const log = new Log(t, [lineOf(1), lineOf(2)])
   const mirror = log.mirror(t)
   mirror.repair()
@@ -226,7 +226,7 @@ test('D34: a log that was deleted, moved away or replaced while it was open is w
   assert.equal(existsSync(outside), false)
 })
 
-test("D34: lines that are not the source's are written again where nothing was known of them", (t) => {
+test('D34: lines that differ from the source are written again if nothing was recorded of them', (t) => {
   const log = new Log(
     t,
     [1, 2, 3, 4].map((seq) => lineOf(seq)),
@@ -250,7 +250,7 @@ test("D34: lines that are not the source's are written again where nothing was k
   }
 })
 
-test('D34: damage in what was known to be good is refused with its line, and nothing is touched', (t) => {
+test('D34: damage in the verified part is refused with its line, and nothing is changed', (t) => {
   const log = new Log(
     t,
     [1, 2, 3, 4].map((seq) => lineOf(seq)),
@@ -276,7 +276,7 @@ test('D34: damage in what was known to be good is refused with its line, and not
   }
 })
 
-test('D34: lines of another process are taken in before the own ones', (t) => {
+test('D34: lines of another process are read before own lines are appended', (t) => {
   const log = new Log(t, [lineOf(1)])
   const [one, other] = [log.mirror(t), log.mirror(t)]
   one.repair()
@@ -288,7 +288,7 @@ test('D34: lines of another process are taken in before the own ones', (t) => {
   }
 })
 
-test('D34: a line that another process left without committing it is cut by the next append', (t) => {
+test('D34: a line that another process did not commit is cut by the next append', (t) => {
   const log = new Log(t)
   const mirror = log.mirror(t)
   mirror.repair()
@@ -299,7 +299,7 @@ test('D34: a line that another process left without committing it is cut by the 
   }
 })
 
-test('what a failed transaction appended is taken back', (t) => {
+test('lines of a failed transaction are removed', (t) => {
   const log = new Log(t, [lineOf(1)])
   const mirror = log.mirror(t)
   mirror.repair()
@@ -311,7 +311,7 @@ test('what a failed transaction appended is taken back', (t) => {
   assert.equal(log.file, log.wanted)
 })
 
-test('an append that fails half-way, as on a full disk, leaves no torn line behind', (t) => {
+test('an append that fails half-way, as on a full disk, leaves no partial line', (t) => {
   const log = new Log(t, [lineOf(1)])
   const mirror = log.mirror(t)
   mirror.repair()
@@ -327,7 +327,7 @@ test('an append that fails half-way, as on a full disk, leaves no torn line behi
   assert.equal(log.file, log.wanted)
 })
 
-test('once the lock is gone the file is left alone, and the next append sees to it', (t) => {
+test('without the lock the file is unchanged, and the next append repairs it', (t) => {
   const log = new Log(t, [lineOf(1)])
   const mirror = log.mirror(t)
   mirror.repair()

@@ -44,14 +44,14 @@ test('a line ends at a line feed and nowhere else', () => {
   ])
 })
 
-test('what stands behind the last line feed is a line that is not whole', () => {
+test('bytes after the last line feed are an incomplete line', () => {
   assert.deepEqual(linesOf('a\nbc'), [
     { text: 'a', number: 1, end: 2, whole: true },
     { text: 'bc', number: 2, end: 4, whole: false },
   ])
 })
 
-test('lines are read from an offset on, their ends counted from the start of the file', () => {
+test('lines are read from an offset, with ends relative to the start of the file', () => {
   assert.deepEqual(linesOf('ä\nbc\nd\n', 3), [
     { text: 'bc', number: 1, end: 6, whole: true },
     { text: 'd', number: 2, end: 8, whole: true },
@@ -60,7 +60,7 @@ test('lines are read from an offset on, their ends counted from the start of the
   assert.deepEqual(linesOf('a\n', 9), [])
 })
 
-test('lines may be longer than what is read at a time, and end at its edges', () => {
+test('lines may be longer than a chunk, and end at its edges', () => {
   const chunk = 1 << 18
   for (const sizes of [
     [chunk],
@@ -84,7 +84,7 @@ test('lines may be longer than what is read at a time, and end at its edges', ()
   }
 })
 
-test('characters that a chunk cuts in two come back whole', () => {
+test('characters that a chunk divides are read correctly', () => {
   const text = 'é😀'.repeat(100_000)
   assert.deepEqual(
     linesOf(`x${text}\n`).map((line) => line.text === `x${text}`),
@@ -92,7 +92,7 @@ test('characters that a chunk cuts in two come back whole', () => {
   )
 })
 
-test('a line past the limit is told with its start, and nothing is read after it', () => {
+test('a line beyond the limit is reported with its start, and nothing is read after it', () => {
   assert.deepEqual(linesOf('a\nbcde\nf\n', 0, 3), [
     { text: 'a', number: 1, end: 2, whole: true },
     { text: 'bcde', number: 2, end: 7, whole: true, tooLong: true },

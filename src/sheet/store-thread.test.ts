@@ -11,7 +11,7 @@ import { ContractError, RecordsError } from '../errors/service-error.ts'
 import { openSheet } from './open-sheet.ts'
 import { startStoreThread } from './store-thread.ts'
 
-test('a thread that no sheet comes to use keeps no process from ending', async (t) => {
+test('an unused thread does not keep the process alive', async (t) => {
   const module = JSON.stringify(import.meta.resolve('./store-thread.ts'))
   // A file: the thread would not start with what a program on the command line is started with.
   const program = `import { startStoreThread } from ${module}; startStoreThread('sheet')`
@@ -21,7 +21,7 @@ test('a thread that no sheet comes to use keeps no process from ending', async (
   assert.deepEqual(await once(child, 'exit'), [0, null])
 })
 
-test('a sheet whose contract is mended later still has the thread that was started for it', async (t) => {
+test('a sheet whose contract is fixed later uses the thread that was started for it', async (t) => {
   const directory = await writeSheet(t, { contract: 'nonsense' })
   const storeThread = startStoreThread(directory) ?? assert.fail()
   const sheet = await openSheet(directory, { storeThread })
@@ -34,7 +34,7 @@ test('a sheet whose contract is mended later still has the thread that was start
   await assert.rejects(storeThread.call('close', null), /the store is closed/)
 })
 
-test('a thread whose store could not be opened makes way for another', async (t) => {
+test('a thread whose store could not be opened is replaced', async (t) => {
   const directory = await writeSheet(t)
   await writeFile(join(directory, 'records.jsonl'), 'nonsense')
   const sheet = await openSheet(directory, { storeThread: startStoreThread(directory) })

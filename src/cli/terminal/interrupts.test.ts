@@ -53,7 +53,7 @@ for (const first of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   })
 }
 
-test('a signal to the process group that launchers pass on is one signal, however late they are', () => {
+test('a signal to the process group that launchers also forward counts once, however late they are', () => {
   const fake = new FakeProcess()
   fake.signal('SIGTERM')
   for (const way of ['launcher < itself', 'launcher < launcher < itself', 'launcher gone']) {
@@ -66,13 +66,13 @@ test('a signal to the process group that launchers pass on is one signal, howeve
   assert.deepEqual([fake.stops, fake.exits], [['SIGTERM'], [130]])
 })
 
-test('released, it listens to no signal any more', () => {
+test('after release it handles no signal', () => {
   const fake = new FakeProcess()
   fake.interrupts.release()
   assert.deepEqual(fake.signals.eventNames(), [])
 })
 
-test('a process that is asked twice ends with 130', async (t) => {
+test('a second interrupt ends the process with 130', async (t) => {
   const child = spawn(process.execPath, ['--input-type=module', '-e', STOPS_FOR_EVER], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })

@@ -17,7 +17,7 @@ const SHAPE = {
   none: 'nothing',
 }
 
-test('a terminal gets a table and anything else JSON, unless told otherwise', async () => {
+test('a terminal gets a table and other outputs get JSON, unless an option sets the format', async () => {
   const cases: [boolean, OutputFormat | null, string][] = [
     [true, null, 'text\n'],
     [false, null, '{"a":1}\n'],
@@ -32,7 +32,7 @@ test('a terminal gets a table and anything else JSON, unless told otherwise', as
   }
 })
 
-test('a list is a table, an array in its envelope, or an item to a line', async () => {
+test('a list is a table, an array in its envelope, or one item on each line', async () => {
   const batches = [[{ n: 1 }, { n: 20 }], [], [{ n: 3 }]]
   const expected = {
     table: ' n\n 1\n20\n 3\n',
@@ -55,7 +55,7 @@ test('an empty list is valid in every format', async () => {
   }
 })
 
-test('JSON for a terminal has nothing in it that the terminal obeys, and means the same', async () => {
+test('JSON for a terminal has no control sequences, and means the same', async () => {
   for (const format of ['json', 'ndjson'] as const) {
     const { out, text } = outputTo({ format, isTTY: true })
     const value = { text: 'a\u009b31m\u202eb' }
@@ -67,7 +67,7 @@ test('JSON for a terminal has nothing in it that the terminal obeys, and means t
   }
 })
 
-test('messages go to standard error, in one line, without commands to the terminal', async () => {
+test('messages go to standard error, in one line, without control sequences', async () => {
   const { out, text, told } = outputTo({})
   out.fault('two\nlines \u001b[2J')
   out.note('note \u001b[2J')
@@ -75,7 +75,7 @@ test('messages go to standard error, in one line, without commands to the termin
   assert.equal(text(), '')
 })
 
-test('a reader that has gone is told apart from other faults', async () => {
+test('a closed pipe is distinguished from other errors', async () => {
   const { out, stdout } = outputTo({})
   stdout.destroy()
   await assert.rejects(out.write('x'), OutputClosed)

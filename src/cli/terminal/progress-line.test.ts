@@ -13,13 +13,13 @@ test('a run shows bar, cells, rate, time left, failures, calls and cost', () => 
   )
 })
 
-test('what there is none of is left out', () => {
+test('counts of zero are left out', () => {
   const counts = { done: 0, total: 10, failed: 0, calls: 0, totalCost: 0 }
   assert.equal(progressLine(counts, null, plainScreen(80)), '░░░░░░░░░░░░░░░░░░░░░░░░   0 %  0/10 cells')
   assert.equal(progressLine({ ...counts, total: 0 }, null, plainScreen(80)), 'waiting for the run to begin …')
 })
 
-test('the line is narrower than any screen, so that it can be drawn again in place', () => {
+test('the line is narrower than the screen, so that it can be redrawn in place', () => {
   for (let width = 8; width <= 120; width++) {
     const line = progressLine(HALFWAY, 25, plainScreen(width))
     assert.ok(textWidth(line) < width, `${width}: ${line}`)
@@ -27,7 +27,7 @@ test('the line is narrower than any screen, so that it can be drawn again in pla
   }
 })
 
-test('a log gets the same in words', () => {
+test('the log line has the same content as text', () => {
   assert.equal(
     progressSentence(HALFWAY, 0.5),
     '1,250/2,500 cells, 0.5/s, 41 m 40 s left, 3 failed, 900 calls, $1.50',
@@ -39,7 +39,7 @@ test('failures are red', () => {
   assert.ok(line.includes('\u001b[31m3 failed\u001b[39m'))
 })
 
-test('the rate is that of the moments that are known', () => {
+test('the rate is computed from the known samples', () => {
   assert.equal(rateOf([]), null)
   assert.equal(rateOf([{ at: 0, done: 5 }]), null)
   assert.equal(
@@ -51,7 +51,7 @@ test('the rate is that of the moments that are known', () => {
   )
 })
 
-test('times and dollars are said as people say them', () => {
+test('times and dollars are formatted for people', () => {
   assert.deepEqual([0.2, 59, 60, 3599, 3600, 90_000].map(duration), [
     '1 s',
     '59 s',

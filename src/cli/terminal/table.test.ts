@@ -10,7 +10,7 @@ function columns(...names: string[]): Column<Line>[] {
   return names.map((name) => ({ header: name, value: (line) => line[name] }))
 }
 
-test('texts stand left and numbers right, wide characters counted as two', () => {
+test('texts are left-aligned and numbers right-aligned, wide characters counted as two', () => {
   const lines = [
     { id: 'JP', name: '日本', area: 377_930 },
     { id: 'VA', name: 'Vatican City', area: 0.44 },
@@ -39,7 +39,7 @@ test('the widest texts are cut for a narrow screen, numbers never', () => {
   }
 })
 
-test('columns that have no room at all are left out, and named', () => {
+test('columns that do not fit are left out, and named', () => {
   const names = ['id', 'first', 'second', 'third', 'fourth']
   const line = Object.fromEntries(names.map((name) => [name, `the ${name} value`]))
   const [header = '', note = '', first = ''] = tableOf(columns(...names), [line], plainScreen(32)).split('\n')
@@ -48,7 +48,7 @@ test('columns that have no room at all are left out, and named', () => {
   assert.ok(textWidth(first) <= 32)
 })
 
-test('a screen of one column gets lines, not an endless loop', () => {
+test('a screen with one column gets lines, without an endless loop', () => {
   assert.equal(
     tableOf(columns('id', 'b'), [{ id: 'abc', b: 1 }], plainScreen(1))
       .split('\n')
@@ -57,7 +57,7 @@ test('a screen of one column gets lines, not an endless loop', () => {
   )
 })
 
-test('nothing is cut where the lines go to a file, nor is a number that is wider than those before it', () => {
+test('nothing is cut in output to a file, nor is a number that is wider than those before it', () => {
   const table = renderTable(columns('n', 'text'), [{ n: 1, text: 'a' }], plainScreen())
   assert.equal(table.lines([{ n: 1, text: 'a' }]), 'n  text\n1  a\n')
   assert.equal(
@@ -66,7 +66,7 @@ test('nothing is cut where the lines go to a file, nor is a number that is wider
   )
 })
 
-test('a value cannot command the terminal, nor leave its line; nor can the name of a column', () => {
+test('values and column names cannot contain control sequences or line breaks', () => {
   const table = tableOf(columns('a\u001b[31m'), [{ 'a\u001b[31m': 'x\u001b[2J\ny' }], plainScreen(80))
   assert.equal(table, 'a\\u001b[31m\nx\\u001b[2J⏎y')
 })

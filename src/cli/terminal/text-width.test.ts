@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { cutToWidth, padToWidth, textWidth } from './text-width.ts'
 
-test('wide characters and emoji take two columns, marks that combine none', () => {
+test('wide characters and emoji take two columns, combining marks none', () => {
   assert.deepEqual(['abc', '日本', '👩‍👩‍👧', 'e\u0301', '🇨🇭', ''].map(textWidth), [3, 4, 2, 1, 2, 0])
 })
 
-test('a text is cut to the width with an ellipsis, and never inside what is drawn as one', () => {
+test('a text is cut to the width with an ellipsis, and never within a grapheme', () => {
   assert.equal(cutToWidth('abcdef', 6), 'abcdef')
   assert.equal(cutToWidth('abcdefg', 6), 'abcde…')
   assert.equal(cutToWidth('日本語', 6), '日本語')
@@ -21,7 +21,7 @@ test('a text is cut to the width with an ellipsis, and never inside what is draw
   }
 })
 
-test('a text is padded by the columns that it takes', () => {
+test('a text is padded by its width in columns', () => {
   assert.equal(padToWidth('日', 4), '日  ')
   assert.equal(padToWidth('12', 4, 'right'), '  12')
   assert.equal(padToWidth('longer', 4), 'longer')

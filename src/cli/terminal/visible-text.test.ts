@@ -16,7 +16,7 @@ const HOSTILE = [
   '\u2066',
 ]
 
-test('nothing that a terminal obeys is left of a text', () => {
+test('visible text contains no control sequences', () => {
   for (const text of HOSTILE) {
     const shown = visibleText(`a${text}b`)
     assert.doesNotMatch(shown, /[\p{Cc}\u202a-\u202e\u2066-\u2069]/u)
@@ -35,7 +35,7 @@ test('JSON means the same afterwards', () => {
   }
 })
 
-test('of a file, lines and tabs stay, however its bytes are cut', async () => {
+test('in the text of a file, lines and tabs are kept, however its bytes are chunked', async () => {
   const file = 'id\tname\r\na\tünï \u001b[2J\rb\u009b\r\n日本\n\r'
   const bytes = Buffer.from(file)
   for (let size = 1; size <= bytes.length; size += 1) {

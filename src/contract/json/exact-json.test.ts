@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { firstWrittenNumber, parseExactly } from './exact-json.ts'
 import { WrittenNumber } from './written-number.ts'
 
-test('JSON with numbers that a double does not keep comes back as it was written', () => {
+test('JSON with numbers that a double cannot represent is kept as written', () => {
   const texts = [
     '1234567890123456781',
     '-1234567890123456781',
@@ -19,7 +19,7 @@ test('JSON with numbers that a double does not keep comes back as it was written
   assert.equal(Object.keys(parseExactly('{"__proto__":1234567890123456781}') as object)[0], '__proto__')
 })
 
-test('numbers that a double keeps are numbers, however they are written', () => {
+test('numbers that a double can represent are numbers, in any notation', () => {
   const text =
     '{"a":[9007199254740992,0.1000000000000000055511151231257827,1e-06],"b":"x, 1234567890123456781"}'
   assert.deepEqual(parseExactly(text), {
@@ -33,7 +33,7 @@ test('numbers that a double keeps are numbers, however they are written', () => 
   ])
 })
 
-test('what nests too deep is left to the caller, lossy numbers or not', () => {
+test('text that nests too deeply is left to the caller, with or without lossy numbers', () => {
   const deep = `${'['.repeat(20_000)}1234567890123456781${']'.repeat(20_000)}`
   assert.ok(Array.isArray(parseExactly(deep)))
   assert.throws(() => parseExactly('[1234567890123456781,'), SyntaxError)

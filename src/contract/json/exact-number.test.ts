@@ -64,7 +64,7 @@ test('every double is a number in each notation that prints its digits', () => {
   }
 })
 
-test('an integer in plain digits beyond 2^53-1 is told from numbers in other notations', () => {
+test('an integer in plain digits beyond 2^53-1 is distinguished from numbers in other notations', () => {
   for (const text of ['9007199254740992', '-9007199254740992', '+123456789012345678'])
     assert.equal(isUnsafeInteger(text), true, text)
   for (const text of ['9007199254740991', '1e20', '9007199254740992.5', '12345678901234567x'])

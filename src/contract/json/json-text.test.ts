@@ -11,7 +11,7 @@ import { PART_BYTES, UNCUT_BYTES } from './parse-in-parts.ts'
 
 const LARGE = `[${'"abc", 1.5,'.repeat(100_000)}0]`
 
-test('D36: the event loop has turns while a large body is parsed', async () => {
+test('D36: other work of the event loop runs while a large body is parsed', async () => {
   const body = Buffer.from(LARGE)
   const parseJson = (json: Buffer): Promise<unknown> => parseJsonBodyInTurns(json, Infinity)
   for (const parse of [parseJson, parseRecordsBodyInTurns]) {
@@ -21,7 +21,7 @@ test('D36: the event loop has turns while a large body is parsed', async () => {
   }
 })
 
-test('the event loop has turns while large JSON of the store is parsed', async () => {
+test('other work of the event loop runs while large JSON of the store is parsed', async () => {
   const { answer, turns } = await countTurns(parseStoredJsonInTurns(Buffer.from(LARGE)))
   assert.deepEqual(answer, JSON.parse(LARGE))
   assert.ok(turns >= 10, `${turns} turns`)
@@ -56,7 +56,7 @@ test('a body with more items and members than it may have is refused', async () 
   }
 })
 
-test('D13: numbers that would lose digits are left to the contract in bodies of records, large ones too', async () => {
+test('D13: in bodies of records the contract decides about numbers that would lose digits, also in large bodies', async () => {
   const text = `${LARGE.slice(0, -2)}12345678901234567891]`
   assert.deepEqual(await parseRecordsBodyInTurns(text), parseRecordsBody(text))
 })

@@ -28,7 +28,7 @@ function assertSame(text: string, mostPart = 2 * PART_BYTES): void {
 
 const LARGE = 5 * PART_BYTES
 
-test('a large text is parsed in parts, wherever they have to be cut', () => {
+test('a large text is parsed in parts, wherever it has to be cut', () => {
   const many = (item: string): string =>
     Array.from({ length: Math.ceil(LARGE / item.length) }, () => item).join(',')
   for (const text of [
@@ -47,22 +47,22 @@ test('a large text is parsed in parts, wherever they have to be cut', () => {
     assertSame(text)
 })
 
-test('a byte order mark is passed over', () => {
+test('a byte order mark is skipped', () => {
   assert.deepEqual(parse(`\uFEFF[1]`).value, [1])
 })
 
-test('names that are repeated, and those that look like what a part puts in, are as JSON.parse has them', () => {
+test('repeated names, and names equal to those that a part inserts, are handled as in JSON.parse', () => {
   const long = 'x'.repeat(PART_BYTES)
   assertSame(`{"a": ["${long}", 1], "a": ["${long}", 2, 3], "": 4, "b": {"a": "${long}", "a": "${long}y"}}`)
 })
 
-test('D13: a number that would lose digits is as written in every part', () => {
+test('D13: a number that would lose digits is kept as written in every part', () => {
   const { value } = parse(`[${`${'1,'.repeat(100)}12345678901234567891,`.repeat(2000)}0]`)
   const items = value as unknown[]
   assert.equal(items.filter((item) => String(item) === '12345678901234567891').length, 2000)
 })
 
-test('text that is no JSON is refused wherever its fault is', () => {
+test('invalid JSON is refused wherever the error is', () => {
   const long = `[${'1,'.repeat(LARGE)}1]`
   const close = long.lastIndexOf(']')
   const cut = PART_BYTES + 1
@@ -93,14 +93,14 @@ test('text that is no JSON is refused wherever its fault is', () => {
   })
 })
 
-test('what nests too deep is refused, however it is cut', () => {
+test('text that nests too deeply is refused, however it is cut', () => {
   for (const depth of [513, 100_000]) {
     assert.throws(() => parse(`${'['.repeat(depth)}${']'.repeat(depth)}`), DepthError)
     assert.throws(() => parse(`[${'1,'.repeat(PART_BYTES)}${'['.repeat(depth)}`), DepthError)
   }
 })
 
-test('what cannot be cut may be no longer than its bound', () => {
+test('a value that cannot be cut is refused beyond a length', () => {
   for (const text of [
     `[${'1'.repeat(UNCUT_BYTES + 2 * PART_BYTES)}]`,
     `[${' '.repeat(UNCUT_BYTES + 2 * PART_BYTES)}]`,
@@ -109,7 +109,7 @@ test('what cannot be cut may be no longer than its bound', () => {
     assert.throws(() => parse(text), UncutError)
 })
 
-test('any value is parsed as at once', () => {
+test('any value is equal to that of JSON.parse', () => {
   const random = seededRandom(27)
   const text = (): string =>
     'aé€😀"\\\n,[{'

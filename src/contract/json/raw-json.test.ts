@@ -34,7 +34,7 @@ test('the members of an object are found without parsing them', () => {
   assert.deepEqual(read('{"a":1,"a":2}').members, { a: '2' })
 })
 
-test('a text that is no whole object has no members', () => {
+test('a text that is not a complete object has no members', () => {
   for (const text of ['', '1', '[]', '"{}"', '{', '{"a"', '{"a":', '{"a":1', '{"a":1,', '{"a":"x', '{"a" 1}'])
     assert.equal(read(text).members, null, text)
 })
@@ -47,7 +47,7 @@ test('long values are scanned in parts', () => {
   assert.ok(found.parts >= 16, `${found.parts} parts`)
 })
 
-test('a value that is kept as its text is serialized as that, in parts', () => {
+test('a value that is kept as text is serialized as this text, in parts', () => {
   const text = JSON.stringify('aé€😀'.repeat(50_000))
   const value = { a: [1, new RawJson(Buffer.from(text))], b: 'x' }
   const parts = [...stringifyInParts(value)]

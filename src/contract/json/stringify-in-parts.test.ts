@@ -20,7 +20,7 @@ test('small values are one part', () => {
   }
 })
 
-test('large values are several parts, which together are what JSON.stringify returns', () => {
+test('large values are several parts, whose concatenation equals JSON.stringify', () => {
   const list: JsonValue[] = Array.from({ length: 100_000 }, (_, n) => n / 3)
   const texts = Array.from({ length: 50 }, (_, n) => 'x"\\\né€😀'.repeat(n * 500))
   const members = Object.fromEntries(Array.from({ length: 20_000 }, (_, n) => [`name ${n}`, { n }]))
@@ -37,7 +37,7 @@ test('large values are several parts, which together are what JSON.stringify ret
   assertSame([[], {}, list, [], '', { '': list }], 80)
 })
 
-test('a number that no double keeps is as it is written', () => {
+test('a number that a double cannot represent is kept as written', () => {
   const text = `[${'12345678901234567891,'.repeat(5000)}1]`
   assert.equal([...stringifyInParts(parseExactly(text))].join(''), text)
 })

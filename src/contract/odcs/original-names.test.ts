@@ -5,7 +5,7 @@ import { idSourceOf } from './id-source.ts'
 import { originalNames, sharedNames, unknownColumnMessage, unknownFieldMessage } from './original-names.ts'
 import { parseContract, parseStoredContract } from './parse-contract.ts'
 
-test('the original names of a field are its originalName, businessName and physicalName, each once', () => {
+test('the original names of a field are its originalName, businessName and physicalName, without repeats', () => {
   const contract = contractWith(
     '{name: a, logicalType: string, businessName: A!, physicalName: a_1}',
     '{name: b, logicalType: string, businessName: b, customProperties: [{property: originalName, value: [B1, B2, B1]}]}',
@@ -20,7 +20,7 @@ test('the original names of a field are its originalName, businessName and physi
   assert.deepEqual(sharedNames(contract), [])
 })
 
-test('an original name that several fields have is found, with the place of the second', () => {
+test('an original name of several fields is an error at the position of the second', () => {
   const contract = contractWith(
     '{name: a, logicalType: string, businessName: Amount}',
     '{name: b, logicalType: string}',
@@ -31,7 +31,7 @@ test('an original name that several fields have is found, with the place of the 
   ])
 })
 
-test('a name that no field has is told with the field that was meant, also by its original name', () => {
+test('an unknown name is refused with the nearest field, also by its original name', () => {
   const contract = contractWith(
     '{name: member_no, logicalType: string, businessName: Member No}',
     '{name: fee, logicalType: string}',
@@ -49,7 +49,7 @@ test('a name that no field has is told with the field that was meant, also by it
   assert.equal(unknownColumnMessage(contract, 'fees'), 'the contract has no such field; was fee meant?')
 })
 
-test('custom properties about files that say nothing sensible are refused with their line, but not in a store', () => {
+test('invalid custom properties about files are refused with their line, but not in a store', () => {
   const withId = (value: string): string =>
     contractText(['{name: a, logicalType: string}']).replace(
       'primaryKey: true}',

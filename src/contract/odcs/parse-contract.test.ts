@@ -35,7 +35,7 @@ test('D4: status may be absent, description plain text, and x- keys are kept eve
   assert.deepEqual(entry.properties[1]!['x-mine'], { deep: [1] })
 })
 
-test('D4: keys that the service has no use for are returned, nulls count as absent', () => {
+test('D4: keys that the service does not use are returned, nulls count as absent', () => {
   const { document } = parseContract(`tenant: t\ndomain: null\nprice: {priceAmount: 1}\n${contractText([])}`)
   assert.equal(document['tenant'], 't')
   assert.equal(document['domain'], null)
@@ -55,7 +55,7 @@ test('D8: the defaults of the standard are filled in', () => {
   ])
 })
 
-test('D4: versions 3.0 and 3.1 of the standard are understood, others are not', () => {
+test('D4: versions 3.0 and 3.1 of the standard are supported, others are not', () => {
   for (const version of ['v3.0.0', 'v3.0.2', 'v3.1.0', 'v3.1.7']) parseContract(contractText([], version))
   for (const version of ['v2.2.2', 'v3.2.0', '3.1.0', 'v3.1', 'v4.0.0']) {
     assert.match(
@@ -68,7 +68,7 @@ test('D4: versions 3.0 and 3.1 of the standard are understood, others are not', 
     assert.match(valueError(text), /^contract\.yaml:1: a contract is a map/)
 })
 
-test('D4: a misspelt key is named with file, line and the key that was meant', () => {
+test('D4: a misspelt key is reported with file, line and the intended key', () => {
   assert.equal(
     propertyError('{name: a, logicalType: string, requird: true}'),
     'contract.yaml:9: unknown key "requird" in schema[0].properties[1]; did you mean "required"?',
@@ -85,7 +85,7 @@ test('D4: a misspelt key is named with file, line and the key that was meant', (
   assert.match(valueError(`${contractText([])}constructor: x\n`), /unknown key "constructor"/)
 })
 
-test('D4: wrong types of known keys are named, also where the service does not look', () => {
+test('D4: wrong types of known keys are reported, also where the service does not use them', () => {
   assert.match(valueError(`tags: x\n${contractText([])}`), /:1: tags must be a list, but is "x"/)
   assert.match(
     valueError(`name: 5\n${contractText([])}`),
@@ -106,7 +106,7 @@ test('D4: wrong types of known keys are named, also where the service does not l
   )
 })
 
-test('D4: what v3.0 leaves open stays open there', () => {
+test('D4: values that v3.0 does not restrict are not restricted here', () => {
   const more = 'team: [{name: x, phone: 1}]\nsupport: [{channel: c, url: u, topic: t}]\n'
   assert.match(valueError(more + contractText([])), /team\[0\]/)
   parseContract(more + contractText([], 'v3.0.2'))
@@ -314,7 +314,7 @@ test('D7: x-derived and x-inputs are read', () => {
   assert.match(fieldError('string', 'x-inputs: id'), /:9: .*x-inputs must be a list/)
 })
 
-test('the text of the contract is kept with it', () => {
+test('the contract keeps its text', () => {
   const text = contractText([])
   assert.equal(parseContract(text).text, text)
 })

@@ -16,7 +16,7 @@ function optionsChange(type: string, before: string, after: string): Record<stri
   return changeOf([`{name: a, logicalType: ${type}${before}}`], [`{name: a, logicalType: ${type}${after}}`])
 }
 
-test('D9: the same contract, another order and other descriptions are no change', () => {
+test('D9: an equal contract, another order and other descriptions are no change', () => {
   const a = '{name: a, logicalType: string, description: one}'
   const b = '{name: b, logicalType: integer}'
   assert.deepEqual(changeOf([a, b], [a, b]), {})
@@ -24,7 +24,7 @@ test('D9: the same contract, another order and other descriptions are no change'
   assert.deepEqual(optionsChange('string', '', ", x-editable-by: ['user:*'], x-derived: true"), {})
 })
 
-test('D9: added, removed, renamed and retyped properties are told apart', () => {
+test('D9: added, removed, renamed and retyped properties are distinguished', () => {
   const a = '{name: a, logicalType: string}'
   assert.deepEqual(changeOf([], [a]), { added: ['a'] })
   assert.deepEqual(changeOf([a], []), { removed: ['a'] })
@@ -36,7 +36,7 @@ test('D9: added, removed, renamed and retyped properties are told apart', () => 
   })
 })
 
-test('D9: unique is told on its own', () => {
+test('D9: a change of unique is reported separately', () => {
   assert.deepEqual(optionsChange('string', '', ', unique: true'), { uniqueAdded: ['a'] })
   assert.deepEqual(optionsChange('string', ', unique: true', ''), { uniqueRemoved: ['a'] })
 })
@@ -77,7 +77,7 @@ const TIGHTER: readonly (readonly [type: string, loose: string, tight: string])[
   ['object', ', properties: [{name: x}]', ', properties: [{name: x, required: true}]'],
 ]
 
-test('D9: what may refuse stored values is to be checked, what only allows more is not', () => {
+test('D9: a change that may refuse stored values is to be checked, one that only allows more is not', () => {
   for (const [type, loose, tight] of TIGHTER) {
     assert.deepEqual(optionsChange(type, loose, tight), { recheck: ['a'] }, `${type}:${loose} to${tight}`)
     assert.deepEqual(optionsChange(type, tight, loose), {}, `${type}:${tight} to${loose}`)

@@ -4,7 +4,7 @@ import { RE2JS } from 're2js'
 import { compilePattern } from './pattern.ts'
 import { patternSize } from './pattern-size.ts'
 
-test('the size of a pattern is about what it compiles to, and not less', () => {
+test('the size of a pattern is close to that of its compiled form, and not less', () => {
   const patterns = [
     'a',
     '^[A-Z]{2}-[0-9]+$',
@@ -30,13 +30,13 @@ test('the size of a pattern is about what it compiles to, and not less', () => {
   }
 })
 
-test('what is no pattern has a size too', () => {
+test('an invalid pattern has a size too', () => {
   for (const text of ['(', ')', '((', '))', '[', '[a', '{5}', 'a{5', '\\', '\\p{', '*', '|']) {
     assert.ok(Number.isFinite(patternSize(text)), text)
   }
 })
 
-test('a pattern that would compile to too much is refused before it is compiled', () => {
+test('a pattern whose compiled form is too large is refused before it is compiled', () => {
   for (const pattern of [
     'a{1000}'.repeat(6),
     `(${'a'.repeat(500)}){1000}`,

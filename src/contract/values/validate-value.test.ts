@@ -18,7 +18,7 @@ function nested(levels: number): unknown {
   return value
 }
 
-test('D6: each type takes its own values and no others', () => {
+test('D6: each type accepts its own values and no others', () => {
   const values = { text: 'a', whole: 1, part: 1.5, yes: true, list: [], map: {} }
   const takes: Record<string, readonly (keyof typeof values)[]> = {
     string: ['text'],
@@ -39,7 +39,7 @@ test('D6: each type takes its own values and no others', () => {
   }
 })
 
-test('D6: null is a fault of a required field only', () => {
+test('D6: null violates a required field only', () => {
   accepts(fieldWith('string'), null, undefined)
   refuses(fieldWith('string', 'required: true'), /^null, but a value is required$/, null, undefined)
 })
@@ -173,7 +173,7 @@ test('a pattern takes linear time', () => {
   )
 })
 
-test('D6: the formats of strings that the standard names are checked, others are not', () => {
+test('D6: the string formats that the standard defines are checked, others are not', () => {
   const cases: Record<string, readonly [good: readonly string[], bad: readonly string[]]> = {
     email: [
       ['a@example.com', 'a.b+c@x.example.org'],
@@ -211,7 +211,7 @@ test('D6: the formats of strings that the standard names are checked, others are
   }
 })
 
-test('D6: a text that is too long for its format is refused by its length, before anything looks through it', () => {
+test('D6: a text that is too long for its format is refused by its length, before it is searched', () => {
   const long: Record<string, string> = {
     email: `a@${'b.'.repeat(4_000_000)}`,
     hostname: 'a.'.repeat(4_000_000),
@@ -228,7 +228,7 @@ test('D6: a text that is too long for its format is refused by its length, befor
   accepts(fieldWith('string', 'logicalTypeOptions: {format: uri}'), image)
 })
 
-test('a value that a check cannot get through is refused, and nothing is thrown', () => {
+test('a value whose check cannot finish is refused, without an exception', () => {
   const value = Object.defineProperty({}, 'a', {
     enumerable: true,
     get: () => {
@@ -238,13 +238,13 @@ test('a value that a check cannot get through is refused, and nothing is thrown'
   refuses(fieldWith('object'), /^.* cannot be checked: Maximum call stack size exceeded$/, value)
 })
 
-test('D6: a closed list names what is allowed', () => {
+test('D6: a closed list contains the allowed values', () => {
   const rule = 'quality: [{metric: invalidValues, arguments: {validValues: [red, green]}, mustBe: 0}]'
   accepts(fieldWith('string', rule), 'red', null)
   refuses(fieldWith('string', rule), /^"blue" is not one of "red", "green"$/, 'blue')
 })
 
-test('D6: arrays and what is in them are checked', () => {
+test('D6: arrays and their items are checked', () => {
   const field = fieldWith(
     'array',
     'logicalTypeOptions: {minItems: 1, maxItems: 3, uniqueItems: true}, items: {logicalType: integer}',
@@ -328,7 +328,7 @@ test('D13: U+0000 and lone surrogates are refused anywhere, in keys too', () => 
   refuses(fieldWith('object'), /^at \.a: the key .*lone surrogate/, { a: { '\ud800': 1 } })
 })
 
-test('values are at most 100 levels deep, and deeper ones overflow nothing', () => {
+test('values are at most 100 levels deep, and deeper ones overflow no stack', () => {
   accepts(fieldWith('array'), nested(99))
   refuses(fieldWith('array'), /nested more than 100 levels deep/, nested(101), nested(100_001))
   refuses(fieldWith('object'), /nested more than 100 levels deep/, nested(100_000))
@@ -357,7 +357,7 @@ test('D14: an id is 1 to 512 characters, without control characters, commas and 
   refuses(id, /is not a string/, 1)
 })
 
-test('messages stay short whatever the value', () => {
+test('messages are short for any value', () => {
   const long = 'x'.repeat(1_000_000)
   refuses(fieldWith('integer'), /^"x{80}"… is not an integer$/, long)
   refuses(fieldWith('integer'), /^an object is not an integer$/, { [long]: long })

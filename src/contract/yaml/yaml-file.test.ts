@@ -21,7 +21,7 @@ test('values are those of YAML 1.2: dates and yes stay text', () => {
   assert.deepEqual(value, { a: '2024-01-01', b: 'yes', c: 12, d: [1, 1.5, null, null, true], e: null })
 })
 
-test('an empty file and a byte order mark are read', () => {
+test('an empty file and a file with a byte order mark are read', () => {
   assert.equal(parseYamlFile('', 'f.yaml').value, null)
   assert.deepEqual(parseYamlFile('\uFEFFa: 1', 'f.yaml').value, { a: 1 })
 })
@@ -50,7 +50,7 @@ test('fail names file and line', () => {
   assert.throws(() => yaml.fail(['b'], 'is wrong'), new ContractError('f.yaml:2: is wrong'))
 })
 
-test('what is no plain data is refused, with its line', () => {
+test('values other than plain data are refused with their line', () => {
   assert.match(valueError('a: 1\nb: 2\na: 3\n'), /^file\.yaml:3: the key a is there twice/)
   assert.match(valueError('a: 1\nb: [1'), /^file\.yaml:2: /)
   assert.match(valueError('a: 1\nb: .inf'), /^file\.yaml:2: Infinity is not a JSON number/)
@@ -71,7 +71,7 @@ test('a key __proto__ is an ordinary key', () => {
   assert.equal(({} as { polluted?: boolean }).polluted, undefined)
 })
 
-test('what takes long to read or fills the memory is refused', () => {
+test('a file that takes long to read or much memory is refused', () => {
   const tenfold = (name: string, of: string): string =>
     `${name}: &${name} [${Array(10).fill(of).join(', ')}]\n`
   const names = ['a', 'b', 'c', 'd', 'e', 'f']
@@ -95,13 +95,13 @@ test('what takes long to read or fills the memory is refused', () => {
   )
 })
 
-test('what aliases stand for may be as deep as what is written out', () => {
+test('expanded aliases may be as deep as written-out values', () => {
   const deep = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth)
   assert.doesNotThrow(() => parseYamlFile(`a: &a ${deep(98)}\nb: [*a]`, 'f.yaml'))
   assert.match(valueError(`a: &a ${deep(98)}\nb: [[[*a]]]`), /^file\.yaml:2: nested more than 100 levels/)
 })
 
-test('one anchor may be used any number of times, and again for something else', () => {
+test('an anchor may be used any number of times, and redefined', () => {
   const { value } = parseYamlFile(`a: &x 1\nb: [${'*x, '.repeat(300)}]\nc: &x 2\nd: *x`, 'f.yaml')
   assert.deepEqual(value, { a: 1, b: Array(300).fill(1), c: 2, d: 2 })
   assert.deepEqual(parseYamlFile('&k a: [1]\nb: *k', 'f.yaml').value, { a: [1], b: 'a' })
@@ -113,7 +113,7 @@ test('control characters are refused with their line, and so is text in UTF-16',
   assert.match(valueError(Buffer.from('a: 1', 'utf16le').toString()), /U\+0000.*UTF-8/)
 })
 
-test('the first fault is told, however many there are', () => {
+test('only the first error is reported', () => {
   assert.match(valueError(`a: "${'\\q'.repeat(1000)}"`), /^file\.yaml:1: Invalid escape sequence \\q$/)
   assert.match(valueError(']\n'.repeat(1000)), /^file\.yaml:1: /)
   assert.match(valueError('...\n'.repeat(1000)), /^file\.yaml:2: a second document/)

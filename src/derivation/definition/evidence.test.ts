@@ -24,7 +24,7 @@ test('D33: a kind cannot shadow a member that every provenance entry has', () =>
   )
 })
 
-test('the evidence in an entry is what its kind added', () => {
+test('the evidence in an entry is the evidence that its kind added', () => {
   const entry = { seq: 1, at: '', actor: 'a', source: 'http', cached: true, keeps: 3, url: 'u', tokens: 7 }
   assert.deepEqual(evidenceOf(entry), { url: 'u', tokens: 7 })
 })

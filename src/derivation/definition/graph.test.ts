@@ -17,7 +17,7 @@ function order(...derivations: Derivation[]): string[][] {
   return orderDerivations(derivations).map((level) => level.map(({ file }) => file))
 }
 
-test('D27: a derivation comes in a level after those whose targets are its inputs', () => {
+test('D27: a derivation is in a level after those whose targets are its inputs', () => {
   const levels = order(
     derivation('a-last.yaml', ['geo', 'price'], ['label']),
     derivation('b-price.yaml', ['geo'], ['price', 'tax']),
@@ -27,7 +27,7 @@ test('D27: a derivation comes in a level after those whose targets are its input
   assert.deepEqual(levels, [['c-geo.yaml', 'd-alone.yaml'], ['b-price.yaml'], ['a-last.yaml']])
 })
 
-test('no derivations are no levels, and independent ones one level in the given order', () => {
+test('no derivations make no levels, and independent ones make one level in the given order', () => {
   assert.deepEqual(order(), [])
   assert.deepEqual(order(derivation('b.yaml', ['x'], ['b']), derivation('a.yaml', ['x'], ['a'])), [
     ['b.yaml', 'a.yaml'],
@@ -40,7 +40,7 @@ test('D20: two derivations for one target are a ContractError that names both fi
   assert.throws(act, /^Error: derivations\/a\.yaml and derivations\/b\.yaml both have the target "y"/)
 })
 
-test('D20: a cycle is named field by field, with its files and without those that only lead to it', () => {
+test('D20: a cycle is reported field by field, with its files and without derivations that only lead to it', () => {
   const act = (): unknown =>
     order(
       derivation('lead-in.yaml', ['a'], ['z']),

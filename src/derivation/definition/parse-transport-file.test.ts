@@ -23,7 +23,7 @@ for (const text of [
   "hosts: {'*': }\n",
   'hosts: {h: {retries: }}',
 ]) {
-  test(`a file that says nothing leaves the defaults: ${JSON.stringify(text)}`, () => {
+  test(`an empty file keeps the defaults: ${JSON.stringify(text)}`, () => {
     const policies = parse(text)
     assert.deepEqual(policies.forUrl('https://h/'), DEFAULT_HOST_POLICY)
     assert.equal(policies.maxConcurrency, DEFAULT_HOST_POLICY.concurrency)
@@ -46,7 +46,7 @@ for (const [setting, expected] of [
   ['cost_per_call: 0', { costPerCall: 0 }],
   ['cost_per_call: 0.0004', { costPerCall: 0.0004 }],
 ] as const) {
-  test(`${setting} is understood`, () => {
+  test(`${setting} is accepted`, () => {
     assert.deepEqual(policyOf(setting), { ...DEFAULT_HOST_POLICY, ...expected })
   })
 }
@@ -151,7 +151,7 @@ hosts:
   münchen.example: { retries: 9 }
 `
 
-test('host:port beats host beats *, and what one does not say comes from the next', () => {
+test('host:port overrides host, which overrides *; missing settings are inherited', () => {
   const policies = parse(LAYERS)
   const general = { ...DEFAULT_HOST_POLICY, concurrency: 2, retries: 1, timeoutMs: 5000 }
   const api = { ...general, retries: 2, costPerCall: 0.5 }
@@ -175,7 +175,7 @@ test('host:port beats host beats *, and what one does not say comes from the nex
   }
 })
 
-test('the highest concurrency of any host counts the general one', () => {
+test('the highest concurrency of any host includes the general one', () => {
   assert.equal(parse(LAYERS).maxConcurrency, 20)
   assert.equal(parse('hosts: {h: {concurrency: 2}}').maxConcurrency, DEFAULT_HOST_POLICY.concurrency)
   assert.equal(parse("hosts: {'*': {concurrency: 3}, h: {retries: 1}}").maxConcurrency, 3)

@@ -49,7 +49,7 @@ for (const [template, message] of [
   })
 }
 
-test('D23: a header template takes {{ env.NAME }}, and a field called env is still a field', () => {
+test('D23: a header template accepts {{ env.NAME }}, and a field called env is still a field', () => {
   assert.deepEqual(parseHeaderTemplate('Bearer {{env.API_KEY}} {{ env }}', scope), [
     'Bearer ',
     { env: 'API_KEY' },
@@ -59,7 +59,7 @@ test('D23: a header template takes {{ env.NAME }}, and a field called env is sti
   assert.throws(() => parseHeaderTemplate('{{ env.2X }}', scope), /malformed/)
 })
 
-test('the fields of a template are told once each, in order', () => {
+test('the fields of a template are listed once each, in order', () => {
   assert.deepEqual(fieldsOf(parseTemplate('{{ env }}{{ city }}{{ env }}', scope)), ['env', 'city'])
 })
 
@@ -69,7 +69,7 @@ test('D21: a value is percent-encoded byte by byte outside A-Za-z0-9-._~', () =>
   assert.equal(percentEncode('ü€😀\n'), '%C3%BC%E2%82%AC%F0%9F%98%80%0A')
 })
 
-test('D21: the text of a value is a string as it is and the JSON of anything else', () => {
+test('D21: the text of a string value is the string, that of any other value is its JSON', () => {
   assert.equal(plainText('a "b"'), 'a "b"')
   assert.equal(plainText(1.5), '1.5')
   assert.equal(plainText(false), 'false')
@@ -77,7 +77,7 @@ test('D21: the text of a value is a string as it is and the JSON of anything els
   assert.equal(plainText({ a: null }), '{"a":null}')
 })
 
-test('a field without a value in the record is null, whatever objects inherit', () => {
+test('a field without a value in the record is null, also if its name is an inherited member of objects', () => {
   assert.equal(inputValue({}, 'constructor'), null)
   assert.equal(inputValue({ city: 0 }, 'city'), 0)
 })

@@ -43,7 +43,7 @@ export function testKind(name: string, start: () => Promise<KindUnderTest>): voi
     })
   }
 
-  kindTest('has the name that files call it by', ({ kind }) => assert.equal(kind.name, name))
+  kindTest('has the name that files use for it', ({ kind }) => assert.equal(kind.name, name))
 
   kindTest('D20: refuses unknown keys with file and line', (subject) => {
     const line = subject.file.trimEnd().split('\n').length + 1
@@ -79,7 +79,7 @@ export function testKind(name: string, start: () => Promise<KindUnderTest>): voi
     assert.notEqual(hashOf(edited, subject.good.inputs), hash)
   })
 
-  kindTest('estimates what a computation costs, and never settles more', async (subject) => {
+  kindTest('estimates the cost of a computation, and never settles more', async (subject) => {
     const derivation = parse(subject, subject.file)
     const estimate = derivation.kind.estimate(planOf(derivation, subject.good.inputs), DEFAULT_HOST_POLICIES)
     assert.ok(estimate === null || estimate >= 0)
@@ -90,7 +90,7 @@ export function testKind(name: string, start: () => Promise<KindUnderTest>): voi
     assert.ok(cost >= 0 && (estimate === null || cost <= estimate), `${cost} of ${estimate}`)
   })
 
-  kindTest('is refused where one of its resources is, and only there', (subject) => {
+  kindTest('is refused exactly if one of its resources is', (subject) => {
     const { resources, refusal } = parse(subject, subject.file)
     assert.equal(refusal, null)
     assert.ok(resources.every((resource) => resource.name !== ''))
@@ -99,7 +99,7 @@ export function testKind(name: string, start: () => Promise<KindUnderTest>): voi
     assert.equal(refused.refusal, first === undefined ? null : `no ${first.type} ${first.name}`)
   })
 
-  kindTest('D22: is blocked when a value that the request needs is null', (subject) => {
+  kindTest('D22: is blocked if a value that the request needs is null', (subject) => {
     if (subject.blocked === null) return
     const { inputs, field } = subject.blocked
     const { kind, spec } = parse(subject, subject.file)
@@ -107,7 +107,7 @@ export function testKind(name: string, start: () => Promise<KindUnderTest>): voi
   })
 
   kindTest(
-    'D22, D32: declares the inputs that its requests need, and is blocked where one of them is null',
+    'D22, D32: declares the inputs that its requests need, and is blocked if one of them is null',
     (subject) => {
       const { kind, spec, inputs, requiredInputs } = parse(subject, subject.file)
       if (subject.blocked !== null) assert.ok(requiredInputs.includes(subject.blocked.field))
@@ -143,7 +143,7 @@ export function testKind(name: string, start: () => Promise<KindUnderTest>): voi
   )
 
   kindTest(
-    'tells once that a call goes out, whatever comes of it, and not when it is stopped before',
+    'reports once that a call is sent, whatever its result, and not if it is stopped before',
     async (subject) => {
       const derivation = parse(subject, subject.file)
       let sent = 0
@@ -158,7 +158,7 @@ export function testKind(name: string, start: () => Promise<KindUnderTest>): voi
     },
   )
 
-  kindTest('H7: answers with a failure, and does not throw, when the far end fails', async (subject) => {
+  kindTest('H7: returns a failure, and does not throw, if the host fails', async (subject) => {
     const derivation = parse(subject, subject.file)
     const outcome = await run(derivation, subject.failing)
     assert.ok(!outcome.ok, JSON.stringify(outcome))
@@ -166,7 +166,7 @@ export function testKind(name: string, start: () => Promise<KindUnderTest>): voi
     assert.equal(outcome.error.request, planOf(derivation, subject.failing).request)
   })
 
-  kindTest('computes in a batch what it computes alone', async (subject) => {
+  kindTest('computes in a batch the same values as one by one', async (subject) => {
     const derivation = parse(subject, subject.file)
     const { kind, spec } = derivation
     if (kind.runBatch === undefined) return

@@ -3,7 +3,7 @@ import { getEventListeners } from 'node:events'
 import { test } from 'node:test'
 import { AbortWatch } from './abort-watch.ts'
 
-test('all who wait on a signal are told, in their order, and with one listener', () => {
+test('all waiting calls are notified, in order, with one listener', () => {
   const watch = new AbortWatch()
   const [controller, other] = [new AbortController(), new AbortController()]
   const told: string[] = []
@@ -20,7 +20,7 @@ test('all who wait on a signal are told, in their order, and with one listener',
   assert.deepEqual(told, ['first', 'second', 'other'])
 })
 
-test('who is told may take others away', () => {
+test('a callback may remove others', () => {
   const watch = new AbortWatch()
   const controller = new AbortController()
   const told: string[] = []
@@ -34,7 +34,7 @@ test('who is told may take others away', () => {
   assert.deepEqual(told, ['first'])
 })
 
-test('nothing is left on a signal that nobody waits on', () => {
+test('no listener is left on a signal without waiting calls', () => {
   const watch = new AbortWatch()
   const { signal } = new AbortController()
   const callbacks = [1, 2, 3].map(() => (): void => assert.fail('nobody waits'))

@@ -89,7 +89,7 @@ for (const [calls, perMs] of [
     }
   })
 
-  test(`of ${calls} in ${perMs} ms no less than ${perMs === 1000 ? 89 : 94} % are reached, although timers are up to 2 ms late`, () => {
+  test(`of ${calls} in ${perMs} ms at least ${perMs === 1000 ? 89 : 94} % are reached, although timers are up to 2 ms late`, () => {
     const random = seeded(1)
     const tries = 5 * calls + 20
     const times = arrivals(limiterOf(calls, perMs), tries, {
@@ -105,7 +105,7 @@ for (const [calls, perMs] of [
   })
 }
 
-test('without a limit nobody waits', () => {
+test('without a limit no call waits', () => {
   const limiter = new RateLimiter()
   for (let index = 0; index < 1000; index += 1) {
     assert.equal(limiter.wait(0), 0)
@@ -113,7 +113,7 @@ test('without a limit nobody waits', () => {
   }
 })
 
-test('tries that do not go out use the limit up; how long to wait is then not known', () => {
+test('unsent tries use the limit up; the time to wait is then unknown', () => {
   const limiter = limiterOf(2, 1000)
   for (const now of [0, 2000]) {
     assert.equal(limiter.wait(now), 0)
@@ -125,7 +125,7 @@ test('tries that do not go out use the limit up; how long to wait is then not kn
   assert.equal(limiter.wait(61_100), 0)
 })
 
-test('another limit holds from the last start on', () => {
+test('a new limit applies from the last start on', () => {
   const limiter = limiterOf(1, 3_600_000)
   limiter.start(0)
   limiter.sent(0)
@@ -137,7 +137,7 @@ test('another limit holds from the last start on', () => {
   assert.equal(limiter.wait(50), 0)
 })
 
-test('what is over is cleared away in a long run, and the limit holds on', () => {
+test('old tries are removed in a long run, and the limit still holds', () => {
   const times = arrivals(limiterOf(5, 1000), 20_000, { late: () => 0, connect: () => 0, travel: () => 0 })
   assert.equal(mostWithin(times, 1000), 5)
 })

@@ -67,7 +67,7 @@ class Line {
   }
 }
 
-test('as many as the policy allows are under way, and an edited policy holds at once', async (t) => {
+test('concurrency follows the policy, and an edited policy applies at once', async (t) => {
   const line = new Line(t, { concurrency: 2 })
   for (const name of ['a', 'b', 'c', 'd', 'e', 'f']) await line.join(name)
   line.saw('a', 'b')
@@ -83,7 +83,7 @@ test('as many as the policy allows are under way, and an edited policy holds at 
   line.saw('f')
 })
 
-test('a rate holds, on the clock, to the millisecond', async (t) => {
+test('a rate holds to the millisecond of the clock', async (t) => {
   const line = new Line(t, { concurrency: 256, rateLimit: { calls: 10, perMs: 1000 } })
   for (let index = 0; index < 30; index += 1) await line.join(String(index))
   const starts: number[] = []
@@ -98,7 +98,7 @@ test('a rate holds, on the clock, to the millisecond', async (t) => {
   }
 })
 
-test('timers that come late do not keep 1000/s from being reached', async (t) => {
+test('late timers do not prevent a rate of 1000/s', async (t) => {
   const line = new Line(t, { concurrency: 256, rateLimit: { calls: 1000, perMs: 1000 } })
   for (let index = 0; index < 1000; index += 1) {
     void line.join(String(index)).then(() => line.end(String(index)))
@@ -112,7 +112,7 @@ test('timers that come late do not keep 1000/s from being reached', async (t) =>
   assert.ok(line.log.length >= 990, String(line.log.length))
 })
 
-test('a place in the rate is used up until the request has gone out', async (t) => {
+test('a slot of the rate is used up until the request is sent', async (t) => {
   const line = new Line(t, { rateLimit: { calls: 1, perMs: 1000 } })
   await line.join('connecting', { sent: false })
   await line.join('next')
@@ -125,7 +125,7 @@ test('a place in the rate is used up until the request has gone out', async (t) 
   line.saw('next')
 })
 
-test('who waits to be tried again takes up no place, and comes first when the time is there', async (t) => {
+test('a call that waits for a retry uses no permit, and starts first when it is due', async (t) => {
   const line = new Line(t, { concurrency: 1 })
   for (const order of [1, 2, 3]) await line.join(`new ${order}`, { order })
   await line.join('again', { order: 0, wait: 500 })
@@ -139,7 +139,7 @@ test('who waits to be tried again takes up no place, and comes first when the ti
   line.saw('again')
 })
 
-test('a pause holds everybody up until its end; a shorter one does not end it', async (t) => {
+test('a pause delays all calls until its end; a shorter one does not end it', async (t) => {
   const line = new Line(t, { retries: 1 })
   await line.join('before')
   line.queue.pause(2000, 429)
@@ -153,7 +153,7 @@ test('a pause holds everybody up until its end; a shorter one does not end it', 
   line.saw('a', 'b')
 })
 
-test('a host that wants to be left alone for more than an hour: all are turned away, after a minute one may see', async (t) => {
+test('a pause of more than an hour refuses all calls; after a minute one call tests the host', async (t) => {
   const line = new Line(t, { retries: 1, concurrency: 1 })
   for (const name of ['under way', 'waiting']) await line.join(name)
   await line.join('in backoff', { wait: 10_000 })
@@ -173,7 +173,7 @@ test('a host that wants to be left alone for more than an hour: all are turned a
   line.saw('third: 503')
 })
 
-test('the one who sees that the host is back lets all others in; one let in before the pause does not', async (t) => {
+test('the call that finds the host responding ends the pause; one that started before the pause does not', async (t) => {
   const line = new Line(t, { retries: 1 })
   await line.join('before')
   line.queue.pause(2 * HOUR, 429)
@@ -187,7 +187,7 @@ test('the one who sees that the host is back lets all others in; one let in befo
   line.saw('probe', 'b', 'c')
 })
 
-test('while the one who is to see is refused again, nobody else is let in', async (t) => {
+test('while the testing call is refused again, no other starts', async (t) => {
   const line = new Line(t, { retries: 1 })
   line.queue.pause(2 * HOUR, 429)
   await line.pass(60_000)
@@ -197,7 +197,7 @@ test('while the one who is to see is refused again, nobody else is let in', asyn
   line.saw('probe', 'a: 503')
 })
 
-test('what a host has said is forgotten after an hour, and a shorter pause then counts', async (t) => {
+test('a pause expires after an hour, and a shorter pause then counts', async (t) => {
   const line = new Line(t, { retries: 1 })
   line.queue.pause(20 * HOUR, 429)
   await line.pass(HOUR)
@@ -210,7 +210,7 @@ test('what a host has said is forgotten after an hour, and a shorter pause then 
   line.saw('c')
 })
 
-test('one more request of a try waits for the rate alone, and before all who have not been let in', async (t) => {
+test('a further request of a try waits for the rate only, and before all calls without a permit', async (t) => {
   const line = new Line(t, { concurrency: 1, rateLimit: { calls: 10, perMs: 1000 } })
   for (const name of ['a', 'b']) await line.join(name)
   const seen: string[] = []
@@ -228,7 +228,7 @@ test('one more request of a try waits for the rate alone, and before all who hav
   line.saw('b')
 })
 
-test('one more request that does not go out uses up its place in the rate until the try is over', async (t) => {
+test('a further request that is not sent uses up its slot until the try has ended', async (t) => {
   const line = new Line(t, { rateLimit: { calls: 1, perMs: 1000 } })
   await line.join('a')
   void line.turns.get('a')?.another(new AbortController().signal)
@@ -241,7 +241,7 @@ test('one more request that does not go out uses up its place in the rate until 
   line.saw('b')
 })
 
-test('who aborts the wait for one more request is gone at once, with listener, place and timer', async (t) => {
+test('an aborted wait for a further request ends at once, with its listener, slot and timer', async (t) => {
   const line = new Line(t, { rateLimit: { calls: 1, perMs: 1000 } })
   await line.join('a')
   const cleared = t.mock.method(globalThis, 'clearTimeout')
@@ -257,14 +257,14 @@ test('who aborts the wait for one more request is gone at once, with listener, p
   line.saw('a', 'b')
 })
 
-test('where nothing is retried there is no pause', async (t) => {
+test('without retries there is no pause', async (t) => {
   const line = new Line(t, { retries: 0 })
   line.queue.pause(2 * HOUR, 429)
   await line.join('a')
   line.saw('a')
 })
 
-test('who aborts is gone at once, with listener, place and timer', async (t) => {
+test('an aborted wait ends at once, with its listener, permit and timer', async (t) => {
   const line = new Line(t, { concurrency: 1, retries: 1 })
   const cleared = t.mock.method(globalThis, 'clearTimeout')
   const controller = new AbortController()
@@ -283,7 +283,7 @@ test('who aborts is gone at once, with listener, place and timer', async (t) => 
   line.saw('stays')
 })
 
-test('a turn that ends without having been sent counts in the rate all the same, and but once', async (t) => {
+test('a permit that ends unsent counts towards the rate, and once', async (t) => {
   const line = new Line(t, { rateLimit: { calls: 1, perMs: 1000 } })
   await line.join('refused', { sent: false })
   await line.join('next')
@@ -300,7 +300,7 @@ test('a turn that ends without having been sent counts in the rate all the same,
   line.saw('after')
 })
 
-test('closing lets everybody in', async (t) => {
+test('closing starts all calls', async (t) => {
   const line = new Line(t, { concurrency: 1, retries: 1, rateLimit: { calls: 1, perMs: HOUR } })
   await line.join('a')
   await line.join('b', { wait: 1000 })
@@ -310,7 +310,7 @@ test('closing lets everybody in', async (t) => {
   line.saw('a', 'b', 'c')
 })
 
-test('calls that are ended by one signal take no other with them, though one is due', async (t) => {
+test('calls that one signal ends do not start others, though one is due', async (t) => {
   const line = new Line(t)
   const run = new AbortController()
   await line.join('a', { wait: 100, signal: run.signal })

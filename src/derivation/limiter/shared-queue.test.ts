@@ -51,7 +51,7 @@ class SharedLine {
   }
 }
 
-test('calls wait until the share has a place, and a place that is free again is the next one', async () => {
+test('calls wait until the share has a permit, and a released permit is used next', async () => {
   const line = new SharedLine()
   for (const name of ['a', 'b', 'c']) await line.join(name)
   line.saw()
@@ -64,7 +64,7 @@ test('calls wait until the share has a place, and a place that is free again is 
   assert.equal(line.share.listener.waiting(), 1)
 })
 
-test('the limits of the newest policy are those of the share, a rate as moments evenly spaced', () => {
+test('the limits of the newest policy are those of the share, a rate as evenly spaced slots', () => {
   const line = new SharedLine({ concurrency: 3, rateLimit: { calls: 10, perMs: 1000 } })
   assert.deepEqual(line.share.limits, { concurrency: 3, rate: { spacingMs: 111, playMs: 50 } })
   line.queue.adopt({ ...DEFAULT_HOST_POLICY, concurrency: 5 })
@@ -74,14 +74,14 @@ test('the limits of the newest policy are those of the share, a rate as moments 
   assert.deepEqual(share.limits, { concurrency: 8, rate: null })
 })
 
-test('a share never lets in more than the policy allows', async () => {
+test('a share never starts more than the policy allows', async () => {
   const line = new SharedLine({ concurrency: 2 })
   for (const name of ['a', 'b', 'c']) await line.join(name)
   await line.give(10)
   line.saw('a', 'b')
 })
 
-test('who aborts the wait for a share, for a place or a moment, is gone at once', async () => {
+test('an aborted wait for a share, for a permit or a slot, ends at once', async () => {
   for (const places of [0, 1]) {
     const line = new SharedLine()
     line.share.places = places
@@ -96,7 +96,7 @@ test('who aborts the wait for a share, for a place or a moment, is gone at once'
   }
 })
 
-test('what the host told another process counts here, as long as it is left, and so does its end', async () => {
+test('a pause that the host asked of another process applies here, and so does its end', async () => {
   const line = new SharedLine({ retries: 1 })
   line.share.places = 8
   line.share.listener.onPause({ status: 429, askedMs: 5000, leftMs: 1000 })
@@ -112,13 +112,13 @@ test('what the host told another process counts here, as long as it is left, and
   assert.deepEqual(line.share.told, ['join here'])
 })
 
-test('what the host says here is told to the others', () => {
+test('a pause that the host asks for here is reported to the others', () => {
   const line = new SharedLine({ retries: 1 })
   line.queue.pause(2000, 429)
   assert.deepEqual(line.share.told, ['join here', 'pause 2000 429'])
 })
 
-test('closing lets everybody in who waits for a share, and leaves it', async () => {
+test('closing starts all calls that wait for a share, and leaves the share', async () => {
   const line = new SharedLine()
   line.share.slotWaitMs = Infinity
   await line.join('a')
@@ -157,7 +157,7 @@ async function farWith(t: TestContext, share: StubShare): Promise<Far> {
   }
 }
 
-test('a request whose moment is over does not go out; it takes another, on the connection that it has', async (t) => {
+test('a request whose slot has passed is not sent; it takes another slot, on the same connection', async (t) => {
   const share = new StubShare()
   share.places = 1
   share.over.push(true, true, false)
@@ -171,7 +171,7 @@ test('a request whose moment is over does not go out; it takes another, on the c
   assert.equal(share.places, 1)
 })
 
-test('a redirect within the host takes a moment too, and another if that is over', async (t) => {
+test('a redirect within the host takes a slot too, and another if that has passed', async (t) => {
   const share = new StubShare()
   share.places = 1
   share.over.push(false, true, true, false)
@@ -181,7 +181,7 @@ test('a redirect within the host takes a moment too, and another if that is over
   assert.deepEqual(share.over, [])
 })
 
-test('processes that share a host share no other: each origin is joined once', async (t) => {
+test('processes share each origin separately: it is joined once', async (t) => {
   const share = new StubShare()
   share.places = 8
   const far = await farWith(t, share)

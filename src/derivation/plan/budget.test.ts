@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Budget, mostPossible, Prices } from './budget.ts'
 
-test('a call begins as long as neither bound would be exceeded, and only then counts', () => {
+test('a call begins if neither bound would be exceeded, and only then counts', () => {
   const calls = new Budget({ maxCalls: 2, maxCost: null })
   assert.deepEqual(
     [1, 1, 1].map((price) => calls.begin(price)),
@@ -18,7 +18,7 @@ test('a call begins as long as neither bound would be exceeded, and only then co
   assert.equal(new Budget({ maxCalls: 0, maxCost: null }).begin(0), false)
 })
 
-test('sums of money have no dust, so that what exactly fits a bound fits', () => {
+test('sums of money are exact, so that a call that exactly reaches a bound begins', () => {
   const budget = new Budget({ maxCalls: null, maxCost: 0.3 })
   assert.deepEqual(
     [0.1, 0.1, 0.1, 0.1].map((price) => budget.begin(price)),
@@ -32,7 +32,7 @@ test('sums of money have no dust, so that what exactly fits a bound fits', () =>
   assert.deepEqual([thirds.begin(1 / 3), thirds.begin(1 / 3), thirds.cost], [true, true, 0.666666667])
 })
 
-test('the actual amount of a call replaces its estimate, and bounds hold for the sum of both', () => {
+test('the actual cost of a call replaces its estimate, and bounds apply to the sum of both', () => {
   const budget = new Budget({ maxCalls: null, maxCost: 0.3 })
   assert.deepEqual(
     [budget.begin(0.1), budget.begin(0.1), budget.begin(0.1), budget.begin(0.1)],
@@ -61,7 +61,7 @@ test('a call is short of money only while a reservation that may free some is op
   assert.deepEqual([budget.begin(0.1), budget.begin(0.1), budget.isShort(0.3)], [true, true, false])
 })
 
-test('actual amounts that all differ add up exactly', () => {
+test('actual costs that all differ add up exactly', () => {
   const prices = new Prices()
   for (let count = 0; count < 1000; count += 1) {
     prices.add(0.01)
@@ -72,7 +72,7 @@ test('actual amounts that all differ add up exactly', () => {
   assert.deepEqual([prices.count, prices.sum, prices.unpriced], [1000, 0.04995, 1])
 })
 
-test('the most calls that bounds have room for are the cheapest, the most dollars are the dearest', () => {
+test('the most calls within bounds are the cheapest ones, the most dollars the dearest', () => {
   const prices = [
     [5, 1],
     [0.1, 10],

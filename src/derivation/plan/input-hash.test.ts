@@ -11,7 +11,7 @@ const parts = {
   hashed: { url: 'https://api.example.com/r?q=8000', body: { b: [1, 'x'], a: null } },
 }
 
-test('D24: the input hash is the SHA-256 of the canonical JSON, written out here by hand', () => {
+test('D24: the input hash is the SHA-256 of the canonical JSON, written out here', () => {
   const canonical =
     '{"body":{"a":null,"b":[1,"x"]},' +
     `"derivation":"${'ab'.repeat(32)}",` +
@@ -21,7 +21,7 @@ test('D24: the input hash is the SHA-256 of the canonical JSON, written out here
   assert.equal(inputHash(parts), expected)
 })
 
-test('D24: the input hash of a known request is a known text', () => {
+test('D24: the input hash of a known request is a known value', () => {
   const known = inputHash({
     derivationSha256: '0'.repeat(64),
     inputs: { city: 'Bern' },
@@ -56,7 +56,7 @@ test('H4: each part changes the input hash', () => {
   assert.equal(new Set(hashes).size, hashes.length)
 })
 
-test('D24: members of another kind are put in canonical order between those that every object has', () => {
+test('D24: members of another kind are put in canonical order among the common ones', () => {
   const hashed = { z: 1, derivation2: true, inputs2: [], a: { d: 1, c: 2 }, j: 'x', É: null }
   const canonical =
     '{"a":{"c":2,"d":1},"derivation":"ab","derivation2":true,"inputs":{"x":1},"inputs2":[],"j":"x","z":1,"É":null}'

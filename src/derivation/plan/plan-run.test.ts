@@ -42,7 +42,7 @@ const LEFT = { compute: 0, cached: 0 }
 /** One call that a kept response replaces. */
 const KEPT = { calls: 1, oldest: KEPT_AT, newest: KEPT_AT }
 
-test('a plan counts the cells of each target by what becomes of them, equal calls once, and changes nothing', async () => {
+test('a plan counts the cells of each target by their outcome, equal calls once, and changes nothing', async () => {
   const sheet = new PlanSheet({ file: 'bc', targets: ['b', 'c'], inputs: ['x'], price: 0.25 })
   sheet.store.write('known', { x: 'known' })
   await sheet.run()
@@ -88,7 +88,7 @@ test('a plan counts the cells of each target by what becomes of them, equal call
   assert.equal(await sheet.run(), 3)
 })
 
-test('D25: cells whose inputs are as at their last computation are left alone, in a plan too', async () => {
+test('D25: cells with the inputs of their last computation are skipped, in a plan too', async () => {
   const sheet = new PlanSheet(B)
   sheet.store.write('1', { x: 'one' })
   await sheet.run()
@@ -98,7 +98,7 @@ test('D25: cells whose inputs are as at their last computation are left alone, i
   assert.deepEqual((await sheet.plan()).targets, { b: { ...LEFT, skipped: 1 } })
 })
 
-test('D26: a cached value that the contract has come to refuse counts as a call', async () => {
+test('D26: a cached value that the present contract refuses counts as a call', async () => {
   const sheet = new PlanSheet(B)
   sheet.store.write('1', { x: 'long' })
   await sheet.run()
@@ -112,7 +112,7 @@ test('D26: a cached value that the contract has come to refuse counts as a call'
   })
 })
 
-test('where inputs are computed in the run each record is a call of its own, an upper bound, also two steps away', async () => {
+test('if the run computes inputs, each record counts as one call, an upper bound, also two steps away', async () => {
   const sheet = new PlanSheet(B, C, D)
   for (const id of ['1', '2', '3']) sheet.store.write(id, { x: 'same' })
   assert.deepEqual(await sheet.plan(), {
@@ -147,7 +147,7 @@ test('where inputs are computed in the run each record is a call of its own, an 
   })
 })
 
-test('D22: a record whose call is blocked by another input than the computed one is certain to be left alone', async () => {
+test('D22: a record that an input other than the computed one blocks is certainly skipped', async () => {
   const sheet = new PlanSheet(B, { file: 'e', targets: ['e'], inputs: ['b', 'y'] })
   sheet.store.write('1', { x: 'one' })
   assert.deepEqual(await sheet.plan(), {
@@ -163,7 +163,7 @@ test('D22: a record whose call is blocked by another input than the computed one
   assert.deepEqual((await sheet.plan()).calls, 2)
 })
 
-test('a call whose inputs make no plan yet has the price of one with stand-ins', async () => {
+test('a call whose inputs make no plan yet has the price of one with placeholders', async () => {
   const sheet = new PlanSheet(B, { file: 'e', targets: ['e'], inputs: ['b', 'y'], price: 7 })
   sheet.store.write('no value', { x: 'one', y: 'two' })
   sheet.store.write('a value that makes no request', { x: 'one', y: 'two', b: '..' })
@@ -172,7 +172,7 @@ test('a call whose inputs make no plan yet has the price of one with stand-ins',
   assert.deepEqual((await sheet.plan()).cost, 0.1 + 3 * 7)
 })
 
-test('D27: what is computed from cells that fail without a call is left alone', async () => {
+test('D27: cells computed from cells that fail without a call are skipped', async () => {
   const sheet = new PlanSheet(B, { ...C, needed: [] }, { ...D, needed: [] })
   sheet.store.write('1', { x: '..' })
   assert.deepEqual(await sheet.plan(), {
@@ -184,7 +184,7 @@ test('D27: what is computed from cells that fail without a call is left alone', 
   assert.equal(await sheet.run(), 0)
 })
 
-test('D27: a fresh cell with one input that fails and one that is computed may become stale, which is not certain', async () => {
+test('D27: a fresh cell with one failing and one computed input may become stale, which is uncertain', async () => {
   const sheet = new PlanSheet(
     { file: 'a', targets: ['a'], inputs: ['x'] },
     { file: 'b', targets: ['b'], inputs: ['y'] },
@@ -204,7 +204,7 @@ test('D27: a fresh cell with one input that fails and one that is computed may b
   assert.equal(await sheet.run({ records: [2] }), 2)
 })
 
-test('with only, cells in that state are planned, and fresh cells that become stale just with stale', async () => {
+test('with only, cells in that state are planned, and fresh cells that become stale only with stale', async () => {
   const sheet = new PlanSheet(B, C)
   for (const id of ['fresh', 'failed', 'both']) sheet.store.write(id, { x: id })
   await sheet.run()
@@ -253,7 +253,7 @@ test('with only missing, a stale cell that shares its call with a missing one is
   assert.deepEqual([targets['b']?.compute, targets['c']?.compute, targets['cc']?.compute], [1, 0, 1])
 })
 
-test('bounds leave cells out in the order of the run, and what is computed from those', async () => {
+test('bounds exclude cells in the order of the run, and the cells computed from them', async () => {
   const sheet = new PlanSheet(
     B,
     { ...C, needed: [] },
@@ -285,14 +285,14 @@ test('bounds leave cells out in the order of the run, and what is computed from 
   }
 })
 
-test('calls of which nobody has said what they cost are counted apart in a plan', async () => {
+test('calls without a price are counted separately in a plan', async () => {
   const sheet = new PlanSheet({ ...B, price: null }, { ...C, inputs: ['x'], needed: [] })
   for (const id of ['1', '2']) sheet.store.write(id, { x: id })
   const { calls, cost, unpricedCalls } = await sheet.plan()
   assert.deepEqual([calls, cost, unpricedCalls], [4, 1, 2])
 })
 
-test('an upper bound stays one where calls that are not made leave room for cheaper ones', async () => {
+test('an upper bound remains one if calls that are not made allow cheaper ones', async () => {
   const sheet = new PlanSheet(B, C, D)
   const others = Array.from({ length: 10 }, (_, index) => `r${index}`)
   sheet.store.write('first', { x: 'first' })
@@ -308,7 +308,7 @@ test('an upper bound stays one where calls that are not made leave room for chea
   assert.deepEqual([plan.calls, plan.cost, plan.atMost], [6, 0.65, true])
 })
 
-test('an upper bound stays one where there is room after all for a cell that others are computed from', async () => {
+test('an upper bound remains one if a cell with dependants is within the bounds after all', async () => {
   const sheet = new PlanSheet(B, C, { ...D, price: 0 })
   sheet.store.write('first', { x: 'first' })
   sheet.store.write('cached', { b: '<first>' })
@@ -322,14 +322,14 @@ test('an upper bound stays one where there is room after all for a cell that oth
   assert.ok(plan.calls >= 4, `${plan.calls} planned`)
 })
 
-test('a plan is of one hash for equal calls also where thousands of records lie between them', async () => {
+test('equal calls are planned with one hash also with thousands of records between them', async () => {
   const sheet = new PlanSheet(B)
   for (let index = 0; index < 700; index += 1) sheet.store.write(`${index}`, { x: `${index % 300}` })
   assert.deepEqual([(await sheet.plan()).calls, await sheet.run()], [300, 300])
   assert.deepEqual([(await sheet.plan({ force: true })).calls, await sheet.run({ force: true })], [300, 300])
 })
 
-test('planning lets others have their turn, and ends when it is told to', async () => {
+test('planning yields to other work, and ends when its signal aborts', async () => {
   const sheet = new PlanSheet(B)
   for (let index = 0; index < 1000; index += 1) sheet.store.write(`${index}`, { x: 'same' })
   const stopping = new AbortController()
@@ -349,7 +349,7 @@ test('planning lets others have their turn, and ends when it is told to', async 
   await assert.rejects(planning, /enough/)
 })
 
-test('a value that only some targets of a call get makes no difference to its plan', async () => {
+test('a value that only some targets of a call get does not change its plan', async () => {
   const sheet = new PlanSheet({ file: 'bc', targets: ['b', 'c'], inputs: ['x'] })
   sheet.kind.answer = () => ({
     values: { b: ok('good'), c: err({ reason: 'malformed_json', request: 'bc' }) },
@@ -374,7 +374,7 @@ function refusable(spec: TestSpec): TestSpec & { refuse(): void } {
   }
 }
 
-test('calls that are refused are not counted; the cache is used all the same, and nothing is computed from what fails', async () => {
+test('refused calls are not counted; the cache is still used, and nothing is computed from failing cells', async () => {
   const c = refusable(C)
   const sheet = new PlanSheet(B, c, D)
   sheet.store.write('1', { x: 'one' })
@@ -412,7 +412,7 @@ test('calls that are refused are not counted; the cache is used all the same, an
   })
 })
 
-test('what a refused derivation may yet fill from the cache may be computed from: its dependants may call', async () => {
+test('cells that a refused derivation may fill from the cache may have dependants that call', async () => {
   const c = refusable(C)
   const sheet = new PlanSheet(B, c, { ...D, inputs: ['c', 'y'], needed: ['c'] })
   sheet.store.write('1', { x: 'one' })

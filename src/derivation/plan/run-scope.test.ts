@@ -42,7 +42,7 @@ const scopeOf = async (
   return records?.map((key) => store.records.get(key)?.id) ?? null
 }
 
-test('a limit is of the first records with a cell that is computed, by a call or from the cache', async () => {
+test('a limit counts the first records with a cell that is computed, by a call or from the cache', async () => {
   const store = await sheet()
   assert.deepEqual(await scopeOf(store, { limit: 1 }), ['only e'])
   assert.deepEqual(await scopeOf(store, { limit: 2 }), ['only e', 'b, then c'])
@@ -54,7 +54,7 @@ test('a limit is of the first records with a cell that is computed, by a call or
   assert.deepEqual(await scopeOf(store, { limit: null }), null)
 })
 
-test('D27: a record whose only work is computed from a cell that fails does not count', async () => {
+test('D27: a record whose only pending cell is computed from a failing cell does not count', async () => {
   const store = new MemoryStore(DERIVATIONS)
   store.write('first', { x: '..', b: 'by hand', y: 'y', e: 'by hand' })
   store.write('first', { x: '.', b: null })
@@ -64,7 +64,7 @@ test('D27: a record whose only work is computed from a cell that fails does not 
   assert.deepEqual(await scopeOf(store, { limit: 1 }), ['second'])
 })
 
-test('a run with a limit, and its plan, leave the cells of all other records alone', async () => {
+test('a run with a limit, and its plan, skip the cells of all other records', async () => {
   const store = await sheet()
   const request = testRequest(store, DERIVATIONS, { limit: 2 })
   const plan = await planRun(request)
@@ -98,7 +98,7 @@ test('a run with a limit, and its plan, leave the cells of all other records alo
   })
 })
 
-test('no more is read than the first records take', async () => {
+test('no more is read than the first records need', async () => {
   const store = new MemoryStore(DERIVATIONS)
   for (let index = 0; index < 2000; index += 1) store.write(`${index}`, { x: 'x', y: 'y' })
   const asked: WorkQuery[] = []

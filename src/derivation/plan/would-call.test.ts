@@ -14,7 +14,7 @@ const DERIVATIONS = testDerivations(kind, [
   { file: 'e', targets: ['e'], inputs: ['y'], price: 1 },
 ])
 
-test('D23: whether a run would have a derivation call, itself or once its inputs have been computed', async () => {
+test('D23: the calls of a run for a derivation are predicted, also those once its inputs have been computed', async () => {
   const store = new MemoryStore(DERIVATIONS)
   const would = async (file: string, changes: Partial<PlanRequest> = {}): Promise<boolean> => {
     const { store: _, ...rest } = changes

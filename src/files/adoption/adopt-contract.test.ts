@@ -28,7 +28,7 @@ function withProperties(properties: readonly JsonObject[], more: JsonObject = {}
   })
 }
 
-test('a contract of another maker becomes one of a sheet, with everything kept that has a place', () => {
+test('a foreign contract becomes one of a sheet, with everything kept that the standard allows', () => {
   const { contract, fields, notes } = adopt(ELSEWHERE, { schema: 'orders' })
   assert.deepEqual(
     fields.map(({ field, column, type, doubts }) => [field, column, type, doubts]),
@@ -85,7 +85,7 @@ test('a contract of another maker becomes one of a sheet, with everything kept t
   )
 })
 
-test('one of several schema entries has to be chosen', () => {
+test('one of several schema entries must be chosen', () => {
   assert.throws(() => adopt(ELSEWHERE), {
     type: 'ValidationError',
     message: /has 2 schema entries \("orders", "customers"\), and a sheet has one; choose it with --schema/,
@@ -118,7 +118,7 @@ test('a key of several fields is joined, in the order of their positions', () =>
   assert.deepEqual(fields[0]?.doubts, ['the primary key has 2 fields: joined as order:line'])
 })
 
-test('without a primary key, a property called id is it, else one that is required and unique, else records are numbered', () => {
+test('without a primary key, a property called id is the key, else one that is required and unique, else records are numbered', () => {
   const keyOf = (...properties: JsonObject[]): string | null =>
     adopt(withProperties(properties)).fields.find(({ field }) => field === 'id')?.column ?? null
   const name = { name: 'name', logicalType: 'string' }
@@ -133,7 +133,7 @@ test('without a primary key, a property called id is it, else one that is requir
   assert.deepEqual(idSourceOf(numbered.contract), { kind: 'rowNumber' })
 })
 
-test('the key can be another than their primary key', () => {
+test('a key other than their primary key can be chosen', () => {
   const text = withProperties([
     { name: 'a', logicalType: 'string', primaryKey: true, primaryKeyPosition: 1 },
     { name: 'b', logicalType: 'date', physicalName: 'B' },
@@ -193,7 +193,7 @@ test('types of other systems become those of the standard', () => {
   }
 })
 
-test('what cannot be taken over is told, with the file and what is meant', () => {
+test('parts that cannot be adopted are reported, with the file and the field', () => {
   const id = { name: 'id', logicalType: 'string', primaryKey: true }
   const faults: readonly [text: string, message: RegExp][] = [
     ['- 1\n', /^their\.yaml:1: not a contract/],
@@ -214,7 +214,7 @@ test('what cannot be taken over is told, with the file and what is meant', () =>
   for (const [text, message] of faults) assert.throws(() => adopt(text), { type: 'ContractError', message })
 })
 
-test('a contract that a sheet can have as it is stays as it is', () => {
+test('a valid contract of a sheet is unchanged', () => {
   for (const name of ['orders.yaml', 'full-metadata.yaml', 'v3.0.yaml']) {
     const text = readFileSync(new URL(`../../../test/contracts/${name}`, import.meta.url), 'utf8')
     const { contract, fields, notes } = adopt(text)

@@ -20,7 +20,7 @@ const RENAMED = parseContract(
   ]).replace('{name: id,', '{name: id, businessName: zip_code,'),
 )
 
-test('a column is a field by its name or by an original name of it', () => {
+test('a column matches a field by its name or by an original name', () => {
   assert.deepEqual(match(RENAMED, ['name.common', 'zip_code', 'other']), {
     zip_code: 'id',
     'name.common': 'name_common',
@@ -28,7 +28,7 @@ test('a column is a field by its name or by an original name of it', () => {
   assert.deepEqual(match(RENAMED, ['name_common']), { name_common: 'name_common' })
 })
 
-test('a column that could be two fields is the one that no other column must be', () => {
+test('an ambiguous column matches the field that no other column must have', () => {
   assert.deepEqual(match(RENAMED, ['zip_code', 'id', 'original_id']), {
     zip_code: 'id',
     id: 'original_id',
@@ -42,7 +42,7 @@ test('a column that could be two fields is the one that no other column must be'
   })
 })
 
-test('two columns of one field are refused, and both are named', () => {
+test('two columns of one field are refused with both names', () => {
   const contract = contractWith('{name: a, logicalType: string, businessName: A!, physicalName: A?}')
   assert.throws(() => match(contract, ['id', 'a', 'A!']), {
     type: 'ValidationError',
@@ -55,7 +55,7 @@ test('two columns of one field are refused, and both are named', () => {
   })
 })
 
-test('a column that could still be two fields is refused, or is the one of its name where that is asked for', () => {
+test('a column that remains ambiguous is refused, or matches by its name if requested', () => {
   assert.throws(() => match(RENAMED, ['id', 'name_common'], { idAdvice: 'say --key id' }), {
     type: 'ValidationError',
     message:
@@ -80,7 +80,7 @@ test('a column that could still be two fields is refused, or is the one of its n
   }
 })
 
-test('where ids are made, a column called id is another field or refused', () => {
+test('if ids are generated, a column called id is another field or refused', () => {
   assert.deepEqual(match(RENAMED, ['id', 'name.common'], { withoutId: true }), {
     id: 'original_id',
     'name.common': 'name_common',

@@ -12,7 +12,7 @@ function cells(text: string, delimiter = ','): (string | undefined)[][] {
   return parse([text], delimiter).map((row) => [...row.cells])
 }
 
-test('cells are told apart by delimiters, and rows by CRLF, LF or CR', () => {
+test('cells are separated by delimiters, and rows by CRLF, LF or CR', () => {
   assert.deepEqual(cells('a,b\r\nc,d\ne,f\rg,h'), [
     ['a', 'b'],
     ['c', 'd'],
@@ -22,19 +22,19 @@ test('cells are told apart by delimiters, and rows by CRLF, LF or CR', () => {
   assert.deepEqual(cells('a;b,c;d', ';'), [['a', 'b,c', 'd']])
 })
 
-test('nothing between delimiters is no value, and a pair of quotes an empty text', () => {
+test('an empty cell is no value, and a pair of quotes an empty text', () => {
   assert.deepEqual(cells(',"",\n"",'), [
     [undefined, '', undefined],
     ['', undefined],
   ])
 })
 
-test('quotes keep delimiters, line breaks, white space, and quotes that are written twice', () => {
+test('quoted cells may contain delimiters, line breaks, white space, and doubled quotes', () => {
   assert.deepEqual(cells('"a,b","c\r\nd"," e ","say ""hi"""\n'), [['a,b', 'c\r\nd', ' e ', 'say "hi"']])
   assert.deepEqual(cells(' a ,b"c"'), [[' a ', 'b"c"']])
 })
 
-test('empty lines do not count, also as to where the others are', () => {
+test('empty lines do not count, except for line numbers', () => {
   const rows = parse(['\n\na\n\r\n"b\nc"\nd'])
   assert.deepEqual(
     rows.map((row) => [row.line, ...row.cells]),
@@ -46,7 +46,7 @@ test('empty lines do not count, also as to where the others are', () => {
   )
 })
 
-test('wherever the text is cut into pieces, the rows are the same', () => {
+test('the rows are the same however the text is chunked', () => {
   const text = '\u{1F600},"a ""q"" b"\r\n,"x\r\ny"\r"",ü\n\n"last"'
   const whole = parse([text])
   for (let cut = 0; cut <= text.length; cut += 1) {
@@ -55,7 +55,7 @@ test('wherever the text is cut into pieces, the rows are the same', () => {
   assert.deepEqual(parse(Array.from({ length: text.length }, (_, at) => text.charAt(at))), whole)
 })
 
-test('a quote that is never closed is refused with its line and character', () => {
+test('an unclosed quote is refused with its line and character', () => {
   assert.throws(
     () => parse(['a,b\nc,"d\ne,f\n']),
     (error) =>
@@ -69,7 +69,7 @@ test('text after a closing quote is refused with its line and character, counted
   assert.throws(() => parse(['"a\nbc" d']), /data\.csv:2, character 4: there is text after/)
 })
 
-test('a row without end is refused, and takes no time by the square of its length', () => {
+test('an endless row is refused, in linear time', () => {
   const piece = `"${'x'.repeat(1 << 20)}`
   const parser = new CsvParser({ name: 'data.csv', delimiter: ',', line: 1 })
   assert.throws(() => {

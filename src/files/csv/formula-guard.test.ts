@@ -4,16 +4,16 @@ import { guardFormula, unguardFormula } from './formula-guard.ts'
 
 const FORMULAS = ['=1+1', '+1', '-1', '@SUM(A1)', '\t=1', '\r=1', '\n=1', '＝1', '＋1', '－1', '＠x']
 
-test('a text that starts as a formula gets an apostrophe in front', () => {
+test('a text that starts like a formula gets an apostrophe in front', () => {
   for (const text of FORMULAS) assert.equal(guardFormula(text), `'${text}`)
 })
 
-test('any other text stays as it is', () => {
+test('any other text is unchanged', () => {
   for (const text of ['', 'a=1', ' =1', "'tis", "'", "''", '1-2', '–1'])
     assert.equal(guardFormula(text), text)
 })
 
-test('the guard can be taken away again, whatever it was put before', () => {
+test('the guard can be removed again, whatever the text', () => {
   const texts = [
     ...FORMULAS,
     ...FORMULAS.map((text) => `'${text}`),

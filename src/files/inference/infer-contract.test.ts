@@ -55,7 +55,7 @@ async function inferColumn(
 const times = (count: number, value: (index: number) => string): string[] =>
   Array.from({ length: count }, (_, index) => value(index))
 
-test('a column of cells gets the only type that all of them read as', async () => {
+test('a column of cells gets the only type that all of them can be read as', async () => {
   const types: readonly [type: string, values: readonly string[]][] = [
     ['integer', ['0', '-5', '9007199254740991', ' 12 ']],
     ['number', ['1', '2.50', '-0.001', '1e3', '-0']],
@@ -108,7 +108,7 @@ test('a column of cells gets the only type that all of them read as', async () =
   }
 })
 
-test('a file with types means its texts as texts, but for moments', async () => {
+test('texts in a file with types stay texts, except timestamps', async () => {
   const types: readonly [type: string, values: readonly JsonObject[string][]][] = [
     ['string', ['1', '2']],
     ['string', ['true', 'false']],
@@ -136,7 +136,7 @@ test('a file with types means its texts as texts, but for moments', async () => 
   }
 })
 
-test('numbers that would lose digits stay as they are written, and the first is told', async () => {
+test('numbers that would lose digits are kept as written, and the first is reported', async () => {
   const id = (text: string): JsonObject[string] => new WrittenNumber(text) as unknown as JsonObject[string]
   const cases: readonly (readonly [CellKind, JsonObject[string][], RegExp])[] = [
     [
@@ -159,7 +159,7 @@ test('numbers that would lose digits stay as they are written, and the first is 
   }
 })
 
-test('a spreadsheet has moments without offset, which count as UTC', async () => {
+test('a spreadsheet has times without offset, which count as UTC', async () => {
   const field = await inferColumn(['2024-01-01', '2024-01-01T10:00:00'], 'cells')
   assert.equal(field.type, 'timestamp')
   assert.deepEqual(field.doubts, ['a spreadsheet has no offsets: read as UTC'])
@@ -282,7 +282,7 @@ test('the key is a column called id, else the first that looks like one, else id
   assert.equal(await keyOf([], { fields: ['name'] }), null)
 })
 
-test('a column with a different value in each record is the key: words, then names, dates, integers, long words', async () => {
+test('a column with distinct values is the key: words first, then names, dates, integers, long words', async () => {
   const record = (index: number): JsonObject => ({
     price: `${index}.5`,
     prose: `${'many words '.repeat(9)} ${index}`,
@@ -308,7 +308,7 @@ test('a column with a different value in each record is the key: words, then nam
   ])
 })
 
-test('a column of dates in another notation is no name, and one with NA no key that is found', async () => {
+test('a column of dates in another notation is not a name, and one with NA is not a key', async () => {
   const idOf = async (records: readonly JsonObject[]): Promise<string | null | undefined> =>
     (await infer(records)).fields.find(({ field }) => field === 'id')?.column
   const bank = [
@@ -321,7 +321,7 @@ test('a column of dates in another notation is no name, and one with NA no key t
   assert.equal(await idOf([{ n: '1234567890123456781' }, { n: '1234567890123456782' }]), 'n')
 })
 
-test('nobody who asks for numbers gets a key that was found', async () => {
+test('if numbering is requested, no key is inferred', async () => {
   const { fields } = await infer([{ code: 'x' }, { code: 'y' }], { key: false })
   assert.deepEqual(
     fields.map(({ field, column, doubts }) => [field, column, doubts.length]),
@@ -332,7 +332,7 @@ test('nobody who asks for numbers gets a key that was found', async () => {
   )
 })
 
-test('a column asked for as the key must tell the records apart', async () => {
+test('a column that is requested as the key must have distinct values', async () => {
   const refused = (records: readonly JsonObject[], message: RegExp): Promise<void> =>
     assert.rejects(infer(records, { key: 'k' }), { message })
   await refused(
@@ -344,7 +344,7 @@ test('a column asked for as the key must tell the records apart', async () => {
   await refused([{ a: 'x' }], /data\.csv has no column "k" for the key; it has "a"/)
 })
 
-test('a column called id that is not the key says why, under another name', async () => {
+test('a column called id that is not the key is reported, and renamed', async () => {
   const { fields } = await infer([
     { id: '1', code: 'a' },
     { id: '1', code: 'b' },
@@ -360,7 +360,7 @@ test('a column called id that is not the key says why, under another name', asyn
   assert.deepEqual(fields[1]?.doubts, ['used as the key, since "code" looks like one'])
 })
 
-test('an order of day and month that was asked for settles dates, where no date of the column shows another', async () => {
+test('a requested order of day and month is used for dates unless the column shows another', async () => {
   const typeOf = async (values: readonly string[], dateOrder: DateOrder): Promise<string> => {
     const records = values.map((value, index) => ({ id: `r${index}`, value }))
     const profile = await profileRecords(fileOf(records, 'text', null), null)
@@ -372,7 +372,7 @@ test('an order of day and month that was asked for settles dates, where no date 
   assert.equal(await typeOf(['31/12/2024', '12/31/2024'], 'mdy'), 'string')
 })
 
-test('what is doubtful is said, with the first value and its place', async () => {
+test('doubtful inferences are reported, with the first value and its position', async () => {
   const doubtOf = async (values: readonly JsonObject[string][], cells?: CellKind): Promise<string> =>
     (await inferColumn(values, cells)).doubts.join('; ')
   const remarks: readonly (readonly [values: readonly string[], warning: string])[] = [
@@ -456,7 +456,7 @@ test('a point that may be between thousands makes no number in a file with decim
   )
 })
 
-test('columns keep their order, and their names as business names where a field cannot have them', async () => {
+test('columns keep their order, and their names as business names if a field cannot have them', async () => {
   const { contract } = await infer([
     { 'Größe (cm)': '1', 'größe cm': '2', id: 'x', true: 'y', 名前: 'z', '2024': '1' },
   ])
@@ -476,7 +476,7 @@ test('columns keep their order, and their names as business names where a field 
   assert.deepEqual(originalNames(nameless.contract).get('field_1'), [''])
 })
 
-test('what arrays and objects have in common is described, and maps of many keys are left open', async () => {
+test('common members of arrays and objects are described, and maps with many keys are left open', async () => {
   const { contract } = await infer(
     [
       { id: 'a', lines: [{ sku: 'x', n: 1 }, { sku: 'y' }], tags: ['a', 'b'], mixed: [1, 'x'], map: {} },
@@ -505,7 +505,7 @@ test('what arrays and objects have in common is described, and maps of many keys
   assert.equal(field('map').properties, undefined)
 })
 
-test('what no field can hold is refused with its place', async () => {
+test('a value that no field can hold is refused with its position', async () => {
   const nul = `a${String.fromCharCode(0)}`
   await assert.rejects(infer([{ id: 'a' }, { id: 'b', v: nul }]), {
     type: 'ValidationError',

@@ -2,14 +2,14 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ByteBudget, ValueSet } from './value-set.ts'
 
-test('a set knows each of a hundred thousand texts again, and no other', () => {
+test('a set recognizes each of a hundred thousand texts, and no other', () => {
   const set = new ValueSet(new ByteBudget(64 << 20))
   for (let index = 0; index < 100_000; index += 1) assert.equal(set.add(`value ${index}`), 'new')
   for (let index = 0; index < 100_000; index += 1) assert.equal(set.add(`value ${index}`), 'known')
   assert.equal(set.size, 100_000)
 })
 
-test('sets stop where their budget ends, and what one gives back another may have', () => {
+test('sets stop at the end of their budget, and released budget is available to others', () => {
   const budget = new ByteBudget(4096)
   const [one, other] = [new ValueSet(budget), new ValueSet(budget)]
   const fill = (set: ValueSet): number => {

@@ -9,7 +9,7 @@ function split(pieces: readonly string[], path: readonly string[] = []): JsonIte
   return items
 }
 
-test('an array is split into its items, with their numbers and the lines that they begin on', () => {
+test('an array is split into its items, with their numbers and first lines', () => {
   assert.deepEqual(split(['[\n{"a": "]},"},\n\n  {"b":\n[1, {}]}\n, 3]\n']), [
     { text: '{"a": "]},"}', number: 1, line: 2 },
     { text: '{"b":\n[1, {}]}', number: 2, line: 4 },
@@ -18,13 +18,13 @@ test('an array is split into its items, with their numbers and the lines that th
   assert.deepEqual(split([' [ ] ']), [])
 })
 
-test('the members of objects lead to the array', () => {
+test('members of objects lead to the array', () => {
   const text = '{"format":"json","x":{"records":[9]},"records":[{"id":"a"}],"next_cursor":null}'
   assert.deepEqual(split([text], ['records']), [{ text: '{"id":"a"}', number: 1, line: 1 }])
   assert.deepEqual(split([text], ['x', 'records']), [{ text: '9', number: 1, line: 1 }])
 })
 
-test('wherever the text is cut into pieces, the items are the same', () => {
+test('the items are the same however the text is chunked', () => {
   const text = '{"x": [1, "\\\\"], "records": [{"a\\"]": "\\u005d"}, [true,\n-1.5e3], null , "s"] , "y": 1}'
   const whole = split([text], ['records'])
   assert.equal(whole.length, 4)
@@ -50,7 +50,7 @@ const FAULTS: readonly (readonly [text: string, fault: RegExp])[] = [
 ]
 
 for (const [text, fault] of FAULTS) {
-  test(`${JSON.stringify(text)} is refused with line and character, however it is cut into pieces`, () => {
+  test(`${JSON.stringify(text)} is refused with line and character, however it is chunked`, () => {
     const path = text.startsWith('{') ? ['a', 'b'] : []
     assert.throws(() => split([text], path), fault)
     assert.throws(() => split(Array.from(text), path), fault)

@@ -27,12 +27,12 @@ const MOMENTS: readonly (readonly [text: string, order: DateOrder | null, timest
   ['Fri, 12 Jun 1998 10:00:00 GMT', null, '1998-06-12T10:00:00Z'],
 ]
 
-test('dates and times of everyday tools are read as timestamps; without an offset they count as UTC', () => {
+test('dates and times of common tools are read as timestamps; without an offset they count as UTC', () => {
   for (const [text, order, timestamp] of MOMENTS)
     assert.equal(readMoment('timestamp', text, order), timestamp, text)
 })
 
-test('a moment at midnight is a date, any other is none', () => {
+test('a timestamp at midnight is a date, others are not', () => {
   const dates: readonly (readonly [string, string | null])[] = [
     ['2024-01-01 00:00:00', '2024-01-01'],
     ['2024-01-01T00:00:00Z', '2024-01-01'],
@@ -45,7 +45,7 @@ test('a moment at midnight is a date, any other is none', () => {
   for (const [text, date] of dates) assert.equal(readMoment('date', text, null), date, text)
 })
 
-test('what has two meanings, or is no date, is not read', () => {
+test('an ambiguous or invalid date is not read', () => {
   for (const text of [
     '03/04/2024',
     '31.12.24',

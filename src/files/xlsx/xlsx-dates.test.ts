@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { dateShapeOf, serialOfDate, textOfSerial } from './xlsx-dates.ts'
 
-test('dates from March 1900 to the end of 9999 have a number, by which they are found again', () => {
+test('dates from March 1900 to the end of 9999 have a serial number, which converts back', () => {
   assert.equal(serialOfDate('1900-03-01'), 61)
   assert.equal(serialOfDate('2024-02-29'), 45351)
   assert.equal(serialOfDate('9999-12-31'), 2958465)
@@ -12,7 +12,7 @@ test('dates from March 1900 to the end of 9999 have a number, by which they are 
   for (const date of ['0000-01-01', '1899-12-31', '1900-02-28']) assert.equal(serialOfDate(date), null)
 })
 
-test('numbers of other workbooks become dates and times, also of those that count from 1904', () => {
+test('serial numbers of other workbooks become dates and times, also with the epoch 1904', () => {
   assert.equal(textOfSerial(1, 'date', false), '1900-01-01')
   assert.equal(textOfSerial(45351.5, 'date', false), '2024-02-29T12:00:00')
   assert.equal(textOfSerial(45351.000011574, 'date', false), '2024-02-29T00:00:01')
@@ -21,7 +21,7 @@ test('numbers of other workbooks become dates and times, also of those that coun
   assert.equal(textOfSerial(-1, 'date', false), null)
 })
 
-test('a number format is known for what it shows', () => {
+test('the type of a number format is recognized', () => {
   assert.equal(dateShapeOf(14, undefined), 'date')
   assert.equal(dateShapeOf(20, undefined), 'time')
   assert.equal(dateShapeOf(2, undefined), null)

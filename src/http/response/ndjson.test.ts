@@ -6,7 +6,7 @@ async function lines(text: string): Promise<string> {
   return (await toNdjson(Buffer.from(text))).toString()
 }
 
-test('each item of an array is a line, and the text of a value stays as it is', async () => {
+test('each item of an array is a line, and the text of a value is unchanged', async () => {
   assert.equal(
     await lines('[{"a":1.0},{"a":[1,2,{"b":"x"}]},null,12345678901234567890]'),
     '{"a":1.0}\n{"a":[1,2,{"b":"x"}]}\nnull\n12345678901234567890\n',
@@ -16,7 +16,7 @@ test('each item of an array is a line, and the text of a value stays as it is', 
   assert.equal(await lines(' [ ] '), '')
 })
 
-test('what stands in a string divides nothing', async () => {
+test('brackets and commas in a string separate nothing', async () => {
   const items = ['"', '\\', '\\"', ',', '],[', '{', 'a\nb', '\u2028', 'é,😀', '\\\\'].map((text) =>
     JSON.stringify({ [text]: text }),
   )
@@ -27,7 +27,7 @@ test('line breaks between the parts of a value are left out', async () => {
   assert.equal(await lines('[\n  {\n "a b" :\t[ 1 ,\r\n 2 ] } , 3 ]'), '{"a b":[1,2]}\n3\n')
 })
 
-test('a long array is turned into lines in pieces, wherever one ends', async () => {
+test('a long array is converted in parts, wherever a part ends', async () => {
   const items = Array.from({ length: 9 }, (_, index) =>
     JSON.stringify({ n: index, text: `${'a\\"'.repeat(70_000)}é` }),
   )

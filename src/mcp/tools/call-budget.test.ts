@@ -14,7 +14,7 @@ test('without bounds runs neither wait nor count', async () => {
   assert.deepEqual([budget.answer, withBudget(budget), budgetText(budget.answer)], [null, {}, ''])
 })
 
-test('a run gets the lesser of its own bound and what is left, and what it spends counts while it does', async () => {
+test('a run gets the lesser of its own bound and the rest, and its spending counts immediately', async () => {
   const budget = new CallBudget({ maxCalls: 5, maxCost: 0.3 })
   const first = await budget.turn({ maxCalls: 2, maxCost: 1 }, PATIENT)
   assert.deepEqual(first.bounds, { maxCalls: 2, maxCost: 0.3 })
@@ -28,7 +28,7 @@ test('a run gets the lesser of its own bound and what is left, and what it spend
   second.end()
 })
 
-test('runs take turns in the order in which they came, and one that gives up is in nobody’s way', async () => {
+test('runs spend one after the other in their order, and one that gives up delays no other', async () => {
   const budget = new CallBudget({ maxCalls: 5, maxCost: null })
   const order: string[] = []
   const first = await budget.turn(NONE, PATIENT)

@@ -45,7 +45,7 @@ async function contents(directory: string): Promise<string[]> {
   return (await Promise.all(texts)).toSorted()
 }
 
-test('an original name that two fields have is told with its line', async (t) => {
+test('an original name of two fields is reported with its line', async (t) => {
   const directory = await storedSheet(t)
   await editContract(
     directory,
@@ -95,7 +95,7 @@ const CASES: Readonly<Record<string, { change: (directory: string) => Promise<un
 }
 
 for (const [what, { change, says }] of Object.entries(CASES)) {
-  test(`validate says what opening would say, and changes nothing: ${what}`, async (t) => {
+  test(`validate reports the errors of opening, and changes nothing: ${what}`, async (t) => {
     const directory = await storedSheet(t)
     assert.deepEqual(await faultsOf(directory), [])
     await change(directory)
@@ -109,7 +109,7 @@ for (const [what, { change, says }] of Object.entries(CASES)) {
   })
 }
 
-test('validate takes a change that the stored records allow, and leaves it to be applied', async (t) => {
+test('validate accepts a change that the stored records allow, without applying it', async (t) => {
   const directory = await storedSheet(t)
   await editContract(
     directory,

@@ -18,7 +18,7 @@ const read = (where: unknown) =>
   readCondition(CONTRACT, typeof where === 'string' ? where : JSON.stringify(where))
 
 suite('a condition from a request', () => {
-  test('is a field, an operator and what it takes, or a group of conditions', () => {
+  test('is a field, an operator and its operand, or a group of conditions', () => {
     assert.equal(readCondition(CONTRACT, null), null)
     assert.deepEqual(read({ field: 'size', operator: 'at_least', value: 2.5 }), {
       kind: 'field',
@@ -85,7 +85,7 @@ suite('a condition from a request', () => {
     [{ field: 'id', operator: 'contains', value: letters(101) }, /more than 100 different letters beyond ASCII/],
   ] // prettier-ignore
   for (const [where, message] of faults) {
-    test(`is refused where it is wrong: ${message.source}`, () => {
+    test(`is refused with a message: ${message.source}`, () => {
       assert.throws(
         () => read(where),
         (error: unknown) => {
@@ -97,7 +97,7 @@ suite('a condition from a request', () => {
     })
   }
 
-  test('may search for as many letters as an engine nests', () => {
+  test('may search for as many letters as an engine can nest', () => {
     assert.ok(read({ field: 'id', operator: 'contains', value: letters(100) }))
   })
 })

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream'
 import { test } from 'node:test'
 import { bytesEntry, zipOf } from './zip-stream.ts'
 
-test('a file that cannot be read to its end breaks the archive off', async () => {
+test('a file that cannot be read completely ends the archive with an error', async () => {
   const reason = new Error('the disk is gone')
   async function* failing(): AsyncGenerator<Uint8Array> {
     yield Buffer.alloc(100_000, 'x')
@@ -19,7 +19,7 @@ test('a file that cannot be read to its end breaks the archive off', async () =>
   }, reason)
 })
 
-test('nothing stays open when whoever reads an archive stops in the middle', async () => {
+test('nothing stays open when the reader of an archive stops in the middle', async () => {
   const file = Readable.from([Buffer.alloc(1_000_000)])
   for await (const chunk of zipOf([{ name: 'large', modified: new Date(), open: () => file }])) {
     assert.ok(chunk.length > 0)

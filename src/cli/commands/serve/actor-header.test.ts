@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parseActorHeader } from './actor-header.ts'
 
-test('headers that reverse proxies name users with are taken, in lower case', () => {
+test('header names that reverse proxies use are accepted, in lower case', () => {
   for (const name of [
     'X-Forwarded-User',
     'x-remote-user',
@@ -19,7 +19,7 @@ test('headers that reverse proxies name users with are taken, in lower case', ()
   }
 })
 
-test('what is no header name is refused', () => {
+test('invalid header names are refused', () => {
   const texts = [
     '',
     ' ',
@@ -37,7 +37,7 @@ test('what is no header name is refused', () => {
   for (const text of texts) assert.throws(() => parseActorHeader(text), /Give a header name alone/, text)
 })
 
-test('headers that requests have for another purpose are refused, whatever their case', () => {
+test('headers that requests use for another purpose are refused, whatever their case', () => {
   for (const name of [
     'cookie',
     'Host',

@@ -10,13 +10,13 @@ function told(message: string): string | undefined {
   return whyNotStarted(new ContractError(message), WHERE)
 }
 
-test('what a start fails for is told in one line, however many it had', () => {
+test('the errors of a start are one line, however many there are', () => {
   assert.equal(told('a  b'), 'a  b')
   assert.equal(told(' a \n\t b\r\n\n  c \n'), ' a; b; c; ')
   assert.equal(told('\n'), '; ')
 })
 
-test('a message of many spaces takes no longer than any other', () => {
+test('a message with many spaces is handled in linear time', () => {
   const spaces = ' '.repeat(1_000_000)
   assertQuick(() => void told(`a${spaces}b`), 'a million spaces')
 })

@@ -10,7 +10,7 @@ const PROGRESS = {
   share: 0.25,
 }
 
-test('the words tell what is done, how fast, and how long the rest takes', () => {
+test('the text has the progress, the rate and the time left', () => {
   assert.equal(progressWords(PROGRESS, 10_000), 'checked 250000 records · 10000 records/s · 1 m 15 s left')
   assert.equal(progressWords(PROGRESS, null), 'checked 250000 records')
   assert.equal(
@@ -19,13 +19,13 @@ test('the words tell what is done, how fast, and how long the rest takes', () =>
   )
 })
 
-test('the line has a bar where there is room and somebody knows how much there is', () => {
+test('the line has a bar if the width allows it and the total is known', () => {
   const words = progressWords(PROGRESS, null)
   assert.equal(fileLine(PROGRESS, words, plainScreen(80)), `██████${'░'.repeat(18)}  25 %  ${words}`)
   assert.equal(fileLine({ ...PROGRESS, share: null }, words, plainScreen(80)), words)
   assert.equal(fileLine(PROGRESS, words, plainScreen(12)), 'checked 25…')
 })
 
-test('bytes are told in units that people read', () => {
+test('bytes have readable units', () => {
   assert.deepEqual([bytesText(512), bytesText(3 << 20)], ['0.5 KiB', '3.0 MiB'])
 })

@@ -100,7 +100,7 @@ async function runAgainst(
   return { sent, computed: outcome.value }
 }
 
-test('H1: method is GET by default and url the only key needed beside a path', () => {
+test('H1: method is GET by default, and url is the only required key besides a path', () => {
   const plan = planOf(parse('url: https://h/{{ city }}\nresponse_path: v\n'), { city: 'Zürich' })
   assert.equal(plan.request, 'GET https://h/Z%C3%BCrich')
   assert.deepEqual(plan.hashed, { url: 'https://h/Z%C3%BCrich', body: null })
@@ -157,13 +157,13 @@ function bodyOf(failure: Failure): string | undefined {
   return responseBodyOf(failure)
 }
 
-test('D26: the error of a bad status stays as it is, and the body of the response is kept beside it', async (t) => {
+test('D26: the error of a bad status is unchanged, and the body of the response is kept besides', async (t) => {
   const failure = await failureOf(t, { status: 404, body: '{"error": "unknown company"}\n' })
   assert.match(renderFailure(failure).error, /-> 404$/)
   assert.equal(bodyOf(failure), '{"error": "unknown company"}')
 })
 
-test('a response that is no JSON is kept with the failure as well', async (t) => {
+test('a response that is not JSON is kept with the failure as well', async (t) => {
   const failure = await failureOf(t, { status: 200, body: '<h1>Log in</h1>' })
   assert.equal(failure.reason, 'malformed_json')
   assert.equal(bodyOf(failure), '<h1>Log in</h1>')
@@ -175,7 +175,7 @@ test('the body of an error response is cut after 2 KB, between characters, and i
   assert.equal(kept, `x${'ä'.repeat(1023)}…`)
 })
 
-test('an error response without a body that can be read is a failure without one', async (t) => {
+test('an error response without a readable body is a failure without a body', async (t) => {
   for (const [body, encoding] of [
     ['', 'identity'],
     [' \n', 'identity'],
@@ -187,7 +187,7 @@ test('an error response without a body that can be read is a failure without one
   }
 })
 
-test('D23: the body of an error response that repeats a secret is withheld, also where the cut would hide the rest of it', async (t) => {
+test('D23: the body of an error response that repeats a secret is withheld, also if the cut would hide the rest of the secret', async (t) => {
   for (const body of [
     `your key ${SECRET} is wrong`,
     `${'-'.repeat(2040)}${encodeURIComponent(SECRET)} is wrong`,
@@ -203,7 +203,7 @@ test('the body of an error response has no control characters but tabs and line 
   assert.equal(bodyOf(failure), 'a\u{fffd}b\u{fffd}[31m\r\n\tc\u{fffd}')
 })
 
-test('D21: with GET the body is ignored: not sent, not hashed, its fields no inputs', async () => {
+test('D21: with GET the body is ignored: it is not sent and not hashed, and its fields are no inputs', async () => {
   const own = 'url: https://h/\nbody_template: {c: "{{ city }}"}\nresponse_path: v\n'
   const derivation = parse(own)
   assert.deepEqual(derivation.inputs, [])
@@ -248,7 +248,7 @@ response_schema: { lat: a.0, lon: a.length, pop: b.constructor }
   assert.deepEqual(computed.evidence, { status: 200, duration_ms: 0 })
 })
 
-test('a call costs and is made as the policies say for its URL', async () => {
+test('a call has the cost and the limits of the policies for its URL', async () => {
   const policies = hostPolicies(
     new Map([
       ['h', { costPerCall: 0.5, retries: 2 }],
@@ -282,7 +282,7 @@ test('a call costs and is made as the policies say for its URL', async () => {
   )
 })
 
-test('a derivation is refused for the host and port of its URL, whatever its scheme says them to be', () => {
+test('a derivation is refused for the host and port of its URL, whatever its scheme', () => {
   const asked: string[] = []
   const transport: Transport = {
     send: () => assert.fail(),
@@ -302,7 +302,7 @@ test('a derivation is refused for the host and port of its URL, whatever its sch
 const WITH_KEY =
   'url: https://h/\nheaders:\n  Authorization: Bearer {{ env.API_KEY }}\n  X: plain\nresponse_path: v\n'
 
-test('D23: a variable goes into its header as it is, and the header is marked as secret', async () => {
+test('D23: a variable is put into its header unchanged, and the header is marked as secret', async () => {
   const { sent } = await runAgainst(WITH_KEY, { v: 1 }, { env: { API_KEY: 'a b%/é' } })
   assert.deepEqual(sent.headers, { Authorization: 'Bearer a b%/é', X: 'plain' })
   assert.deepEqual([...sent.secretHeaders], ['authorization'])
@@ -328,12 +328,12 @@ test('D23: a variable that is missing or holds control characters is an Operatio
   }
 })
 
-test('D23: what the environment only inherits is missing', () => {
+test('D23: an inherited member of the environment counts as missing', () => {
   const { kind, spec } = parse(WITH_KEY.replace('API_KEY', 'constructor'))
   assert.throws(() => kind.prepare(spec), /constructor, which is not set/)
 })
 
-test('D23: a plan and its hash parts know nothing of the variable', () => {
+test('D23: a plan and its hashed members do not contain the variable', () => {
   const env = { API_KEY: SECRET }
   const plan = planOf(parse(WITH_KEY, noTransport, env), {})
   assert.ok(!JSON.stringify(plan).includes(SECRET))
@@ -341,7 +341,7 @@ test('D23: a plan and its hash parts know nothing of the variable', () => {
   assert.deepEqual(planOf(parse(WITH_KEY, noTransport, env), {}), plan)
 })
 
-test('D23: an answer that repeats the secret at the path fails the cell and is not passed on', async () => {
+test('D23: a response that repeats the secret at the path fails the cell and is not stored', async () => {
   for (const value of [SECRET, [`Bearer ${SECRET}`], { deep: [{ [SECRET]: 1 }] }]) {
     const { computed } = await runAgainst(WITH_KEY, { v: value }, { env: { API_KEY: SECRET } })
     assert.deepEqual(computed.values['lat'], {
@@ -359,7 +359,7 @@ test('D23: an answer that repeats the secret at the path fails the cell and is n
   assert.deepEqual(setting.computed.values['lat'], { ok: true, value: 'item' })
 })
 
-test('D23: several targets with one path are one search, and paths within one another have a bound', async () => {
+test('D23: several targets with one path are one search, and nested paths have a bound', async () => {
   const own = (paths: string): string =>
     `targets: [lat, lon, pop]\ninputs: []\nkind: http\nurl: https://h/\nheaders: {X: "{{ env.API_KEY }}"}\nresponse_schema: ${paths}\n`
   const options = { env: { API_KEY: SECRET } }
@@ -380,7 +380,7 @@ test('D23: several targets with one path are one search, and paths within one an
   })
 })
 
-test('D23: a variable that changes is looked for as it is at the time of the call', async () => {
+test('D23: a changed variable is searched for with its value at the time of the call', async () => {
   const env = { API_KEY: SECRET }
   const answers: JsonValue[] = [{ v: 'geheim-new-0123' }, { v: 'geheim-new-0123' }]
   const transport = new StubTransport({ responses: new Map(), fallback: () => answers.pop() ?? null })
@@ -394,7 +394,7 @@ test('D23: a variable that changes is looked for as it is at the time of the cal
   assert.equal(await ran(), false)
 })
 
-test('D23: upstreams that echo the secret in errors, redirects and broken bodies do not get it into failures', async (t) => {
+test('D23: a secret that the host echoes in errors, redirects and broken bodies is in no failure', async (t) => {
   const server = await startHttp((incoming, response) => {
     const secret = String(incoming.headers['authorization'])
     const answer = JSON.stringify(incoming.headers)

@@ -18,7 +18,7 @@ function parse(own: string): Derivation {
   return parseDerivation({ file: 'x.yaml', bytes }, contract, kinds)
 }
 
-test('H1: output may say text and nothing else', () => {
+test('H1: output allows text and nothing else', () => {
   parse('url: https://h/\nresponse_path: v\noutput: text\n')
   assert.throws(
     () => parse('url: https://h/\nresponse_path: v\noutput: json\n'),

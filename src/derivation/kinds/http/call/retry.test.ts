@@ -30,12 +30,12 @@ for (const [header, expected] of [
   ['', null],
   [undefined, null],
 ] as const) {
-  test(`Retry-After: ${header} is ${expected} ms away by the clock of the far end`, () => {
+  test(`Retry-After: ${header} is ${expected} ms away by the clock of the host`, () => {
     assert.equal(retryAfterMs(header, DATE), expected)
   })
 }
 
-test('without a Date header, Retry-After goes by the clock of this machine', (t) => {
+test('without a Date header, Retry-After is relative to the clock of this machine', (t) => {
   t.mock.timers.enable({ apis: ['Date'], now: Date.parse(DATE) })
   for (const date of [undefined, 'today']) {
     assert.equal(retryAfterMs('Sun, 06 Nov 1994 08:49:40 GMT', date), 3000)
@@ -46,7 +46,7 @@ function request(method: TransportRequest['method'], headers: Record<string, str
   return { method, url: 'https://h/', headers, body: null, secretHeaders: new Set() }
 }
 
-test('POST and PATCH get an idempotency key, a quoted text that is another for each call', () => {
+test('POST and PATCH get an idempotency key, a quoted text that differs for each call', () => {
   const keys = (['POST', 'PATCH', 'POST'] as const).map((method) => {
     const { headers } = withIdempotencyKey(request(method, { A: 'b' }))
     assert.equal(headers['A'], 'b')

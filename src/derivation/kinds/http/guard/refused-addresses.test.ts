@@ -41,7 +41,7 @@ function words(text: string): string[] {
   return text.trim().split(/\s+/)
 }
 
-test('link-local and cloud metadata addresses are refused in all forms that lead to them', () => {
+test('link-local and cloud metadata addresses are refused in all forms that contain them', () => {
   for (const address of words(REFUSED)) assert.ok(isRefusedAddress(address), address)
 })
 
@@ -49,11 +49,11 @@ test('their neighbours, loopback and private addresses are not refused', () => {
   for (const address of words(CALLED)) assert.ok(!isRefusedAddress(address), address)
 })
 
-test('a text that is no address is not refused as one', () => {
+test('a text that is not an address is not refused as one', () => {
   for (const text of NO_ADDRESSES) assert.ok(!isRefusedAddress(text), text)
 })
 
-test('BlockList of Node.js sees through IPv4-mapped addresses, which the list relies on', () => {
+test('BlockList of Node.js recognizes IPv4-mapped addresses, which the list relies on', () => {
   const list = new BlockList()
   list.addSubnet('169.254.0.0', 16, 'ipv4')
   for (const address of ['::ffff:169.254.1.1', '::ffff:a9fe:1', '0:0:0:0:0:ffff:a9fe:1']) {

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { inspect } from 'node:util'
 import { KEPT_GUARDS, SecretGuards } from './secret-guard-cache.ts'
 
-test('the guard of a set of secrets is kept, and other secrets have one of their own', () => {
+test('the guard of a set of secrets is cached, and other secrets have another guard', () => {
   const guards = new SecretGuards()
   const first = guards.of(['geheim-1', 'geheim-2'])
   assert.equal(guards.of(['geheim-1', 'geheim-2']), first)
@@ -12,7 +12,7 @@ test('the guard of a set of secrets is kept, and other secrets have one of their
   assert.notEqual(guards.of(['geheim-1geheim-2']), first)
 })
 
-test('no more than a few are kept, the newest', () => {
+test('only a few guards are cached, the newest', () => {
   const guards = new SecretGuards()
   const all = Array.from({ length: KEPT_GUARDS + 1 }, (_, index) => guards.of([`geheim-${index}`]))
   assert.equal(guards.of([`geheim-${KEPT_GUARDS}`]), all[KEPT_GUARDS])
@@ -20,7 +20,7 @@ test('no more than a few are kept, the newest', () => {
   assert.notEqual(guards.of(['geheim-0']), all[0])
 })
 
-test('D23: inspecting them shows no secret', () => {
+test('D23: inspecting the cache shows no secret', () => {
   const guards = new SecretGuards()
   const guard = guards.of(['geheim-1'])
   guard.isIn('something long enough')

@@ -12,7 +12,7 @@ function repeats(value: JsonValue, secrets: readonly string[] = [SECRET]): boole
   return new AnswerSearch(new SecretGuard(secrets)).verdict(value) === 'repeats'
 }
 
-test('D23: a secret is found in a text, a key and a number, and in pieces that follow each other', () => {
+test('D23: a secret is found in a text, a key and a number, and in consecutive pieces', () => {
   for (const value of [
     SECRET,
     `Bearer ${SECRET}.`,
@@ -28,7 +28,7 @@ test('D23: a secret is found in a text, a key and a number, and in pieces that f
   assert.ok(repeats('spaced-out', ['  spaced-out ']))
 })
 
-test('D23: a secret is found in base64 amid other bytes, hex, percent-encoding and escapes, also twice over', () => {
+test('D23: a secret is found in base64 within other bytes, hex, percent-encoding and escapes, also nested ones', () => {
   const percent = encodeURIComponent(SECRET)
   const quoted = JSON.stringify(SECRET)
   for (const text of [
@@ -49,7 +49,7 @@ test('D23: a secret is found in base64 amid other bytes, hex, percent-encoding a
   }
 })
 
-test('D23: a secret is found with characters that nobody sees between its own, however these are written', () => {
+test('D23: a secret is found with invisible characters in between, however they are written', () => {
   for (const unseen of [
     '\u00ad',
     '\u034f',
@@ -78,7 +78,7 @@ test('D23: a secret is found with characters that nobody sees between its own, h
   }
 })
 
-test('what holds no secret holds none, whatever it is', () => {
+test('a text without a secret is not reported', () => {
   for (const value of [
     null,
     true,
@@ -113,7 +113,7 @@ for (const [what, part] of [
   ['characters that look like the first byte of one', '\u00e2'],
   ['beginnings of the secret', SECRET.slice(0, -1)],
 ] as const) {
-  test(`a text of ${what} is searched in a time that grows as the text does, not as its square`, () => {
+  test(`a text of ${what} is searched in linear, not quadratic, time`, () => {
     const text = part.repeat(2 ** 20 / part.length)
     assertQuick(() => {
       assert.ok(!guard.isIn(text))

@@ -20,7 +20,7 @@ function searching(secrets: readonly string[] = [SECRET]): { search: AnswerSearc
   return { search: new AnswerSearch(guard), searched }
 }
 
-test('D23: a value is searched once, however often it is asked for', () => {
+test('D23: a value is searched once, however often it is requested', () => {
   const { search, searched } = searching()
   const list = ['a', SECRET]
   for (let count = 0; count < 20; count++) {
@@ -30,7 +30,7 @@ test('D23: a value is searched once, however often it is asked for', () => {
   assert.deepEqual(searched, [9 * MIB, 1 + SECRET.length])
 })
 
-test('D23: values within one another are searched up to 10 MiB together, and no further', () => {
+test('D23: nested values are searched up to 10 MiB in total, and no further', () => {
   let nested: JsonValue = ['x'.repeat(3 * MIB)]
   const values: JsonValue[] = [nested]
   while (values.length < 20) values.push((nested = [nested]))
@@ -42,7 +42,7 @@ test('D23: values within one another are searched up to 10 MiB together, and no 
   assert.deepEqual(searched, [3 * MIB, 3 * MIB, 3 * MIB])
 })
 
-test('D23: what one body can hold is searched whole', () => {
+test('D23: the contents of one body are searched completely', () => {
   const { search } = searching()
   const half = 'x'.repeat(BODY_LIMIT / 2 - 10)
   assert.equal(search.verdict(half), 'clean')
@@ -57,7 +57,7 @@ test('D23: numbers, keys and empty values count too', () => {
   }
 })
 
-test('where there is nothing to find, nothing is searched or refused', () => {
+test('without secrets, nothing is searched or refused', () => {
   const { search, searched } = searching(['short'])
   const text = 'x'.repeat(BODY_LIMIT)
   for (const value of [text, [text], [[text]]]) assert.equal(search.verdict(value), 'clean')

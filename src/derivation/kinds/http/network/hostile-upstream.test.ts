@@ -63,7 +63,7 @@ async function pour(response: ServerResponse, chunk: Buffer): Promise<number> {
   return bytes
 }
 
-test('H7: an endless body is cut off past 10 MiB', async (t) => {
+test('H7: an endless body is cut off beyond 10 MiB', async (t) => {
   const poured = Promise.withResolvers<number>()
   const url = await httpUrl(t, (_incoming, response) =>
     poured.resolve(pour(response, Buffer.alloc(MIB, ' '))),
@@ -72,7 +72,7 @@ test('H7: an endless body is cut off past 10 MiB', async (t) => {
   assert.ok((await poured.promise) < 64 * MIB)
 })
 
-test('H7: a length beyond 10 MiB is enough, nothing is read of the body', async (t) => {
+test('H7: a content length beyond 10 MiB fails the call before the body is read', async (t) => {
   const url = await rawUrl(t, 'HTTP/1.1 200 OK\r\ncontent-length: 10485761\r\n\r\n{}')
   assert.deepEqual(await failureOf(t, url), { reason: 'network', detail: 'body larger than 10 MiB' })
 })
@@ -95,7 +95,7 @@ for (const [name, count, works] of [
   })
 }
 
-test('H7: large bodies that come at once wait for each other, and all are read', async (t) => {
+test('H7: large bodies that arrive together wait for each other, and all are read', async (t) => {
   const url = await httpUrl(t, (_incoming, response) => response.end(`"${'x'.repeat(9 * MIB)}"`))
   const transport = new UndiciTransport()
   t.after(() => transport.close())
@@ -107,7 +107,7 @@ test('H7: large bodies that come at once wait for each other, and all are read',
   )
 })
 
-test('H6: to wait for room is no part of the deadline', async (t) => {
+test('H6: the wait for memory does not count towards the deadline', async (t) => {
   const url = await httpUrl(t, (_incoming, response) => response.end(`"${'x'.repeat(9 * MIB)}"`))
   const agent = new Agent()
   t.after(() => agent.destroy())
@@ -137,7 +137,7 @@ test('H6: to wait for room is no part of the deadline', async (t) => {
   assert.ok((await tried).result.ok)
 })
 
-test('a call that waits for room for what its body decodes to ends with its signal', async (t) => {
+test('a call that waits for memory to decode its body ends with its signal', async (t) => {
   const url = await httpUrl(t, (_incoming, response) => {
     response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(`"${'x'.repeat(MIB)}"`))
   })
@@ -163,7 +163,7 @@ test('a call that waits for room for what its body decodes to ends with its sign
   await assert.rejects(tried, /stopping/)
 })
 
-test('compressed bodies take as much room as they decode to, so that several are there before any is stored', async (t) => {
+test('compressed bodies reserve their decoded size, so that several are decoded before any is stored', async (t) => {
   const body = `"${'x'.repeat(MIB)}"`
   const url = await httpUrl(t, (_incoming, response) => {
     response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(body))
@@ -178,7 +178,7 @@ test('compressed bodies take as much room as they decode to, so that several are
   }
 })
 
-test('a body whose storing fails gives its room and its place back', async (t) => {
+test('a body whose values cannot be stored releases its memory and its permit', async (t) => {
   const url = await httpUrl(t, (_incoming, response) => response.end(`"${'x'.repeat(9 * MIB)}"`))
   const transport = new UndiciTransport()
   t.after(() => transport.close())
@@ -236,7 +236,7 @@ test('H7: JSON nested 100,000 levels deep is malformed JSON', async (t) => {
   assert.deepEqual(await failureOf(t, url), { reason: 'malformed_json' })
 })
 
-test('H6: a slow drip runs into the deadline, which is over the whole exchange', async (t) => {
+test('H6: a slow drip exceeds the deadline, which covers the whole exchange', async (t) => {
   const url = await httpUrl(t, (_incoming, response) => {
     const drip = setInterval(() => response.write(' '), 20)
     response.on('close', () => clearInterval(drip))
@@ -244,7 +244,7 @@ test('H6: a slow drip runs into the deadline, which is over the whole exchange',
   assert.deepEqual(await failureOf(t, url, { timeoutMs: 200 }), { reason: 'timeout', seconds: 0.2 })
 })
 
-test('H6: an upstream that never answers, and one that drips its headers, run into the deadline', async (t) => {
+test('H6: a host that never responds, and one that drips its headers, exceed the deadline', async (t) => {
   const silent = await httpUrl(t, () => {})
   assert.deepEqual(await failureOf(t, silent, { timeoutMs: 100 }), { reason: 'timeout', seconds: 0.1 })
   const dripping = await rawUrl(t, 'HTTP/1.1 200 OK\r\n', (socket) => {
@@ -254,7 +254,7 @@ test('H6: an upstream that never answers, and one that drips its headers, run in
   assert.deepEqual(await failureOf(t, dripping, { timeoutMs: 200 }), { reason: 'timeout', seconds: 0.2 })
 })
 
-test('H6: redirects do not start the deadline again', async (t) => {
+test('H6: redirects do not restart the deadline', async (t) => {
   const url = await httpUrl(t, (_incoming, response) => {
     setTimeout(() => response.writeHead(302, { location: '/next' }).end(), 150)
   })
@@ -314,13 +314,13 @@ for (const [name, answer, detail] of [
     'connection closed',
   ],
 ] as const) {
-  test(`H7: an answer that is ${name} is a network failure without its text`, async (t) => {
+  test(`H7: a response that is ${name} is a network failure without its text`, async (t) => {
     const url = await rawUrl(t, answer, (socket) => socket.end())
     assert.deepEqual(await failureOf(t, url), { reason: 'network', detail })
   })
 }
 
-test('H7: a hundred interim answers are passed over, more are not', async (t) => {
+test('H7: a hundred interim responses are skipped, more are a failure', async (t) => {
   const interim = 'HTTP/1.1 103 Early Hints\r\n\r\n'
   const last = 'HTTP/1.1 404 No\r\ncontent-length: 0\r\n\r\n'
   assert.deepEqual(await failureOf(t, await rawUrl(t, interim.repeat(100) + last)), {
@@ -333,7 +333,7 @@ test('H7: a hundred interim answers are passed over, more are not', async (t) =>
   })
 })
 
-test('interim answers are passed over', async (t) => {
+test('interim responses are skipped', async (t) => {
   const interim = 'HTTP/1.1 103 Early Hints\r\nlink: x\r\n\r\n'
   const followed = await rawUrl(t, `${interim}HTTP/1.1 404 No\r\ncontent-length: 0\r\n\r\n`)
   assert.deepEqual(await failureOf(t, followed), { reason: 'status', status: 404 })
@@ -341,7 +341,7 @@ test('interim answers are passed over', async (t) => {
   assert.deepEqual(await failureOf(t, alone), { reason: 'network', detail: 'connection closed' })
 })
 
-test('H7: a port that nobody listens on is a network failure', async (t) => {
+test('H7: a closed port is a network failure', async (t) => {
   const server = await startTcp(() => {})
   await server.close()
   assert.deepEqual(await failureOf(t, `${server.origin}/`), {
@@ -350,14 +350,14 @@ test('H7: a port that nobody listens on is a network failure', async (t) => {
   })
 })
 
-test('H7: a server that speaks no TLS is a network failure', async (t) => {
+test('H7: a server without TLS is a network failure', async (t) => {
   const url = await httpUrl(t, (_incoming, response) => response.end('1'))
   const failure = (await failureOf(t, url.replace('http:', 'https:'))) as { reason: string; detail: string }
   assert.equal(failure.reason, 'network')
   assert.match(failure.detail, /^TLS failure \([A-Z_]+\)$/)
 })
 
-test('after failures of every sort the transport goes on', async (t) => {
+test('after failures of every sort the transport still works', async (t) => {
   const answers: Record<string, RequestListener> = {
     '/reset': (incoming) => incoming.socket.resetAndDestroy(),
     '/endless': (_incoming, response) => void pour(response, Buffer.alloc(MIB)),

@@ -13,7 +13,7 @@ function get(transport: NetworkTransport, url: string): Promise<SendResult> {
   return transport.send(request, { signal, policy: { ...DEFAULT_HOST_POLICY, concurrency: 1 } })
 }
 
-test('calls that come while the client is being loaded are limited together', async (t) => {
+test('calls that begin while the client is being loaded are limited together', async (t) => {
   let underWay = 0
   const server = await startHttp((_incoming, response) => {
     underWay += 1
@@ -27,7 +27,7 @@ test('calls that come while the client is being loaded are limited together', as
   for (const answer of await Promise.all(calls)) assert.equal(answer.ok && answer.value.json, 1)
 })
 
-test('it is told once that all is loaded, before the first call goes out', async (t) => {
+test('the end of loading is reported once, before the first call is sent', async (t) => {
   const told: string[] = []
   const server = await startHttp((_incoming, response) => {
     told.push('called')
@@ -50,7 +50,7 @@ test('only the hosts that are allowed are called', async (t) => {
   assert.equal(!answer.ok && answer.error.reason, 'refused')
 })
 
-test('a call that comes when it is closed fails, whether or not there was one before', async (t) => {
+test('a call after closing fails, whether or not there was one before', async (t) => {
   const server = await startHttp((_incoming, response) => response.end('1'))
   t.after(() => server.close())
   for (const callsBefore of [0, 1]) {

@@ -132,7 +132,7 @@ for (const location of [
   'data:application/json,1',
   'javascript:1',
 ]) {
-  test(`a redirect to ${location} fails the call without its text`, async (t) => {
+  test(`a redirect to ${location} fails the call, without its text in the failure`, async (t) => {
     const { origin } = await redirector(t)
     const url = origin + to(302, location)
     assert.deepEqual(await send(t, url), {
@@ -145,7 +145,7 @@ for (const location of [
   })
 }
 
-test('a redirect to no address at all fails the call, one without a location is a bad status', async (t) => {
+test('a redirect to an empty address fails the call; one without a location is a bad status', async (t) => {
   const { origin } = await redirector(t)
   const url = origin + to(302, 'http://[bad')
   assert.deepEqual(await send(t, url), {
@@ -174,7 +174,7 @@ test('D23: a redirect within the origin keeps all headers', async (t) => {
   assert.equal(answer.headers['x-api-key'], SECRET)
 })
 
-test('D23: a redirect to another port drops secrets and credentials, and a way back does not bring them again', async (t) => {
+test('D23: a redirect to another port drops secrets and credentials, and a redirect back does not restore them', async (t) => {
   const first = await redirector(t)
   const second = await redirector(t)
   for (const location of [`${second.origin}/there`, second.origin + to(307, `${first.origin}/back`)]) {

@@ -172,13 +172,13 @@ const REDIRECT_TO_METADATA = 'refused: redirect to a link-local or cloud metadat
 const REDIRECT_TO_UNLISTED = 'refused: redirect to a host that --allow-net does not list'
 const LEADS_TO_METADATA = 'refused: the host leads to a link-local or cloud metadata address'
 
-test('there are enough spellings, and no two the same', () => {
+test('there are enough spellings, all different', () => {
   assert.ok(SPELLINGS.length >= 60, String(SPELLINGS.length))
   assert.equal(new Set(SPELLINGS).size, SPELLINGS.length)
 })
 
 for (const spelling of SPELLINGS) {
-  test(`no socket is opened for ${JSON.stringify(spelling)}, even where it is listed`, async (t) => {
+  test(`no socket is opened for ${JSON.stringify(spelling)}, even if it is listed`, async (t) => {
     const watch = watchConnections(t)
     for (const url of [`http://${spelling}/latest`, `https://${spelling}/latest`]) {
       const { hostname, host } = new URL(url)
@@ -208,7 +208,7 @@ test('a redirect to any of the spellings is not followed: the only socket is tha
   assert.equal(watch.sockets(), watch.attempts.length)
 })
 
-test('the last of several redirects is judged like the first', async (t) => {
+test('the last of several redirects is checked like the first', async (t) => {
   const server = await startServer(t)
   const watch = watchConnections(t)
   const hop = `${server.origin}${redirectTo(server.origin + redirectTo('http://2852039166/'))}`
@@ -216,7 +216,7 @@ test('the last of several redirects is judged like the first', async (t) => {
   assert.deepEqual(new Set(watch.attempts), new Set(['127.0.0.1']))
 })
 
-test('what a name leads to is judged with a zone, which no URL can have', async (t) => {
+test('a resolved address may have a zone, which no URL can have', async (t) => {
   const url = 'http://name.test/'
   const watch = watchConnections(t)
   const transport = transportFor(t, { lookup: resolving(['fe80::1%lo']) })
@@ -237,7 +237,7 @@ function resolving(...answers: readonly (readonly string[])[]): Lookup & { asked
   return Object.assign(lookup, { asked: () => asked })
 }
 
-test('a name that leads to a refused address is refused whole, whichever other addresses it has', async (t) => {
+test('a name with a refused address is refused, whatever its other addresses', async (t) => {
   const server = await startServer(t)
   const watch = watchConnections(t)
   for (const addresses of [
@@ -267,7 +267,7 @@ test('a name that leads to a refused address is refused whole, whichever other a
   assert.deepEqual(watch.attempts, ['127.0.0.1'])
 })
 
-test('a name is looked up once for a connection: one that is good at first and leads elsewhere then gets no further', async (t) => {
+test('a name is resolved once for a connection: one that resolves to another address later is refused then', async (t) => {
   const server = await startServer(t)
   const url = `http://rebinding.test:${server.port}/`
   const watch = watchConnections(t)
@@ -284,7 +284,7 @@ test('a name is looked up once for a connection: one that is good at first and l
   assert.deepEqual([lookup.asked(), watch.attempts], [2, ['127.0.0.1']])
 })
 
-test('a redirect to a name is judged by what it leads to', async (t) => {
+test('a redirect to a name is checked by its resolved addresses', async (t) => {
   const server = await startServer(t)
   const watch = watchConnections(t)
   const url = server.origin + redirectTo(`http://metadata.test:${server.port}/`)
@@ -293,7 +293,7 @@ test('a redirect to a name is judged by what it leads to', async (t) => {
   assert.deepEqual([watch.attempts, server.connections()], [['127.0.0.1'], 1])
 })
 
-test('a name without an address, and one that is not found, are not found', async (t) => {
+test('a name without an address, and an unknown name, are not found', async (t) => {
   const url = 'http://nowhere.test/'
   const notFound = Object.assign(new Error('from outside'), { code: 'ENOTFOUND' })
   const failing: Lookup = (_hostname, _options, callback) => callback(notFound, [])
@@ -302,7 +302,7 @@ test('a name without an address, and one that is not found, are not found', asyn
   }
 })
 
-test('the connector refuses addresses whoever asks it to connect, and does not before it returns', async (t) => {
+test('the connector refuses addresses for any caller, and asynchronously', async (t) => {
   const watch = watchConnections(t)
   const connect = guardedConnector(1000)
   for (const hostname of ['169.254.169.254', 'fe80::1', '::ffff:a9fe:a9fe', 'fd00:ec2::254']) {
@@ -320,7 +320,7 @@ test('the connector refuses addresses whoever asks it to connect, and does not b
   assert.equal(watch.sockets(), 0)
 })
 
-test('--allow-net: of two servers only the one that is listed is called', async (t) => {
+test('--allow-net: of two servers only the listed one is called', async (t) => {
   const listed = await startServer(t)
   const other = await startServer(t)
   const transport = transportFor(t, { allowedHosts: new Set([`127.0.0.1:${listed.port}`]) })
@@ -333,7 +333,7 @@ test('--allow-net: of two servers only the one that is listed is called', async 
   assert.deepEqual([listed.connections(), other.connections()], [1, 0])
 })
 
-test('--allow-net: a redirect to a host that is listed is followed, by whatever way it leads there', async (t) => {
+test('--allow-net: a redirect to a listed host is followed, in any form', async (t) => {
   const first = await startServer(t)
   const second = await startServer(t)
   const transport = transportFor(t, { allowedHosts: new Set(['127.0.0.1']) })
@@ -412,7 +412,7 @@ const LISTED: readonly { list: string; called: readonly string[]; refused: reado
 ]
 
 for (const { list, called, refused: others } of LISTED) {
-  test(`--allow-net ${list}: whatever else is called opens no socket`, async (t) => {
+  test(`--allow-net ${list}: no other host opens a socket`, async (t) => {
     const watch = watchConnections(t)
     const allowedHosts = new Set([allowedHost(list, (message) => assert.fail(message))])
     const transport = transportFor(t, { allowedHosts, lookup: () => assert.fail('looked up') })
@@ -425,7 +425,7 @@ for (const { list, called, refused: others } of LISTED) {
   })
 }
 
-test('--offline: nobody is called, neither this machine nor an address that is refused anyway', async (t) => {
+test('--offline: no host is called, neither this machine nor a refused address', async (t) => {
   const server = await startServer(t)
   const watch = watchConnections(t)
   const transport = transportFor(t, { allowedHosts: new Set() })
@@ -437,7 +437,7 @@ test('--offline: nobody is called, neither this machine nor an address that is r
   assert.deepEqual([watch.sockets(), server.connections()], [0, 0])
 })
 
-test('a call that is refused takes no place and no part of the rate, and holds up no other', async (t) => {
+test('a refused call uses no permit and no part of the rate, and delays no other', async (t) => {
   const server = await startServer(t)
   const transport = transportFor(t)
   const policy = { concurrency: 1, rateLimit: { calls: 1, perMs: 3_600_000 } }

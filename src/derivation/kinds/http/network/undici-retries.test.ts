@@ -83,14 +83,14 @@ function inTurn(...answers: readonly (number | 'reset')[]): Parameters<Subject['
   }
 }
 
-test('what may pass is tried again until it goes well, with a growing wait', async (t) => {
+test('temporary failures are tried again until a try succeeds, with growing waits', async (t) => {
   const subject = await new Subject(t).serve(inTurn(503, 'reset', 500))
   assert.equal(await subject.failure(), null)
   assert.equal(subject.requests.length, 4)
   assert.deepEqual(subject.clock.jumps, [250, 500, 1000])
 })
 
-test('D26: after the last try the failure is that of the last try, and no more are made than allowed', async (t) => {
+test('D26: the failure is that of the last try, and no more tries are made than allowed', async (t) => {
   for (const [answers, failure] of [
     [[500, 'reset', 503], { reason: 'status', status: 503 }],
     [[500, 500, 'reset'], { reason: 'network', detail: 'connection reset' }],
@@ -102,7 +102,7 @@ test('D26: after the last try the failure is that of the last try, and no more a
   }
 })
 
-test('without retries there is one try, and 429 holds nobody up', async (t) => {
+test('without retries there is one try, and 429 pauses no other call', async (t) => {
   const subject = await new Subject(t).serve((_before, response) => {
     response.writeHead(429, { 'retry-after': '7200' }).end()
   })
@@ -165,7 +165,7 @@ for (const [method, tries] of [
   ['POST', 1],
   ['PATCH', 1],
 ] as const) {
-  test(`a ${method} that runs into its deadline is tried ${tries === 1 ? 'once' : 'again'}`, async (t) => {
+  test(`a ${method} that exceeds its deadline is tried ${tries === 1 ? 'once' : 'again'}`, async (t) => {
     // The time advances only when a request has arrived.
     const subject = await new Subject(t).serve(() => t.mock.timers.tick(10_000))
     t.mock.timers.enable({ apis: ['setTimeout'] })
@@ -175,7 +175,7 @@ for (const [method, tries] of [
   })
 }
 
-test('all tries of a POST carry the same idempotency key, another call another, and a GET none', async (t) => {
+test('all tries of a POST have the same idempotency key, another call has another, and a GET has none', async (t) => {
   const subject = await new Subject(t).serve(inTurn(503, 500, 200, 503))
   for (const method of ['POST', 'PATCH', 'GET'] as const)
     assert.equal(await subject.failure({ method }), null)
@@ -187,7 +187,7 @@ test('all tries of a POST carry the same idempotency key, another call another, 
   assert.deepEqual(keys.slice(5), [undefined])
 })
 
-test('an idempotency key that the derivation sets stays', async (t) => {
+test('an idempotency key that the derivation sets is kept', async (t) => {
   const subject = await new Subject(t).serve(inTurn(503))
   const headers = { 'idempotency-key': 'mine' }
   assert.equal(await subject.failure({ method: 'POST', headers }), null)
@@ -217,7 +217,7 @@ for (const [status, retryAfter, expected] of [
   })
 }
 
-test('a host that wants more than an hour is not waited for, but asked again by a call a minute later', async (t) => {
+test('a pause of more than an hour is not waited for; a call tests the host every minute', async (t) => {
   const subject = await new Subject(t).serve((before, response) => {
     if (before === 0) response.writeHead(429, { 'retry-after': '3601' }).end()
     else response.end('1')
@@ -236,7 +236,7 @@ test('a host that wants more than an hour is not waited for, but asked again by 
   assert.equal(subject.clock.now(), 60_000)
 })
 
-test('a Retry-After that is a point in time as a number counts as none', async (t) => {
+test('a Retry-After that is a point in time as a number is ignored', async (t) => {
   const subject = await new Subject(t).serve((before, response) => {
     if (before === 0) response.writeHead(429, { 'retry-after': '1764000000' }).end()
     else response.end('1')
@@ -254,7 +254,7 @@ test('of two Retry-After headers the longer counts', async (t) => {
   assert.equal(subject.clock.now(), 7000)
 })
 
-test('redirects within the origin count in the rate, also with all places taken', async (t) => {
+test('redirects within the origin count towards the rate, also when all permits are in use', async (t) => {
   const subject = await new Subject(t).serve((_before, response, { url = '' }) => {
     if (url.endsWith('/')) response.end('1')
     else response.writeHead(301, { location: `${url}/` }).end()
@@ -285,7 +285,7 @@ test('the wait of a redirect for the rate ends at once when its signal aborts', 
   assert.deepEqual(getEventListeners(controller.signal, 'abort'), [])
 })
 
-test('the wait of a redirect for the rate is no part of the timeout', async (t) => {
+test('the wait of a redirect for the rate does not count towards the timeout', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const waiting = Promise.withResolvers<void>()
   const alarms: (() => void)[] = []
@@ -317,7 +317,7 @@ for (const [method, tries] of [
   ['POST', 1],
   ['PATCH', 1],
 ] as const) {
-  test(`a ${method} whose connection breaks after it went out is tried ${tries === 1 ? 'once' : 'again'}`, async (t) => {
+  test(`a ${method} whose connection breaks after it was sent is tried ${tries === 1 ? 'once' : 'again'}`, async (t) => {
     const subject = await new Subject(t).serve(inTurn('reset'))
     const failed = { reason: 'network', detail: 'connection reset' }
     assert.deepEqual(await subject.failure({ method }), tries === 1 ? failed : null)
@@ -334,7 +334,7 @@ for (const [method, tries] of [
   })
 }
 
-test('a call that waits to be tried again keeps its own failure when its host closes', async (t) => {
+test('a call that waits for a retry keeps its own failure when the transport closes', async (t) => {
   const waiting = Promise.withResolvers<void>()
   const subject = await new Subject(t, new StoppedClock(waiting.resolve)).serve((before, response) => {
     if (before === 0) response.writeHead(503).end()
@@ -346,7 +346,7 @@ test('a call that waits to be tried again keeps its own failure when its host cl
   assert.deepEqual(await first, { reason: 'status', status: 503 })
 })
 
-test('what a host said to calls without retries pauses none that have some', async (t) => {
+test('a response to calls without retries pauses no calls with retries', async (t) => {
   const subject = await new Subject(t).serve((before, response) => {
     if (before === 0) response.writeHead(429, { 'retry-after': '9999' }).end()
     else response.end('1')
@@ -356,7 +356,7 @@ test('what a host said to calls without retries pauses none that have some', asy
 })
 
 for (const status of [429, 503]) {
-  test(`${status} with a Retry-After holds up the other calls to its host, and none to another`, async (t) => {
+  test(`${status} with a Retry-After pauses the other calls to its host, and none to another`, async (t) => {
     const waiting = Promise.withResolvers<void>()
     const clock = new StoppedClock(waiting.resolve)
     const subject = await new Subject(t, clock).serve((_before, response) => {
@@ -376,7 +376,7 @@ for (const status of [429, 503]) {
   })
 }
 
-test('tries are counted in the rate from when they go out, not from when they are answered', async (t) => {
+test('tries count towards the rate from when they are sent, not from when they are answered', async (t) => {
   const held: ServerResponse[] = []
   const subject = await new Subject(t).serve((before, response) => {
     if (before === 0) held.push(response)
@@ -390,7 +390,7 @@ test('tries are counted in the rate from when they go out, not from when they ar
   assert.equal(await first, null)
 })
 
-test('500 with a Retry-After beyond an hour fails its call, and closes nothing', async (t) => {
+test('500 with a Retry-After beyond an hour fails its call, and pauses nothing', async (t) => {
   const subject = await new Subject(t).serve((before, response) => {
     if (before === 0) response.writeHead(500, { 'retry-after': '9999' }).end()
     else response.end('1')
@@ -399,7 +399,7 @@ test('500 with a Retry-After beyond an hour fails its call, and closes nothing',
   assert.equal(await subject.failure(), null)
 })
 
-test('calls beyond a limit of the server are told to wait, wait, and all end well', async (t) => {
+test('calls beyond a limit of the server are asked to wait, wait, and all succeed', async (t) => {
   const { clock } = new Subject(t)
   const LIMIT = 5
   const WINDOW = 1000
@@ -425,7 +425,7 @@ test('calls beyond a limit of the server are told to wait, wait, and all end wel
   assert.ok(subject.requests.length > 60, 'the server had to refuse some')
 })
 
-test('a call that waits for its next try does not hold others up', async (t) => {
+test('a call that waits for its next try does not delay others', async (t) => {
   const waiting = Promise.withResolvers<void>()
   const clock = new StoppedClock(waiting.resolve)
   const subject = await new Subject(t, clock).serve((before, response) => {
@@ -472,7 +472,7 @@ test('closing ends the calls that wait, as failures', async (t) => {
   assert.equal(clock.pending, 0)
 })
 
-test('the duration is that of the try that went well', async (t) => {
+test('the duration is that of the successful try', async (t) => {
   const subject = await new Subject(t).serve((before, response) => {
     if (before === 0) setTimeout(() => response.writeHead(503).end(), 300)
     else response.end('1')
@@ -484,7 +484,7 @@ test('the duration is that of the try that went well', async (t) => {
   assert.ok(answer.ok && answer.value.durationMs <= both - 300 + 2, JSON.stringify({ answer, both }))
 })
 
-test('an edited policy holds for calls that wait already', async (t) => {
+test('an edited policy applies to calls that wait already', async (t) => {
   const held: ServerResponse[] = []
   const arrived = [1, 3].map((count) => ({ count, ...Promise.withResolvers<void>() }))
   const subject = await new Subject(t).serve((before, response) => {

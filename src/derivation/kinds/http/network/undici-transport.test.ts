@@ -59,7 +59,7 @@ test('D26: success is a status 200–299 with a JSON body, whatever its content 
   }
 })
 
-test('H7, D26: any other status is a failure that names it', async (t) => {
+test('H7, D26: any other status is a failure with this status', async (t) => {
   const server = await serverFor(t, (incoming, response) => {
     response.writeHead(Number(incoming.url?.slice(1))).end('{"secret": "text"}')
   })
@@ -70,7 +70,7 @@ test('H7, D26: any other status is a failure that names it', async (t) => {
   }
 })
 
-test('an answer with a bad status leaves its connection to the next call', async (t) => {
+test('a response with a bad status leaves its connection for the next call', async (t) => {
   const server = await serverFor(t, (_incoming, response) => response.writeHead(404).end('not here'))
   const transport = transportFor(t)
   for (let index = 0; index < 5; index++) {
@@ -90,7 +90,7 @@ for (const body of ['', 'not JSON', '{"a":', '{"a":1e999}', Buffer.from([0x22, 0
   })
 }
 
-test('D21: the URL goes out as it is, not normalised, and without its fragment', async (t) => {
+test('D21: the URL is sent unchanged, not normalised, without its fragment', async (t) => {
   const server = await serverFor(t, (incoming, response) => response.end(JSON.stringify(incoming.url)))
   const transport = transportFor(t)
   for (const [path, sent] of [
@@ -110,7 +110,7 @@ async function echo(incoming: IncomingMessage): Promise<string> {
   return JSON.stringify({ method, url, headers, body: await text(incoming) })
 }
 
-test('D21: a body goes out as application/json unless the headers say otherwise', async (t) => {
+test('D21: a body is sent as application/json unless the headers override it', async (t) => {
   const server = await serverFor(t, (incoming, response) => {
     void echo(incoming).then((answer) => response.end(answer))
   })
@@ -130,7 +130,7 @@ test('D21: a body goes out as application/json unless the headers say otherwise'
   assert.equal((await sent({}))['type'], undefined)
 })
 
-test('header values go out as the UTF-8 bytes of their text', async (t) => {
+test('header values are sent as the UTF-8 bytes of their text', async (t) => {
   const server = await serverFor(t, (incoming, response) => {
     response.end(JSON.stringify(Buffer.from(String(incoming.headers['x-name']), 'latin1').toString('utf8')))
   })
@@ -143,7 +143,7 @@ test('header values go out as the UTF-8 bytes of their text', async (t) => {
 
 const encoders = { gzip: gzipSync, 'x-gzip': gzipSync, deflate: deflateSync }
 
-test('compressed bodies are decoded, also bare deflate data and encodings over one another', async (t) => {
+test('compressed bodies are decoded, also raw deflate data and nested encodings', async (t) => {
   const answers: Record<string, [string, Buffer]> = {
     bare: ['deflate', deflateRawSync('{"v":1}')],
     both: ['gzip, deflate', deflateSync(gzipSync('{"v":1}'))],
@@ -164,7 +164,7 @@ test('compressed bodies are decoded, also bare deflate data and encodings over o
   }
 })
 
-test('calls to one host are limited, those to another are not held up by them', async (t) => {
+test('calls to one host are limited, without delaying those to another', async (t) => {
   const CALLS = 20
   let came = 0
   const held: (() => void)[] = []
@@ -192,7 +192,7 @@ test('calls to one host are limited, those to another are not held up by them', 
   assert.equal(busy.connections(), 3)
 })
 
-test('H6: the wait for a turn does not count against the deadline', async (t) => {
+test('H6: the wait for a permit does not count towards the deadline', async (t) => {
   const server = await serverFor(t, (_incoming, response) => {
     t.mock.timers.tick(400)
     response.end('1')
@@ -255,7 +255,7 @@ test('calls leave no listeners on the signal of their run', async (t) => {
   assert.deepEqual(getEventListeners(controller.signal, 'abort'), [])
 })
 
-test('close lets go of idle connections and ends calls under way as failures', async (t) => {
+test('close closes idle connections and ends calls under way as failures', async (t) => {
   const arrived = Promise.withResolvers<IncomingMessage>()
   const server = await serverFor(t, (incoming, response) => {
     if (incoming.url === '/held') arrived.resolve(incoming)

@@ -22,7 +22,7 @@ function render(template: JsonValue, inputs: InputValues): JsonValue {
   return renderBody(parse(template), inputs)
 }
 
-test('D21: a string that is exactly one placeholder becomes the value itself, type kept', () => {
+test('D21: a string that is exactly one placeholder becomes the value itself, with its type', () => {
   const template = { a: '{{ x }}', b: ['{{n}}', 1, true, null, 'lit'], c: { d: '{{ y }}' } }
   assert.deepEqual(render(template, { x: 'he said "hi"', n: 1.5, y: { k: [1] } }), {
     a: 'he said "hi"',
@@ -62,7 +62,7 @@ test('D21: text that is JSON once placeholders are null has them replaced by JSO
   assert.deepEqual(render('{"a":{"b":{{x}}}}', { x: [1] }), { a: { b: [1] } })
 })
 
-test('H2: inside quotes of a text template a placeholder is part of the string, whatever stands outside them', () => {
+test('H2: within quotes of a text template a placeholder is part of the string, whatever surrounds them', () => {
   const template = '{"a": {{ x }}, "b": "hi {{ y }}", "c": "{{ n }}", "\\"d\\\\": "e\\"{{ y }}\\""}'
   assert.deepEqual(render(template, { x: 'X', y: '"Y"\n', n: 4 }), {
     a: 'X',
@@ -72,7 +72,7 @@ test('H2: inside quotes of a text template a placeholder is part of the string, 
   })
 })
 
-test('H2: a text template makes JSON of every value, and reads the same as its structure', () => {
+test('H2: a text template makes JSON of every value, and has the same meaning as its structure', () => {
   const template = '{"bare": {{ x }}, "quoted": "{{ x }}", "text": "<{{ x }}>", "list": [{{ x }}, "{{ x }}"]}'
   const structure = { bare: '{{ x }}', quoted: '{{ x }}', text: '<{{ x }}>', list: ['{{ x }}', '{{ x }}'] }
   const values: JsonValue[] = [

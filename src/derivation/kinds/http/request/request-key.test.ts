@@ -15,7 +15,7 @@ const PLAN: HttpPlan = {
 }
 const BODY = '{"a":1}'
 
-test('requests that go out the same have one key, whatever their templates and the order of their headers', () => {
+test('equal requests have one key, whatever their templates and the order of their headers', () => {
   const other = {
     ...PLAN,
     request: 'anything',
@@ -29,7 +29,7 @@ test('requests that go out the same have one key, whatever their templates and t
   assert.equal(requestKey(other, BODY), requestKey(PLAN, BODY))
 })
 
-test('method, URL, headers, the names of secrets and the body tell requests apart', () => {
+test('method, URL, headers, the names of secrets and the body distinguish requests', () => {
   const others: readonly (readonly [HttpPlan, string | null])[] = [
     [PLAN, BODY],
     [{ ...PLAN, method: 'PUT' }, BODY],

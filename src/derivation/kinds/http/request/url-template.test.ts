@@ -111,7 +111,7 @@ for (const [template, message] of [
   })
 }
 
-test('the host of a URL is told with its port', () => {
+test('the host of a URL includes its port', () => {
   assert.equal(parse('https://Api.Example.com/x').host, 'api.example.com:443')
   assert.equal(parse('http://127.0.0.1:8080?x').host, '127.0.0.1:8080')
   assert.equal(parse('http://[::1]').host, '[::1]:80')

@@ -10,7 +10,7 @@ function ask(share: BodyShare, units: number, told: string[], name = ''): boolea
   return share.has(units * UNIT, () => told.push(name))
 }
 
-test('bodies share the room, and who finds none is told when there is', () => {
+test('bodies share the memory, and a body that exceeds it is notified when there is some', () => {
   const room = new BodyRoom(4 * UNIT)
   const [first, second, third] = [room.share(), room.share(), room.share()]
   const told: string[] = []
@@ -24,7 +24,7 @@ test('bodies share the room, and who finds none is told when there is', () => {
   assert.equal(second.size, 3 * UNIT)
 })
 
-test('the oldest never waits, so that there is always one that comes to its end', () => {
+test('the oldest never waits, so that one always completes', () => {
   const room = new BodyRoom(2 * UNIT)
   const [first, second] = [room.share(), room.share()]
   const told: string[] = []
@@ -43,7 +43,7 @@ test('small bodies are not counted', () => {
   for (let count = 0; count < 100; count++) assert.ok(room.share().has(SMALL_BODY, () => undefined))
 })
 
-test('who has asked twice is told once, and after giving back has all it asks for', async () => {
+test('a second request replaces the first, and gets all of it once memory is released', async () => {
   const room = new BodyRoom(UNIT)
   const [first, second] = [room.share(), room.share()]
   const told: string[] = []
@@ -61,7 +61,7 @@ test('who has asked twice is told once, and after giving back has all it asks fo
   assert.equal(third.size, UNIT)
 })
 
-test('what a share gives back of its own is there for others', () => {
+test('released memory is available to others', () => {
   const room = new BodyRoom(4 * UNIT)
   const [first, second] = [room.share(), room.share()]
   const told: string[] = []
@@ -80,7 +80,7 @@ test('what a share gives back of its own is there for others', () => {
   assert.ok(!ask(third, 3, told))
 })
 
-test('a wait ends with its signal, leaves no listener, and is told of nothing more', async () => {
+test('a wait ends with its signal, leaves no listener, and is notified no more', async () => {
   const room = new BodyRoom(UNIT)
   const [first, second] = [room.share(), room.share()]
   assert.ok(ask(first, 1, []))

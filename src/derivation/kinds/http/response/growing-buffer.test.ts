@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { GrowingBuffer } from './growing-buffer.ts'
 
-test('bytes come out as they went in, in whatever pieces', () => {
+test('the bytes are the ones that were added, in whatever chunks', () => {
   const bytes = Buffer.from(Array.from({ length: 200_000 }, (_, index) => index % 251))
   for (const size of [1, 7, 1000, 65_536, 200_000]) {
     const buffer = new GrowingBuffer()
@@ -13,7 +13,7 @@ test('bytes come out as they went in, in whatever pieces', () => {
   assert.equal(new GrowingBuffer().bytes().length, 0)
 })
 
-test('pieces are copied, and what fits on one page is not copied once more', () => {
+test('chunks are copied, and bytes that fit on one page are not copied again', () => {
   const buffer = new GrowingBuffer()
   // Larger than a buffer from Node's pool.
   const piece = Buffer.from(`"${'x'.repeat(50_000)}"`)

@@ -10,7 +10,7 @@ test('JSON is parsed, brackets inside strings not counting as nesting', () => {
   assert.notEqual(parseJson(siblings), undefined)
 })
 
-test('text that is no JSON is undefined', () => {
+test('invalid JSON is undefined', () => {
   for (const text of ['', ' ', '{', 'NaN', "{'a':1}", '<html>', '1 2', '"'.repeat(1001)]) {
     assert.equal(parseJson(text), undefined, text)
   }

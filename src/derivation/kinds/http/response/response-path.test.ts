@@ -51,7 +51,7 @@ for (const path of [
   'items.1.0',
   'items.1.length',
 ]) {
-  test(`D26: there is nothing at ${path}`, () => assert.equal(at(path), undefined))
+  test(`D26: ${path} has no value`, () => assert.equal(at(path), undefined))
 }
 
 test('a path with an empty part is no path', () => {

@@ -67,7 +67,7 @@ async function against(
   return { result: await run(derivation), requests, derivation }
 }
 
-test('on_status: the value of a listed status goes to all targets, whatever the body, at the first try', async (t) => {
+test('on_status: the value of a listed status is set for all targets, whatever the body, at the first try', async (t) => {
   for (const answer of [
     { status: 404, body: '<h1>Not found</h1>' },
     { status: 204 },
@@ -109,7 +109,7 @@ test('on_status: the response is kept with its status and 2 KB of an error, unle
   assert.equal(await kept(404, `no ${SECRET} here`), undefined)
 })
 
-test('on_status: a kept response means what the file says of its status now', () => {
+test('on_status: a kept response is evaluated with the present on_status of the file', () => {
   const response = { request: 'r', status: 404, durationMs: 3, body: 'gone', at: '' }
   const evaluate = (file: JsonObject): unknown => {
     const { kind, spec } = parse(file)
@@ -128,7 +128,7 @@ test('on_status: a kept response means what the file says of its status now', ()
   })
 })
 
-test('on_status: a request that failed for another derivation is an answer, unless the failure may pass', () => {
+test('on_status: a request that failed for another derivation is a result, unless the failure may be temporary', () => {
   const { kind, spec } = parse({ on_status: { 404: null, 503: null } })
   const planned = kind.plan(spec, {})
   assert.ok(planned.outcome === 'run')
@@ -138,7 +138,7 @@ test('on_status: a request that failed for another derivation is an answer, unle
   assert.deepEqual([of(404), of(410), of(503)], [true, false, false])
 })
 
-test('on_status: what is no status, no map, or no value of a target is a ContractError with its line', () => {
+test('on_status: an invalid status, map or value of a target is a ContractError with its line', () => {
   for (const [given, message] of [
     ['{404: null, 200: null}', /:7: on_status has 200, whose responses have values/],
     ['{199: null}', /:7: on_status has "199"; a status is a whole number from 201 to 599$/],
@@ -165,14 +165,14 @@ on_status: ${given}
   parse({ ...unique, on_status: { 404: null } })
 })
 
-test('on_status: a number for a text field is its JSON text, as of a response', async () => {
+test('on_status: a number for a text field becomes its JSON text, as in a response', async () => {
   const transport = parseStub('{"statuses": {"GET https://h/": 404}}')
   const result = await run(parse({ on_status: { 404: 0 } }, transport))
   assert.ok(result.ok)
   assert.deepEqual(result.value.values['count'], { ok: true, value: 0 })
 })
 
-test('the stub answers with a status and no body where the file says so', async () => {
+test('the stub responds with a status and no body if the file has one', async () => {
   const failed = async (status: number): Promise<unknown> => {
     const result = await run(parse({}, parseStub(`{"statuses": {"GET https://h/": ${status}}}`)))
     return result.ok ? result.value : result.error
