@@ -1,5 +1,6 @@
 import { historyPages, readProvenance, type ProvenanceQuery } from '../../../sheet/cells/read-provenance.ts'
 import type { ProvenanceEntryAnswer } from '../../../wire/records/provenance.ts'
+import { entryDetails } from './entry-details.ts'
 import type { CommandContext } from '../../options/command-context.ts'
 import { membersOf } from '../../terminal/object-lines.ts'
 import { toSeconds, type Column } from '../../terminal/table.ts'
@@ -31,5 +32,5 @@ const COLUMNS: readonly Column<ProvenanceEntryAnswer>[] = [
   { header: 'value', value: ({ value }) => value, style: () => 'bold' },
   { header: 'previous', value: ({ previous }) => previous },
   { header: 'run', value: ({ run_id: run }) => run },
-  { header: 'request', value: ({ method, url }) => (url === undefined ? null : `${method ?? ''} ${url}`) },
+  { header: 'details', value: entryDetails },
 ]

@@ -4,7 +4,9 @@ import type { ProvenanceEntryAnswer } from '../../../../src/wire/records/provena
 import type { SheetField } from '../../api/contract.ts'
 import { formatCount, formatDuration } from '../../ui/format.ts'
 import { CopyButton } from '../../ui/copy-button.tsx'
+import { plainValue } from '../diff/full-value.tsx'
 import './origin.css'
+import { cachedText, entryEvidence } from './entry-evidence.ts'
 import { originSentence } from '../history/origin-sentence.ts'
 import { derivationPath, SentenceView } from '../history/sentence-view.tsx'
 
@@ -45,6 +47,7 @@ function nothingKnown({ derived }: SheetField): string {
 
 /** The details of a provenance entry. */
 function EntryFacts({ entry }: { readonly entry: ProvenanceEntryAnswer }) {
+  const cached = cachedText(entry)
   return (
     <dl className="facts">
       {entry.url !== undefined && (
@@ -55,9 +58,12 @@ function EntryFacts({ entry }: { readonly entry: ProvenanceEntryAnswer }) {
         </Fact>
       )}
       {entry.status !== undefined && <Fact name="Response">{answerText(entry)}</Fact>}
-      {entry.cached !== undefined && (
-        <Fact name="Cached">{entry.cached ? 'Yes, without a call' : 'No, with a call'}</Fact>
-      )}
+      {entryEvidence(entry).map(({ name, value }) => (
+        <Fact key={name} name={name}>
+          {plainValue(value)}
+        </Fact>
+      ))}
+      {cached !== null && <Fact name="Cached">{cached}</Fact>}
       {entry.derivation !== undefined && (
         <Fact name="Derivation">
           <Link href={derivationPath(entry.derivation)}>{entry.derivation}</Link>

@@ -37,6 +37,15 @@ test('a value from the cache says that no call was made', () => {
   )
 })
 
+test('nothing is said of requests and calls for a kind that makes none', () => {
+  const measured = entryOf({ seq: 3, source: 'measure', derivation: 'length.yaml', cached: false })
+  assert.equal(tell(measured, context(true)), 'Computed by length.yaml for human:ann, 3 minutes ago.')
+  assert.equal(
+    tell({ ...measured, cached: true }, context(true)),
+    'Computed by length.yaml for human:ann, 3 minutes ago — from the cache.',
+  )
+})
+
 test('what is not known of a call is left out', () => {
   const { status: _status, duration_ms: _duration, method: _method, ...rest } = COMPUTED
   assert.match(tell(rest), /— GET https:\/\/rates\.example\/…\.$/)

@@ -78,7 +78,8 @@ function by(entry: ProvenanceEntryAnswer): Sentence {
 
 function details(entry: ProvenanceEntryAnswer, { find }: EntryContext): Sentence {
   if (entry.source === 'revert') return undoneText(entry, find)
-  if (entry.cached === true) return [' — from the cache, without a call']
+  if (entry.cached === true)
+    return [entry.url === undefined ? ' — from the cache' : ' — from the cache, without a call']
   const request = briefRequest(entry)
   return request === null ? [] : [' — ', { is: 'request', text: request }, responseText(entry)]
 }

@@ -1,0 +1,13 @@
+import { otherEvidence, type ProvenanceEntryAnswer } from '../../../wire/records/provenance.ts'
+
+/** Returns the evidence of a computed value in one line: `GET https://…`, or each member of another kind; null for none. */
+export function entryDetails(entry: ProvenanceEntryAnswer): string | null {
+  const { method, url } = entry
+  if (url !== undefined) return `${method ?? ''} ${url}`
+  const members = otherEvidence(entry).map(([name, value]) => `${name}: ${textOf(value)}`)
+  return members.length === 0 ? null : members.join(', ')
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value)
+}

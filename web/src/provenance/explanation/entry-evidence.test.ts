@@ -1,0 +1,25 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { computedEntry, entryOf } from '../history/test-entries.ts'
+import { cachedText, entryEvidence } from './entry-evidence.ts'
+
+const MEASURED = {
+  ...entryOf({ seq: 3, source: 'measure', derivation: 'length.yaml', cached: false }),
+  unit: 'characters',
+  longest_word: 12,
+}
+
+test('the evidence of a kind that is not http is listed by its names', () => {
+  assert.deepEqual(entryEvidence(MEASURED), [
+    { name: 'Unit', value: 'characters' },
+    { name: 'Longest word', value: 12 },
+  ])
+  assert.deepEqual(entryEvidence(computedEntry({ seq: 2 })), [])
+  assert.deepEqual(entryEvidence(entryOf({ seq: 1 })), [])
+})
+
+test('only a value of http says whether a call was made', () => {
+  assert.deepEqual([cachedText(MEASURED), cachedText({ ...MEASURED, cached: true })], ['No', 'Yes'])
+  assert.equal(cachedText(computedEntry({ seq: 2 })), 'No, with a call')
+  assert.equal(cachedText(entryOf({ seq: 1 })), null)
+})
