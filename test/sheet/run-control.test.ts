@@ -3,9 +3,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
-import { setTimeout as delay } from 'node:timers/promises'
 import { FRESH_MS } from '../../src/derivation/run/derivation-run.ts'
-import { backoffMs } from '../../src/derivation/limiter/backoff.ts'
 import { cancelRun } from '../../src/sheet/runs/cancel-run.ts'
 import { startMaterialize, type MaterializeRequest } from '../../src/sheet/runs/materialize.ts'
 import { getRun, getRunDetail, listRunFailures, listRuns } from '../../src/sheet/runs/read-runs.ts'
@@ -395,6 +393,12 @@ test('limit runs the first records that have work, max_calls stops calling; the 
   assert.equal((await run.run()).materialized, 3)
 })
 
+/** Makes the clock of this process jump ahead. */
+function passTime(t: TestContext, ms: number): void {
+  const now = performance.now.bind(performance)
+  t.mock.method(performance, 'now', () => now() + ms)
+}
+
 test('D28: a call that waited for its turn is not made when its cells were written meanwhile', async (t) => {
   // More records than are under way at a time: the last ones wait before their calls begin.
   const run = await openLookupSheet(t, numbered(120))
@@ -410,7 +414,7 @@ test('D28: a call that waited for its turn is not made when its cells were writt
       .map((record) => record.id),
   )
   // A call is looked at again when it was planned a while ago.
-  await delay(FRESH_MS + 20)
+  passTime(t, FRESH_MS)
   hold.release()
   const { materialized, skipped, totalCost } = await done
   assert.deepEqual([materialized, skipped, totalCost], [82, 38, 82])
@@ -421,23 +425,24 @@ test('D28: a call that waited for its turn is not made when its cells were writt
 })
 
 test('a call that was sent is not given back when nobody wants its next try: max_calls holds', async (t) => {
-  const run = await openLookupSheet(t, numbered(80))
+  // The next try is due at once.
+  t.mock.method(Math, 'random', () => 0)
+  // More records than are under way at a time: the last ones find out whether a call is left when others have ended.
+  const run = await openLookupSheet(t, numbered(520))
   await run.edit('transport.yaml', 'hosts: {"*": {retries: 1}}')
-  for (const path of ['/b/0', '/b/1']) run.api.answer(path, { json: null, status: 503 })
-  const [first, ...others] = numbered(80)
-    .slice(1)
-    .map(({ a }) => run.api.hold(`/b/${a}`))
-  // So many calls are set aside at once; those after them find out whether one is left when others have ended.
-  const running = run.start({ maxCalls: 64 })
-  while (run.api.requests.length < 9) await new Promise(setImmediate)
+  run.api.answer('/b/0', { json: null, status: 503 })
+  const first = run.api.hold('/b/0')
+  const others = Array.from('123456789', (digit) => run.api.hold(`/b/${digit}*`))
+  const running = run.start({ maxCalls: 512 })
+  await first.arrived(1)
   await run.write({ id: '0', a: 'new' })
-  // By then the next try is due, and long enough after its call was planned to look at the cell again.
-  await delay(backoffMs(0, () => 1) + FRESH_MS)
-  first?.release()
-  while (run.api.requests.length < 10) await new Promise(setImmediate)
+  // A cell is looked at again when its call was planned a while ago.
+  passTime(t, FRESH_MS)
+  first.release()
+  while (run.api.requests.length < 9) await new Promise(setImmediate)
   for (const hold of others) hold.release()
   await running
-  assert.equal(new Set(run.api.requests.map(({ path }) => path)).size, 64)
+  assert.equal(new Set(run.api.requests.map(({ path }) => path)).size, 512)
 })
 
 test('what a run has spent is known elsewhere before anything is stored', async (t) => {

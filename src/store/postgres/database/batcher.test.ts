@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate as turn } from 'node:timers/promises'
 import { test } from 'node:test'
 import { Batcher } from './batcher.ts'
 
@@ -8,7 +8,7 @@ function doubling(limit?: number): { batcher: Batcher<number, number>; asked: (r
   const asked: (readonly number[])[] = []
   const batcher = new Batcher<number, number>(async (questions) => {
     asked.push(questions)
-    await sleep(1)
+    await turn()
     if (questions.includes(0)) throw new Error('zero')
     return questions.map((question) => question * 2)
   }, limit)
