@@ -29,7 +29,7 @@ async function database(t: TestContext): Promise<Database> {
   return opened
 }
 
-test('what PostgreSQL has given up since its process was halted is carried out again when it goes on', async (t) => {
+test('work that PostgreSQL aborted while its process was halted is repeated when the process continues', async (t) => {
   const db = await database(t)
   let attempts = 0
   const work = async (connection: Pick<Database, 'exec' | 'get'>): Promise<number> => {
@@ -51,7 +51,7 @@ test('what PostgreSQL has given up since its process was halted is carried out a
   assert.deepEqual([written, attempts], [7, 2])
 })
 
-test('whoever is halted in the middle of a write loses the sheet before those who wait for it give up', async (t) => {
+test('a server that is halted in the middle of a write loses the sheet before the waiting ones time out', async (t) => {
   const db = await database(t)
   const other = new Database(db.location)
   onEnd(t, () => other.close())
@@ -69,7 +69,7 @@ test('whoever is halted in the middle of a write loses the sheet before those wh
   await assert.rejects(halted, RecordsError)
 })
 
-test('a run lock is taken from nobody who has just got it', async (t) => {
+test('a run lock that was just acquired is not taken over', async (t) => {
   const db = await database(t)
   const lock = await takeRunLock(db, { timeoutMs: 1000 })
   onEnd(t, () => lock.release())

@@ -65,7 +65,7 @@ async function clear({ sheet, written }: OddSheet): Promise<void> {
   await sheet.write(written.map(({ id }) => ({ ...empty, id: id ?? null })))
 }
 
-test('what was cleared, deleted and created again is in the past to the byte what a plain read answered then', async (t) => {
+test('earlier states of cleared, deleted and recreated records equal the plain reads of that time, byte for byte', async (t) => {
   const odd = await oddSheet(t, 20_261_121)
   const { sheet, page } = odd
   const { last: seq } = await sheet.store.history()
@@ -82,7 +82,7 @@ test('what was cleared, deleted and created again is in the past to the byte wha
   await check()
 })
 
-test('values that go back are to the letter those that were written', async (t) => {
+test('reverted values are exactly those that were written', async (t) => {
   const odd = await oddSheet(t, 20_261_122)
   const { sheet, written } = odd
   await clear(odd)
@@ -102,7 +102,7 @@ test('values that go back are to the letter those that were written', async (t) 
   assert.equal(await pageOf(sheet), odd.page)
 })
 
-test('a snapshot has values as they were written, with the order of keys', async (t) => {
+test('a snapshot has values as written, with the order of keys', async (t) => {
   const { sheet, written } = await oddSheet(t, 20_261_123)
   const directory = await mkdtemp(join(tmpdir(), 'colophon-odd-'))
   t.after(() => rm(directory, { recursive: true }))

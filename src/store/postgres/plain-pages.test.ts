@@ -20,7 +20,7 @@ interface PlanStep {
   readonly Plans?: readonly PlanStep[]
 }
 
-suite('what PostgreSQL looks at for a read', () => {
+suite('the rows that PostgreSQL reads for a request', () => {
   let store: PostgresStore
   let other: PostgresStore
   let database: Database
@@ -92,13 +92,13 @@ suite('what PostgreSQL looks at for a read', () => {
     })
   }
 
-  test('so is a record by its id, and how far the cells are', async (t) => {
+  test('so are a record by its id, and the counts of cell states', async (t) => {
     // The other is the one of `$sheet`.
     assert.equal(await lookedAt(t, () => store.record('r5000', ['n'])), 2)
     assert.equal(await lookedAt(t, () => store.status()), 1)
   })
 
-  test('what was read before is read again only when some server has written', async (t) => {
+  test('cached responses are read again only after a write of some server', async (t) => {
     const query = { fields: ['id', 'n'], limit: 3, filter: null, sort: [], after: null, skip: 0 }
     const reads = {
       record: async () => String((await store.record('r1', ['n']))?.json),
@@ -126,7 +126,7 @@ suite('what PostgreSQL looks at for a read', () => {
     assert.equal(await reads.page(), '[{"id":"r0","n":0},{"id":"r2","n":2},{"id":"r3","n":3}]')
   })
 
-  test('servers that read and write at once never answer with what was there before a write', async () => {
+  test('servers that read and write concurrently never return data from before a write', async () => {
     await other.upsert({
       body: { records: [{ id: 'hot', n: 0 }] },
       actor: 'human:ann',
@@ -149,7 +149,7 @@ suite('what PostgreSQL looks at for a read', () => {
     await Promise.all(reading)
   })
 
-  test('a page at a position behind deleted records is found without walking over them', async (t) => {
+  test('a page at a position behind deleted records is found without reading them', async (t) => {
     const gone = Array.from({ length: 7000 }, (_, n) => `r${n + 1}`)
     await store.delete(gone, 'human:ann')
     await database.exec('ANALYZE')

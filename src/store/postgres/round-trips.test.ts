@@ -66,7 +66,7 @@ async function compare(t: TestContext, work: (count: number) => Promise<unknown>
   assert.ok(many <= few, `${many} statements for ${MANY - FEW}, ${few} for ${FEW}`)
 }
 
-test('many entries are undone with as many statements as few', async (t) => {
+test('reverting many entries takes as many statements as reverting few', async (t) => {
   const { sheet } = await busySheet(t)
   const entries = await sheet.store.runEntries({ run: await sheet.run(), before: null, limit: MANY })
   const run = await sheet.store.startRun(newRun({ kind: 'revert' }))
@@ -79,7 +79,7 @@ test('many entries are undone with as many statements as few', async (t) => {
   })
 })
 
-test('many records of the past are read with as many statements as few', async (t) => {
+test('reading an earlier state of many records takes as many statements as of few', async (t) => {
   const { sheet, ids } = await busySheet(t)
   await sheet.store.delete(ids.slice(0, MANY / 2), AGENT)
   await compare(t, async (limit) => {
@@ -88,7 +88,7 @@ test('many records of the past are read with as many statements as few', async (
   })
 })
 
-test('many records are proposed, shown and accepted with as many statements as few', async (t) => {
+test('proposing, reading and accepting many records takes as many statements as few', async (t) => {
   const { sheet, ids } = await busySheet(t)
   const { proposals } = sheet.store
   await compare(t, async (count) => {

@@ -44,7 +44,7 @@ function write(store: SheetStore, ...records: readonly JsonObject[]): Promise<un
   return store.upsert({ body: { records }, defaultActor: HUMAN, ifMatch: null })
 }
 
-test('of servers that accept or reject a proposal at once, one does', async (t) => {
+test('of several servers that decide on a proposal at once, one succeeds', async (t) => {
   const { sheet, one, other } = await sharedSheet(t)
   await write(one, { id: 'a', n: 0 })
   for (let round = 1; round <= 10; round += 1) {
@@ -66,7 +66,7 @@ test('of servers that accept or reject a proposal at once, one does', async (t) 
   assert.equal((await one.proposals.counts()).changes, 20)
 })
 
-test('an entry that servers undo at once is undone once', async (t) => {
+test('an entry that several servers revert at once is reverted once', async (t) => {
   const { sheet, one, other } = await sharedSheet(t)
   await write(one, { id: 'a', n: 0 })
   for (let round = 1; round <= 10; round += 1) {
@@ -82,7 +82,7 @@ test('an entry that servers undo at once is undone once', async (t) => {
   }
 })
 
-test('the past stays as it is, page by page, whatever another server writes meanwhile', async (t) => {
+test('an earlier state stays the same, page by page, whatever another server writes', async (t) => {
   const { sheet, one, other } = await sharedSheet(t)
   const records = Array.from({ length: 1000 }, (_, n) => ({ id: `r${n}`, n, sum: null }))
   await write(one, ...records)
@@ -116,7 +116,7 @@ test('the past stays as it is, page by page, whatever another server writes mean
   }
 })
 
-test('a snapshot is of one moment, while several servers write, undo and decide', async (t) => {
+test('a snapshot is of one moment, while several servers write, revert and decide', async (t) => {
   const { sheet, one, other } = await sharedSheet(t)
   const directory = await mkdtemp(join(tmpdir(), 'colophon-servers-'))
   t.after(() => rm(directory, { recursive: true }))

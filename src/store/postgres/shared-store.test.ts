@@ -79,7 +79,7 @@ async function openAlone(t: TestContext, setup: StoreSetup = {}): Promise<Postgr
   return store
 }
 
-test('servers that open a new sheet at once make it once', async (t) => {
+test('several servers that open a new sheet at once create it once', async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'colophon-shared-'))
   t.after(() => rm(directory, { recursive: true }))
   await writeFile(join(directory, 'records.jsonl'), '{"id":"a","n":1}\n{"id":"b","n":2}\n')
@@ -88,7 +88,7 @@ test('servers that open a new sheet at once make it once', async (t) => {
   assert.equal((await stores[0]?.history())?.last, 1)
 })
 
-test('D34: whichever server writes, lines are numbered without gaps, and each record has its own key', async (t) => {
+test('D34: over all servers, lines are numbered without gaps, and each record has its own key', async (t) => {
   const stores = await servers(t, 3)
   await Promise.all(
     stores.flatMap((store, which) =>
@@ -103,7 +103,7 @@ test('D34: whichever server writes, lines are numbered without gaps, and each re
   assert.equal(new Set(keys.values()).size, 6)
 })
 
-test('D13: of servers that give records one unique value at once, one does', async (t) => {
+test('D13: of several servers that write one unique value at once, one succeeds', async (t) => {
   const stores = await servers(t, 4)
   const results = await Promise.allSettled(
     stores.flatMap((store, which) => [
@@ -115,7 +115,7 @@ test('D13: of servers that give records one unique value at once, one does', asy
   assert.equal((await stores[0]?.status())?.total, 1)
 })
 
-test('D9: what one server defines, the others write and read by', async (t) => {
+test('D9: a contract that one server applies is in force on the others', async (t) => {
   const [one, two] = (await servers(t, 2)) as [PostgresStore, PostgresStore]
   await write(one, { id: 'a', n: 1 })
   await write(two, { id: 'b', n: 2 })
@@ -127,7 +127,7 @@ test('D9: what one server defines, the others write and read by', async (t) => {
   assert.equal((await two.status()).targets[0]?.missing, 3)
 })
 
-test('D9: a field of another type is read as such by a server that has read it before', async (t) => {
+test('D9: a field with a changed type is read with that type by a server that has read it before', async (t) => {
   const [one, two] = (await servers(t, 2)) as [PostgresStore, PostgresStore]
   await write(one, { id: 'a', n: 1 })
   const names = ['id', 'n']
@@ -141,7 +141,7 @@ test('D9: a field of another type is read as such by a server that has read it b
   assert.equal(String((await two.record('a', names))?.json), '{"id":"a","n":"y"}')
 })
 
-test('D31: the run lock is had by one server at a time, and is free again when its connection is gone', async (t) => {
+test('D31: one server at a time has the run lock, which is free again when its connection is lost', async (t) => {
   const [one, two] = (await servers(t, 2)) as [PostgresStore, PostgresStore]
   const held = await one.lockRun(1000, new AbortController().signal)
   await assert.rejects(two.lockRun(20, new AbortController().signal), LockTimeoutError)
@@ -155,7 +155,7 @@ test('D31: the run lock is had by one server at a time, and is free again when i
   ;(await one.lockRun(1000, new AbortController().signal)).release()
 })
 
-test('D31: a run whose lock is lost stores nothing any more', async (t) => {
+test('D31: a run that has lost its lock stores nothing more', async (t) => {
   const targets = [target('code', ['n'])]
   const store = await openAlone(t, { targets })
   await write(store, { id: 'a', n: 1 })
@@ -279,7 +279,7 @@ test('a write whose connections are lost again and again is a RecordsError, and 
   assert.equal(String(await idsOf(store)), '[{"id":"c"}]')
 })
 
-test('reads go on when all connections that nobody used are lost', async (t) => {
+test('reads continue after all idle connections are lost', async (t) => {
   const store = await openAlone(t)
   await write(store, { id: 'a' })
   await Promise.all(Array.from({ length: 8 }, () => store.status()))
@@ -305,7 +305,7 @@ async function idsOf(store: PostgresStore): Promise<Buffer> {
   return page.records
 }
 
-test('of operations that wait together, one that fails takes nothing of the others with it', async (t) => {
+test('of operations that wait together, a failing one does not affect the others', async (t) => {
   const store = await openAlone(t)
   const results = await Promise.allSettled([
     write(store, { id: 'a', code: 'x' }),
@@ -345,7 +345,7 @@ test('of operations that wait together, one that fails takes nothing of the othe
   assert.equal((await store.history()).last, 4)
 })
 
-test('a database that is not there is a RecordsError that shows no password', async () => {
+test('an unavailable database is a RecordsError without the password', async () => {
   for (const url of [
     'postgres://u:secret@127.0.0.1:1/d',
     server.url('s', { database: 'nowhere' }),

@@ -59,7 +59,7 @@ suite('the record at a position', () => {
     }
   })
 
-  test('is found from counts of what was deleted before there were counts', () => {
+  test('is found with counts of records that were deleted before these counts existed', () => {
     const gone = Array.from({ length: 5000 }, (_, index) => 10 + 3 * index)
     const database = databaseWith(gone)
     const counted = database.prepare('SELECT * FROM "$deleted_block" ORDER BY level, block').all()
@@ -67,7 +67,7 @@ suite('the record at a position', () => {
     assert.deepEqual(database.prepare('SELECT * FROM "$deleted_block" ORDER BY level, block').all(), counted)
   })
 
-  test('is found in one statement that reads ranges of at most one block', () => {
+  test('is found with one statement that reads ranges of at most one block', () => {
     const database = databaseWith(Array.from({ length: 20_000 }, (_, index) => 100 + index))
     const steps = database
       .prepare(`EXPLAIN QUERY PLAN ${FIND}`)

@@ -4,7 +4,7 @@ import { answerCache } from './result-cache.ts'
 
 const answerOf = (bytes: number): { json: Uint8Array } => ({ json: new Uint8Array(bytes) })
 
-test('answers are kept up to so many bytes, those that were used last for longest', () => {
+test('responses are cached up to a number of bytes, the most recently used ones the longest', () => {
   const cache = answerCache(10_000)
   const keys = Array.from({ length: 20 }, (_, index) => `page ${index}`)
   for (const key of keys) {
@@ -17,7 +17,7 @@ test('answers are kept up to so many bytes, those that were used last for longes
   assert.equal(cache.get('page 0'), undefined)
 })
 
-test('an answer that would push most of the others out is not kept', () => {
+test('a response that would displace most of the others is not cached', () => {
   const cache = answerCache(10_000)
   cache.set('large', answerOf(1300))
   cache.set('small', answerOf(1000))

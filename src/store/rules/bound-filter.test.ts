@@ -13,14 +13,14 @@ for (const [name, tokens] of [
   const bound = (filter: string, ...params: readonly SqlParam[]): string =>
     boundFilter(tokens(filter), params)
 
-  test(`${name}: values take the places of plain placeholders, as literals`, () => {
+  test(`${name}: values replace plain placeholders, as literals`, () => {
     assert.equal(bound('a=?AND b > ?', "O'Hara -- '", -1.5), "a= 'O''Hara -- ''' AND b >  (-1.5) ")
     assert.equal(bound('a = ? OR b IS ?', true, null), 'a =  TRUE  OR b IS  NULL ')
     assert.equal(bound('5-?', -1), '5- (-1) ', 'no comment begins')
     assert.equal(bound('a = \'?\' /* ? */ AND "?" = ?', 1), 'a = \'?\' /* ? */ AND "?" =  (1) ')
   })
 
-  test(`${name}: there are as many values as placeholders`, () => {
+  test(`${name}: the number of values equals that of placeholders`, () => {
     const refused = (message: RegExp, ...call: Parameters<typeof bound>): void => {
       assert.throws(
         () => bound(...call),

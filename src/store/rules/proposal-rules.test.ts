@@ -4,7 +4,7 @@ import { ConflictError, ValidationError } from '../../errors/service-error.ts'
 import { PROPOSAL_LIMITS } from '../stored-proposal.ts'
 import { checkRoom } from './proposal-rules.ts'
 
-test('a proposal has room below the limits of proposals and bytes that wait, and of its own bytes', () => {
+test('a proposal is accepted within the limits of waiting proposals, of their bytes, and of its own bytes', () => {
   const { bytes, waiting, waitingBytes } = PROPOSAL_LIMITS
   checkRoom(bytes, { waiting: waiting - 1, bytes: waitingBytes - bytes })
   const full = /^\d+ proposals of \d+ bytes wait already, and there is room for 1000 of 67108864; have some/

@@ -22,7 +22,7 @@ test('steps have the same result at once and over promises', async () => {
   assert.equal(await inTurn(sum((index) => Promise.resolve(index * 10))), 30)
 })
 
-test('steps catch what a step throws, at once and over promises', async () => {
+test('a step can catch the error of another, synchronously and with promises', async () => {
   const fail = (): never => {
     throw new Error('unreadable')
   }

@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { runInNewContext } from 'node:vm'
 import { collectGarbage } from './collect-garbage.ts'
 
-test('what nobody refers to any more is gone', async () => {
+test('unreferenced objects are collected', async () => {
   const garbage = new WeakRef({ of: 'this turn' })
   // A weak reference keeps its target alive until the end of the turn in which it is made.
   await nextTurn()
@@ -14,7 +14,7 @@ test('what nobody refers to any more is gone', async () => {
   assert.equal(garbage.deref(), undefined)
 })
 
-test('what runs in a context of its own finds no collector there', () => {
+test('code in another context has no access to the collector', () => {
   collectGarbage()
   assert.equal(runInNewContext('typeof gc'), 'undefined')
 })

@@ -7,7 +7,7 @@ import { test } from 'node:test'
 
 const MIB = 1 << 20
 
-test('memory is given back while a large file is read', (t) => {
+test('memory is released while a large file is read', (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'colophon-lines-'))
   t.after(() => rmSync(directory, { recursive: true }))
   const [path, program] = [join(directory, 'records.jsonl'), join(directory, 'read.ts')]

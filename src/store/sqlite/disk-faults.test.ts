@@ -45,7 +45,7 @@ async function newSheet(t: TestContext): Promise<string> {
   return directory
 }
 
-test('D17: a writing connection has a write-ahead log and syncs at each commit', async (t) => {
+test('D17: a writing connection has a write-ahead log and syncs each commit', async (t) => {
   const directory = await newSheet(t)
   const connection = Connection.forWriting(storePaths(directory).database)
   t.after(() => connection.close())
@@ -54,7 +54,7 @@ test('D17: a writing connection has a write-ahead log and syncs at each commit',
   assert.deepEqual({ ...connection.get('PRAGMA busy_timeout') }, { timeout: 0 })
 })
 
-test('D17: nothing is acknowledged for a sheet.db that was removed while it was open', async (t) => {
+test('D17: no write is acknowledged for a sheet.db that was removed while it was open', async (t) => {
   const directory = await newSheet(t)
   const writer = await openWriter(directory)
   t.after(() => writer.handle('close', null))
@@ -71,7 +71,7 @@ test('D17: nothing is acknowledged for a sheet.db that was removed while it was 
   })
 })
 
-test('D17: nothing is acknowledged for a sheet.db that was overwritten by an older copy while it was open', async (t) => {
+test('D17: no write is acknowledged for a sheet.db that was overwritten by an older copy while it was open', async (t) => {
   const directory = await newSheet(t)
   const { database } = storePaths(directory)
   const older = join(directory, 'older.db')
@@ -106,7 +106,7 @@ test('D17: nothing is acknowledged for a sheet.db that was overwritten by an old
   }
 })
 
-test('a damaged sheet.db is a RecordsError for whoever reads', async (t) => {
+test('a damaged sheet.db is a RecordsError for reads', async (t) => {
   const directory = await newSheet(t)
   const { database } = storePaths(directory)
   const store = await SqliteStore.open(directory, {
@@ -131,7 +131,7 @@ test('D17: a writer syncs for each commit', { skip: noStrace }, async (t) => {
 })
 
 test(
-  'D17: when a sync fails nothing is written any more, and what was acknowledged is there after a restart',
+  'D17: after a failed sync nothing is written, and acknowledged writes are there after a restart',
   { skip: noStrace },
   async (t) => {
     for (const [index, fault] of [

@@ -101,7 +101,7 @@ class Sheet {
   }
 }
 
-test('D34: a log cut at any byte of its last three lines is whole again after the next open', async (t) => {
+test('D34: a log cut at any byte of its last three lines is complete again after the next open', async (t) => {
   const sheet = new Sheet(t)
   await sheet.session('1', '2', 'é\u2028😀', '4')
   const whole = sheet.log
@@ -125,7 +125,7 @@ test('D34: a log cut at any byte of its last three lines is whole again after th
   )
 })
 
-test('D34: lines that were appended but never committed are cut, whole and torn ones', async (t) => {
+test('D34: lines that were appended but never committed are cut, complete and partial ones', async (t) => {
   const sheet = new Sheet(t)
   await sheet.session('1', '2')
   const whole = sheet.log
@@ -198,7 +198,7 @@ test('D34: lines of several transactions are set aside after a kill, too: only t
   assert.deepEqual(sheet.setAside, [two])
 })
 
-test('D34: what another process left uncommitted in the log is cut by the next write, in an empty sheet too', async (t) => {
+test('D34: lines that another process did not commit are cut by the next write, in an empty sheet too', async (t) => {
   const sheet = new Sheet(t)
   await sheet.open()
   for (const id of ['1', '2', '3']) {
@@ -214,7 +214,7 @@ test('D34: what another process left uncommitted in the log is cut by the next w
   }
 })
 
-test('D34: what a power failure made of lines that were not synced is written again', async (t) => {
+test('D34: lines that a power failure damaged before they were synced are written again', async (t) => {
   const sheet = new Sheet(t)
   await sheet.session('1', '2', '3')
   const whole = sheet.log
@@ -229,7 +229,7 @@ test('D34: what a power failure made of lines that were not synced is written ag
   }
 })
 
-test('D34: damage before what was known to be good is refused with its line, and the file is left alone', async (t) => {
+test('D34: damage in the verified part is refused with its line, and the file is unchanged', async (t) => {
   const sheet = new Sheet(t)
   await sheet.session('1', '2', '3', '4')
   const lines = sheet.log.toString().split('\n')
@@ -271,7 +271,7 @@ test('D34: a log that was deleted or emptied is written again from the store', a
   )
 })
 
-test('D34: lines longer than any buffer are mended too', async (t) => {
+test('D34: lines longer than any buffer are repaired too', async (t) => {
   const sheet = new Sheet(t)
   const writer = await sheet.open()
   const records = [{ id: 'huge', a: 'é\u2028'.repeat(400_000) }]
@@ -288,7 +288,7 @@ test('D34: lines longer than any buffer are mended too', async (t) => {
   }
 })
 
-test('D2: sheet.db deleted after a kill, the store made anew has nothing of the old one', async (t) => {
+test('D2: after sheet.db is deleted following a kill, the new store has nothing of the old one', async (t) => {
   const sheet = new Sheet(t)
   writeFileSync(sheet.paths.source, '{"id":"a","a":"imported"}\n')
   await sheet.open()
@@ -313,7 +313,7 @@ test('D2: sheet.db deleted after a kill, the store made anew has nothing of the 
   assert.deepEqual({ ...check }, { integrity_check: 'ok' })
 })
 
-test('a sheet.db that is no store is a RecordsError', async (t) => {
+test('a sheet.db that is not a store is a RecordsError', async (t) => {
   const sheet = new Sheet(t)
   writeFileSync(sheet.paths.database, '')
   await assert.rejects(sheet.open(), RecordsError)

@@ -87,7 +87,7 @@ suite('SQLite: several processes', () => {
   })
   after(() => Promise.all(children.map((child) => child.kill())))
 
-  test('D2: processes that open a new sheet at once import it once', async (t) => {
+  test('D2: several processes that open a new sheet at once import it once', async (t) => {
     for (let round = 0; round < 6; round += 1) {
       const directory = directoryFor(t)
       writeFileSync(storePaths(directory).source, '{"id":"a"}\n'.repeat(1))
@@ -102,7 +102,7 @@ suite('SQLite: several processes', () => {
     }
   })
 
-  test('D33, D34: processes that write at once keep seq without gaps and provenance.jsonl in order', async (t) => {
+  test('D33, D34: concurrent writers keep seq without gaps and provenance.jsonl in order', async (t) => {
     const directory = directoryFor(t)
     const writer = await openWriter(t, directory)
     for (const child of children) child.tell({ do: 'open', request: openRequest(directory) })
@@ -125,7 +125,7 @@ suite('SQLite: several processes', () => {
     )
   })
 
-  test('D17, D34: what was acknowledged survives SIGKILL, whole, and the log is mended at the next open', async (t) => {
+  test('D17, D34: acknowledged writes survive SIGKILL completely, and the log is repaired at the next open', async (t) => {
     const directory = directoryFor(t)
     const random = seededRandom(7)
     for (let round = 0; round < 3; round += 1) {
@@ -171,7 +171,7 @@ suite('SQLite: several processes', () => {
     ;(await waiting).release()
   })
 
-  test('D31: a store that another process keeps locked is a LockTimeoutError, and holds up nothing else', async (t) => {
+  test('D31: a store that another process keeps locked is a LockTimeoutError, and delays nothing else', async (t) => {
     const directory = directoryFor(t)
     const writer = await openWriter(t, directory, 500)
     // The writer may not have finished the work after opening.
@@ -191,7 +191,7 @@ suite('SQLite: several processes', () => {
     assert.deepEqual([...idsOf(directory)], ['c'])
   })
 
-  test('a write waits for the lock of another process and goes on when it is free', async (t) => {
+  test('a write waits for the lock of another process and continues when it is free', async (t) => {
     const directory = directoryFor(t)
     const writer = await openWriter(t, directory)
     const other = new DatabaseSync(storePaths(directory).database)

@@ -25,7 +25,7 @@ export function testCells(open: OpenStore): void {
         ...query,
       })
 
-    test('D32: a new cell is missing, computed it is fresh, with another input stale, and fresh again when unchanged', async () => {
+    test('D32: a new cell is missing, once computed fresh, stale with another input, and fresh again with the old one', async () => {
       await sheet.write([{ id: 'life', a: 'x', b: 1 }])
       assert.equal(await stateOf('life', 'one'), 'missing')
       assert.deepEqual(await sheet.compute('life', 'one', 'v', 'h'), { outcome: 'stored' })
@@ -46,7 +46,7 @@ export function testCells(open: OpenStore): void {
       assert.deepEqual(await sheet.history('life', 'one'), entries)
     })
 
-    test('D32: cells of many records that are written at once are each missing once, and gone with them', async (t) => {
+    test('D32: cells of many records written at once are each counted as missing once, and removed with their records', async (t) => {
       const many = await TestSheet.make(t, open, { properties: CELL_PROPERTIES, targets: CELL_TARGETS })
       const ids = Array.from({ length: 600 }, (_, number) => `r${number}`)
       const missing = async (): Promise<readonly number[]> =>
@@ -73,7 +73,7 @@ export function testCells(open: OpenStore): void {
       assert.deepEqual(await missing(), [99, 100, 100, 100])
     })
 
-    test('D32: a cell that failed at its last try is failed until it succeeds, and keeps its value (D26)', async () => {
+    test('D32: a cell whose last try failed is failed until it succeeds, and keeps its value (D26)', async () => {
       await sheet.write([{ id: 'fail', a: 'x' }])
       await sheet.compute('fail', 'one', 'v')
       await sheet.fail('fail', 'one', 'GET https://a.example/ -> 500')
@@ -92,7 +92,7 @@ export function testCells(open: OpenStore): void {
       assert.equal((await sheet.counts('one')).lastError, null)
     })
 
-    test('D28: of a large batch too, values that come with records override, and what is written again is not lost', async (t) => {
+    test('D28: in a large batch too, values for derived fields override, and repeated writes are kept', async (t) => {
       const many = await TestSheet.make(t, open, { properties: CELL_PROPERTIES, targets: CELL_TARGETS })
       const records = Array.from({ length: 203 }, (_, index): JsonObject => {
         const record = { id: `r${index}`, a: 'x' }
@@ -118,7 +118,7 @@ export function testCells(open: OpenStore): void {
       )
     })
 
-    test('D28: a value written by hand overrides, until null ends it or a forced run computes it', async () => {
+    test('D28: a value written by hand overrides until null clears it or a forced run computes it', async () => {
       await sheet.write([{ id: 'hand', a: 'x' }])
       await sheet.compute('hand', 'one', 'v')
       await sheet.write([{ id: 'hand', one: 'by hand', a: 'y' }])
@@ -141,7 +141,7 @@ export function testCells(open: OpenStore): void {
       assert.equal(await stateOf('hand2', 'next'), 'missing')
     })
 
-    test('D28: what is written while a call is under way stands', async () => {
+    test('D28: a value written while a call is under way is kept', async () => {
       const cases: [string, () => Promise<unknown>][] = [
         ['input', () => sheet.write([{ id: 'late', a: 'y' }])],
         [
@@ -199,7 +199,7 @@ export function testCells(open: OpenStore): void {
       }
     })
 
-    test('D27: a computed value makes what is computed from it stale, the same value does not', async () => {
+    test('D27: a computed value makes its dependants stale, an equal one does not', async () => {
       await sheet.write([{ id: 'chain', a: 'x', b: 1 }])
       await sheet.compute('chain', 'one', 'v', 'h1')
       await sheet.compute('chain', 'next', { n: 1 })

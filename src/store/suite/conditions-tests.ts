@@ -50,7 +50,7 @@ export function testConditions(open: OpenStore): void {
       return (operator: Operator, ...operands: Operand[]) => matching(on(field, operator, ...operands))
     }
 
-    test('texts are equal by their characters, and found whatever their case', async () => {
+    test('texts are compared by their characters, and searched ignoring case', async () => {
       const word = await filled('order', [
         "it's",
         '50%',
@@ -85,7 +85,7 @@ export function testConditions(open: OpenStore): void {
       assert.equal(await word('notEmpty'), 'abcdeghij')
     })
 
-    test('wildcards, quotes and SQL in a text are characters like any others', async () => {
+    test('wildcards, quotes and SQL in a text are ordinary characters', async () => {
       const odd = [
         '%',
         '_',
@@ -112,7 +112,7 @@ export function testConditions(open: OpenStore): void {
       }
     })
 
-    test('letters without a single small form are searched as they are', async () => {
+    test('letters without a single lower-case form are searched unchanged', async () => {
       const word = await filled('order', [
         'İstanbul',
         'straße',
@@ -176,7 +176,7 @@ export function testConditions(open: OpenStore): void {
       assert.equal(await isOpen('noneOf', false), 'ac')
     })
 
-    test('dates, of every year that there is', async () => {
+    test('dates of every year are compared', async () => {
       const day = await filled('day', ['2024-02-29', '2024-03-01', '0000-01-01', '9999-12-31', null])
       assert.equal(await day('equals', '2024-02-29'), 'a')
       assert.equal(await day('lessThan', '2024-03-01'), 'ac')
@@ -186,7 +186,7 @@ export function testConditions(open: OpenStore): void {
       assert.equal(await day('notEquals', '2024-02-29'), 'bcde')
     })
 
-    test('moments are the same whatever their offsets, to the millisecond', async () => {
+    test('timestamps are compared as moments, to the millisecond', async () => {
       const at = await filled('at', [
         '2026-01-01T00:30:00+01:00',
         '2026-01-01T00:00:00Z',
@@ -205,7 +205,7 @@ export function testConditions(open: OpenStore): void {
       assert.equal(await at('anyOf', '2026-01-01T01:00:00.001+01:00', null), 'ce')
     })
 
-    test('items of arrays, each as the type that it has', async () => {
+    test('items of arrays are compared with their own types', async () => {
       const lists = [['a', "it's"], [1, 'true'], [true, 2.5], ['1', null], [], [['a'], { a: 'a' }], null]
       const has = await filled('value', lists)
       assert.equal(await has('hasAny', 'a'), 'a')
@@ -223,7 +223,7 @@ export function testConditions(open: OpenStore): void {
       assert.equal(await has('empty'), 'g')
     })
 
-    test('objects are searched in their keys, texts and numbers, however deep', async () => {
+    test('objects are searched in their keys, texts and numbers, at any depth', async () => {
       const has = await filled('item', [
         { name: 'Käse', tags: [{ Deep: 'yes' }] },
         { n: 42, x: true },
@@ -239,7 +239,7 @@ export function testConditions(open: OpenStore): void {
       assert.equal(await has('notContains', 'e'), 'bcde')
     })
 
-    test('and, or and not join conditions, and what a field without a value does not meet, its opposite lets through', async () => {
+    test('and, or and not combine conditions; a field without a value meets the negation of each condition', async () => {
       await filled('order', ['x', 'y', null])
       const isX = on('order', 'equals', 'x')
       const isY = on('order', 'equals', 'y')
@@ -265,7 +265,7 @@ export function testConditions(open: OpenStore): void {
       )
     })
 
-    test('beside a filter both hold, also in a sorted list, after a place and in a summary', async () => {
+    test('a condition and a filter apply together, also in a sorted list, at a position and in a summary', async () => {
       await sheet.empty()
       await sheet.write(
         Array.from({ length: 26 }, (_, index) => ({
@@ -296,7 +296,7 @@ export function testConditions(open: OpenStore): void {
       assert.equal(summary.fields['size']?.histogram?.from, 6)
     })
 
-    test('a summary lists the values that have a text in them, those that begin with it first', async () => {
+    test('a summary lists the values that contain a text, those that begin with it first', async () => {
       await sheet.empty()
       await sheet.write([
         { id: 'a', order: 'Asia', value: ['x', 'Äx"y', 7] },
@@ -322,7 +322,7 @@ export function testConditions(open: OpenStore): void {
       assert.deepEqual(await search('order', "'"), [])
     })
 
-    test('the position of a record is the number of those before it in the list', async () => {
+    test('the position of a record is the number of records before it in the list', async () => {
       const random = seededRandom(7)
       const records = Array.from({ length: 40 }, (_, index) => {
         const long = `${'x'.repeat(600)}${random.below(2)}`

@@ -29,7 +29,7 @@ export function testDefinitions(open: OpenStore): void {
       await sheet.define(setup)
     })
 
-    test('D9: what only adds or loosens applies by itself and keeps every value', async () => {
+    test('D9: a change that only adds or loosens applies automatically and keeps every value', async () => {
       await sheet.write([
         { id: 'a', name: 'A', n: 1, code: 'c' },
         { id: 'b', name: 'B' },
@@ -57,7 +57,7 @@ export function testDefinitions(open: OpenStore): void {
       assert.equal((await sheet.counts('label')).fresh, 1)
     })
 
-    test('an index is added and taken away, and answers stay the same', async () => {
+    test('an index is added and removed without changing responses', async () => {
       await sheet.write([3, 1, 2].map((n) => ({ id: `r${n}`, name: `N${n}`, n, code: `c${n}` })))
       const query = { ...FIRST_PAGE, fields: ['id'], limit: 2, filter: 'n < 3' }
       const answers = async (): Promise<readonly string[]> => {
@@ -85,7 +85,7 @@ export function testDefinitions(open: OpenStore): void {
       }
     })
 
-    test('D9: each refusal says what it would do to how many records, and nothing is changed', async () => {
+    test('D9: each refusal has its effect and the number of records, and changes nothing', async () => {
       const records = [
         { id: 'a', name: 'long', n: 5, code: 'x' },
         { id: 'b', name: 's', n: 5, code: null },
@@ -125,7 +125,7 @@ export function testDefinitions(open: OpenStore): void {
       assert.equal((await sheet.all()).length, 4)
     })
 
-    test('D9: a tightened constraint that no stored record breaks applies, fields named n, last and value included', async () => {
+    test('D9: a tightened constraint that no stored record violates applies, with fields named n, last and value', async () => {
       const properties = ['n', 'last', 'value', 'records', 'count', 'key'].map(
         (field) => `{name: ${field}, logicalType: integer}`,
       )
@@ -169,7 +169,7 @@ export function testDefinitions(open: OpenStore): void {
       await assert.rejects(sheet.write([{ id: 'b', N: '1' }]), /unique/)
     })
 
-    test('D32: a new derivation finds its cells missing, or overridden where there is a value', async () => {
+    test('D32: the cells of a new derivation are missing, or overridden if they have a value', async () => {
       await sheet.define({ targets: [] })
       await sheet.write([
         { id: 'a', name: 'A', label: 'by hand' },
@@ -206,7 +206,7 @@ export function testDefinitions(open: OpenStore): void {
       assert.equal((await sheet.counts('label')).fresh, 1)
     })
 
-    test('D32: what was computed with a file that was edited meanwhile is stored, and stale at once', async () => {
+    test('D32: values computed with a file that was edited during the run are stored, and stale at once', async () => {
       await sheet.write(['missing', 'fresh', 'again'].map((id) => ({ id, name: id })))
       await sheet.compute('fresh', 'label', 'before')
       await sheet.compute('again', 'label', 'before')
@@ -228,7 +228,7 @@ export function testDefinitions(open: OpenStore): void {
       assert.deepEqual({ fresh, stale }, { fresh: 0, stale: 3 })
     })
 
-    test('D3: with a broken derivation file the derived fields stay as they were', async () => {
+    test('D3: with an invalid derivation file the derived fields are unchanged', async () => {
       await sheet.write([{ id: 'a', name: 'A' }])
       await sheet.compute('a', 'label', 'LA')
       await sheet.define({ targets: null, properties: [...PROPERTIES, '{name: extra, logicalType: string}'] })
@@ -236,7 +236,7 @@ export function testDefinitions(open: OpenStore): void {
       await assert.rejects(sheet.write([{ id: 'a', label: 'x' }]), /derived/)
     })
 
-    test('D3: a derivation that went away makes its field ordinary; back again, its cells are stale', async () => {
+    test('D3: without its derivation a field is ordinary; when the file is back, its cells are stale', async () => {
       await sheet.write(['a', 'b', 'c'].map((id) => ({ id, name: id })))
       await sheet.compute('a', 'label', 'LA')
       await sheet.compute('b', 'label', 'LB')

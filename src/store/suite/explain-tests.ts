@@ -13,7 +13,7 @@ async function failureNote(sheet: TestSheet, id: string): ReturnType<SheetStore[
 
 /** Tests of the facts that explain the state of a cell, and of finding cells by state. */
 export function testExplanations(open: OpenStore): void {
-  suite('what explains a cell', IN_TURN, () => {
+  suite('the explanation of a cell', IN_TURN, () => {
     const sheet = TestSheet.shared(open, { properties: CELL_PROPERTIES, targets: CELL_TARGETS })
 
     const failureOf = async (id: string, field: string): ReturnType<SheetStore['cellFailure']> => {
@@ -22,7 +22,7 @@ export function testExplanations(open: OpenStore): void {
       return sheet.store.cellFailure(key, field)
     }
 
-    test('the failure of a cell stays until the cell succeeds, is written by hand, or is gone', async () => {
+    test('the failure of a cell is kept until the cell succeeds, is written by hand, or is deleted', async () => {
       await sheet.write([{ id: 'fails', a: 'x' }])
       assert.equal(await failureOf('fails', 'one'), null)
       for (const end of ['success', 'by hand', 'unchanged']) {
@@ -68,7 +68,7 @@ export function testExplanations(open: OpenStore): void {
       assert.equal(await sheet.store.cellFailure(key, 'one'), null)
     })
 
-    test('a run can be about the cells of one state, whatever else there is to do, with force and for some records too', async () => {
+    test('a run can be limited to cells of one state, with force and for some records too', async () => {
       const ids = Array.from({ length: 9 }, (_, index) => `state${index}`)
       await sheet.write(ids.map((id) => ({ id, a: id })))
       for (const id of ids.slice(0, 6)) {
@@ -120,7 +120,7 @@ export function testExplanations(open: OpenStore): void {
     })
   })
 
-  test('work comes with its failures where they are asked for: when, and by which inputs where they last', async (t) => {
+  test('pending cells are read with their failures if requested: the time, and the inputs of permanent ones', async (t) => {
     const sheet = await TestSheet.make(t, open, { properties: CELL_PROPERTIES, targets: CELL_TARGETS })
     await sheet.write(['lasts', 'passes', 'missing'].map((id) => ({ id, a: 'x' })))
     const failed = {
@@ -215,7 +215,7 @@ export function testExplanations(open: OpenStore): void {
     )
   })
 
-  test('every version of a derivation file that was in force is kept, newest first, each once', async (t) => {
+  test('every applied version of a derivation file is kept, newest first, each once', async (t) => {
     const version = (text: string, derivation = 'label.yaml'): TargetDefinition =>
       target('label', ['name'], { text, sha256: sha256(text), derivation })
     const properties = [

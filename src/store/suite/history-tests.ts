@@ -43,7 +43,7 @@ const RECORDS: readonly JsonObject[] = [
 /** Tests of past states of the sheet. */
 export function testHistory(open: OpenStore): void {
   suite('history', IN_TURN, () => {
-    test('as of the last entry, answers are to the byte those of a plain read, whatever the type of the fields', async (t) => {
+    test('as of the last entry, responses equal plain reads byte for byte, for all types of fields', async (t) => {
       const sheet = await TestSheet.make(t, open, { properties: TYPES, records: RECORDS.slice(0, 5) })
       await sheet.write(RECORDS.slice(5))
       const { last: seq } = await sheet.store.history()
@@ -55,7 +55,7 @@ export function testHistory(open: OpenStore): void {
       }
     })
 
-    test('an answer stays the same to the byte when everything in it is changed, cleared, deleted and created again', async (t) => {
+    test('an earlier response stays the same byte for byte when its data is changed, cleared, deleted and recreated', async (t) => {
       const sheet = await TestSheet.make(t, open, { properties: TYPES, records: RECORDS.slice(0, 5) })
       await sheet.write(RECORDS.slice(5))
       const { last: seq } = await sheet.store.history()
@@ -82,7 +82,7 @@ export function testHistory(open: OpenStore): void {
       await check('opened again')
     })
 
-    test('of an id that lived several times, each time has the life of then, in its place', async (t) => {
+    test('a recreated id has, at each time, the record of that time, at its position', async (t) => {
       const properties = ['{name: n, logicalType: integer}']
       const sheet = await TestSheet.make(t, open, { properties, records: [{ id: 'a', n: 1 }, { id: 'b' }] })
       await sheet.store.delete(['a'], HUMAN)
@@ -107,7 +107,7 @@ export function testHistory(open: OpenStore): void {
       }
     })
 
-    test('computed and reverted cells are what they were, failed tries and late answers leave no trace', async (t) => {
+    test('computed and reverted cells have their earlier values; failed tries and late results do not appear', async (t) => {
       const properties = ['{name: a, logicalType: string}', '{name: one, logicalType: object}']
       const sheet = await TestSheet.make(t, open, { properties, targets: [target('one', ['a'])] })
       await sheet.write([{ id: 'x', a: 'a' }])
@@ -131,7 +131,7 @@ export function testHistory(open: OpenStore): void {
       assert.deepEqual(seen, [null, { previous: { field: 'a' } }, null, null, {}, null, null])
     })
 
-    test('a time means the last entry that is not later', async (t) => {
+    test('a time selects the last entry that is not later', async (t) => {
       const sheet = await TestSheet.make(t, open, { properties: [] })
       assert.deepEqual(await sheet.store.history(), { first: 0, firstAt: null, last: 0 })
       assert.equal(await sheet.store.seqAt('2999-01-01T00:00:00.000Z'), 0)
@@ -152,7 +152,7 @@ export function testHistory(open: OpenStore): void {
       }
     })
 
-    test('D33: no entry is earlier than the one before it, though a clock was put back; deadlines go by the clock', async (t) => {
+    test('D33: no entry is earlier than the one before it, even if a clock was set back; deadlines follow the clock', async (t) => {
       const line = {
         actor: 'human:old',
         source: 'write',
@@ -181,7 +181,7 @@ export function testHistory(open: OpenStore): void {
       assert.equal((await sheet.store.run(gone))?.state, 'interrupted')
     })
 
-    test('what was before the store is not known, gaps in its log or not; what the store did is', async (t) => {
+    test('states before the store are unknown, with or without gaps in its log; later ones are known', async (t) => {
       const common = { actor: 'human:old', source: 'write', record_id: 'a', previous: { id: null, n: null } }
       const sheet = await TestSheet.make(t, open, {
         properties: ['{name: n, logicalType: integer}'],
@@ -203,7 +203,7 @@ export function testHistory(open: OpenStore): void {
       assert.deepEqual(await Promise.all(times.map((time) => sheet.store.seqAt(time))), [0, 2, 7])
     })
 
-    test('a store beside a log knows of no time until it has an entry of its own', async (t) => {
+    test('a store with an earlier log knows no time before its own first entry', async (t) => {
       const entry = {
         actor: 'human:old',
         source: 'write',
@@ -221,7 +221,7 @@ export function testHistory(open: OpenStore): void {
       assert.deepEqual(await sheet.store.history(), { first: 62, firstAt: at, last: 62 })
     })
 
-    test('D9: values have the fields of today: a new one is null in the past, an old one is left out', async (t) => {
+    test('D9: earlier states have the present fields: a new one is null, a removed one is left out', async (t) => {
       const sheet = await TestSheet.make(t, open, {
         properties: ['{name: old, logicalType: string}', '{name: n, logicalType: integer}'],
       })
@@ -241,7 +241,7 @@ export function testHistory(open: OpenStore): void {
       ])
     })
 
-    test('D9: a value of a field that has another type today is what it was', async (t) => {
+    test('D9: an earlier value of a field whose type has changed keeps its type', async (t) => {
       const values = { text: 'x', whole: 5, share: 1.5, ok: true, list: [1], thing: { a: 'b' } }
       const types = {
         text: 'string',
@@ -276,7 +276,7 @@ export function testHistory(open: OpenStore): void {
       assert.equal(String((await sheet.store.pageAsOf(query)).records), `[${plain}]`)
     })
 
-    test('a long answer leaves turns to other requests, and is what it was at its start, whatever they write', async (t) => {
+    test('a long response yields to other requests, and is not affected by their writes', async (t) => {
       const properties = ['{name: n, logicalType: integer}']
       const records = Array.from({ length: 10_000 }, (_, n) => ({ id: `r${n}`, n }))
       const sheet = await TestSheet.make(t, open, { properties, records })

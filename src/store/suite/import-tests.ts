@@ -16,7 +16,7 @@ const TARGETS = [target('label', ['name'])]
 /** Tests of opening a sheet for the first time, and again. */
 export function testImport(open: OpenStore): void {
   suite('import', () => {
-    test('D2: records.jsonl is imported in its order, lines of white space passed over', async (t) => {
+    test('D2: records.jsonl is imported in its order, lines of white space are skipped', async (t) => {
       const sheet = await TestSheet.make(t, open, {
         properties: PROPERTIES,
         targets: TARGETS,
@@ -34,7 +34,7 @@ export function testImport(open: OpenStore): void {
       assert.equal((await sheet.store.status()).total, 2)
     })
 
-    test('D2: a bad line stops the import naming file, line and field, and leaves no store', async (t) => {
+    test('D2: an invalid line stops the import with file, line and field, and creates no store', async (t) => {
       const cases: [bad: string, message: RegExp][] = [
         ['{"id":"b","name":"B","area":"x"}', /^records\.jsonl:3, field "area": /],
         ['{"id":"a","name":"B"}', /^records\.jsonl:3, field "id": must be unique.*"a"/],
@@ -67,7 +67,7 @@ export function testImport(open: OpenStore): void {
       )
     })
 
-    test('D2: derived fields that come with a value are overridden, source import, the others missing', async (t) => {
+    test('D2: derived fields with a value are overridden, with source import, the others missing', async (t) => {
       const sheet = await TestSheet.make(t, open, {
         properties: PROPERTIES,
         targets: TARGETS,
@@ -105,7 +105,7 @@ export function testImport(open: OpenStore): void {
       assert.equal(await sheet.latest('b', 'label'), null)
     })
 
-    test('D33: an import is one line of the log, whatever it brings; nothing to import is no line', async (t) => {
+    test('D33: an import is one line of the log, however many records it has; an empty import has no line', async (t) => {
       const records = Array.from({ length: 50 }, (_, index) => ({ id: `r${index}`, name: 'N', label: 'l' }))
       const sheet = await TestSheet.make(t, open, { properties: PROPERTIES, records })
       await sheet.close()
@@ -118,7 +118,7 @@ export function testImport(open: OpenStore): void {
       assert.deepEqual(await empty.log(), [])
     })
 
-    test('D2: a log that is there already is kept and read, and the numbering goes on', async (t) => {
+    test('D2: an existing log is kept and read, and its numbering continues', async (t) => {
       const common = { at: '2026-01-01T00:00:00.000Z', actor: 'human:old', source: 'write' }
       const log = [
         {
@@ -160,7 +160,7 @@ export function testImport(open: OpenStore): void {
       )
     })
 
-    test('D34: a value of an earlier log that the import does not bring is explained as gone', async (t) => {
+    test('D34: a value of an earlier log that is not imported is explained as deleted', async (t) => {
       const values = { id: 'a', name: 'A', area: 1, label: 'l' }
       const previous = { id: null, name: null, area: null, label: null }
       const line = {
@@ -182,7 +182,7 @@ export function testImport(open: OpenStore): void {
       assert.equal(entry['previous'], 1)
     })
 
-    test('D34: a record made anew after its store was lost has no value that only the earlier log knows', async (t) => {
+    test('D34: a record recreated after its store was lost has no value from the earlier log', async (t) => {
       const common = { at: '2026-01-01T00:00:00.000Z', actor: 'human:old', source: 'write', record_id: 'a' }
       const values = { id: 'a', name: 'A', area: 1, label: 'l' }
       const previous = { id: null, name: null, area: null, label: null }
@@ -225,7 +225,7 @@ export function testImport(open: OpenStore): void {
       await sheet.open()
     })
 
-    test('D2: a later edit of records.jsonl is not picked up, but told', async (t) => {
+    test('D2: a later edit of records.jsonl is reported, but not imported', async (t) => {
       const sheet = await TestSheet.make(t, open, {
         properties: PROPERTIES,
         records: [{ id: 'a', name: 'A', label: 'l' }],
@@ -244,7 +244,7 @@ export function testImport(open: OpenStore): void {
       assert.equal(sheet.sourceDiffers, 1, 'told of a file with the same content')
     })
 
-    test('D2: a records.jsonl that comes after the store is told of too', async (t) => {
+    test('D2: so is a records.jsonl that is added after the store', async (t) => {
       const sheet = await TestSheet.make(t, open, { properties: PROPERTIES })
       await sheet.put('records.jsonl', [{ id: 'a', name: 'A' }])
       await sheet.reopen()

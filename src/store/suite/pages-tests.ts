@@ -41,13 +41,13 @@ export function testPages(open: OpenStore): void {
 
     for (const filter of [null, '"group" < 5']) {
       const what = filter === null ? '' : ' (with a filter)'
-      test(`D11: a record that is there during the whole walk is seen exactly once, whatever else comes and goes${what}`, async () => {
+      test(`D11: a record that exists during the whole walk is returned exactly once, whatever is added or removed${what}`, async () => {
         for (let seed = 1; seed <= (filter === null ? 25 : 5); seed += 1)
           await walk(sheet, { filter, random: seededRandom(seed) })
       })
     }
 
-    test('a page of large records ends where it has as many bytes as it may, and the next one goes on', async () => {
+    test('a page of large records ends at its limit in bytes, and the next one continues', async () => {
       const part = PAGE_BYTES / 4
       const sizes = [10, part, part, part, part, 10, PAGE_BYTES + 10, 10]
       for (const [index, size] of sizes.entries()) {
@@ -90,7 +90,7 @@ export function testPages(open: OpenStore): void {
       assert.equal(record.version, (await sheet.store.record('r6', ['id']))?.version)
     })
 
-    test('D12: fields come in the order asked for, a field without a value is null', async () => {
+    test('D12: fields are returned in the requested order, null without a value', async () => {
       await sheet.write([{ id: 'a', last: 'L' }])
       const { store } = sheet
       const texts = [
@@ -111,7 +111,7 @@ export function testPages(open: OpenStore): void {
       assert.equal(await store.record('b', ['id']), null)
     })
 
-    test('D12: a kept page is never taken for a record, nor a record for a page', async () => {
+    test('D12: a cached page is never returned as a record, nor a record as a page', async () => {
       const id = '2 null'
       const fields = ['id']
       assert.deepEqual(await pageOf(sheet, { fields, limit: 2 }), { ids: [], next: null })
@@ -124,7 +124,7 @@ export function testPages(open: OpenStore): void {
       assert.deepEqual((await pageOf(sheet, { fields, limit: 2 })).ids, [id, 'x'])
     })
 
-    test('D17: a write is visible to the next read, kept answers notwithstanding', async () => {
+    test('D17: a write is visible to the next read despite cached responses', async () => {
       const other = await sheet.openAnother()
       try {
         for (let round = 0; round < 20; round += 1) {
@@ -159,7 +159,7 @@ export function testPages(open: OpenStore): void {
       }
     })
 
-    test('D9: filters and queries see a new field as soon as it is defined', async () => {
+    test('D9: filters and queries use a new field as soon as it is defined', async () => {
       await sheet.write([{ id: 'a' }])
       await assert.rejects(sheet.store.query({ sql: 'SELECT extra FROM records', params: [] }), QueryError)
       await sheet.define({ properties: [...properties, '{name: extra, logicalType: boolean}'] })

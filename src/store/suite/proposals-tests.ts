@@ -57,7 +57,7 @@ export function testProposals(open: OpenStore): void {
     }
     const lastSeq = async (): Promise<number> => (await sheet.store.history()).last
 
-    test('a proposal changes nothing until it is accepted, and then all that it says', async () => {
+    test('a proposal changes nothing until it is accepted, and then all of its fields', async () => {
       await sheet.write([{ id: 'a', name: 'Apple', price: 1 }])
       const seq = await lastSeq()
       const { version } = (await sheet.store.record('a', ['id']))!
@@ -118,7 +118,7 @@ export function testProposals(open: OpenStore): void {
       )
     })
 
-    test('what is accepted has both actors in its provenance, and the proposal', async () => {
+    test('an accepted change has both actors in its provenance, and the proposal', async () => {
       await sheet.write([
         { id: 'both', name: 'B' },
         { id: 'gone', name: 'G' },
@@ -139,7 +139,7 @@ export function testProposals(open: OpenStore): void {
       assert.ok(!Object.hasOwn((await sheet.latest('both', 'price'))!, 'proposal'))
     })
 
-    test('what a write would be refused for is told when it is proposed, but for what the proposer may write', async () => {
+    test('a proposal is refused for the same reasons as a write, except the permissions of the proposer', async () => {
       await sheet.write([{ id: 'taken', name: 'T', code: 'c1' }])
       const wrong: [JsonValue, RegExp][] = [
         [{ id: 'x' }, /field "name": is required/],
@@ -162,7 +162,7 @@ export function testProposals(open: OpenStore): void {
       assert.equal((await sheet.get('taken'))?.['secret'], 's')
     })
 
-    test('D7: a deletion is for whom the contract lets delete', async () => {
+    test('D7: accepting a deletion requires the permission to delete', async () => {
       await sheet.write([{ id: 'kept', name: 'K' }])
       const id = await propose({ ids: ['kept', 'nobody', 'kept'] })
       assert.equal((await detailOf(id)).recordCount, 1)
@@ -171,7 +171,7 @@ export function testProposals(open: OpenStore): void {
       assert.equal(await sheet.get('kept'), null)
     })
 
-    test('nobody accepts what they proposed themselves, but they may take it back', async () => {
+    test('actors cannot accept their own proposals, but can withdraw them', async () => {
       await sheet.write([{ id: 'own', name: 'O' }])
       const id = await propose({ records: [{ id: 'own', price: 1 }] }, HUMAN)
       assert.match(
@@ -183,7 +183,7 @@ export function testProposals(open: OpenStore): void {
       assert.deepEqual([state, decidedBy, reason], ['rejected', HUMAN, 'a mistake'])
     })
 
-    test('what is decided stays decided', async () => {
+    test('a decision is final', async () => {
       await sheet.write([{ id: 'once', name: 'O' }])
       const [accepted, rejected] = [
         await propose({ records: [{ id: 'once', price: 1 }] }),
@@ -211,7 +211,7 @@ export function testProposals(open: OpenStore): void {
       assert.equal((await sheet.get('once'))?.['price'], null)
     })
 
-    test('two who accept at once: one does', async () => {
+    test('of two concurrent acceptances one succeeds', async () => {
       await sheet.write([{ id: 'race', name: 'R', price: 0 }])
       const id = await propose({ records: [{ id: 'race', price: 1 }] })
       const outcomes = await Promise.allSettled([accept(id), accept(id, HUMAN), reject(id)])
@@ -220,7 +220,7 @@ export function testProposals(open: OpenStore): void {
       assert.equal((await sheet.history('race', 'price')).length, 2)
     })
 
-    test('a change of a field that it touches refuses it, and it waits on; one of another field does not', async () => {
+    test('a change of a field in the proposal prevents its acceptance, and it keeps waiting; one of another field does not', async () => {
       await sheet.write([
         { id: 'm1', name: 'One', price: 1, tags: ['a'] },
         { id: 'm2', name: 'Two', price: 2 },
@@ -321,7 +321,7 @@ export function testProposals(open: OpenStore): void {
       assert.equal(JSON.stringify(tooLong), JSON.stringify([text]))
     })
 
-    test('a record that came, went, or went and came again refuses it', async () => {
+    test('so does a record that was created, deleted, or deleted and recreated', async () => {
       await sheet.write([
         { id: 'goes', name: 'G' },
         { id: 'returns', name: 'R' },
@@ -354,7 +354,7 @@ export function testProposals(open: OpenStore): void {
       }
     })
 
-    test('a deletion is refused when any value has been written since, but not for one that was computed', async () => {
+    test('a deletion cannot be accepted after a later write, except that of a computed value', async () => {
       await sheet.write([{ id: 'del', name: 'D', price: 1 }])
       const id = await propose({ ids: ['del'] })
       await sheet.write([{ id: 'del', code: 'added' }])
@@ -387,7 +387,7 @@ export function testProposals(open: OpenStore): void {
       assert.equal(cell?.state, 'overridden')
     })
 
-    test('what a proposal leaves as it is, is no part of it; one that changes nothing is refused', async () => {
+    test('unchanged values are not part of a proposal; one without changes is refused', async () => {
       await sheet.write([
         { id: 's1', name: 'S', price: 1, tags: ['t'] },
         { id: 's2', name: 'S' },
@@ -407,7 +407,7 @@ export function testProposals(open: OpenStore): void {
       }
     })
 
-    test('records of one id are put together', async () => {
+    test('records with the same id are merged', async () => {
       const records = [
         { id: 'twice', name: 'first', price: 1 },
         { id: 'twice', name: 'second' },
@@ -419,7 +419,7 @@ export function testProposals(open: OpenStore): void {
       assert.equal((await sheet.history('twice', 'name')).length, 1)
     })
 
-    test('what the contract has against it by the time that it is accepted refuses it', async () => {
+    test('a violation of the contract at the time of the decision prevents the acceptance', async () => {
       await sheet.write([
         { id: 'u1', name: 'U' },
         { id: 'u2', name: 'U' },
@@ -430,7 +430,7 @@ export function testProposals(open: OpenStore): void {
       assert.equal((await detailOf(id)).state, 'waiting')
     })
 
-    test('a text that is no id is the id of no proposal', async () => {
+    test('an invalid id is the id of no proposal', async () => {
       for (const id of ['0', '01', '999999', 'x', '']) {
         assert.equal(await sheet.store.proposals.get(id), null)
         assert.equal(await sheet.store.proposals.detail(id), null)
@@ -443,7 +443,7 @@ export function testProposals(open: OpenStore): void {
       }
     })
 
-    test('ids count up; lists are newest first, by state, in pages; and every change counts', async () => {
+    test('ids are ascending; lists are newest first, by state, in pages; and every change is counted', async () => {
       const { proposals } = sheet.store
       await sheet.write([{ id: 'list', name: 'L' }])
       const before = await proposals.counts()
@@ -465,7 +465,7 @@ export function testProposals(open: OpenStore): void {
       assert.equal((await list({ state: 'rejected', limit: 1 }))[0], ids[1])
     })
 
-    test('a proposal waits on while the store is closed', async () => {
+    test('a waiting proposal survives the closing of the store', async () => {
       await sheet.write([{ id: 'stays', name: 'S' }])
       const id = await propose({ records: [{ id: 'stays', price: 1 }] })
       const detail = await detailOf(id)
@@ -475,7 +475,7 @@ export function testProposals(open: OpenStore): void {
       assert.equal(Number(next), Number(id) + 1)
     })
 
-    test('only so many records, and bytes, may be proposed at once', async () => {
+    test('the records and bytes of a proposal are limited', async () => {
       const { records: most, bytes } = PROPOSAL_LIMITS
       const many = Array.from({ length: most + 1 }, (_, index) => ({ id: `many${index}`, name: 'M' }))
       assert.match(
@@ -500,7 +500,7 @@ export function testProposals(open: OpenStore): void {
     })
   })
 
-  test('only so many proposals may wait', async (t) => {
+  test('the number of waiting proposals is limited', async (t) => {
     const sheet = await TestSheet.make(t, open, { properties: ['{name: text, logicalType: string}'] })
     const { proposals } = sheet.store
     const propose = (id: string, text = 'x'): Promise<string> =>
@@ -523,7 +523,7 @@ export function testProposals(open: OpenStore): void {
     await propose('room again')
   })
 
-  test('D2: beside the log of a store that is gone, ids go on counting', async (t) => {
+  test('D2: in a new store beside an earlier log, ids continue', async (t) => {
     const line = { seq: 1, at: '2026-01-01T00:00:00.000Z', actor: HUMAN, source: 'write', proposal: '41' }
     const written = { proposed_by: WRITER, record_id: 'a', values: { id: 'a' }, previous: { id: null } }
     const sheet = await TestSheet.make(t, open, {

@@ -73,7 +73,7 @@ export function testPruneRuns(open: OpenStore): void {
   const make = (t: TestContext): Promise<TestSheet> =>
     TestSheet.make(t, open, { properties: CELL_PROPERTIES, targets: CELL_TARGETS })
 
-  test('runs that have ended are removed with their failures, those under way never', async (t) => {
+  test('ended runs are removed with their failures, running ones never', async (t) => {
     const { store } = await make(t)
     const many = await endedRun(store, failuresOf(ROWS_AT_ONCE + 1))
     const few = await endedRun(store, failuresOf(2))
@@ -93,7 +93,7 @@ export function testPruneRuns(open: OpenStore): void {
     assert.equal(await store.startRun(newRun()), '5', 'ids are not given out again')
   })
 
-  test('the newest runs are kept, and those that ended later than a time', async (t) => {
+  test('the newest runs can be kept, and those that ended after a time', async (t) => {
     const { store } = await make(t)
     const ids: RunId[] = []
     for (let count = 0; count <= RUNS_AT_ONCE + 5; count += 1) ids.unshift(await endedRun(store))

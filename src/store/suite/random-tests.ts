@@ -83,7 +83,7 @@ function definitions(model: Model): TargetDefinition[] {
 /** Tests a store against the model, with random operations on both. */
 export function testAgainstModel(open: OpenStore): void {
   const steps = STEPS * (open.randomPart ?? 1)
-  test(`D13, D28, D32, D34, D35: ${steps} random operations leave what a plain model has`, async (t) => {
+  test(`D13, D28, D32, D34, D35: ${steps} random operations have the result of a simple model`, async (t) => {
     const records = IDS.slice(0, 8).map((id, index): JsonObject => ({
       id,
       a: id,

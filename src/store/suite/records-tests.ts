@@ -77,7 +77,7 @@ export function testRecords(open: OpenStore): void {
       }
     })
 
-    test('D14: ids with emoji, quotes, percent signs and the like are told apart', async () => {
+    test('D14: ids with emoji, quotes, percent signs and the like are distinguished', async () => {
       const ids = [
         '😀',
         'é',
@@ -136,7 +136,7 @@ export function testRecords(open: OpenStore): void {
       assert.equal((await sheet.store.delete(['x\ud800'], HUMAN)).deleted, 0)
     })
 
-    test('a page of a history ends where its entries are long, and the next one goes on', async () => {
+    test('a page of a history ends at its limit in bytes, and the next one continues', async () => {
       const long = 300_000
       for (const value of ['a', 'b', 'c', 'd', 'e']) {
         await sheet.write([{ id: 'long', name: value.repeat(long) }])
@@ -158,7 +158,7 @@ export function testRecords(open: OpenStore): void {
       assert.equal((await sheet.store.provenance('long', 'name', 2))?.isCut, false)
     })
 
-    test('a body of bytes is read as JSON, small or large, and an empty actor is absent', async () => {
+    test('a body of bytes is parsed as JSON, small or large, and an empty actor counts as absent', async () => {
       const long = 'é'.repeat(2_000_000)
       for (const text of ['short', long]) {
         const body = Buffer.from(
@@ -170,7 +170,7 @@ export function testRecords(open: OpenStore): void {
       assert.equal((await sheet.latest('bytes', 'name'))?.['actor'], 'human:default')
     })
 
-    test('D13: a body of text is read as it is: a lone surrogate in it is refused', async () => {
+    test('D13: a lone surrogate in a body of text is refused', async () => {
       await sheet.upsert({ body: '{"records": [{"id": "text", "name": "é"}]}', defaultActor: HUMAN })
       assert.equal((await sheet.get('text'))?.['name'], 'é')
       const body = '{"records": [{"id": "text", "name": "a\ud800"}]}'
@@ -181,7 +181,7 @@ export function testRecords(open: OpenStore): void {
       assert.equal((await sheet.get('text'))?.['name'], 'é')
     })
 
-    test('D15: deleting counts what existed, repeated or absent ids do no harm', async () => {
+    test('D15: deleting counts existing records; repeated and unknown ids are ignored', async () => {
       await sheet.write([
         { id: 'd1', name: 'N' },
         { id: 'd2', name: 'N' },
@@ -195,7 +195,7 @@ export function testRecords(open: OpenStore): void {
       assert.equal(await sheet.get('d1'), null)
     })
 
-    test('D17: of many requests at once each happens whole or is refused on its own', async () => {
+    test('D17: each of many concurrent requests is carried out completely or refused on its own', async () => {
       const { total } = await sheet.store.status()
       const requests = Array.from({ length: 120 }, async (_, index) => {
         const record = { id: `group${index}`, name: 'N', code: `group ${index % 50}` }
@@ -224,7 +224,7 @@ export function testRecords(open: OpenStore): void {
     })
   })
 
-  test(`D7: deleting is open to everybody unless the contract's deletableBy says otherwise`, async (t) => {
+  test(`D7: anyone may delete unless the contract's deletableBy restricts it`, async (t) => {
     const sheet = await TestSheet.make(t, open, {
       properties: ['{name: a, logicalType: string}'],
       records: [{ id: 'a' }],
@@ -295,7 +295,7 @@ export function testRecords(open: OpenStore): void {
     assert.deepEqual((await sheet.latest('b', 'constructor'))?.['previous'], 3)
   })
 
-  test('a store that is closed says so, whatever it is asked', async (t) => {
+  test('every operation on a closed store says that it is closed', async (t) => {
     const sheet = await TestSheet.make(t, open, { properties: RECORD_PROPERTIES })
     const { store } = sheet
     await sheet.close()

@@ -25,7 +25,7 @@ export function testResponses(open: OpenStore): void {
     const keep = (sheet: TestSheet, ...responses: readonly ReceivedResponse[]): Promise<void> =>
       commit(sheet, { responses })
 
-    test('a response is kept as it was received, with its time, and survives the store', async (t) => {
+    test('a response is kept as received, with its time, after the store is reopened', async (t) => {
       const sheet = await make(t)
       const body = '{"lines": "one",\n "text": "é€😀\\n\\u0000",\n\n "list": [1.50, 1e3]}\n'
       await keep(sheet, response('a', body), response('b'))
@@ -50,7 +50,7 @@ export function testResponses(open: OpenStore): void {
       assert.equal(oldest, newest)
     })
 
-    test('beyond the limit the longest unused go first, and what was used stays', async (t) => {
+    test('beyond the limit the least recently used responses are removed first', async (t) => {
       const sheet = await make(t)
       const names = Array.from({ length: 10 }, (_, number) => `r${number}`)
       const size = bytesOf(response('r0'))
@@ -97,7 +97,7 @@ export function testResponses(open: OpenStore): void {
       assert.equal((await responses.summary()).bytes, 0)
     })
 
-    test('thousands of responses are removed as one is', async (t) => {
+    test('thousands of responses are removed like one', async (t) => {
       const sheet = await make(t)
       const many = Array.from({ length: 2500 }, (_, number) => response(`r${number}`))
       await keep(sheet, ...many)

@@ -46,7 +46,7 @@ export function testRestore(open: OpenStore): void {
     const deletionOf = async (id: string): Promise<number> =>
       Number((await sheet.history(id, 'id')).at(-1)?.['seq'])
 
-    test('a record comes back with its values and states, also of fields that the actor may not write', async () => {
+    test('a record is restored with its values and states, also of fields that the actor may not write', async () => {
       const values: JsonObject = { id: 'whole', a: 'x', b: 7, one: 'by hand', tag: 't' }
       await sheet.write([values])
       await sheet.write([{ id: 'whole', owned: 'mine' }], 'user:bob')
@@ -68,7 +68,7 @@ export function testRestore(open: OpenStore): void {
       assert.equal((await sheet.workOf('whole', 'two')).cells[0]?.inputHash, hashOf('h'))
     })
 
-    test('each cell has an entry that says which deletion was reverted, after all entries from before', async () => {
+    test('each cell has an entry with the reverted deletion, after all earlier entries', async () => {
       await sheet.write([{ id: 'told', a: 'x', one: 'by hand' }])
       await sheet.compute('told', 'two', 'v', 'h')
       await remove('told')
@@ -92,7 +92,7 @@ export function testRestore(open: OpenStore): void {
       assert.deepEqual(sources, ['http', 'delete', 'revert'])
     })
 
-    test('D32: a computed cell is fresh where the derivation of now makes the hash that it was computed with', async () => {
+    test('D32: a computed cell is fresh if the present derivation makes its hash', async () => {
       await sheet.write([{ id: 'fresh', a: 'x', b: 1 }])
       for (const field of ['one', 'two', 'next', 'code'])
         await sheet.compute('fresh', field, null, `${field}.`)
@@ -112,7 +112,7 @@ export function testRestore(open: OpenStore): void {
       assert.deepEqual(states, ['fresh', 'stale', 'stale', 'stale'], 'also of values that are null')
     })
 
-    test('a cell that was missing is missing, whatever an earlier record of the id had', async () => {
+    test('a missing cell is restored as missing, whatever an earlier record of the id had', async () => {
       await sheet.write([{ id: 'empty', a: 'x' }])
       await sheet.compute('empty', 'one', null, 'h')
       await remove('empty')
@@ -122,7 +122,7 @@ export function testRestore(open: OpenStore): void {
       assert.equal(await stateOf('empty', 'one'), 'missing')
     })
 
-    test('the entry of a deletion says which record of an id comes back', async () => {
+    test('the entry of a deletion selects which record of an id is restored', async () => {
       await sheet.write([{ id: 'twice', a: 'first' }])
       await remove('twice')
       const seq = await deletionOf('twice')
@@ -151,7 +151,7 @@ export function testRestore(open: OpenStore): void {
       assert.equal((await sheet.get('twice'))?.['a'], 'first', 'by its latest deletion')
     })
 
-    test('a record that exists is never overwritten, and then nothing is restored', async () => {
+    test('an existing record is never overwritten, and then nothing is restored', async () => {
       await sheet.write(['p', 'q', 'r'].map((id) => ({ id, a: 'old' })))
       await remove('p', 'q', 'r')
       await sheet.write([{ id: 'q', a: 'new' }])
@@ -177,7 +177,7 @@ export function testRestore(open: OpenStore): void {
       assert.equal((await sheet.store.status()).total, total + 2)
     })
 
-    test('a deletion that the log does not have is a SheetError that names the record', async () => {
+    test('a deletion that is not in the log is a SheetError with the record', async () => {
       await sheet.write([{ id: 'alive', a: 'x' }])
       await remove('alive')
       const seq = (await deletionOf('alive')) - 1
@@ -190,7 +190,7 @@ export function testRestore(open: OpenStore): void {
       })
     })
 
-    test('a value of a unique field that another record has by now is named', async () => {
+    test('a value of a unique field that another record has now is reported', async () => {
       await sheet.write([{ id: 'was', tag: 'mine' }])
       await remove('was')
       await sheet.write([{ id: 'is', tag: 'mine' }])
@@ -205,7 +205,7 @@ export function testRestore(open: OpenStore): void {
       assert.equal(await sheet.get('was'), null)
     })
 
-    test('what was written before the deletion can be reverted once the record is back', async () => {
+    test('entries from before the deletion can be reverted once the record is restored', async () => {
       await sheet.write([{ id: 'back', a: 'x' }])
       await sheet.compute('back', 'one', 'v1', 'h1')
       await sheet.compute('back', 'one', 'v2', 'h2')
@@ -240,7 +240,7 @@ export function testRestore(open: OpenStore): void {
     })
   })
 
-  test('D7: only who may delete may restore', async (t) => {
+  test('D7: restoring requires the permission to delete', async (t) => {
     const sheet = await TestSheet.make(t, open, { properties: [], deletableBy: ['human:*'] })
     await sheet.write([{ id: 'r' }], 'agent:x')
     await sheet.store.delete(['r'], HUMAN)
@@ -256,7 +256,7 @@ export function testRestore(open: OpenStore): void {
     assert.deepEqual(await sheet.store.restore({ actor: HUMAN, records }), { restored: 1 })
   })
 
-  test('D9: what the contract no longer allows keeps a record from being restored, field by field', async (t) => {
+  test('D9: values that the contract no longer allows prevent a restore, with their fields', async (t) => {
     const sheet = await TestSheet.make(t, open, {
       properties: ['{name: gone, logicalType: string}', '{name: kind, logicalType: string}'],
     })
@@ -275,7 +275,7 @@ export function testRestore(open: OpenStore): void {
     })
   })
 
-  test('imported records come back as they were, overridden cells and history with them', async (t) => {
+  test('imported records are restored unchanged, with overridden cells and their history', async (t) => {
     const sheet = await TestSheet.make(t, open, {
       properties: ['{name: a, logicalType: string}', '{name: one, logicalType: string}'],
       targets: [target('one', ['a'])],

@@ -54,7 +54,7 @@ export function testRevert(open: OpenStore): void {
         conflicts: entries.map(({ recordId, field }) => ({ recordId, field })),
       })
 
-    test('a first computation taken back leaves the cell missing, and the line says what it undid', async () => {
+    test('reverting a first computation leaves the cell missing, and its line names the entry', async () => {
       await write({ id: 'first', a: 'x' })
       await sheet.compute('first', 'one', 'v', 'h')
       const { version } = (await sheet.store.record('first', ['id'])) ?? {}
@@ -77,7 +77,7 @@ export function testRevert(open: OpenStore): void {
       assert.notEqual((await sheet.store.record('first', ['id']))?.version, version)
     })
 
-    test('a value computed anew over one of the same hash goes back, and the cell is fresh', async () => {
+    test('reverting a new value with the same hash leaves the cell fresh', async () => {
       await write({ id: 'bad', a: 'x' })
       await sheet.compute('bad', 'one', 'good', 'h')
       await sheet.compute('bad', 'one', 'wrong', 'h')
@@ -91,7 +91,7 @@ export function testRevert(open: OpenStore): void {
       assert.equal(await stateOf('bad', 'one'), 'fresh', 'a revert taken back')
     })
 
-    test('D32: a value of another hash goes back as stale, since its inputs may have changed', async () => {
+    test('D32: a reverted value with another hash is stale, since its inputs may have changed', async () => {
       await write({ id: 'old', a: 'x' })
       await sheet.compute('old', 'one', 'v1', 'h1')
       await sheet.compute('old', 'one', 'v2', 'h2')
@@ -103,7 +103,7 @@ export function testRevert(open: OpenStore): void {
       assert.equal(await valueOf('old', 'one'), 'v1')
     })
 
-    test('a cell that is stale or failed meanwhile is stale when its value goes back', async () => {
+    test('a cell that is stale or failed stays stale when its value is reverted', async () => {
       for (const meanwhile of ['stale', 'failed'] as const) {
         await write({ id: meanwhile, a: 'x' })
         await sheet.compute(meanwhile, 'one', 'v1', 'h')
@@ -117,7 +117,7 @@ export function testRevert(open: OpenStore): void {
       }
     })
 
-    test('D28: an override that a run computed over goes back as an override', async () => {
+    test('D28: reverting a run restores an override that the run overwrote', async () => {
       await write({ id: 'over', a: 'x', one: 'by hand' })
       await sheet.compute('over', 'one', 'forced')
       await reverted(await entryOf('over', 'one'))
@@ -128,7 +128,7 @@ export function testRevert(open: OpenStore): void {
       assert.equal(await stateOf('over', 'one'), 'stale')
     })
 
-    test('D26: a computed null goes back as computed', async () => {
+    test('D26: a computed null is restored as computed', async () => {
       await write({ id: 'null', a: 'x' })
       await sheet.compute('null', 'one', null, 'h')
       await sheet.compute('null', 'one', 'v', 'h')
@@ -137,7 +137,7 @@ export function testRevert(open: OpenStore): void {
       assert.equal(await stateOf('null', 'one'), 'fresh')
     })
 
-    test('D27: what is computed from a cell that goes back is stale, whichever goes first', async () => {
+    test('D27: dependants of a reverted cell are stale, in any order of the reverts', async () => {
       await write({ id: 'chain', a: 'x', b: 1 })
       await sheet.compute('chain', 'one', 'v1', 'h')
       await sheet.compute('chain', 'next', { n: 1 }, 'n1')
@@ -154,7 +154,7 @@ export function testRevert(open: OpenStore): void {
       assert.equal(await stateOf('chain', 'next'), 'stale')
     })
 
-    test('a cell that does not hold what the entry wrote any more is a conflict and left', async () => {
+    test('a cell that no longer has the value of the entry is a conflict and is skipped', async () => {
       const cases: [what: string, meanwhile: () => Promise<unknown>][] = [
         ['written', () => sheet.write([{ id: 'later', one: 'corrected' }])],
         ['computed', () => sheet.compute('later', 'one', 'newer')],
@@ -189,7 +189,7 @@ export function testRevert(open: OpenStore): void {
       }
     })
 
-    test('an entry of an earlier life of its record is a conflict, even where nothing was written since', async () => {
+    test('an entry of an earlier record with the same id is a conflict, even if nothing was written since', async () => {
       await write({ id: 'life', b: 1 })
       await sheet.write([{ id: 'life', b: null }])
       await sheet.write([{ id: 'life', one: 'x' }])
@@ -205,7 +205,7 @@ export function testRevert(open: OpenStore): void {
       assert.equal(await valueOf('life', 'b'), null)
     })
 
-    test('what the life before computed is not what a cell of this one gets back', async () => {
+    test('a value of the earlier record is never restored in a cell of the present one', async () => {
       await write({ id: 'again', a: 'x' })
       await sheet.compute('again', 'one', null, 'h')
       await sheet.store.delete(['again'], HUMAN)
@@ -217,7 +217,7 @@ export function testRevert(open: OpenStore): void {
       assert.equal(await stateOf('again', 'one'), 'missing')
     })
 
-    test('changes that share a transaction with a revert count', async () => {
+    test('changes in the same transaction as a revert count', async () => {
       await write({ id: 'shared', a: 'x' })
       await sheet.compute('shared', 'one', 'v')
       const entry = await entryOf('shared', 'one')
@@ -231,7 +231,7 @@ export function testRevert(open: OpenStore): void {
       assert.equal(await valueOf('shared', 'one'), 'corrected')
     })
 
-    test('an entry is undone once, however often it is named', async () => {
+    test('an entry is reverted once, however often it is named', async () => {
       await write({ id: 'twice', a: 'x' })
       await sheet.compute('twice', 'one', 'v')
       const entry = await entryOf('twice', 'one')
@@ -241,7 +241,7 @@ export function testRevert(open: OpenStore): void {
       assert.equal((await sheet.history('twice', 'one')).length, 2)
     })
 
-    test('what was written by hand goes back, and makes stale what is computed from it', async () => {
+    test('a value written by hand can be reverted, and makes its dependants stale', async () => {
       await write({ id: 'hand', a: 'x', list: [1, { a: 'b' }] })
       await sheet.compute('hand', 'one', 'v')
       await sheet.write([{ id: 'hand', list: null }])
@@ -255,7 +255,7 @@ export function testRevert(open: OpenStore): void {
       assert.equal(await stateOf('hand', 'one'), 'stale')
     })
 
-    test('D7: only who may write a field undoes what was written to it by hand', async () => {
+    test('D7: reverting a value written by hand requires the permission to write the field', async () => {
       await write({ id: 'mine', a: 'x', owned: 'first' })
       await sheet.write([{ id: 'mine', owned: 'second', one: 'by hand', a: 'y' }])
       const entries = await Promise.all(['a', 'owned', 'one'].map((field) => entryOf('mine', field)))
@@ -272,7 +272,7 @@ export function testRevert(open: OpenStore): void {
       await refused(sheet, () => revert(undone, { actor: NOBODY }), PermissionDeniedError)
     })
 
-    test('D7: what was computed anybody may undo, as anybody may compute it, and undo that', async () => {
+    test('D7: anyone may revert a computed value, as anyone may compute it, and revert that revert', async () => {
       await write({ id: 'ours', a: 'x', one: 'by hand', b: 1 })
       await sheet.compute('ours', 'one', 'v')
       await sheet.compute('ours', 'next', { n: 1 })
@@ -286,7 +286,7 @@ export function testRevert(open: OpenStore): void {
       assert.equal(await stateOf('ours', 'next'), 'stale')
     })
 
-    test('entries of a cell go back one by one, the last first, whoever wrote them', async () => {
+    test('entries of a cell are reverted one by one, the last first, whoever wrote them', async () => {
       await write({ id: 'stack', a: 'A' })
       await sheet.write([{ id: 'stack', a: 'B' }])
       await sheet.write([{ id: 'stack', a: 'C' }])
@@ -331,7 +331,7 @@ export function testRevert(open: OpenStore): void {
       assert.deepEqual(hashes, [hashOf('h'), null, hashOf('h'), hashOf('h'), null])
     })
 
-    test('a revert in a stack can be undone, and then the stack goes on from there', async () => {
+    test('a revert among several can be reverted, and the others continue from there', async () => {
       await write({ id: 'pile', a: 'x' })
       for (const value of ['v0', 'v1', 'v2']) await sheet.compute('pile', 'one', value, 'h')
       const [v0, v1, v2] = (await sheet.history('pile', 'one')).map(({ seq }) => ({
@@ -363,7 +363,7 @@ export function testRevert(open: OpenStore): void {
       assert.equal(await stateOf('pile', 'one'), 'missing')
     })
 
-    test('whatever is undone in whatever order, the cell is what a model of it says', async () => {
+    test('after any reverts in any order, a cell has the value of a model', async () => {
       const random = seededRandom(20_260_401)
       for (let round = 0; round < 5 * RANDOM_TIMES; round += 1) {
         const id = `model${round}`
@@ -396,7 +396,7 @@ export function testRevert(open: OpenStore): void {
       }
     })
 
-    test('an answer that is taken back is out of the cache, and the others of its call stay', async () => {
+    test('a reverted result is removed from the cache, and the others of its call are kept', async () => {
       await write({ id: 'paid', a: 'x', b: 1 })
       const hash = hashOf('paid')
       const provenance = {
@@ -431,7 +431,7 @@ export function testRevert(open: OpenStore): void {
       assert.equal(await cached(), undefined)
     })
 
-    test('D7: the deletion of a record is a conflict for anybody, of its derived fields too', async () => {
+    test('D7: the deletion of a record is a conflict for every actor, for derived fields too', async () => {
       await write({ id: 'dead', a: 'x', one: 'by hand', owned: 'mine' })
       await sheet.store.delete(['dead'], HUMAN)
       const entries = await Promise.all(['a', 'one', 'owned'].map((field) => entryOf('dead', field)))
@@ -442,7 +442,7 @@ export function testRevert(open: OpenStore): void {
       }
     })
 
-    test('D7: what is left anyway is not denied', async () => {
+    test('D7: a conflict needs no permission', async () => {
       await write({ id: 'left', one: 'by hand', owned: 'mine' })
       const entries = [await entryOf('left', 'one'), await entryOf('left', 'owned')]
       await sheet.write([{ id: 'left', one: 'other', owned: 'other' }])
@@ -456,7 +456,7 @@ export function testRevert(open: OpenStore): void {
       assert.equal(await valueOf('needed', 'must'), 'be')
     })
 
-    test('values of a unique field change places; where another record has one it is a conflict', async () => {
+    test('values of a unique field can be exchanged; one that another record has is a conflict', async () => {
       await sheet.write([
         { id: 'u1', must: 'be', tag: 'x' },
         { id: 'u2', must: 'be', tag: 'y' },
@@ -472,7 +472,7 @@ export function testRevert(open: OpenStore): void {
       assert.deepEqual([await valueOf('u1', 'tag'), await valueOf('u2', 'tag')], ['x', 'y'])
     })
 
-    test('what cannot go back stands in the way of others in a unique field', async () => {
+    test('a conflict can prevent the revert of other values of a unique field', async () => {
       await sheet.write(['p', 'q', 'r'].map((tag) => ({ id: tag, must: 'be', tag })))
       await sheet.write([
         { id: 'p', tag: 's' },
@@ -487,7 +487,7 @@ export function testRevert(open: OpenStore): void {
       assert.deepEqual(await Promise.all(['p', 'q', 'r'].map((id) => valueOf(id, 'tag'))), ['p', 'q', 'r'])
     })
 
-    test('D28: a late answer does not overwrite what went back', async () => {
+    test('D28: a late result does not overwrite a reverted value', async () => {
       await write({ id: 'late', a: 'x' })
       await sheet.compute('late', 'one', 'v1', 'h')
       await sheet.compute('late', 'one', 'v2', 'h')
@@ -521,7 +521,7 @@ export function testRevert(open: OpenStore): void {
       assert.equal(await valueOf('there', 'a'), 'x')
     })
 
-    test('a run of computations goes back whole, as a run of its own, and that again', async () => {
+    test('a run of computations is reverted completely, as a run of its own, and so is that run', async () => {
       const ids = Array.from({ length: 40 }, (_, index) => `run${index}`)
       await sheet.write(ids.map((id) => ({ id, must: 'be', a: id })))
       const run = await sheet.store.startRun(newRun({ kind: 'materialize' }))
@@ -560,7 +560,7 @@ export function testRevert(open: OpenStore): void {
       assert.equal(await stateOf('run3', 'one'), 'stale')
     })
 
-    test('D32: after all this the counters say what the cells are', async () => {
+    test('D32: after all this the counters equal the states of the cells', async () => {
       const ids = (await sheet.all()).map(({ id }) => id as string)
       for (const { field } of CELL_TARGETS) {
         const found = { fresh: 0, stale: 0, missing: 0, failed: 0, overridden: 0 }
@@ -571,7 +571,7 @@ export function testRevert(open: OpenStore): void {
     })
   })
 
-  test('D34: after a revert the log file and the store agree, and a new start finds both as they were', async (t) => {
+  test('D34: after a revert the log file and the store agree, and a restart finds both unchanged', async (t) => {
     const sheet = await TestSheet.make(t, open, {
       properties: ['{name: a, logicalType: string}', '{name: one, logicalType: string}'],
       targets: [target('one', ['a'])],
@@ -600,7 +600,7 @@ export function testRevert(open: OpenStore): void {
     )
   })
 
-  test('a derived cell goes back to missing even where the contract requires a value', async (t) => {
+  test('a derived cell becomes missing again even if the contract requires a value', async (t) => {
     const sheet = await TestSheet.make(t, open, {
       properties: ['{name: a, logicalType: string}', '{name: one, logicalType: string, required: true}'],
       targets: [target('one', ['a'])],
@@ -613,7 +613,7 @@ export function testRevert(open: OpenStore): void {
     assert.equal((await sheet.counts('one')).missing, 1)
   })
 
-  test('an entry of an earlier log that claims to have undone itself, or nothing, is a conflict like any of that log', async (t) => {
+  test('an entry of an earlier log that claims to revert itself, or nothing, is a conflict like others of that log', async (t) => {
     const common = { at: '2026-01-01T00:00:00.000Z', actor: 'human:old', source: 'revert', record_id: 'r' }
     const sheet = await TestSheet.make(t, open, {
       properties: ['{name: a, logicalType: string}', '{name: one, logicalType: string}'],
@@ -630,7 +630,7 @@ export function testRevert(open: OpenStore): void {
     }
   })
 
-  test('D2: what an import brought can be undone by who may write it', async (t) => {
+  test('D2: reverting imported values requires the permission to write them', async (t) => {
     const sheet = await TestSheet.make(t, open, {
       properties: ['{name: a, logicalType: string}', '{name: one, logicalType: string}'],
       targets: [target('one', ['a'])],

@@ -77,7 +77,7 @@ export function testRunCommits(open: OpenStore): void {
       assert.equal((await stored(id)).failed, 3)
     })
 
-    test('D29: however many records are absent, each has its failure, in their order', async () => {
+    test('D29: each of any number of absent records has its failure, in their order', async () => {
       const id = await locked()
       const ids = Array.from({ length: 12_345 }, (_, index) => `absent ${index} \u2028`)
       await sheet.store.runLocked(id, { total: ids.length, absent: ids.map(absentCell), manual: 0 })
@@ -89,7 +89,7 @@ export function testRunCommits(open: OpenStore): void {
       )
     })
 
-    test('failures of one reason share what is stored of them, and are told one by one', async () => {
+    test('failures of one reason share their stored text, and are read one by one', async () => {
       const id = await locked()
       const failed = (recordId: string, field: string, responseBody?: string): FailedCell => {
         const error = `GET https://a.example/${recordId} -> 503`
@@ -120,7 +120,7 @@ export function testRunCommits(open: OpenStore): void {
       }
     })
 
-    test('a page of failures ends where their texts are long, and the next goes on there', async () => {
+    test('a page of failures ends at its limit in bytes, and the next one continues', async () => {
       const id = await locked()
       const error = 'x'.repeat(1 << 20)
       const absent = Array.from({ length: 9 }, (_, index) => ({ ...absentCell(String(index)), error }))
@@ -135,7 +135,7 @@ export function testRunCommits(open: OpenStore): void {
       assert.deepEqual(numbers, [[1, 2, 3, 4], [5, 6, 7, 8], [9]])
     })
 
-    test('whoever asks for entries page after page leaves others their turn', async () => {
+    test('reading entries page by page yields to other requests', async () => {
       const id = await locked()
       let turns = 0
       setImmediate(() => (turns += 1))
@@ -143,7 +143,7 @@ export function testRunCommits(open: OpenStore): void {
       assert.equal(turns, 1)
     })
 
-    test('a commit counts what it stored, and takes the other counts over', async () => {
+    test('a commit counts the stored cells, and adds the other counts', async () => {
       const ids = ['computed', 'cached', 'failed', 'unchanged', 'late', 'taken', 'holder']
       await sheet.write(ids.map((id, b) => ({ id, a: id, b })))
       await sheet.compute('unchanged', 'one', 'v')
@@ -203,7 +203,7 @@ export function testRunCommits(open: OpenStore): void {
       assert.equal((await sheet.store.runFailures({ run: id, after: 0, limit: 10 })).length, 1)
     })
 
-    test('D28: a run counts the values written by hand that it had and that it overwrote', async () => {
+    test('D28: a run counts the values written by hand that it started with and that it overwrote', async () => {
       const ids = ['overwritten', 'corrected', 'unwritten', 'empty']
       await sheet.write(ids.map((id) => ({ id, a: id, ...(id !== 'empty' && { one: 'by hand' }) })))
       const work = await Promise.all(ids.map((id) => sheet.workOf(id, 'one')))
@@ -227,7 +227,7 @@ export function testRunCommits(open: OpenStore): void {
       assert.deepEqual([overwriteManual, manualLeft, manualOverwritten, materialized], [true, 2, 1, 2])
     })
 
-    test('D33: what a run computed says so in its provenance, and can be listed; other entries do not', async () => {
+    test('D33: entries of a run have its id, and can be listed; other entries do not', async () => {
       const ids = Array.from({ length: 40 }, (_, index) => `entry${index}`)
       await sheet.write(ids.map((id) => ({ id, a: id })))
       const [first, second] = [await locked(), await locked()]
@@ -266,7 +266,7 @@ export function testRunCommits(open: OpenStore): void {
       assert.equal('run_id' in ((await sheet.latest('entry0', 'a')) ?? {}), false)
     })
 
-    test('failures of a run are told page by page, in the order in which they happened', async () => {
+    test('failures of a run are read page by page, in order', async () => {
       const ids = Array.from({ length: 5 }, (_, index) => `page${index}`)
       await sheet.write(ids.map((id) => ({ id, a: id })))
       const id = await locked()

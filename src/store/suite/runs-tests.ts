@@ -25,7 +25,7 @@ export function testRuns(open: OpenStore): void {
         ...query,
       })
 
-    test('D26: a value that another record has of a unique field is refused, and nothing is written', async () => {
+    test('D26: a value of a unique field that another record has is refused, and nothing is written', async () => {
       await sheet.write([
         { id: 'code1', b: 1 },
         { id: 'code2', b: 2 },
@@ -40,7 +40,7 @@ export function testRuns(open: OpenStore): void {
       assert.deepEqual(await sheet.compute('code2', 'code', 'd'), { outcome: 'stored' })
     })
 
-    test('D33: a computed cell has its own entry, with all that is known of it', async () => {
+    test('D33: a computed cell has its own entry, with all of its members', async () => {
       await sheet.write([{ id: 'entry', a: 'x' }])
       await sheet.compute('entry', 'one', 'v', 'h')
       await sheet.compute('entry', 'one', 'v', 'h2')
@@ -70,7 +70,7 @@ export function testRuns(open: OpenStore): void {
       })
     })
 
-    test('D35: a record that never existed is not known; one that is gone is, with the time before', async () => {
+    test('D35: a record that never existed has no provenance; a deleted one has, from before the deletion', async () => {
       assert.deepEqual(await sheet.store.provenance('nobody', 'a', 1), null)
       await sheet.write([{ id: 'again', a: 'x', b: 1 }])
       assert.deepEqual(await sheet.history('again', 'one'), [])
@@ -121,7 +121,7 @@ export function testRuns(open: OpenStore): void {
       )
     })
 
-    test('D25: many entries of one commit are kept, those for the same hash as one', async () => {
+    test('D25: many cache entries of one commit are stored, those for the same hash as one', async () => {
       const hashes = Array.from({ length: 600 }, (_, index) => hashOf(`of many ${index}`))
       const [first = '', same = ''] = hashes
       const last = hashes.at(-1) ?? ''
@@ -150,7 +150,7 @@ export function testRuns(open: OpenStore): void {
       }
     })
 
-    test('D29: work is found in creation order, after a record, up to a limit, for these records only', async () => {
+    test('D29: pending cells are read in creation order, after a record, up to a limit, for the given records only', async () => {
       const ids = Array.from({ length: 12 }, (_, index) => `work${index}`)
       await sheet.write(ids.map((id) => ({ id, a: id })))
       const keys = await sheet.store.recordKeys(ids)
@@ -191,7 +191,7 @@ export function testRuns(open: OpenStore): void {
       assert.deepEqual(await idsOf({ limit: 2 }), ['work8', 'work9'])
     })
 
-    test('D30: the last key of status parts the records that are there from those created later', async () => {
+    test('D30: the last key of status separates present records from later ones', async () => {
       await sheet.write([{ id: 'key1' }, { id: 'key2' }])
       const { lastKey } = await sheet.store.status()
       await sheet.store.delete(['key2'], HUMAN)
@@ -201,7 +201,7 @@ export function testRuns(open: OpenStore): void {
       for (const id of ['key2', 'key3']) assert.ok(keys.get(id)! > lastKey, `${id} was created later`)
     })
 
-    test('D32: status is of one moment, while records are being written', async () => {
+    test('D32: status is of one moment, while records are written', async () => {
       const before = new Map((await sheet.store.status()).targets.map(({ field, fresh }) => [field, fresh]))
       let writing = true
       const writes = (async () => {
@@ -224,7 +224,7 @@ export function testRuns(open: OpenStore): void {
       await writes
     })
 
-    test('D31: one run at a time, across stores; a second gets the lock when the first lets go', async () => {
+    test('D31: one run at a time, across stores; a second one gets the lock when the first releases it', async () => {
       const never = new AbortController().signal
       const other = await sheet.openAnother()
       try {

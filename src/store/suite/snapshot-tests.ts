@@ -102,7 +102,7 @@ export function testSnapshots(openStore: OpenStore): void {
       }
     })
 
-    test('beside it are the records in creation order, and the log as the sheet has it', async (t) => {
+    test('beside it are the records in creation order, and the log of the sheet', async (t) => {
       const sheet = await livelySheet(t, openStore)
       const directory = await emptyDirectory(t)
       await sheet.store.snapshot(directory)
@@ -115,7 +115,7 @@ export function testSnapshots(openStore: OpenStore): void {
       assert.equal(await readFile(join(directory, 'provenance.jsonl'), 'utf8'), await sheet.logText())
     })
 
-    test('it is of one moment, while others write', async (t) => {
+    test('it is of one moment, despite concurrent writes', async (t) => {
       const sheet = await TestSheet.make(t, openStore, { properties: PROPERTIES })
       const directory = await emptyDirectory(t)
       await sheet.write([{ id: 'first' }])
@@ -130,7 +130,7 @@ export function testSnapshots(openStore: OpenStore): void {
       assert.equal((await sheet.all()).length, 201)
     })
 
-    test('what was deleted is nowhere in the copied records', async (t) => {
+    test('deleted values are nowhere in the copied records', async (t) => {
       const sheet = await TestSheet.make(t, openStore, { properties: PROPERTIES })
       await sheet.write([{ id: 'a', title: 'kept' }])
       const directory = await emptyDirectory(t)

@@ -45,7 +45,7 @@ function testOrders(open: OpenStore, name: string, properties: readonly string[]
   suite(name, IN_TURN, () => {
     const sheet = TestSheet.shared(open, { properties })
 
-    test('a walk in any order shows each record once, sorted, those without a value last, equal ones as they were created or the other way', async () => {
+    test('a walk in any order returns each record once, sorted, those without a value last, equal ones in creation order or its reverse', async () => {
       for (let seed = 1; seed <= 10; seed += 1) {
         const random = seededRandom(seed)
         await sheet.empty()
@@ -79,7 +79,7 @@ function testOrders(open: OpenStore, name: string, properties: readonly string[]
       }
     })
 
-    test('in creation order every position is found, whatever was deleted and created again', async () => {
+    test('in creation order every position is found, whatever was deleted and recreated', async () => {
       for (let seed = 1; seed <= 8; seed += 1) {
         const random = seededRandom(seed)
         await sheet.empty()
@@ -102,7 +102,7 @@ function testOrders(open: OpenStore, name: string, properties: readonly string[]
       }
     })
 
-    test('a place in an order outlives its record', async () => {
+    test('a position in an order stays valid without its record', async () => {
       await sheet.empty()
       await sheet.write(['a', 'b', 'c', 'd'].map((id, size) => ({ id, size })))
       const sort = [{ field: 'size', descending: true }]
@@ -121,7 +121,7 @@ function testOrders(open: OpenStore, name: string, properties: readonly string[]
       )
     })
 
-    test('a place among long texts that begin the same is found, and once its record is gone they come again', async () => {
+    test('a position among long texts with the same start is found, and without its record they are returned again', async () => {
       const beginning = 'x'.repeat(512)
       await sheet.empty()
       await sheet.write(['c', 'a', 'd', 'b'].map((end) => ({ id: end, word: beginning + end })))
@@ -143,7 +143,7 @@ function testOrders(open: OpenStore, name: string, properties: readonly string[]
       assert.deepEqual(ids(recordsOf(rest)), ['a', 'c', 'd', 'b'])
     })
 
-    test('D16: a filter of a sorted page cannot name what the order is made of', async () => {
+    test('D16: a filter of a sorted page cannot name internal columns of the order', async () => {
       const sort = [{ field: 'size', descending: false }]
       for (const filter of ['"$0" = 1', '"$seq" > 0', 'place."$seq" > 0']) {
         const page = sheet.store.page({ ...FIRST_PAGE, fields: ['id'], limit: 2, sort, filter })

@@ -63,7 +63,7 @@ export function testStoredRuns(open: OpenStore): void {
       return id
     }
 
-    test('a run that begins is told as it was ordered, and survives a restart', async () => {
+    test('a new run is read with its request, also after a restart', async () => {
       const order = {
         actor: 'agent:orderer',
         targets: ['one', 'two'],
@@ -103,7 +103,7 @@ export function testStoredRuns(open: OpenStore): void {
       assert.deepEqual(await stored(id), { startedAt, ...run })
     })
 
-    test('ids of runs count up, across stores that are open at once', async () => {
+    test('ids of runs are ascending, across stores that are open at once', async () => {
       const other = await sheet.openAnother()
       try {
         const ids = [await start(), await other.startRun(newRun()), await start()].map(Number)
@@ -117,7 +117,7 @@ export function testStoredRuns(open: OpenStore): void {
       }
     })
 
-    test('a text that is no id of a run finds no run, and neither does the id of none', async () => {
+    test('an invalid id finds no run', async () => {
       await start()
       for (const id of NO_RUNS) {
         assert.equal(await sheet.store.run(id), null, JSON.stringify(id))
@@ -136,7 +136,7 @@ export function testStoredRuns(open: OpenStore): void {
       )
     })
 
-    test('runs are told newest first, page by page', async () => {
+    test('runs are read newest first, page by page', async () => {
       const ids = [await start(), await start(), await start()].toReversed()
       const page = async (before: RunId | null): Promise<RunId[]> =>
         (await sheet.store.runs({ before, limit: 2 })).map(({ id }) => id)
@@ -145,7 +145,7 @@ export function testStoredRuns(open: OpenStore): void {
       assert.deepEqual(await page('1'), [])
     })
 
-    test('a page of runs ends where what they were asked for is long, and has one at least', async () => {
+    test('a page of runs ends at its limit in bytes, and has at least one run', async () => {
       const targets = Array.from({ length: 2000 }, (_, index) => `${index}`.padEnd(1500, 'x'))
       const ids = [await start({ targets }), await start({ targets }), await start({ targets })].toReversed()
       const page = async (before: RunId | null, limit: number): Promise<RunId[]> =>
@@ -154,7 +154,7 @@ export function testStoredRuns(open: OpenStore): void {
       assert.deepEqual((await page(ids[1] ?? null, 10_000)).slice(0, 1), ids.slice(2))
     })
 
-    test('a run that ended has its last counts, its time and what ended it', async () => {
+    test('an ended run has its final counts, its time and its error', async () => {
       const id = await locked()
       const money = { calls: 4, totalCost: 1.5, unpricedCalls: 2 }
       const counts = { total: 9, materialized: 3, skipped: 4, left: 3, failed: 1, ...money }
@@ -172,7 +172,7 @@ export function testStoredRuns(open: OpenStore): void {
       assert.deepEqual([(await stored(fine)).state, (await stored(fine)).error], ['finished', null])
     })
 
-    test('the first who wants a run to end is remembered, unless it has ended; another store sees it', async () => {
+    test('the first actor who cancels a run is recorded, unless it has ended; another store sees it', async () => {
       const id = await start()
       const other = await sheet.openAnother()
       try {
@@ -191,7 +191,7 @@ export function testStoredRuns(open: OpenStore): void {
       assert.equal((await stored(over)).cancelledBy, null)
     })
 
-    test('runs whose process is gone are interrupted, ended when they last stored something', async () => {
+    test('runs whose process has died are interrupted, with the time of their last commit as end', async () => {
       await sheet.write([{ id: 'interrupted', a: 'x' }])
       const [dead, except, over] = [await locked(), await locked(), await locked()]
       await sheet.commitTo(
@@ -220,7 +220,7 @@ export function testStoredRuns(open: OpenStore): void {
       assert.equal(await stateOf(waiting), 'running')
     })
 
-    test('a run that was given up while it waited, and gets the lock after all, runs', async () => {
+    test('a run that was given up while it waited runs if it gets the lock after all', async () => {
       const id = await start({ silentMs: LONG_OVER })
       await sheet.store.interruptRuns(id)
       assert.equal(await stateOf(id), 'running', 'it is the one that asks')
@@ -232,7 +232,7 @@ export function testStoredRuns(open: OpenStore): void {
     })
   })
 
-  test('D2: ids of runs go on counting when a store is made anew beside its log', async (t) => {
+  test('D2: in a new store beside an earlier log, ids of runs continue', async (t) => {
     const line = (seq: number, more: JsonObject): JsonObject => ({
       seq,
       at: '2026-01-01T00:00:00.000Z',

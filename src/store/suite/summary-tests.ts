@@ -38,7 +38,7 @@ export function testSummaries(open: OpenStore): void {
       return (await summary([field], filter)).fields[field]
     }
 
-    test('the count is that of the records that the filter lets through', async () => {
+    test('the count is that of the records that match the filter', async () => {
       assert.deepEqual(await summary([]), { count: 0, fields: {} })
       await sheet.write([1, 2, 3].map((size) => ({ id: `r${size}`, size })))
       assert.deepEqual(await summary([]), { count: 3, fields: {} })
@@ -52,13 +52,13 @@ export function testSummaries(open: OpenStore): void {
       await assert.rejects(summary(['id'], '1) UNION SELECT 1 WHERE (1'), QueryError)
     })
 
-    test('a field of which no record has a value has nothing but that', async () => {
+    test('a field without any value has no other summary', async () => {
       await sheet.write([{ id: 'a' }, { id: 'b' }])
       const { fields } = await summary(sheet.fields.slice(1))
       for (const field of sheet.fields.slice(1)) assert.deepEqual(fields[field], { nulls: 2 }, field)
     })
 
-    test('texts, times and truth values have their most frequent values, ties in their own order', async () => {
+    test('texts, times and booleans have their most frequent values, ties in their own order', async () => {
       assert.deepEqual(await of('word', ['b', 'a', null, 'b', 'c', '', 'x'.repeat(201)]), {
         nulls: 1,
         distinct: 5,

@@ -51,7 +51,7 @@ export function testUpsert(open: OpenStore): void {
       assert.deepEqual((await sheet.latest('same', 'ok'))?.['previous'], false)
     })
 
-    test('D13: every fault of the batch is told with position, id and field, and nothing is written', async () => {
+    test('D13: every error of a batch has position, id and field, and nothing is written', async () => {
       await sheet.write([{ id: 'there', name: 'N', code: 'taken' }])
       const message = await faultsOf([
         { id: 'good', name: 'N' },
@@ -79,7 +79,7 @@ export function testUpsert(open: OpenStore): void {
       assert.match(message, /record "there" has "taken"/)
     })
 
-    test('D13: a number that would lose digits is refused as it is written, whatever its field', async () => {
+    test('D13: a number that would lose digits is refused with its text, in any field', async () => {
       const records = [
         '{"id":1234567890123456781}',
         '{"id":"i","name":"N","n":1234567890123456781}',
@@ -114,7 +114,7 @@ export function testUpsert(open: OpenStore): void {
         assert.ok(message.includes(fault), `${fault}\n${message}`)
     })
 
-    test('a number is stored as it is in each notation that a double keeps', async () => {
+    test('a number is stored as written in each notation that a double represents', async () => {
       const written = ['0.10000000000000001', '1e-06', '0.0000009999999974752427', '100000000000000000000']
       const records = written.map((text, index) => `{"id":"kept${index}","name":"N","x":${text}}`)
       await sheet.upsert({ body: Buffer.from(`{"records":[${records.join(',')}]}`), actor: HUMAN })
@@ -125,14 +125,14 @@ export function testUpsert(open: OpenStore): void {
       )
     })
 
-    test('D13: at most 100 faults are listed, and how many more there are', async () => {
+    test('D13: at most 100 errors are listed, with the number of further ones', async () => {
       const records = Array.from({ length: 130 }, (_, index) => ({ id: `f${index}`, name: index }))
       const message = await faultsOf(records)
       assert.equal(message.match(/records\[/g)?.length, 100)
       assert.match(message, /and 30 more$/)
     })
 
-    test('D13: names of Object.prototype are fields as any, when the contract lacks them', async () => {
+    test('D13: names of Object.prototype are unknown fields, when the contract lacks them', async () => {
       for (const field of ['__proto__', 'constructor', 'toString', 'hasOwnProperty']) {
         const record = JSON.parse(`{"id":"proto","name":"N","${field}":"x"}`) as JsonObject
         assert.match(await faultsOf([record]), new RegExp(`field "${field}": the contract has no such field`))
@@ -168,7 +168,7 @@ export function testUpsert(open: OpenStore): void {
       )
     })
 
-    test('D13: so it is in a large batch of new records, with some that are there', async () => {
+    test('D13: so they do in a large batch of new and existing records', async () => {
       await sheet.write(['l-there', 'l-é"'].map((id) => ({ id, name: 'before', n: 1 })))
       const many = Array.from({ length: 300 }, (_, index): JsonObject => ({ id: `l-${index}`, name: 'N' }))
       const others = [
@@ -201,7 +201,7 @@ export function testUpsert(open: OpenStore): void {
       )
     })
 
-    test('an upsert that is only tried counts what it would do, tells every fault with its place, and changes nothing', async () => {
+    test('a trial upsert counts its changes, reports every error with its position, and changes nothing', async () => {
       await sheet.write([{ id: 'tried', name: 'N', n: 1, code: 'tried' }])
       const [before, { total }] = [await sheet.store.history(), await sheet.store.status()]
       const records: JsonObject[] = [
@@ -260,7 +260,7 @@ export function testUpsert(open: OpenStore): void {
       await sheet.write([{ id: 'u3', code: 'u' }])
     })
 
-    test('D13: what counts for a unique field is the batch as a whole, so that records can swap values', async () => {
+    test('D13: a unique field is checked after the whole batch, so that records can swap values', async () => {
       await sheet.write([
         { id: 's1', name: 'N', code: 's-1' },
         { id: 's2', name: 'N', code: 's-2' },
@@ -294,7 +294,7 @@ export function testUpsert(open: OpenStore): void {
       assert.deepEqual(await codes(), [null, 's-3', 's-1'])
     })
 
-    test('D13: a record without an id, or with one that is no string, is told of with all other faults', async () => {
+    test('D13: a record without an id, or with an id that is not a string, is reported with all other errors', async () => {
       const message = await faultsOf([
         { name: 5 },
         { id: 7, name: 'N' },
@@ -311,7 +311,7 @@ export function testUpsert(open: OpenStore): void {
       ])
     })
 
-    test('D36: the shape of the request comes first, then the actor, then permission, then the contract', async () => {
+    test('D36: the shape of the request is checked first, then the actor, the permission, the contract', async () => {
       const wrong = { id: 'order', name: 5, owned: 'x' }
       assert.match(await faultsOf([wrong, 'no record'], ''), /^records\[1\] must be an object/)
       const act = (body: JsonObject): Promise<unknown> => sheet.upsert({ body })
@@ -361,7 +361,7 @@ export function testUpsert(open: OpenStore): void {
       assert.equal((await sheet.counts('label')).overridden, 0)
     })
 
-    test('D13: a large upsert is all or nothing, merges in order and lets records swap unique values, and leaves turns to others', async (t) => {
+    test('D13: a large upsert is all or nothing, merges in order, lets records swap unique values, and yields to others', async (t) => {
       const properties = [
         '{name: n, logicalType: integer}',
         '{name: code, logicalType: string, unique: true}',

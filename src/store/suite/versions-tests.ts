@@ -34,7 +34,7 @@ export function testVersions(open: OpenStore): void {
     const fails = (act: () => Promise<unknown>): Promise<string> =>
       refused(sheet, act, PreconditionFailedError)
 
-    test('the version of a record is the same whatever fields are read, and it is that of the answer to the write', async () => {
+    test('the version of a record is the same for any fields read, and equals that of the response to the write', async () => {
       const { version } = await sheet.write([{ id: 'a', name: 'A' }])
       assert.equal(typeof version, 'string')
       for (const fields of [sheet.fields, ['id'], ['n', 'name'], ['id']]) {
@@ -42,7 +42,7 @@ export function testVersions(open: OpenStore): void {
       }
     })
 
-    test('the version changes with every value of the record, computed ones too, and with nothing else', async () => {
+    test('the version changes with every value of the record, computed ones included, and with nothing else', async () => {
       const seen = new Set<string>()
       const changes = async (act: () => Promise<unknown>): Promise<void> => {
         await act()
@@ -70,7 +70,7 @@ export function testVersions(open: OpenStore): void {
       })
     })
 
-    test('only an answer to the write of exactly one record has a version, that of a write that changes nothing as well', async () => {
+    test('only a response to the write of exactly one record has a version, also if it changes nothing', async () => {
       const { version } = await sheet.write([{ id: 'one', name: 'N' }])
       assert.equal((await sheet.write([{ id: 'one', name: 'N' }])).version, version)
       assert.equal(
@@ -85,7 +85,7 @@ export function testVersions(open: OpenStore): void {
       assert.equal((await sheet.write([])).version, null)
     })
 
-    test('a write for the version that the record has is done, also when others are named, or with * whichever it is', async () => {
+    test('a write for the present version succeeds, also if further versions are named, and for any with *', async () => {
       let { version } = await sheet.write([{ id: 'm', name: 'M' }])
       for (const n of [1, 2, 3]) {
         assert.ok(version !== null)
@@ -98,7 +98,7 @@ export function testVersions(open: OpenStore): void {
       }
     })
 
-    test('D36: a write for another version changes nothing and says which version the record has', async () => {
+    test('D36: a write for another version changes nothing, and its error has the present version', async () => {
       const { version: old } = await sheet.write([{ id: 's', name: 'S' }])
       const { version } = await sheet.write([{ id: 's', n: 1 }])
       assert.ok(old !== null && version !== null)
@@ -117,7 +117,7 @@ export function testVersions(open: OpenStore): void {
       )
     })
 
-    test('D36: a write with a condition creates no record, under an id that never was as little as under one that is gone', async () => {
+    test('D36: a conditional write creates no record, neither for a new id nor for a deleted one', async () => {
       const { version } = await sheet.write([{ id: 'gone', name: 'G' }])
       assert.ok(version !== null)
       await sheet.store.delete(['gone'], HUMAN)
@@ -133,7 +133,7 @@ export function testVersions(open: OpenStore): void {
       await fails(() => upsert([{ id: 'gone', n: 1 }], [version]))
     })
 
-    test('D36: with a condition the shape of the request comes first, then the actor, the condition, permission, the contract', async () => {
+    test('D36: with a condition the shape of the request is checked first, then the actor, the condition, permission, contract', async () => {
       const { version } = await sheet.write([{ id: 'o', name: 'O' }])
       assert.ok(version !== null)
       const wrong = { id: 'o', n: 'x', owned: 'x' }
@@ -153,7 +153,7 @@ export function testVersions(open: OpenStore): void {
       }
     })
 
-    test('an imported record has a version, which a write can be for', async (t) => {
+    test('an imported record has a version, which a write can name', async (t) => {
       const records = [{ id: 'a' }, { id: 'b' }]
       const { store } = await TestSheet.make(t, open, {
         properties: ['{name: n, logicalType: integer}'],
@@ -166,7 +166,7 @@ export function testVersions(open: OpenStore): void {
       assert.equal((await store.record('a', ['id']))?.version, version)
     })
 
-    test('of many writes for one version that come at once, one is done', async () => {
+    test('of many concurrent writes for one version, one succeeds', async () => {
       const { version } = await sheet.write([{ id: 'race', name: 'R', n: 0 }])
       assert.ok(version !== null)
       const other = await sheet.openAnother()
@@ -189,7 +189,7 @@ export function testVersions(open: OpenStore): void {
       }
     })
 
-    test('a deletion can be for a version too', async () => {
+    test('a deletion can name a version too', async () => {
       const { version: old } = await sheet.write([{ id: 'd', name: 'D' }])
       const { version } = await sheet.write([{ id: 'd', n: 1 }])
       assert.ok(old !== null && version !== null)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { blockedMessage } from './blocked-message.ts'
 
-test('cells that an input blocks are told with the reasons', () => {
+test('blocked cells are reported with the reasons', () => {
   assert.equal(blockedMessage({ targets: { a: { compute: 3, cached: 1, skipped: 2 } } }), null)
   const blocked = {
     a: { compute: 0, cached: 0, skipped: 1500, blocked: { input_failed: 1200, input_empty: 1 } },

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { retryMessage } from './retry-message.ts'
 
-test('a plan says how many failed cells are not tried again yet, and when the first of them is', () => {
+test('a plan has the number of failed cells that are not tried again yet, and the time of the first', () => {
   const cells = { compute: 0, cached: 0, skipped: 9 }
   const [early, late] = ['2026-11-27T12:00:00.000Z', '2026-11-28T12:00:00.000Z']
   const words = (...later: readonly { cells: number; next: string | null }[]): string | null =>

@@ -22,7 +22,7 @@ const { fields } = toSheetContract({
 
 const found = (search: string): string[] => searchFields(fields, search).map(({ name }) => name)
 
-test('every word must be found, in any place', () => {
+test('every word must match, in any order', () => {
   assert.deepEqual(found(''), ['id', 'area', 'rate'])
   assert.deepEqual(found('  NUMBER '), ['area', 'rate'])
   assert.deepEqual(found('number square'), ['area'])

@@ -5,7 +5,7 @@ import test from 'node:test'
 import { parse } from 'yaml'
 import { toYaml } from './to-yaml.ts'
 
-test('it reads as one would write it', () => {
+test('YAML is written in its usual style', () => {
   const text = toYaml({
     kind: 'DataContract',
     schema: [{ name: 'a', tags: ['x', 'y'], options: { minLength: 1 }, none: [] }],
@@ -16,7 +16,7 @@ test('it reads as one would write it', () => {
   )
 })
 
-test('what is read back is the same', () => {
+test('parsing it returns the same value', () => {
   const texts = [
     '',
     ' a',
@@ -72,7 +72,7 @@ test('what is read back is the same', () => {
   for (const value of values) assert.deepEqual(parse(toYaml(value)), value, toYaml(value))
 })
 
-test('the contract of the example is the same', () => {
+test('so it does for the contract of the example', () => {
   const path = join(import.meta.dirname, '../../../examples/countries/contract.yaml')
   const contract: unknown = parse(readFileSync(path, 'utf8'))
   assert.deepEqual(parse(toYaml(contract)), contract)

@@ -23,7 +23,7 @@ const CHAIN = [
   derive('three', ['b', 'id'], ['d']),
 ]
 
-test('a derivation is after all that computes its inputs', () => {
+test('a derivation is placed after all that compute its inputs', () => {
   assert.deepEqual(
     [...layersOf(CHAIN)],
     [
@@ -36,7 +36,7 @@ test('a derivation is after all that computes its inputs', () => {
   assert.equal(layersOf(CHAIN.toReversed()).get('three'), 5)
 })
 
-test('a derivation without inputs is at the left, and a cycle ends', () => {
+test('a derivation without inputs is on the left, and a cycle ends', () => {
   assert.equal(layersOf([derive('none', [], ['a'])]).get('none'), 1)
   assert.ok(layersOf([derive('x', ['b'], ['a']), derive('y', ['a'], ['b'])]).size === 2)
 })
@@ -59,7 +59,7 @@ test('every field and derivation is drawn once, and every edge goes from left to
   }
 })
 
-test('nothing lies over anything else, and all is within the bounds', () => {
+test('nothing overlaps, and everything is within the bounds', () => {
   const many = Array.from({ length: 30 }, (_, n) =>
     derive(`d${n}`, [`in${n % 7}`, `t${n - 5}`], [`t${n}`, `u${n}`]),
   )
@@ -73,7 +73,7 @@ test('nothing lies over anything else, and all is within the bounds', () => {
   }
 })
 
-test('edges do not cross where they need not', () => {
+test('edges do not cross unnecessarily', () => {
   const { nodes } = layOut(
     [derive('x', ['p'], ['x1']), derive('y', ['q'], ['y1']), derive('z', ['p'], ['z1'])],
     SIZES,
@@ -89,7 +89,7 @@ test('a straight chain is level', () => {
   assert.equal(middles.size, 1)
 })
 
-test('nothing makes an empty drawing', () => {
+test('an empty sheet makes an empty drawing', () => {
   assert.deepEqual(layOut([], SIZES), { nodes: [], edges: [], width: 0, height: 0 })
 })
 

@@ -13,13 +13,13 @@ const counts = (some: Partial<StatusCounts>): StatusCounts => ({
   ...some,
 })
 
-test('counts in words leave out what there is none of', () => {
+test('counts as text leave out zeros', () => {
   assert.equal(countsText(counts({ total_records: 1240, fresh: 1238, failed: 2 })), '1,238 fresh, 2 failed')
   assert.equal(countsText(counts({ total_records: 0 })), 'no records')
   assert.equal(countsText(counts({ fresh: 8, missing: 2, blocked: 1 })), '8 fresh, 2 missing (1 blocked)')
 })
 
-test('the headline is what needs somebody most', () => {
+test('the headline is the state that most needs attention', () => {
   assert.equal(headline(counts({ fresh: 10 })), 'all fresh')
   assert.equal(headline(counts({ missing: 10 })), 'all missing')
   assert.equal(headline(counts({ fresh: 4, stale: 5, failed: 1 })), '1 failed')

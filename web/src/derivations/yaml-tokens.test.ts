@@ -9,7 +9,7 @@ const line = (text: string): string[] =>
     .filter(({ kind }) => kind !== 'text')
     .map(({ kind, text: piece }) => `${kind} ${piece}`)
 
-test('keys, strings, numbers and comments are told apart', () => {
+test('keys, strings, numbers and comments are distinguished', () => {
   assert.deepEqual(line('kind: http'), ['key kind', 'mark :'])
   assert.deepEqual(line("  pattern: '^[A-Z]{2}$' # two"), [
     'key pattern',
@@ -22,7 +22,7 @@ test('keys, strings, numbers and comments are told apart', () => {
   assert.deepEqual(line('# all: of it'), ['comment # all: of it'])
 })
 
-test('placeholders are found in plain texts and in strings', () => {
+test('placeholders are recognized in plain texts and in strings', () => {
   assert.deepEqual(line('url: http://127.0.0.1:4010/{{ id }}/x?a={{b}}'), [
     'key url',
     'mark :',
@@ -38,7 +38,7 @@ test('placeholders are found in plain texts and in strings', () => {
   ])
 })
 
-test('a colon or a hash inside a text is none', () => {
+test('a colon or a hash within a text is not a token', () => {
   assert.deepEqual(line('url: http://host/#top'), ['key url', 'mark :'])
   assert.deepEqual(line('Authorization: Bearer a#b'), ['key Authorization', 'mark :'])
 })
@@ -53,7 +53,7 @@ test('a block of text is a string until it ends', () => {
   assert.equal(tokens[4]?.[0]?.kind, 'key')
 })
 
-test('the pieces together are the text', () => {
+test('the tokens together are the text', () => {
   const directory = join(import.meta.dirname, '../../../examples/countries/derivations')
   const texts = readdirSync(directory).map((file) => readFileSync(join(directory, file), 'utf8'))
   for (const text of [

@@ -4,7 +4,7 @@ import { parseBatchErrors } from './batch-errors.ts'
 
 const SENT = [{ id: 'DE' }, { id: 'a "b"; c' }, { id: 'x'.repeat(100) }]
 
-test('errors are read with position, field and text', () => {
+test('errors are parsed with position, field and text', () => {
   const message =
     'records[0] (id "DE"), field "area": 0 is too low: must be more than 0; ' +
     'records[1] (id "a \\"b\\"; c"), field "name": null, but a value is required'
@@ -26,13 +26,13 @@ test('a text with a semicolon is one error', () => {
   ])
 })
 
-test('a value that looks like a error is none', () => {
+test('a value that looks like an error is not one', () => {
   const value = JSON.stringify('; records[1] (id "a"), field "name": nonsense')
   const message = `records[0] (id "DE"), field "alpha3": ${value} does not match the pattern ^[A-Z]{3}$`
   assert.equal(parseBatchErrors(message, SENT).length, 1)
 })
 
-test('a place that is not in the request begins no error', () => {
+test('a position that is not in the request begins no error', () => {
   const message =
     'records[0] (id "DE"), field "a": x; records[9] (id "DE"), field "b": y; records[1] (id "other"), field "c": z'
   assert.deepEqual(

@@ -82,7 +82,7 @@ function areas(): unknown[] {
   return [...server.records.values()].map(({ area }) => area)
 }
 
-test('an edit is shown at once, is written for the version that was read, and is then as read', async () => {
+test('an edit is shown at once, written for the version that was read, and then read again', async () => {
   const done = store.commit([change('DE', 5, 1)], server)
   assert.deepEqual(pending('DE'), { value: 5, state: 'saving', message: null, together: 1 })
   await done
@@ -92,13 +92,13 @@ test('an edit is shown at once, is written for the version that was read, and is
   assert.deepEqual(server.stored, [{ recordId: 'DE', field: AREA, before: 1, after: 5 }])
 })
 
-test('what changes nothing is not sent', async () => {
+test('an unchanged value is not sent', async () => {
   await store.commit([change('DE', 1, 1), change('FR', null, undefined, NAME)], server)
   assert.equal(server.writes.length, 0)
   assert.equal(store.snapshot.canUndo, false)
 })
 
-test('a refused edit stays with the words of the server, and goes when it is discarded', async () => {
+test("a refused edit keeps the server's message, and disappears when it is discarded", async () => {
   await store.commit([change('DE', -5, 1)], server)
   assert.deepEqual(pending('DE'), { value: -5, state: 'refused', message: '-5 is too low', together: 1 })
   assert.deepEqual(server.stored, [])
@@ -108,14 +108,14 @@ test('a refused edit stays with the words of the server, and goes when it is dis
   assert.equal(store.snapshot.canUndo, false)
 })
 
-test('a text that makes no sense is refused without being sent', async () => {
+test('an invalid text is refused without being sent', async () => {
   await store.commit([change('DE', 'abc', 1)], server)
   assert.match(pending('DE')?.message ?? '', /"abc" is not a number/)
   await store.commit([change('DE', 7, 1)], server)
   assert.deepEqual(areas(), [7, 2])
 })
 
-test('a batch is refused as a whole; the error put right, all of it is written and undone as one', async () => {
+test('a batch is refused as a whole; once the error is fixed, all of it is written and undone as one', async () => {
   await store.commit([change('DE', -5, 1), change('FR', 9, 2)], server)
   assert.equal(pending('DE')?.message, '-5 is too low')
   assert.match(
@@ -137,7 +137,7 @@ test('discarding one cell of a refused batch discards the batch', async () => {
   assert.equal(store.snapshot.pending.size, 0)
 })
 
-test('what somebody else has changed is not overwritten; saving again overwrites it', async () => {
+test('a change by another person is not overwritten; saving again overwrites it', async () => {
   server.set('DE', { area: 100 })
   await store.commit([change('DE', 5, 1)], server)
   assert.equal(pending('DE')?.message, 'changed by someone else to 100; not set to 5')
@@ -149,7 +149,7 @@ test('what somebody else has changed is not overwritten; saving again overwrites
   assert.deepEqual(areas(), [100, 2], 'what was overwritten comes back')
 })
 
-test('a change of the cell between reading and writing is noticed by the version', async () => {
+test('a change of the cell between reading and writing is detected by the version', async () => {
   server.meanwhile = () => server.set('DE', { area: 100 })
   await store.commit([change('DE', 5, 1)], server)
   assert.equal(pending('DE')?.state, 'refused')
@@ -162,14 +162,14 @@ test('a change of another cell of the record is no conflict', async () => {
   assert.deepEqual(areas(), [5, 2])
 })
 
-test('an edit of a record that is gone does not create it anew', async () => {
+test('an edit of a deleted record does not recreate it', async () => {
   server.records.delete('DE')
   await store.commit([change('DE', 5, 1)], server)
   assert.match(pending('DE')?.message ?? '', /deleted by someone else/)
   assert.equal(server.records.has('DE'), false)
 })
 
-test('edits of one cell in quick succession follow each other', async () => {
+test('edits of one cell in quick succession are sent in order', async () => {
   const [first, second] = [
     store.commit([change('DE', 5, 1)], server),
     store.commit([change('DE', 6, 5)], server),
@@ -181,7 +181,7 @@ test('edits of one cell in quick succession follow each other', async () => {
   assert.deepEqual(areas(), [5, 2])
 })
 
-test('an edit that follows one that is refused stands on its own, and the refusal is shown', async () => {
+test('an edit after a refused one is independent, and the refusal is shown', async () => {
   await Promise.all([
     store.commit([change('DE', -5, 1)], server),
     store.commit([change('DE', 6, -5)], server),
@@ -198,7 +198,7 @@ test('undo and redo write through the same path', async () => {
   assert.deepEqual([areas(), store.snapshot.canUndo, store.snapshot.canRedo], [[5, 2], true, false])
 })
 
-test('undoing right after an edit takes that edit back, also when it is refused', async () => {
+test('undo right after an edit reverts that edit, also when it is refused', async () => {
   await store.commit([change('FR', 9, 2)], server)
   const edited = store.commit([change('DE', -5, 1)], server)
   await Promise.all([edited, store.move('undo', server)])
@@ -206,7 +206,7 @@ test('undoing right after an edit takes that edit back, also when it is refused'
   assert.deepEqual(areas(), [1, 9], 'the edit before is untouched')
 })
 
-test('undoing does not overwrite what somebody else has written since, and says so', async () => {
+test('undo does not overwrite a later change by another person, and reports it', async () => {
   await store.commit([change('DE', 5, 1)], server)
   server.set('DE', { area: 100 })
   await store.move('undo', server)
@@ -216,7 +216,7 @@ test('undoing does not overwrite what somebody else has written since, and says 
   assert.equal(store.snapshot.canUndo, false, 'it can never be undone')
 })
 
-test("what somebody else has written already is shown, and is not this page's to undo", async () => {
+test('a change by another person is shown, and cannot be undone on this page', async () => {
   server.set('DE', { area: 5 })
   await store.commit([change('DE', 5, 1)], server)
   assert.deepEqual(server.stored, [{ recordId: 'DE', field: AREA, before: 5, after: 5 }])
@@ -235,7 +235,7 @@ test('undoing without a server can be tried again', async () => {
   assert.deepEqual(areas(), [1, 2])
 })
 
-test('an answer that never came leaves doubt, and trying again is safe', async () => {
+test('after a lost response the result is uncertain, and saving again is safe', async () => {
   const lossy = Object.assign(Object.create(server) as FakeServer, {
     write: (records: readonly RecordPatch[]) => {
       for (const record of records) server.set(record.id, record)
@@ -257,7 +257,7 @@ test('deleted records take their edits with them', async () => {
   assert.equal(store.snapshot.canUndo, false)
 })
 
-test('a error of a field that was not written is shown at what was', async () => {
+test('an error of another field is shown at the written one', async () => {
   const picky = Object.assign(Object.create(server) as FakeServer, {
     write: () =>
       Promise.reject(new ApiError(400, 'ValidationError', 'records[0] (id "DE"), field "name": is required')),
@@ -266,7 +266,7 @@ test('a error of a field that was not written is shown at what was', async () =>
   assert.equal(pending('DE')?.message, 'name: is required')
 })
 
-test('a error of the program in one edit does not stop the next', async () => {
+test('an internal error in one edit does not stop the next', async () => {
   const broken = Object.assign(Object.create(server) as FakeServer, {
     known: () => {
       throw new Error('a bug')

@@ -11,7 +11,7 @@ function place(more: Partial<PastePlace> = {}): PastePlace {
   return { fields: [NAME, AREA, SEA], records: 10, selected: { rows: 1, columns: 1 }, ...more }
 }
 
-test('each column is read as its field has it', () => {
+test('each column is parsed by the type of its field', () => {
   assert.deepEqual(parsePaste('a\t1,234.5\tTRUE\n\t\t\n""\t5\tfalse', [NAME, AREA, SEA]), [
     ['a', 1234.5, true],
     [null, null, null],
@@ -19,7 +19,7 @@ test('each column is read as its field has it', () => {
   ])
 })
 
-test('a cell that cannot be read is named, and nothing is pasted', () => {
+test('a cell that cannot be parsed is reported, and nothing is pasted', () => {
   assert.throws(() => parsePaste('a\t1\nb\tmany', [NAME, AREA]), {
     constructor: PasteError,
     message: 'Nothing pasted: 1 of 4 cells could not be read: line 2, Area: "many" is not a number',
@@ -27,11 +27,11 @@ test('a cell that cannot be read is named, and nothing is pasted', () => {
   assert.throws(() => parsePaste(Array(5).fill('x').join('\n'), [AREA]), /line 3, .*; and 2 more$/)
 })
 
-test('columns that do not fit are not dropped', () => {
+test('columns that do not fit are not dropped silently', () => {
   assert.throws(() => parsePaste('a\t1\tb', [NAME, AREA]), /3 columns were copied, but only 2 are available/)
 })
 
-test('a single value fills the selection, read for each field', () => {
+test('a single value fills the selection, parsed for each field', () => {
   const plan = planPaste('5', place({ selected: { rows: 2, columns: 2 } }))
   assert.deepEqual(plan, {
     rows: [
@@ -44,7 +44,7 @@ test('a single value fills the selection, read for each field', () => {
   })
 })
 
-test('what fits the selection several times fills it; else it is pasted once', () => {
+test('a block that divides the selection is repeated; otherwise it is pasted once', () => {
   const twice = planPaste('a\t1', place({ selected: { rows: 3, columns: 2 } }))
   assert.deepEqual(twice.rows, [
     ['a', 1],
@@ -60,7 +60,7 @@ test('lines beyond the last record are counted', () => {
   assert.deepEqual([rows, linesLeft], [[['a'], ['b']], 1])
 })
 
-test('a line beyond the last record is not read, so it cannot be at error', () => {
+test('a line beyond the last record is not parsed, so it cannot be wrong', () => {
   assert.equal(planPaste('1\nx', place({ fields: [AREA], records: 1 })).linesLeft, 1)
 })
 
@@ -69,7 +69,7 @@ test('an empty clipboard changes nothing, and an empty cell clears', () => {
   assert.deepEqual(planPaste('\r\n', place()).rows, [[null]])
 })
 
-test('a first line of headings or names says which column is which field, and is not pasted', () => {
+test('a first line of titles or names assigns the columns to fields, and is not pasted', () => {
   const fields = [{ ...NAME, title: 'name.common' }, { ...AREA, title: 'Area (km²)' }, SEA]
   const text = ' Area (km²)\tname.common\n5\ta\n6\tb\n'
   const plan = planPaste(text, place({ fields }))

@@ -26,7 +26,7 @@ test('undoing and redoing go back and forth', () => {
   assert.deepEqual([nextOf(stack, 'undo')?.order, nextOf(stack, 'redo')], [2, undefined])
 })
 
-test('a new edit ends what could be redone, also one that changed nothing', () => {
+test('a new edit clears the redo stack, also an edit without a change', () => {
   const undone = afterMove(withEdit(EMPTY_STACK, edit(1)), 'undo')
   assert.equal(nextOf(withEdit(undone, edit(2)), 'redo'), undefined)
   const same = withEdit(undone, { order: 3, changes: [] })
@@ -45,7 +45,7 @@ test('the stack is as deep as it is and no deeper', () => {
   assert.equal(stack.done[0]?.order, 101)
 })
 
-test('records that are gone leave the stack', () => {
+test('deleted records are removed from the stack', () => {
   const both = { order: 2, changes: [...edit(2, 'r').changes, ...edit(2, 's').changes] }
   const stack = withEdit(withEdit(EMPTY_STACK, edit(1, 'r')), both)
   const left = withoutRecords(stack, new Set(['r']))

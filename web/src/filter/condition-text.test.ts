@@ -4,7 +4,7 @@ import type { FieldType } from '../api/contract.ts'
 import type { ConditionValue, Operator } from '../state/conditions.ts'
 import { conditionSentence } from './condition-text.ts'
 
-suite('what a condition says', () => {
+suite('conditions as text', () => {
   const say = (type: FieldType | null, is: Operator, value: ConditionValue) =>
     conditionSentence({ field: 'f', is, value }, type === null ? null : { title: 'F', type })
 
@@ -20,7 +20,7 @@ suite('what a condition says', () => {
     assert.equal(say(null, 'equals', 'x'), 'f = x')
   })
 
-  test('one item is named as one, and long lists are cut', () => {
+  test('a single item is shown, and long lists are shortened', () => {
     assert.equal(say('string', 'anyOf', ['Asia']), 'F is Asia')
     assert.equal(say('string', 'anyOf', ['Asia', null]), 'F is any of Asia, no value')
     assert.equal(say('array', 'lacks', [1]), 'F does not have 1')

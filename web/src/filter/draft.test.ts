@@ -14,7 +14,7 @@ function written(type: FieldType, is: Operator, first: string, second = ''): unk
 }
 
 suite('a condition that is being written', () => {
-  test('comes out as it went in when nothing is touched', () => {
+  test('is unchanged if nothing is edited', () => {
     const conditions: Condition[] = [
       { field: 'word', is: 'contains', value: ' a ' },
       { field: 'word', is: 'anyOf', value: ['a', '', null] },
@@ -37,7 +37,7 @@ suite('a condition that is being written', () => {
     }
   })
 
-  test('a new one has an operator that fits, and every type can be asked for no value', () => {
+  test('has a matching operator when new, and every type can test for no value', () => {
     for (const type of LOGICAL_TYPES) {
       const field = testField({ type })
       const operators = operatorsFor(field)
@@ -51,7 +51,7 @@ suite('a condition that is being written', () => {
     assert.equal(firstOperator(testField({ type: 'integer' }), 4), 'atLeast')
   })
 
-  test('numbers and times are understood as people write them', () => {
+  test('accepts numbers and times in common notations', () => {
     assert.equal(written('integer', 'atLeast', '1,000,000'), 1_000_000)
     assert.equal(written('integer', 'atLeast', '2.5'), 2.5)
     assert.deepEqual(written('number', 'between', '5', '−1'), [-1, 5])
@@ -62,7 +62,7 @@ suite('a condition that is being written', () => {
     assert.equal(written('string', 'contains', ' and '), ' and ')
   })
 
-  test('what is wrong is said', () => {
+  test('reports errors', () => {
     assert.match(String(written('number', 'atLeast', 'abc')), /not a number/)
     assert.match(String(written('number', 'between', '1', '')), /Enter a value/)
     assert.match(String(written('string', 'contains', '  ')), /Enter a value/)
@@ -70,7 +70,7 @@ suite('a condition that is being written', () => {
     assert.match(String(written('string', 'anyOf', 'x')), /at least one/)
   })
 
-  test('items are typed as what the field holds', () => {
+  test('gives items the type of the field', () => {
     assert.equal(typedItem(testField(), 'x'), 'x')
     assert.equal(typedItem(testField({ type: 'array', itemType: 'integer' }), '12'), 12)
     assert.equal(typedItem(testField({ type: 'array', itemType: 'integer' }), 'x'), null)

@@ -25,20 +25,20 @@ suite('the completion of SQL', () => {
     return `${done.text.slice(0, done.caret)}|${done.text.slice(done.caret)}`
   }
 
-  test('finds fields by what they are called, those that begin so first', () => {
+  test('finds fields by name or title, those that begin with the text first', () => {
     assert.deepEqual(labels('ar|'), ['area', 'area_text'])
     assert.deepEqual(labels('AREA > 1 AND germ|'), ['name_de'])
     assert.equal(first('1 = 1 AND ar|'), '1 = 1 AND area|')
     assert.equal(first('lower(nam| = 1)'), 'lower(name_de| = 1)')
   })
 
-  test('quotes what is a word of SQL, and goes on in quotes', () => {
+  test('quotes names that are SQL keywords, and continues within quotes', () => {
     assert.equal(first('ord|'), '"order"|')
     assert.equal(first('"ar|'), '"area"|')
     assert.equal(first('"ar|" > 1'), '"area"| > 1')
   })
 
-  test('offers nothing within texts, within words and after a whole word', () => {
+  test('offers nothing within texts, within words and after a complete word', () => {
     for (const given of ["name_de = 'ar|", "x = 'it''s ar|", '|', 'area > |', 'ar|ea', '12ar|', 'name_de|']) {
       assert.deepEqual(labels(given), [], given)
     }

@@ -16,7 +16,7 @@ suite('values to pick from', () => {
   const list = (...given: Parameters<typeof valueOptions>) =>
     valueOptions(...given).map(({ value, count }) => [value, count])
 
-  test('are the frequent ones and no value, with those that are picked', () => {
+  test('are the frequent values and no value, with the chosen ones', () => {
     assert.deepEqual(list(testField(), KNOWN, ['Asia', 'Atlantis'], ''), [
       ['Atlantis', null],
       ['Africa', 9],
@@ -27,7 +27,7 @@ suite('values to pick from', () => {
     assert.deepEqual(list(testField({ type: 'array' }), KNOWN, [], 'a').length, 2)
   })
 
-  test('are those of a closed list, each counted where all are', () => {
+  test('are those of a closed list, each with its count among all records', () => {
     const field = testField({ values: ['Asia', 'Europe'] })
     assert.deepEqual(list(field, { ...KNOWN, nulls: 0 }, [], ''), [
       ['Asia', 5],
@@ -38,7 +38,7 @@ suite('values to pick from', () => {
     assert.equal(isComplete({ ...KNOWN, distinct: null }), false)
   })
 
-  test('those that begin as typed come first, and none comes twice', () => {
+  test('begin with those that start with the text, without repeats', () => {
     assert.deepEqual(list(testField(), KNOWN, ['Eurasia'], 'as'), [
       ['Asia', 5],
       ['Eurasia', null],

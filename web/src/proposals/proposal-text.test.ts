@@ -28,12 +28,12 @@ function proposalOf(more: Partial<ProposalAnswer> = {}): ProposalAnswer {
 const moved = (id: string): RecordDifferenceAnswer =>
   recordOf(id, { moved: 'changed', fields: [{ field: 'price', was: 1, now: 3, proposed: 2, moved: true }] })
 
-test('what a proposal is about, in a few words', () => {
+test('a proposal is described in a few words', () => {
   assert.equal(changeText(proposalOf()), 'Write 1 record')
   assert.equal(changeText(proposalOf({ kind: 'delete', record_count: 1200 })), 'Delete 1,200 records')
 })
 
-test('a reason names what has moved, and not all of many', () => {
+test('a reason names the changed records, and not all of many', () => {
   assert.equal(reasonForMoved([]), '')
   const records = [recordOf('kept'), moved('a'), recordOf('gone', { moved: 'deleted' })]
   assert.equal(
@@ -46,7 +46,7 @@ test('a reason names what has moved, and not all of many', () => {
   )
 })
 
-test('who may not accept a proposal is told why', () => {
+test('an actor who may not accept a proposal sees the reason', () => {
   const titleOf = (field: string): string => field.toUpperCase()
   const why = (proposal: ProposalAnswer, write: string[], mayDelete: boolean): string | null =>
     acceptObstacle(proposal, 'human:ann', { actor: 'human:ann', write, delete: mayDelete }, titleOf)

@@ -6,7 +6,7 @@ function failure(record_id: string, error: string, error_type = 'ServiceError'):
   return { record_id, field: 'zones', error, error_type, reason: 'status', at: '2026-03-01T10:00:00.000Z' }
 }
 
-test('errors of calls are alike when host and reason are', () => {
+test('errors of calls are grouped by host and reason', () => {
   assert.equal(
     errorPattern('GET http://127.0.0.1:4010/countries/AQ/time-zones -> 404'),
     'GET http://127.0.0.1:4010/… -> 404',
@@ -18,7 +18,7 @@ test('errors of calls are alike when host and reason are', () => {
   assert.equal(errorPattern('no record "a"'), 'no record "a"')
 })
 
-test('failures are grouped, and one that is alone keeps all of its text', () => {
+test('failures are grouped, and a single one keeps all of its text', () => {
   const groups = groupFailures([
     failure('AQ', 'GET http://h/AQ -> 404'),
     failure('BV', 'GET http://h/BV -> 503'),
@@ -33,13 +33,13 @@ test('failures are grouped, and one that is alone keeps all of its text', () => 
   )
 })
 
-test('a group has what the response of its first failure said', () => {
+test('a group has the response of its first failure', () => {
   const said = { ...failure('AQ', 'GET http://h/AQ -> 404'), response_body: '{"error": "unknown"}' }
   const [group] = groupFailures([said, failure('HM', 'GET http://h/HM -> 404')])
   assert.equal(group?.body, '{"error": "unknown"}')
 })
 
-test('the same text of two types is two kinds', () => {
+test('the same text with two types is two groups', () => {
   assert.equal(groupFailures([failure('a', 'x'), failure('b', 'x', 'ValidationError')]).length, 2)
   assert.deepEqual(groupFailures([]), [])
 })

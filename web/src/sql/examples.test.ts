@@ -20,7 +20,7 @@ test('examples use the fields of the sheet', () => {
   assert.match(examples[2]?.sql ?? '', /^SELECT title, price\n/)
 })
 
-test('a sheet of just ids has one example', () => {
+test('a sheet with only ids has one example', () => {
   const examples = examplesFor(contractOf([{ name: 'id', logicalType: 'string', primaryKey: true }]))
   assert.equal(examples.length, 1)
 })

@@ -9,7 +9,7 @@ const past = (sql: string, rows: number | null = 1): PastStatement => ({
   ms: 2,
 })
 
-test('the newest is at the top, and the same statement is there once', () => {
+test('the newest statement is first, and a repeated one is listed once', () => {
   let history = withStatement([], past('SELECT 1'))
   history = withStatement(history, past('SELECT 2'))
   history = withStatement(history, past('  SELECT 1\n', 7))
@@ -20,7 +20,7 @@ test('the newest is at the top, and the same statement is there once', () => {
   assert.equal(history[0]?.rows, 7)
 })
 
-test('50 are kept', () => {
+test('at most 50 statements are kept', () => {
   let history: readonly PastStatement[] = []
   for (let n = 0; n < 60; n += 1) history = withStatement(history, past(`SELECT ${n}`))
   assert.equal(history.length, 50)
@@ -33,11 +33,11 @@ test('empty and very long statements are not kept', () => {
   assert.deepEqual(withStatement([], past('x'.repeat(30_000))), [])
 })
 
-test('a statement can be taken out', () => {
+test('a statement can be removed', () => {
   assert.deepEqual(withoutStatement([past('a'), past('b')], 'a'), [past('b')])
 })
 
-test('what is stored and is none is left out', () => {
+test('invalid stored data is ignored', () => {
   assert.deepEqual(parseHistory(undefined), [])
   assert.deepEqual(parseHistory({ sql: 'x' }), [])
   const good = past('SELECT 1', null)

@@ -5,7 +5,7 @@ import { parseConditions, withCondition, type Condition } from './conditions.ts'
 suite('conditions in the address bar', () => {
   const parse = (...given: unknown[]) => parseConditions(JSON.stringify(given))
 
-  test('the form that links have had from the beginning is understood', () => {
+  test('the form of the earliest links is still supported', () => {
     const given: Condition[] = [
       { field: 'name', is: 'contains', value: 'a' },
       { field: 'area', is: 'atLeast', value: 10.5 },
@@ -21,7 +21,7 @@ suite('conditions in the address bar', () => {
     ])
   })
 
-  test('what is no condition is left out', () => {
+  test('invalid conditions are left out', () => {
     const bad = [
       null,
       1,
@@ -53,19 +53,19 @@ suite('conditions in the address bar', () => {
   })
 })
 
-suite('a condition that is picked in a picture', () => {
+suite('a condition chosen in a chart', () => {
   const region: Condition = { field: 'region', is: 'anyOf', value: ['Asia'] }
   const wide: Condition = { field: 'area', is: 'between', value: [0, 100] }
   const narrow: Condition = { field: 'area', is: 'within', value: [10, 20] }
 
-  test('narrows the range that was picked before', () => {
+  test('narrows an earlier range', () => {
     assert.deepEqual(withCondition([wide, region], narrow), [region, narrow])
     assert.deepEqual(withCondition([region, { ...wide, field: 'other' }], narrow).length, 3)
     const least: Condition = { field: 'area', is: 'atLeast', value: 1 }
     assert.deepEqual(withCondition([least], narrow), [least, narrow])
   })
 
-  test('changes nothing when it holds already', () => {
+  test('changes nothing if it already applies', () => {
     const conditions = [region, wide]
     assert.equal(withCondition(conditions, { ...region, value: ['Asia'] }), conditions)
   })

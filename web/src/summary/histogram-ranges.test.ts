@@ -6,7 +6,7 @@ suite('the ranges of a histogram', () => {
   const values = (...given: Parameters<typeof histogramRanges>) =>
     histogramRanges(...given).map(({ condition: { is, value } }) => [is, value])
 
-  test('whole numbers and days have ends that are both in the range', () => {
+  test('of whole numbers and days include both ends', () => {
     assert.deepEqual(values('integer', { from: 0, to: 100, step: 40, counts: [1, 2, 3] }), [
       ['between', [0, 39]],
       ['between', [40, 79]],
@@ -23,7 +23,7 @@ suite('the ranges of a histogram', () => {
     ])
   })
 
-  test('of other numbers only the last range has its greatest value in it', () => {
+  test('of other numbers include the greatest value only in the last range', () => {
     assert.deepEqual(values('number', { from: 0, to: 10, step: 5, counts: [1, 1] }), [
       ['within', [0, 5]],
       ['between', [5, 10]],
@@ -31,7 +31,7 @@ suite('the ranges of a histogram', () => {
     assert.deepEqual(values('number', { from: 2.5, to: 2.5, step: 1, counts: [2] }), [['equals', 2.5]])
   })
 
-  test('a number is let through by the range that the server counts it to, whatever is rounded', () => {
+  test('match the numbers that the server counts in them, despite rounding', () => {
     for (const [from, to] of [
       [0, 1],
       [-0.7, 0.1],
@@ -55,7 +55,7 @@ suite('the ranges of a histogram', () => {
     }
   })
 
-  test('moments are told to the millisecond, and the last one is in', () => {
+  test('of timestamps are exact to the millisecond, and include the last one', () => {
     const ranges = values('timestamp', {
       from: '2024-03-10T10:00:00.000Z',
       to: '2024-03-10T10:00:00.010Z',

@@ -10,7 +10,7 @@ suite('the chart of a column', () => {
   const draw = (field: Partial<SheetField>, count: number, summary: FieldSummaryAnswer) =>
     summaryChartOf(testField({ name: 'f', title: 'F', ...field }), { count, summary, took: 1 })
 
-  test('of texts has a part for each frequent value, the others and the empty ones, which are all', () => {
+  test('of texts has a part for each frequent value, the others and the empty ones, which add up to all', () => {
     const chart = draw({}, 100, {
       nulls: 10,
       distinct: 30,
@@ -38,7 +38,7 @@ suite('the chart of a column', () => {
     assert.equal(chart?.name, 'F: 30 values, most often a, 50%, 10% empty')
   })
 
-  test('of whatever is the same in all records filters by nothing', () => {
+  test('of a constant column filters nothing', () => {
     const one = draw({}, 5, { nulls: 0, distinct: 1, top: [{ value: 'a', count: 5 }] })
     assert.deepEqual(
       one?.parts.map(({ condition }) => condition),
@@ -66,7 +66,7 @@ suite('the chart of a column', () => {
     )
   })
 
-  test('has words for what cannot be drawn', () => {
+  test('has a text if nothing can be drawn', () => {
     const text = (...given: Parameters<typeof draw>) => draw(...given)?.left
     assert.equal(text({}, 4, { nulls: 4 }), 'All empty')
     assert.equal(draw({}, 4, { nulls: 4 })?.empty?.condition, null)
@@ -81,7 +81,7 @@ suite('the chart of a column', () => {
     assert.equal(draw({}, 0, { nulls: 0 }), null)
   })
 
-  test('of lists has bars, since items are no parts of a whole; items that are lists filter nothing', () => {
+  test('of arrays has bars, since items are not parts of a whole; nested arrays filter nothing', () => {
     const chart = draw({ type: 'array' }, 3, {
       nulls: 0,
       distinct: 12,
@@ -100,7 +100,7 @@ suite('the chart of a column', () => {
     assert.deepEqual([chart?.kind, chart?.left, chart?.right], ['bars', 'a', '+11'])
   })
 
-  test('of numbers tells the range of each bar', () => {
+  test('of numbers names the range of each bar', () => {
     const chart = draw({ type: 'number' }, 9, {
       nulls: 1,
       histogram: { from: 0.44, to: 17098242, step: 8549120.78, counts: [8, 0] },
@@ -116,8 +116,8 @@ suite('the chart of a column', () => {
   })
 })
 
-suite('the words of summaries', () => {
-  test('numbers are short where there is no room', () => {
+suite('the texts of summaries', () => {
+  test('numbers are shortened where space is limited', () => {
     assert.deepEqual(
       [0, 0.00012, -1234, 9.99e14, 1e300, 42].map((place) => shortEnds('number', place, 0)[0]),
       ['0', '1.2e-4', '-1.23K', '999T', '1e300', '42'],
@@ -136,7 +136,7 @@ suite('the words of summaries', () => {
     assert.equal(exactPlace('integer', 12345, 3), '12,345')
   })
 
-  test('a part of all is never told as nothing or all', () => {
+  test('a nonzero part is never shown as none or all', () => {
     assert.deepEqual(
       [
         percent(0, 5),

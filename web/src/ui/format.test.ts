@@ -6,7 +6,7 @@ function check<T>(format: (value: T) => string, cases: readonly (readonly [T, st
   for (const [value, text] of cases) assert.equal(format(value), text, String(value))
 }
 
-test('counts have their digits in threes, and one is not many', () => {
+test('counts have digit groups, and one is singular', () => {
   check(formatCount, [
     [0, '0'],
     [1398, '1,398'],
@@ -17,7 +17,7 @@ test('counts have their digits in threes, and one is not many', () => {
   assert.equal(countOf(2, 'entry', 'entries'), '2 entries')
 })
 
-test('small amounts of money keep two digits that say something', () => {
+test('small amounts of money have two significant digits', () => {
   check(formatMoney, [
     [0, '$0'],
     [0.000_000_1, '< $0.000001'],
@@ -60,7 +60,7 @@ test('durations are never rounded up to sixty of the smaller unit', () => {
   ])
 })
 
-test('slow rates are by the minute', () => {
+test('slow rates are shown for each minute', () => {
   assert.equal(formatRate(1234.5, 'cells'), '1,235 cells/s')
   assert.equal(formatRate(4.24, 'cells'), '4.2 cells/s')
   assert.equal(formatRate(9.96, 'cells'), '10 cells/s')
@@ -68,7 +68,7 @@ test('slow rates are by the minute', () => {
   assert.equal(formatRate(0, 'cells'), '0 cells/min')
 })
 
-test('the time left is as coarse as it is long', () => {
+test('the precision of the remaining time decreases with its length', () => {
   check(formatTimeLeft, [
     [0.5, '< 5 s'],
     [4.1, '5 s'],

@@ -5,7 +5,7 @@ import { exactTime, relativeTime } from './time-text.ts'
 const NOW = Date.parse('2026-03-10T12:00:00.000Z')
 const ago = (seconds: number): string => relativeTime(new Date(NOW - seconds * 1000).toISOString(), NOW)
 
-test('times are told from now, and by their date after a week', () => {
+test('recent times are relative to now, and dates after a week', () => {
   assert.equal(ago(0), 'just now')
   assert.equal(ago(9.9), 'just now')
   assert.equal(ago(10), '10 seconds ago')
@@ -18,12 +18,12 @@ test('times are told from now, and by their date after a week', () => {
   assert.match(ago(7 * 86_400), /^on \d+ Mar 2026$/)
 })
 
-test('a clock that is ahead a little is taken for this one, and a far future is told by its date', () => {
+test('a clock that is slightly ahead counts as now, and a far future is shown as a date', () => {
   assert.equal(ago(-30), 'just now')
   assert.match(ago(-5 * 86_400), /^on \d+ Mar 2026$/)
 })
 
-test('the exact time has UTC to the millisecond, and what is no time stays as it is', () => {
+test('the exact time has UTC to the millisecond, and an invalid time is unchanged', () => {
   assert.match(exactTime('2026-03-10T12:00:00.250Z'), /\n2026-03-10 12:00:00\.250 UTC$/)
   assert.equal(exactTime('soon'), 'soon')
   assert.equal(relativeTime('soon', NOW), 'soon')

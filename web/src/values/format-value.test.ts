@@ -11,7 +11,7 @@ test('numbers keep every digit', () => {
   assert.equal(formatValue('number', 1e-7), '1e-7')
 })
 
-test('nothing is an empty text, and an empty text too', () => {
+test('no value is shown as an empty text, and an empty text too', () => {
   assert.equal(formatValue('string', null), '')
   assert.equal(formatValue('string', ''), '')
 })
@@ -23,14 +23,14 @@ test('lists are comma-separated unless they hold structures', () => {
   assert.equal(formatValue('object', { a: [1] }), '{"a":[1]}')
 })
 
-test('timestamps are told in local time, and in UTC', () => {
+test('timestamps are shown in local time, and in UTC', () => {
   const local = formatValue('timestamp', '2026-03-01T12:00:00+02:00')
   assert.match(local, /^2026-03-01 \d\d:\d\d:00$|^2026-02-28 |^2026-03-02 /)
   assert.equal(formatUtc('2026-03-01T12:00:00+02:00'), '2026-03-01 10:00:00.000 UTC')
   assert.equal(formatValue('timestamp', 'no time'), 'no time')
 })
 
-test('a text is shown as it is, whatever it looks like', () => {
+test('a text is shown unchanged, whatever it looks like', () => {
   assert.equal(formatValue('string', '2026-03-01T12:00:00Z'), '2026-03-01T12:00:00Z')
   assert.equal(formatValue(null, '12'), '12')
 })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sameValue } from './same-value.ts'
 
-test('values are compared by what they hold', () => {
+test('values are compared by content', () => {
   assert.equal(sameValue(null, undefined), true)
   assert.equal(sameValue(null, ''), false)
   assert.equal(sameValue(0, false), false)

@@ -2,14 +2,14 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { fromPicker, normalTemporal, offsetText, toPicker } from './temporal-text.ts'
 
-test('offsets are written as ISO 8601 has them', () => {
+test('offsets have the form of ISO 8601', () => {
   assert.equal(offsetText(0), 'Z')
   assert.equal(offsetText(60), '+01:00')
   assert.equal(offsetText(-570), '-09:30')
   assert.equal(offsetText(345), '+05:45')
 })
 
-test('what is picked is a value of the type, and the same moment', () => {
+test('a picked value has the type, and the same moment', () => {
   const picked = fromPicker('timestamp', '2024-03-10T14:22')
   assert.equal(normalTemporal('timestamp', picked), picked)
   assert.equal(new Date(picked).getTime(), new Date('2024-03-10T14:22:00').getTime())
@@ -17,7 +17,7 @@ test('what is picked is a value of the type, and the same moment', () => {
   assert.equal(fromPicker('date', '2024-03-10'), '2024-03-10')
 })
 
-test('pickers start empty at what is no value', () => {
+test('pickers start empty for an invalid value', () => {
   assert.equal(toPicker('date', 'soon'), '')
   assert.equal(toPicker('timestamp', '2024-03-10'), '')
   assert.equal(toPicker('timestamp', '0000-01-01T00:00Z').includes('NaN'), false)

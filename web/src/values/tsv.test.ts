@@ -4,7 +4,7 @@ import { parseTsv, writeTsv } from './tsv.ts'
 
 const texts = (text: string): string[][] => parseTsv(text).map((row) => row.map((cell) => cell.text))
 
-test('what is written is read back, with nothing and an empty text apart', () => {
+test('written values are parsed back, with no value and an empty text distinguished', () => {
   const rows = [
     ['a', null, ''],
     ['tab\there', 'two\nlines', 'say "hi"'],
@@ -18,12 +18,12 @@ test('what is written is read back, with nothing and an empty text apart', () =>
   assert.deepEqual(read, rows)
 })
 
-test('plain values are written without quotes, as spreadsheets do', () => {
+test('plain values are written without quotes, as in spreadsheets', () => {
   assert.equal(writeTsv([['a b', "it's", '1,5']]), "a b\tit's\t1,5")
   assert.equal(writeTsv([['x"y', 'p\tq']]), '"x""y"\t"p\tq"')
 })
 
-test('one cell without a value is a line, so that pasting it clears', () => {
+test('a cell without a value is a line, so that pasting it clears', () => {
   assert.equal(writeTsv([[null]]), '\n')
   assert.deepEqual(texts('\n'), [['']])
 })
@@ -33,7 +33,7 @@ test('an empty text has no cells at all', () => {
   assert.equal(writeTsv([]), '')
 })
 
-test('line breaks of every system end a line, and one at the end starts none', () => {
+test('line breaks of every system end a line, and one at the end begins none', () => {
   assert.deepEqual(texts('a\tb\r\nc\td\r\n'), [
     ['a', 'b'],
     ['c', 'd'],
@@ -42,7 +42,7 @@ test('line breaks of every system end a line, and one at the end starts none', (
   assert.deepEqual(texts('a\n\nb\n'), [['a'], [''], ['b']])
 })
 
-test('a tab at an end means an empty cell', () => {
+test('a tab at the end is an empty cell', () => {
   assert.deepEqual(texts('a\t'), [['a', '']])
   assert.deepEqual(texts('\ta'), [['', 'a']])
   assert.deepEqual(texts('a\t\nb\t'), [
@@ -52,7 +52,7 @@ test('a tab at an end means an empty cell', () => {
   assert.deepEqual(texts('\t'), [['', '']])
 })
 
-test('quotes that do not enclose a cell are part of it', () => {
+test('quotes within a cell are part of it', () => {
   assert.deepEqual(texts('5" pipe\tx'), [['5" pipe', 'x']])
   assert.deepEqual(texts('"a" and "b"\tx'), [['"a" and "b"', 'x']])
   assert.deepEqual(texts('"open\tx'), [['"open', 'x']])
@@ -60,11 +60,11 @@ test('quotes that do not enclose a cell are part of it', () => {
   assert.deepEqual(texts('"""'), [['"""']])
 })
 
-test('a quoted cell may hold tabs and lines', () => {
+test('a quoted cell may contain tabs and lines', () => {
   assert.deepEqual(texts('"a\tb\n""c"""\tx\ny'), [['a\tb\n"c"', 'x'], ['y']])
 })
 
-test('many unclosed quotes are read in time', () => {
+test('many unclosed quotes are parsed in linear time', () => {
   const text = '"a '.repeat(50_000)
   assert.deepEqual(texts(text), [[text]])
 })

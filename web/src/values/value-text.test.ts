@@ -16,7 +16,7 @@ function errorOf(type: FieldType, text: string): string {
   return parsed.error
 }
 
-test('numbers are read where they can be read in one way only', () => {
+test('numbers are parsed if they are unambiguous', () => {
   const numbers: Readonly<Record<string, number>> = {
     '5': 5,
     ' -1.5 ': -1.5,
@@ -43,12 +43,12 @@ test('numbers are read where they can be read in one way only', () => {
     assert.ok(Object.is(valueOf('number', text), value), text)
 })
 
-test('a comma that may separate thousands is asked about', () => {
+test('an ambiguous comma is an error with both readings', () => {
   assert.match(errorOf('number', '1,234'), /can mean 1234 or 1\.234/)
   assert.match(errorOf('integer', '-12,500'), /can mean -12500 or -12\.500/)
 })
 
-test('what is no number is not guessed at', () => {
+test('an invalid number is not guessed', () => {
   for (const text of [
     'abc',
     '5%',
@@ -69,7 +69,7 @@ test('what is no number is not guessed at', () => {
   }
 })
 
-test('numbers that JSON cannot say are refused rather than changed', () => {
+test('numbers that JSON cannot represent are refused rather than changed', () => {
   assert.match(errorOf('number', '1e999'), /too large/)
   assert.match(errorOf('integer', '9007199254740993'), /more digits/)
   assert.match(errorOf('number', '0.1234567890123456789'), /more digits/)
@@ -77,18 +77,18 @@ test('numbers that JSON cannot say are refused rather than changed', () => {
   assert.equal(valueOf('integer', '9007199254740991'), 9007199254740991)
 })
 
-test('whether a number fits its field is for the server to say', () => {
+test('the server checks whether a number fits its field', () => {
   assert.equal(valueOf('integer', '1.5'), 1.5)
 })
 
-test('booleans are what spreadsheets copy', () => {
+test('booleans are accepted as spreadsheets copy them', () => {
   assert.equal(valueOf('boolean', 'TRUE'), true)
   assert.equal(valueOf('boolean', ' false '), false)
   for (const text of ['yes', '1', 'WAHR', 't'])
     assert.match(errorOf('boolean', text), /neither TRUE nor FALSE/)
 })
 
-test('dates, times and timestamps have one form', () => {
+test('dates, times and timestamps have one accepted form', () => {
   assert.equal(valueOf('date', ' 2024-02-29 '), '2024-02-29')
   for (const text of [
     '2023-02-29',
@@ -109,7 +109,7 @@ test('dates, times and timestamps have one form', () => {
   assert.match(errorOf('time', '2 pm'), /not a time/)
 })
 
-test('arrays and objects are JSON of their kind', () => {
+test('arrays and objects are JSON of their type', () => {
   assert.deepEqual(valueOf('array', '["a", 1]'), ['a', 1])
   assert.deepEqual(valueOf('object', '{"a": {}}'), { a: {} })
   assert.match(errorOf('array', '["a"'), /not JSON/)
@@ -118,7 +118,7 @@ test('arrays and objects are JSON of their kind', () => {
   assert.match(errorOf('object', '5'), /not a JSON object/)
 })
 
-test('nothing is no value, for every type', () => {
+test('an empty text is no value, for every type', () => {
   for (const type of ['string', 'integer', 'boolean', 'date', 'array', 'object'] as const) {
     assert.equal(valueOf(type, ''), null)
   }
@@ -126,7 +126,7 @@ test('nothing is no value, for every type', () => {
   assert.equal(valueOf('number', ' '), null)
 })
 
-test('what is copied is read back', () => {
+test('copied values are parsed back', () => {
   const cells: readonly (readonly [FieldType, unknown])[] = [
     ['string', 'a\tb'],
     ['integer', -5],
@@ -141,7 +141,7 @@ test('what is copied is read back', () => {
   for (const [type, value] of cells) assert.deepEqual(valueOf(type, copyText(value) ?? ''), value)
 })
 
-test('a text that an editor was left with makes no sense for other types', () => {
+test('the text of an abandoned edit is invalid for other types', () => {
   assert.match(unparsedError({ type: 'number' }, 'abc') ?? '', /not a number/)
   assert.match(unparsedError({ type: 'date' }, 5) ?? '', /type date/)
   assert.equal(unparsedError({ type: 'date' }, 'soon'), null, 'a text of the right kind is for the server')
@@ -150,14 +150,14 @@ test('a text that an editor was left with makes no sense for other types', () =>
   assert.match(unparsedError({ type: 'object' }, []) ?? '', /type object/)
 })
 
-test('messages show values shortened', () => {
+test('messages show shortened values', () => {
   assert.equal(shownValue(null), 'no value')
   assert.equal(shownValue(''), '""')
   assert.ok(shownValue('x'.repeat(500)).length < 70)
   assert.ok(shownValue(Array(500).fill(1)).length < 70)
 })
 
-test('an empty text is offered only where the contract may allow it', () => {
+test('an empty text is offered only if the contract may allow it', () => {
   assert.equal(allowsEmptyText(testField({ name: 'a' })), true)
   assert.equal(allowsEmptyText(testField({ name: 'a', type: 'string', options: { minLength: 1 } })), false)
   assert.equal(

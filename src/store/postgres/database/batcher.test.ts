@@ -15,7 +15,7 @@ function doubling(limit?: number): { batcher: Batcher<number, number>; asked: (r
   return { batcher, asked }
 }
 
-test('what many ask step by step is answered with one statement a step', async () => {
+test('the steps of many callers are answered with one statement a step', async () => {
   const { batcher, asked } = doubling()
   const threeSteps = async (start: number): Promise<number> => {
     let value = start
@@ -37,7 +37,7 @@ test('what many ask step by step is answered with one statement a step', async (
   )
 })
 
-test('what the statement throws, everybody who asked with it is told, and nobody else', async () => {
+test('an error of the statement is reported to every caller that used it, and to no other', async () => {
   const { batcher } = doubling()
   const failed = await Promise.allSettled([batcher.ask(1), batcher.ask(0)])
   assert.deepEqual(
@@ -47,7 +47,7 @@ test('what the statement throws, everybody who asked with it is told, and nobody
   assert.equal(await batcher.ask(4), 8)
 })
 
-test('more than a statement takes are asked with several at once, and each gets its own answer', async () => {
+test('more requests than a statement takes use several at once, and each gets its own response', async () => {
   const { batcher, asked } = doubling(2)
   const answers = [1, 2, 0, 3, 4].map((question) => batcher.ask(question))
   const told = await Promise.allSettled(answers)

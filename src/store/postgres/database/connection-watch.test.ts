@@ -25,7 +25,7 @@ function seven(database: Database): Promise<unknown> {
   return database.get('SELECT 7 AS seven').then((row) => row?.['seven'])
 }
 
-test('whoever asks on a connection that was lost without a word is answered on another', async (t) => {
+test('a request on a silently lost connection is answered on another', async (t) => {
   const { database, proxy } = await overProxy(t)
   await Promise.all(Array.from({ length: 8 }, () => seven(database)))
   proxy.lose()
@@ -34,7 +34,7 @@ test('whoever asks on a connection that was lost without a word is answered on a
   assert.deepEqual(new Set(await Promise.all(answers)), new Set([7]))
 })
 
-test('whoever asks while nobody can answer hears so', async (t) => {
+test('a request while no connection works gets an error', async (t) => {
   const { database, proxy } = await overProxy(t)
   await seven(database)
   proxy.lose()

@@ -147,7 +147,7 @@ suite('indexes of fields', () => {
     )
   })
 
-  test('a filter on an indexed field alone looks at the records that it lets through', async () => {
+  test('a filter on an indexed field alone reads only the records that match', async () => {
     for (const [filter, wanted] of [
       ['n = 9000', [9000]],
       ['n BETWEEN 8998 AND 9001', [8998, 8999, 9000]],
@@ -268,7 +268,7 @@ suite('indexes of fields', () => {
     }
   })
 
-  test('the table has the indexes that the contract asks for, and no others', async () => {
+  test('the table has exactly the indexes of the contract', async () => {
     const indexes = async (): Promise<readonly unknown[]> => {
       const rows = await database.all(
         `SELECT relname FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid

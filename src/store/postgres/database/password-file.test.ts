@@ -15,7 +15,7 @@ const LINES = [
   '*:*:*:eve:five',
 ]
 
-test('the first line of the password file that fits has the password', async (t) => {
+test('the password is that of the first matching line of the password file', async (t) => {
   const path = join(await temporaryDirectory(t), 'pgpass')
   await writeFile(path, `${LINES.join('\n')}\n`, { mode: 0o600 })
   const before = process.env['PGPASSFILE']

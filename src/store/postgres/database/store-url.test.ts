@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { RecordsError } from '../../../errors/service-error.ts'
 import { parseStoreUrl } from './store-url.ts'
 
-test('the schema is taken out of the URL, and all else is left as it is', () => {
+test('the schema is removed from the URL, and the rest is unchanged', () => {
   assert.deepEqual(
     parseStoreUrl('postgres://u:p%40@db.example:5433/sheets?schema=my-sheet&sslmode=verify-full'),
     {
@@ -17,14 +17,14 @@ test('the schema is taken out of the URL, and all else is left as it is', () => 
   assert.deepEqual([connectionString, options], ['postgres://h/d', '-c statement_timeout=5s'])
 })
 
-test('a mode in which TLS is wanted has the server prove who it is; only no-verify and disable do not', () => {
+test("every TLS mode verifies the server's certificate, except no-verify and disable", () => {
   const modeOf = (mode: string): string | null =>
     new URL(parseStoreUrl(`postgres://h/d?sslmode=${mode}`).connectionString).searchParams.get('sslmode')
   const modes = ['disable', 'no-verify', 'prefer', 'require', 'verify-ca', 'verify-full']
   assert.deepEqual(modes.map(modeOf), ['disable', 'no-verify', ...Array<string>(4).fill('verify-full')])
 })
 
-test('a URL that is none is refused, and its password is not shown', () => {
+test('an invalid URL is refused, without its password in the message', () => {
   const urls = [
     'mysql://u:secret@h/d',
     'postgres://u:se%cret@h:99999999/d',

@@ -53,7 +53,7 @@ async function comesBack(values: JsonObject): Promise<void> {
   for (const form of forms) assert.equal(form, forms.at(-1))
 }
 
-test('values of every type come back as they were written', async () => {
+test('values of every type are read as they were written', async () => {
   await comesBack({
     string_field: 'x"\\\u2028\u0001\té\u{1f600}',
     integer_field: 9_007_199_254_740_991,
@@ -88,7 +88,7 @@ const TIMESTAMPS = [
   '9999-12-31T23:59:59.999999-23:59',
 ]
 
-test('timestamps keep their offset and digits, and stand for the moment that they mean', async () => {
+test('timestamps keep their offset and digits, and compare as moments', async () => {
   for (const text of TIMESTAMPS) await comesBack({ timestamp_field: text })
   const sql = "SELECT id FROM records WHERE timestamp_field = '2024-03-10T12:22:35Z'"
   await comesBack({ timestamp_field: '2024-03-10T14:22:35.000+02:00' })
@@ -99,7 +99,7 @@ test('timestamps keep their offset and digits, and stand for the moment that the
   )
 })
 
-test('dates of year 0 come back', async () => {
+test('dates of year 0 are read as written', async () => {
   for (const text of ['0000-02-29', '0001-01-01', '9999-12-31']) await comesBack({ date_field: text })
 })
 
@@ -115,12 +115,12 @@ test('objects keep the order of their keys, at any depth', async () => {
   for (const value of objects) await comesBack({ object_field: value, array_field: [value] })
 })
 
-test('numbers come back exactly, however large or small', async () => {
+test('numbers are exact, however large or small', async () => {
   for (const value of [1e308, 5e-324, 1e21, 0.1 + 0.2, -1.5e-7, 468, 2 ** 53])
     await comesBack({ number_field: value })
 })
 
-test('a value that is written anew is read anew, with what is kept beside its column', async () => {
+test('a new value replaces the old one, together with the text beside its column', async () => {
   await comesBack({ timestamp_field: '2024-03-10T14:22:35+02:00', object_field: { b: 1, a: 2 } })
   const id = `r${count}`
   const write = (values: JsonObject): Promise<unknown> =>

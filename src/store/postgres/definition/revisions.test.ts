@@ -117,7 +117,7 @@ async function page(store: PostgresStore, ...fields: readonly string[]): Promise
   return JSON.parse(String(records))
 }
 
-test('the first push makes the store from the directory, and keeps the files to the byte', async (t) => {
+test('the first push creates the store from the directory, with the exact bytes of the files', async (t) => {
   const sheet = await Pushed.make(t)
   const odd = Buffer.from([0xef, 0xbb, 0xbf, 0x23, 0x0d, 0x0a, 0x00, 0xff])
   const outcome = await sheet.push({ note: 'why', files: [{ path: 'derivations/ü x.yaml', bytes: odd }] })
@@ -142,7 +142,7 @@ test('the first push makes the store from the directory, and keeps the files to 
   ])
 })
 
-test('the same files again are no new revision; other files are the next, and records stay those of the store', async (t) => {
+test('equal files are no new revision; other files are the next, and the records of the store are kept', async (t) => {
   const sheet = await Pushed.make(t)
   await sheet.push()
   const store = await sheet.open(1)
@@ -158,7 +158,7 @@ test('the same files again are no new revision; other files are the next, and re
   await assert.rejects(revisions.read(3), RecordsError)
 })
 
-test('a changed derivation makes computed cells stale, and the outcome says how many', async (t) => {
+test('a changed derivation makes computed cells stale, and the result has their number', async (t) => {
   const sheet = await Pushed.make(t)
   await sheet.push()
   const store = await sheet.open(1)
@@ -181,7 +181,7 @@ test('a changed derivation makes computed cells stale, and the outcome says how 
   )
 })
 
-test('a dry run says the same and leaves nothing, neither of a first push nor of a later one', async (t) => {
+test('a dry run has the same result and leaves nothing behind, for the first push and for later ones', async (t) => {
   const sheet = await Pushed.make(t)
   const { schema } = parseStoreUrl(sheet.url)
   const tried = await sheet.push({ dryRun: true })
@@ -196,7 +196,7 @@ test('a dry run says the same and leaves nothing, neither of a first push nor of
   assert.deepEqual(await sheet.run('SELECT * FROM records LIMIT 0'), [])
 })
 
-test('a push that would break stored records is refused with all that it would break, and changes nothing', async (t) => {
+test('a push that would make stored records invalid is refused with all errors, and changes nothing', async (t) => {
   const sheet = await Pushed.make(t)
   await sheet.push()
   const broken = ['{name: n, logicalType: string}', '{name: must, logicalType: string, required: true}']
@@ -210,7 +210,7 @@ test('a push that would break stored records is refused with all that it would b
   assert.equal(((await page(await sheet.open(1), 'id', 'n', 'sum')) as readonly object[]).length, 3)
 })
 
-test('records that break the contract stop a first push, which leaves nothing', async (t) => {
+test('records that violate the contract stop a first push, which leaves nothing behind', async (t) => {
   const sheet = await Pushed.make(t)
   await writeFile(join(sheet.directory, 'records.jsonl'), '{"id":"a","n":"x"}\n')
   await assert.rejects(sheet.push(), (error: unknown) => {
@@ -221,7 +221,7 @@ test('records that break the contract stop a first push, which leaves nothing', 
   await assert.rejects(PostgresRevisions.open(sheet.url, 5000), SheetError)
 })
 
-test('whoever asks after a push has ended is told of it, however many ask', async (t) => {
+test('every later query reports a push that has ended', async (t) => {
   const sheet = await Pushed.make(t)
   await sheet.push()
   const revisions = await sheet.revisions()
@@ -240,7 +240,7 @@ test('whoever asks after a push has ended is told of it, however many ask', asyn
   }
 })
 
-test('of pushes at once each is a revision of its own, whole', async (t) => {
+test('each of several concurrent pushes is a complete revision', async (t) => {
   const sheet = await Pushed.make(t)
   const outcomes = await Promise.all(
     ['a', 'b', 'c', 'd'].map((text) =>
@@ -252,7 +252,7 @@ test('of pushes at once each is a revision of its own, whole', async (t) => {
   assert.deepEqual(await sheet.run('SELECT count(*) AS n FROM "$data"'), [{ n: 3 }])
 })
 
-test('the definition of a revision that is not in force any more cannot come back', async (t) => {
+test('the definition of an earlier revision cannot be applied again', async (t) => {
   const sheet = await Pushed.make(t)
   await sheet.push()
   const store = await sheet.open(1)
@@ -268,7 +268,7 @@ test('the definition of a revision that is not in force any more cannot come bac
   ])
 })
 
-test('what is written has to fit the contract of the moment, also by a server that has not heard of it', async (t) => {
+test('writes must satisfy the present contract, also on a server that has not loaded it yet', async (t) => {
   const sheet = await Pushed.make(t)
   await sheet.push()
   const store = await sheet.open(1)
@@ -282,7 +282,7 @@ test('what is written has to fit the contract of the moment, also by a server th
   await write(99)
 })
 
-test('where nothing was pushed there is no sheet, and the error says how to put one there', async (t) => {
+test('without a push there is no sheet, and the error explains how to push one', async (t) => {
   const sheet = await Pushed.make(t)
   await assert.rejects(PostgresRevisions.open(sheet.url, 5000), (error: unknown) => {
     assert.ok(error instanceof SheetError)
@@ -291,7 +291,7 @@ test('where nothing was pushed there is no sheet, and the error says how to put 
   })
 })
 
-test('tables from before there were revisions are brought up to date, and a push keeps their records', async (t) => {
+test('tables from before revisions existed are migrated, and a push keeps their records', async (t) => {
   const sheet = await Pushed.make(t)
   await sheet.push()
   const { schema } = parseStoreUrl(sheet.url)
@@ -347,7 +347,7 @@ test('tables from before there were revisions are brought up to date, and a push
   assert.deepEqual(error, { type: 'OperationError', code: null, message: 'no' })
 })
 
-test('a directory with a store brings all of it, and is left as it is', async (t) => {
+test('a directory with a store is pushed with all of it, and is unchanged', async (t) => {
   const sheet = await Pushed.make(t)
   const other = await Pushed.make(t)
   await sheet.push()
@@ -364,7 +364,7 @@ test('a directory with a store brings all of it, and is left as it is', async (t
   assert.equal(await readFile(join(other.directory, 'provenance.jsonl'), 'utf8'), before)
 })
 
-test('a push that waits for a long reader does not keep others waiting, and is told when it takes too long', async (t) => {
+test('a push that waits for a long reader does not block other requests, and fails when it takes too long', async (t) => {
   const sheet = await Pushed.make(t)
   await sheet.push()
   const store = await sheet.open(1)

@@ -100,7 +100,7 @@ function isAscending(frames: readonly StoredFrame[]): boolean {
   return frames.every(({ id }, index) => index === 0 || id > (frames[index - 1]?.id ?? id))
 }
 
-test('what one server tells is heard by every server, itself too, in the order in which it was told', async (t) => {
+test('frames of one server reach every server, itself included, in the order of publishing', async (t) => {
   const { url } = await freshTables(t)
   const feeds = [openFeed(t, url), openFeed(t, url), openFeed(t, url)]
   const hearers = feeds.map((feed) => new Hearer(feed, 'sheet'))
@@ -147,7 +147,7 @@ test('every subscriber of every server has every frame of every process once, in
   assert.equal((await database.get('SELECT count(*) AS n FROM "$frame"'))?.['n'], total)
 })
 
-test('frames of any size arrive, between small ones', async (t) => {
+test('frames of any size arrive, among small ones', async (t) => {
   const { url } = await freshTables(t)
   const [one, other] = [openFeed(t, url), openFeed(t, url)]
   const hearer = new Hearer(other, 'sheet')
@@ -163,7 +163,7 @@ test('frames of any size arrive, between small ones', async (t) => {
   )
 })
 
-test('frames told while the listening connection was being killed again and again are heard, each once', async (t) => {
+test('frames published while the listening connection is killed repeatedly arrive, each once', async (t) => {
   const { url, database } = await freshTables(t)
   const [one, other] = [openFeed(t, url), openFeed(t, url)]
   const hearer = new Hearer(other, 'sheet')
@@ -186,7 +186,7 @@ test('frames told while the listening connection was being killed again and agai
   assert.ok(killed > 0)
 })
 
-test('frames told while every connection is being killed are stored once, in their order', async (t) => {
+test('frames published while every connection is killed are stored once, in their order', async (t) => {
   const { url, database } = await freshTables(t)
   const [one, other] = [openFeed(t, url), openFeed(t, url)]
   const hearer = new Hearer(other, 'sheet')
@@ -204,7 +204,7 @@ test('frames told while every connection is being killed are stored once, in the
   )
 })
 
-test('the oldest frames go, by their number and by their bytes, and who asks for them is told that they are missed', async (t) => {
+test('the oldest frames are removed, by number and by bytes, and a subscriber that asks for them is told so', async (t) => {
   const { url } = await freshTables(t)
   const few = openFeed(t, url, { frames: 100, bytes: 1e9, milliseconds: 3_600_000 })
   few.publish(
@@ -237,7 +237,7 @@ test('the oldest frames go, by their number and by their bytes, and who asks for
   assert.deepEqual([after.missedUpTo, after.frames.length], [1510, 10])
 })
 
-test('frames are kept no longer than they shall be, but an id is never given out twice', async (t) => {
+test('frames are kept for a limited time, but an id is never used twice', async (t) => {
   const { url } = await freshTables(t)
   const feed = openFeed(t, url, { frames: 100, bytes: 1e9, milliseconds: -1000 })
   feed.publish('sheet', ['1', '2', '3'])
@@ -250,7 +250,7 @@ test('frames are kept no longer than they shall be, but an id is never given out
   assert.deepEqual(await hearer.until(1), [{ id: 4, json: '4', stream: 'sheet' }])
 })
 
-test('an id that the store has not given out yet counts as missed: the store is another', async (t) => {
+test('an id that the store has not assigned yet counts as missed: the store is another', async (t) => {
   const { url } = await freshTables(t)
   const feed = openFeed(t, url)
   feed.publish('sheet', ['1'])
@@ -263,7 +263,7 @@ test('an id that the store has not given out yet counts as missed: the store is 
   })
 })
 
-test('what was told right before the end is stored, and listeners hear of the end', async (t) => {
+test('frames published right before the end are stored, and listeners are notified of the end', async (t) => {
   const { url } = await freshTables(t)
   const feed = openFeed(t, url)
   const hearer = new Hearer(feed, 'sheet')
@@ -276,7 +276,7 @@ test('what was told right before the end is stored, and listeners hear of the en
   assert.deepEqual(texts(frames), ['last words', 'the very last'])
 })
 
-test('frames whose storing was not answered are stored once, whether or not they had been', async (t) => {
+test('frames whose storing was not confirmed are stored once, whether or not they had been', async (t) => {
   const { url, database } = await freshTables(t)
   const hearer = new Hearer(openFeed(t, url), 'sheet')
   const get = database.get.bind(database)

@@ -12,14 +12,14 @@ function give(slots: HostSlots, count: number): void {
   slots.add({ last: now + (count - 1) * RATE.spacingMs, now }, { ...RATE, count }, asked)
 }
 
-test('without a rate nobody waits, and nothing is asked for', () => {
+test('without a rate no call waits, and no slots are requested', () => {
   const slots = new HostSlots()
   assert.equal(slots.wait(performance.now()), 0)
   assert.equal(slots.lacking(5), null)
   assert.equal(slots.take()(), false)
 })
 
-test('few moments are asked for at first, and more at a time as they are used; never more than wait', () => {
+test('few slots are requested at first, and more as they are used; never more than calls wait', () => {
   const slots = new HostSlots()
   slots.setRate(RATE)
   assert.equal(slots.wait(performance.now()), Infinity)
@@ -38,7 +38,7 @@ test('few moments are asked for at first, and more at a time as they are used; n
   assert.equal(slots.lacking(0), null)
 })
 
-test('a moment is over when its play is', () => {
+test('a slot expires after its tolerance', () => {
   const slots = new HostSlots()
   slots.setRate({ spacingMs: 20, playMs: 1 })
   const asked = performance.now()
@@ -50,7 +50,7 @@ test('a moment is over when its play is', () => {
   assert.equal(slots.wait(performance.now()), Infinity)
 })
 
-test('moments of another rate are of no use', () => {
+test('slots of another rate are not used', () => {
   const slots = new HostSlots()
   slots.setRate(RATE)
   give(slots, 1)
@@ -60,7 +60,7 @@ test('moments of another rate are of no use', () => {
   assert.equal(slots.count, 0)
 })
 
-test('the clock of the database is known as exactly as the quickest answer tells', () => {
+test('the clock of the database is known as exactly as the fastest response allows', () => {
   const clock = new DatabaseClock()
   clock.note(1_000_000, 0, 100)
   assert.equal(clock.here(1_000_000), 50)
@@ -70,7 +70,7 @@ test('the clock of the database is known as exactly as the quickest answer tells
   assert.ok(Math.abs(clock.here(1_000_300) - 300) <= 1.2)
 })
 
-test('a clock of the database that has been set is known from the next answer on', () => {
+test("a change of the database's clock is detected with the next response", () => {
   const clock = new DatabaseClock()
   clock.note(1_000_000, 0, 2)
   clock.note(2_000_000, 1000, 1002)

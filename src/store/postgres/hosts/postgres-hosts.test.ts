@@ -93,7 +93,7 @@ function at<T>(list: readonly T[], index: number): T {
   return item
 }
 
-test('a process that calls alone has all places, and asks for no more while it has', async (t) => {
+test('a process that is alone in calling has all permits, and requests no more while it has', async (t) => {
   const { url, database } = await freshTables(t)
   const caller = new Caller(t, url)
   caller.want(100)
@@ -104,7 +104,7 @@ test('a process that calls alone has all places, and asks for no more while it h
   assert.equal((await database.get('SELECT origin FROM "$host"'))?.['origin'], ORIGIN)
 })
 
-test('of two that want more than there is each gets its part as the calls of the other end, and never more than all', async (t) => {
+test('two processes share the permits as calls of the other end, and never exceed them', async (t) => {
   const [one, other] = (await callers(t, 2)) as [Caller, Caller]
   one.want(100)
   await one.until(({ underWay }) => underWay === 8)
@@ -123,7 +123,7 @@ test('of two that want more than there is each gets its part as the calls of the
   await one.until(({ underWay }) => underWay === 8)
 })
 
-test('what some do not want the others have', async (t) => {
+test('permits that one process does not use are available to the others', async (t) => {
   const [little, much] = (await callers(t, 2)) as [Caller, Caller]
   little.want(2)
   await little.until(({ underWay }) => underWay === 2)
@@ -131,7 +131,7 @@ test('what some do not want the others have', async (t) => {
   await much.until(({ underWay }) => underWay === 6)
 })
 
-test('of one place for three each has its turns, one at a time', async (t) => {
+test('one permit for three processes is used by each, one at a time', async (t) => {
   const all = await callers(t, 3, { concurrency: 1 })
   for (const caller of all) caller.want(1000)
   const had = new Set<Caller>()
@@ -150,7 +150,7 @@ test('of one place for three each has its turns, one at a time', async (t) => {
   }
 })
 
-test('places that a process gives back by closing are there for the others', async (t) => {
+test('permits of a closing process are available to the others', async (t) => {
   const [one, other] = (await callers(t, 2)) as [Caller, Caller]
   one.want(8)
   await one.until(({ underWay }) => underWay === 8)
@@ -160,7 +160,7 @@ test('places that a process gives back by closing are there for the others', asy
   await other.until(({ underWay }) => underWay === 8)
 })
 
-test('while its connection is being killed a process keeps what it has, and asks again when there is one', async (t) => {
+test('while its connection is killed a process keeps its permits, and requests more after reconnecting', async (t) => {
   const { url, database } = await freshTables(t)
   const [one, other] = [new Caller(t, url), new Caller(t, url)]
   one.want(3)
@@ -172,7 +172,7 @@ test('while its connection is being killed a process keeps what it has, and asks
   await other.until(({ underWay }) => underWay === 5)
 })
 
-test('while the database is away no call begins for long, and calls begin again when it is back', async (t) => {
+test('while the database is unavailable calls stop soon, and they continue when it is back', async (t) => {
   const { url } = await startPostgres()
   const { database } = await freshTables(t)
   await database.exec('CREATE DATABASE away')
@@ -190,7 +190,7 @@ test('while the database is away no call begins for long, and calls begin again 
   await caller.until(({ underWay }) => underWay === 1)
 })
 
-test('a pause is told to all, those who come later too, and so is its end; a shorter one is not', async (t) => {
+test('a pause is reported to all processes, later ones included, and so is its end; a shorter one is not', async (t) => {
   const { url } = await freshTables(t)
   const [one, other] = [new Caller(t, url), new Caller(t, url)]
   for (const caller of [one, other]) caller.want(1)
@@ -211,7 +211,7 @@ test('a pause is told to all, those who come later too, and so is its end; a sho
   assert.equal(other.pauses.filter((each) => each !== 'end').length, 1)
 })
 
-test('moments for requests are a spacing apart, whichever process has them', async (t) => {
+test('slots for requests are evenly spaced over all processes', async (t) => {
   const { database } = await freshTables(t)
   const host = await hostNumber(database, ORIGIN)
   const rate = { spacingMs: 20, playMs: 50 }

@@ -131,7 +131,7 @@ async function emptyDirectory(t: TestContext): Promise<string> {
   return directory
 }
 
-test('a sheet goes from SQLite to PostgreSQL and back, and every row of every table is the same', async (t) => {
+test('a sheet copied from SQLite to PostgreSQL and back has the same rows in every table', async (t) => {
   const sheet = await livelySheet(t)
   const { location } = await adopt(t, sheet.directory)
   const directory = await emptyDirectory(t)
@@ -145,7 +145,7 @@ test('a sheet goes from SQLite to PostgreSQL and back, and every row of every ta
   assert.deepEqual(JSON.parse(odd ?? ''), { title: null, ...IMPORTED[0] })
 })
 
-test('a store that was copied out of PostgreSQL opens as any in SQLite', async (t) => {
+test('a store that was copied from PostgreSQL opens like any other in SQLite', async (t) => {
   const sheet = await livelySheet(t)
   const { location } = await adopt(t, sheet.directory)
   const directory = await emptyDirectory(t)
@@ -173,7 +173,7 @@ test('a store that was copied out of PostgreSQL opens as any in SQLite', async (
   )
 })
 
-test('numbers go on where they were', async (t) => {
+test('numbering continues after a copy', async (t) => {
   const sheet = await livelySheet(t)
   const { db } = await adopt(t, sheet.directory)
   const version = await db.get(
@@ -186,7 +186,7 @@ test('numbers go on where they were', async (t) => {
   assert.deepEqual([counts?.['last_record'], counts?.['last_seq']], [7, counts?.['log']])
 })
 
-test('a log from before the store comes along, whatever its records were called', async (t) => {
+test('a log from before the store is copied too, whatever its records were called', async (t) => {
   const common = {
     at: '2026-01-01T00:00:00.000Z',
     actor: HUMAN,
@@ -205,7 +205,7 @@ test('a log from before the store comes along, whatever its records were called'
   )
 })
 
-test('a file that is no store is refused, and left as it is', async (t) => {
+test('a file that is not a store is refused, and is unchanged', async (t) => {
   const directory = await emptyDirectory(t)
   const path = join(directory, 'sheet.db')
   await writeFile(path, 'not a database, but long enough to be looked at as one'.repeat(20))

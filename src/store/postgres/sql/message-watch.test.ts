@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { seededRandom } from '../../suite/support/random.ts'
 import { FrameWatch } from './message-watch.ts'
 
-test('the length of each message is told when it begins, however the stream is cut', () => {
+test('the length of each message is reported when it begins, however the stream is chunked', () => {
   const random = seededRandom(1)
   const lengths = Array.from({ length: 200 }, () => (random.chance(0.3) ? 0 : random.below(300)))
   const stream = Buffer.concat(

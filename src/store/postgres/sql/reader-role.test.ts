@@ -47,7 +47,7 @@ suite('the role that runs SQL from users', () => {
     }
   }
 
-  test('D18: without any check of names it reads the records and no other table of the sheet', async () => {
+  test('D18: without any check of names it can read the records and no other table of the sheet', async () => {
     assert.deepEqual(await unchecked('SELECT id, n FROM records'), [['a', '1'], ['b', '2']]) // prettier-ignore
     for (const sql of [
       'SELECT "$version" FROM "$data"',
@@ -73,7 +73,7 @@ suite('the role that runs SQL from users', () => {
     }
   })
 
-  test('D18: without any check of names it writes nothing', async () => {
+  test('D18: without any check of names it can write nothing', async () => {
     const hash = await sheet.hash()
     for (const sql of [
       "INSERT INTO records (id) VALUES ('x')",
@@ -96,7 +96,7 @@ suite('the role that runs SQL from users', () => {
     assert.equal(await sheet.hash(), hash)
   })
 
-  test('D18: one text is one statement, since only the extended protocol is spoken', async () => {
+  test('D18: one text is one statement, since only the extended protocol is used', async () => {
     for (const sql of [
       'SELECT 1; SELECT 2',
       'COMMIT; DELETE FROM records',
@@ -107,7 +107,7 @@ suite('the role that runs SQL from users', () => {
     }
   })
 
-  test('D18: what a statement could change for its session is as it was before the next', async () => {
+  test('D18: settings that a statement changed are reset before the next', async () => {
     const settings = `SELECT current_setting('statement_timeout'), current_setting('transaction_read_only'), current_setting('search_path'), current_user`
     const earlier = await unchecked(settings)
     assert.equal(earlier[0]?.[1], 'on')
@@ -126,7 +126,7 @@ suite('the role that runs SQL from users', () => {
     }
   })
 
-  test('the role may neither log in nor anything else, and is not made twice', async () => {
+  test('the role can neither log in nor do anything else, and is not created twice', async () => {
     const { schema } = sheet.database.location
     assert.equal(role, `postgres_${schema}_reader`)
     const row = await sheet.database.get(
@@ -151,7 +151,7 @@ suite('the role that runs SQL from users', () => {
   })
 })
 
-suite('a user of the database that is no superuser', () => {
+suite('a user of the database that is not a superuser', () => {
   /** A sheet of a user of this name with these rights. */
   async function sheetOf(t: TestContext, user: string, rights: string): Promise<PostgresRecords> {
     const server = await startPostgres()
@@ -175,12 +175,12 @@ suite('a user of the database that is no superuser', () => {
     }
   }
 
-  test('that may make roles makes the role and uses it', async (t) => {
+  test('can create the role and use it, if it may create roles', async (t) => {
     const sheet = await sheetOf(t, 'maker', 'CREATEROLE')
     assert.equal(await count(sheet), '{"rows":[{"c":1}],"count":1}')
   })
 
-  test('stops a query of its own that goes on and on', async (t) => {
+  test('can stop a long query of its own', async (t) => {
     const sheet = await sheetOf(t, 'stopper', 'CREATEROLE')
     const connection = await SqlConnection.open(sheet.database, DEFAULT_QUERY_LIMITS)
     const role = await readerRole(sheet.database, sheet.database.location.schema)
@@ -195,7 +195,7 @@ suite('a user of the database that is no superuser', () => {
     await Promise.all([stopped, connection.ended])
   })
 
-  test('that may not is told what to run, and has SQL once that was run', async (t) => {
+  test('without this right gets the commands to run, and can run SQL after them', async (t) => {
     const sheet = await sheetOf(t, 'modest', '')
     const told = await count(sheet).then(
       () => assert.fail('it was answered'),
@@ -222,7 +222,7 @@ suite('a user of the database that is no superuser', () => {
     await admin.close()
   })
 
-  test('a role of that name that may more than read is not used', async (t) => {
+  test('does not use a role of that name with more rights than reading', async (t) => {
     const sheet = await sheetOf(t, 'owner', 'CREATEROLE')
     const role = quoted(await readerRole(sheet.database, sheet.database.location.schema))
     const admin = new Database(parseStoreUrl((await startPostgres()).freshUrl()))
@@ -233,7 +233,7 @@ suite('a user of the database that is no superuser', () => {
     assert.equal(await count(sheet), '{"rows":[{"c":1}],"count":1}')
   })
 
-  test('D18: statements that a role refuses are told in our words', async (t) => {
+  test('D18: statements that a role refuses have a message of the service', async (t) => {
     const sheet = await sheetOf(t, 'plain', 'CREATEROLE')
     const pool = new SqlPool({ database: sheet.database, limits: DEFAULT_QUERY_LIMITS })
     t.after(() => pool.close())

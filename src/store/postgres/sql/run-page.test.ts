@@ -89,7 +89,7 @@ suite('a filtered page', () => {
   ] // prettier-ignore
 
   for (const [filter, expected] of FILTERS) {
-    test(`D16: the filter ${JSON.stringify(filter)} lets the right records through, page by page`, async () => {
+    test(`D16: the filter ${JSON.stringify(filter)} matches the right records, page by page`, async () => {
       const all = Array.from({ length: COUNT }, (_, index) => index + 1).filter(expected)
       assert.deepEqual(await numbers(filter), all)
       for (const limit of [1, 7]) {
@@ -116,7 +116,7 @@ suite('a filtered page', () => {
     }
   })
 
-  test('D12: a page has the fields asked for, in that order and typed', async () => {
+  test('D12: a page has the requested fields, in that order and typed', async () => {
     const fields = [FIELDS[0], FIELDS[3], FIELDS[7]].flatMap((each) => each ?? [])
     const { records, next } = await page('n = 3', { fields })
     assert.deepEqual(records.map(Object.entries), [[['id', 'r003'], ['done', true], ['tags', [0, 't3']]]]) // prettier-ignore
@@ -124,7 +124,7 @@ suite('a filtered page', () => {
     assert.deepEqual((await page('n < 3', { fields: [] })).records, [{}, {}])
   })
 
-  test('D16: a refused filter says what is wrong with it', async () => {
+  test('D16: a refused filter has a message with the error', async () => {
     const refusals: readonly (readonly [string, RegExp])[] = [
       ['foo = 1', /column "foo" does not exist/],
       ['n = 1) OR (1 = 1', /syntax error at or near "\)"/],
@@ -146,7 +146,7 @@ suite('a filtered page', () => {
     }
   })
 
-  test('D16: to name the record as a whole tells of its fields alone', async () => {
+  test('D16: naming the record as a whole reveals only its fields', async () => {
     const filter =
       "records::text LIKE '(r003,3,%' AND to_jsonb(records) - ARRAY['id','n','share','done','day','at','hour','tags'] = '{}'"
     assert.deepEqual(await numbers(filter), [3])
@@ -197,7 +197,7 @@ suite('a sorted page', () => {
     await sheet.close()
   })
 
-  test('a walk in any order shows each record once, as it was written, those without a value last, equal ones in the direction of the last field', async () => {
+  test('a walk in any order returns each record once, as written, those without a value last, equal ones in the direction of the last field', async () => {
     for (let seed = 1; seed <= 30; seed += 1) {
       const random = seededRandom(seed)
       const sort = randomSort(random)
@@ -228,7 +228,7 @@ suite('a sorted page', () => {
     }
   })
 
-  test('a sort from the greatest down is just the other way round, but for records without a value', async () => {
+  test('a descending sort is the reverse of the ascending one, except for records without a value', async () => {
     const [n = field('n', 'integer')] = FIELDS.slice(1)
     const filter = 'n IS NOT NULL'
     const up = await list(pool, {

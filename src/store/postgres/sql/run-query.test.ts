@@ -74,7 +74,7 @@ suite('a query', () => {
     assert.equal(await text('SELECT id FROM records WHERE false'), '{"rows":[],"count":0}')
   })
 
-  test('the columns are named where that is asked for, in their order and whether or not there are rows', async () => {
+  test('the columns are named if requested, in their order, with or without rows', async () => {
     const sql = 'SELECT n AS "2", id AS "1" FROM records WHERE false'
     const answer = await pool.query({ sql, params: [], allFields: FIELDS, columns: true })
     assert.equal(String(answer), '{"rows":[],"count":0,"columns":["2","1"]}')
@@ -118,7 +118,7 @@ suite('a query', () => {
     })
   }
 
-  test('D18: values of every type come as JSON has them, and text where it has none', async () => {
+  test('D18: values of every type are JSON where it has the type, and text otherwise', async () => {
     assert.deepEqual(
       await rows(`SELECT 9007199254740991 AS a, 9007199254740992 AS b, -9007199254740992 AS c, '\\x00ff10'::bytea AS d, ''::bytea AS e,
         'Infinity'::float8 AS f, 'NaN'::numeric AS g, 1e300::float8 AS h, 123456789012345678901::numeric AS i, 1.50 AS j, true AS k,
@@ -143,7 +143,7 @@ suite('a query', () => {
     await sheet.database.run(`DELETE FROM "$data" WHERE id = 'large'`)
   })
 
-  test('D18: arrays of PostgreSQL come as arrays, with what is in them as elsewhere', async () => {
+  test('D18: arrays of PostgreSQL are arrays, with their items converted like other values', async () => {
     assert.deepEqual(
       await rows(
         `SELECT ARRAY['a', NULL, 'NULL', 'b,"c}\\', ''] AS a, ARRAY[[1, 2], [3, 4]] AS b, '{}'::int[] AS c, ARRAY[true] AS d,
@@ -202,7 +202,7 @@ suite('a query', () => {
     assert.deepEqual(await rows('SELECT 1 AS a, 2 AS "A"'), [{ a: 1, A: 2 }])
   })
 
-  test("D18: PostgreSQL's message says what is wrong with the statement", async () => {
+  test('D18: the message of PostgreSQL describes the error of the statement', async () => {
     await refused('SELECT foo FROM records', /^column "foo" does not exist$/)
     await refused('SELECT id FROM other', /^no such table: other; the only table is "records"$/)
     await refused('SELEKT 1', /^only SELECT statements can be run, not SELEKT$/)
@@ -221,7 +221,7 @@ suite('a query', () => {
     await refused(`SELECT 1 ${'+ 1'.repeat(100_000)}`, /more than 100000/)
   })
 
-  test('D18: a table that somebody has put into the schema is as if it were not there, and so are its columns', async () => {
+  test('D18: a table that was added to the schema is invisible, and so are its columns', async () => {
     for (const name of ['secrets', 'nosuch']) {
       if (name === 'secrets') {
         await sheet.database.exec('CREATE TABLE secrets (word text); GRANT SELECT ON secrets TO PUBLIC')
@@ -245,7 +245,7 @@ suite('a query', () => {
     assert.deepEqual(await rows('WITH secrets AS (SELECT 1) SELECT count(*) AS c FROM secrets'), [{ c: 1 }])
   })
 
-  test('D18: a message repeats a bounded piece of the statement, and nothing of where the sheet is', async () => {
+  test('D18: a message repeats a bounded part of the statement, and no path of the sheet', async () => {
     for (const sql of [
       `SELECT 1 AS "a", 2 AS "a" FROM ${'x'.repeat(63)}`,
       `SELECT '${'x'.repeat(100_000)}'::int`,
@@ -264,7 +264,7 @@ suite('a query', () => {
     )
   })
 
-  test('D19: an answer stops at the row cap and says so, but only when there is more', async () => {
+  test('D19: a result is cut at the row limit and marked as truncated, but only if there is more', async () => {
     const numbers = 'SELECT x FROM generate_series(1, 1000000) AS t(x)'
     assert.equal(await text(numbers, [], 2), '{"rows":[{"x":1},{"x":2}],"count":2,"truncated":true}')
     const sql = 'SELECT n FROM records ORDER BY n'
@@ -272,7 +272,7 @@ suite('a query', () => {
     assert.equal(await text(sql, [], 2), '{"rows":[{"n":1},{"n":2}],"count":2,"truncated":true}')
   })
 
-  test('D17: a query sees what was written just before, and a field that was added', async () => {
+  test('D17: a query sees preceding writes, and a new field', async () => {
     await sheet.database.run(`UPDATE "$data" SET n = 10 WHERE id = 'a'`)
     assert.deepEqual(await rows("SELECT n FROM records WHERE id = 'a'"), [{ n: 10 }])
     await sheet.database.run(`UPDATE "$data" SET n = 1 WHERE id = 'a'`)

@@ -44,7 +44,7 @@ suite('a summary', () => {
     return JSON.parse(String(await pool.summary({ filter, fields, allFields: FIELDS }))) as Summary
   }
 
-  test('tells of each field how many values there are, how they spread, or which are frequent', async () => {
+  test('describes the values of each field: their number, their distribution, or the frequent ones', async () => {
     const spread = (...filled: readonly [number, number][]): number[] =>
       Array.from({ length: 20 }, (_, index) => filled.find(([range]) => range === index)?.[1] ?? 0)
     assert.deepEqual(await summary(null), {
@@ -65,7 +65,7 @@ suite('a summary', () => {
     }) // prettier-ignore
   })
 
-  test('is of the records that the filter lets through', async () => {
+  test('covers the records that match the filter', async () => {
     assert.deepEqual(await summary('size > 3', ['word', 'size']), {
       count: 2,
       fields: {
@@ -77,7 +77,7 @@ suite('a summary', () => {
     assert.deepEqual(await summary('-- nothing\ntrue', []), { count: 4, fields: {} })
   })
 
-  test('D16: a filter of a summary is one expression as any, and cannot name what the summary is made of', async () => {
+  test('D16: a filter of a summary is a single expression, and cannot name internal columns of the summary', async () => {
     for (const filter of ['size >', '"$seq" > 0', '"$value" = 1', 'true) GROUP BY (1', 'EXISTS (SELECT FROM pg_class)', 'true) AS x, (SELECT 1']) {
       await assert.rejects(summary(filter), QueryError, filter)
     } // prettier-ignore

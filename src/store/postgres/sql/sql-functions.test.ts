@@ -22,7 +22,7 @@ const VOLATILE = [
   'array_sample', 'array_shuffle', 'clock_timestamp', 'gen_random_uuid', 'random', 'random_normal', 'timeofday', 'uuidv4', 'uuidv7',
 ] // prettier-ignore
 
-suite('the lists of what SQL from users may name', () => {
+suite('the lists of names that SQL from users may use', () => {
   let database: Database
 
   before(async () => {
@@ -35,7 +35,7 @@ suite('the lists of what SQL from users may name', () => {
     return (await database.all(sql, ...params)).map(({ name }) => String(name))
   }
 
-  test('D18: every function that may be called is one of PostgreSQL, and changes and asks nothing', async () => {
+  test('D18: every allowed function exists in PostgreSQL, and neither writes nor reads anything', async () => {
     const known = await names(
       "SELECT DISTINCT proname AS name FROM pg_proc WHERE pronamespace = 'pg_catalog'::regnamespace",
     )
@@ -54,7 +54,7 @@ suite('the lists of what SQL from users may name', () => {
     assert.deepEqual(dangerous, [])
   })
 
-  test('D18: words of the grammar before a bracket hide no function but casts and figures', async () => {
+  test('D18: keywords before a bracket hide no function except casts and figures', async () => {
     const hidden = await names(
       "SELECT DISTINCT proname AS name FROM pg_proc WHERE proname = ANY ($1) AND NOT proname = ANY ($2) AND pronamespace = 'pg_catalog'::regnamespace ORDER BY 1",
       [...WORDS_BEFORE_BRACKETS],
@@ -68,12 +68,12 @@ suite('the lists of what SQL from users may name', () => {
     assert.deepEqual(tables, [])
   })
 
-  test('D18: words that tell of users and of the database without a bracket are all known', async () => {
+  test('D18: keywords that return users or the database without a bracket are all listed', async () => {
     const telling = await names("SELECT word AS name FROM pg_get_keywords() WHERE catcode IN ('R', 'T') AND word ~ '(user|role|catalog|schema)$'") // prettier-ignore
     for (const word of telling) assert.ok(TELLING_WORDS.has(word), word)
   })
 
-  test('D18: types by which texts are looked up in the catalog are all refused', async () => {
+  test('D18: types that look up texts in the catalog are all refused', async () => {
     const looking = await names(
       "SELECT typname AS name FROM pg_type WHERE typinput::text ~ '^reg' OR typname IN ('xml', 'aclitem')",
     )

@@ -41,7 +41,7 @@ const PIECES = [
   'int4(1)', 'text(n)', 'name(id)', 'has_schema_privilege(id, id)', 'information_schema.tables', 'txid_current()', 'inet_server_port()',
 ] // prettier-ignore
 
-suite('what passes the checks of names', () => {
+suite('statements that pass the checks of names', () => {
   let sheet: PostgresRecords
   let client: Client
 
@@ -132,7 +132,7 @@ suite('what passes the checks of names', () => {
     return true
   }
 
-  test('D18: the judge sees what is called and read, however it is written', async () => {
+  test('D18: the check finds all called and read names, however they are written', async () => {
     const tree = await meaning(
       "SELECT pg_sleep(1), (records).pg_typeof, version() || 'x', (SELECT max(relname) FROM pg_class) FROM records WHERE has_schema_privilege('public', 'usage')",
     )
@@ -147,13 +147,13 @@ suite('what passes the checks of names', () => {
     assert.deepEqual(tables.toSorted(), ['pg_class', 'records'])
   })
 
-  test('D18: nothing of the hostile corpus means more than functions that may be called, over records alone', async () => {
+  test('D18: accepted statements of the hostile corpus use only allowed functions, over records alone', async () => {
     for (const sql of [...HOSTILE_POSTGRES_STATEMENTS, ...HOSTILE_STATEMENTS]) {
       if (sql.length < 10_000) await judge(sql)
     }
   })
 
-  test(`D18: nothing of ${TEXTS} random statements does`, async (t) => {
+  test(`D18: so do ${TEXTS} random statements`, async (t) => {
     const random = seededRandom(11)
     const grammar = new PostgresGrammar(random)
     let understood = 0
@@ -166,7 +166,7 @@ suite('what passes the checks of names', () => {
     assert.ok(understood > TEXTS / 20, String(understood))
   })
 
-  test('D18: a name that is nobody else’s may be that of a table expression, with columns or without', async () => {
+  test('D18: an unused name can be that of a table expression, with or without columns', async () => {
     for (const sql of [
       'WITH t(a, b) AS (VALUES (1, 2)) SELECT t.a FROM t',
       'SELECT x.y FROM (SELECT 1 AS y) AS x',
@@ -180,13 +180,13 @@ suite('what passes the checks of names', () => {
     }
   })
 
-  test('D18: functions that somebody has put into the schema cannot be called', async () => {
+  test('D18: functions that were added to the schema cannot be called', async () => {
     assert.equal(await passes('SELECT allowed_function_of_the_sheet()'), null)
     assert.equal(await passes('SELECT Allowed_Function_Of_The_Sheet /**/ ()'), null)
     assert.notEqual(await passes('SELECT not_there()'), null)
   })
 
-  test('D18: types of the rows of tables beside records are no types for users', async () => {
+  test('D18: row types of tables other than records cannot be used', async () => {
     await client.query('CREATE TABLE beside (secret int); CREATE TYPE "Made" AS ENUM (\'a\')')
     for (const type of ['beside', '_beside', 'BESIDE[]', 'pg_class', '_pg_class', '"Made"', '"_Made"']) {
       assert.equal(await passes(`SELECT NULL::${type}`), null, type)
@@ -208,7 +208,7 @@ suite('what passes the checks of names', () => {
     await client.query('DROP TABLE beside; DROP TYPE "Made"')
   })
 
-  test('D18: fields may have names that begin as those of PostgreSQL do', async () => {
+  test('D18: fields may have names that begin like those of PostgreSQL', async () => {
     const { names } = checkStatement(
       'SELECT pg_rating, pg_class FROM records',
       0,

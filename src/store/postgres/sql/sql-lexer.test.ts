@@ -69,11 +69,11 @@ for (const [text, expected] of TOKENS) {
   })
 }
 
-test('names are as PostgreSQL takes them: small letters of ASCII unless quoted', () => {
+test('names follow the rules of PostgreSQL: lower case unless quoted', () => {
   assert.deepEqual(sqlTokens('AbÉ "A""b" \'c\' 1').map(nameOf), ['abÉ', null, 'A"b', null, null, null, null])
 })
 
-test('a text of a megabyte is split in time that grows with its length', () => {
+test('a text of a megabyte is split in linear time', () => {
   for (const piece of ["'", '"', "E'\\", '/*', '--', '\n', "'a'\n", '(', '1e', 'a.', '?', "''"]) {
     sqlTokens(piece.repeat(1_000_000 / piece.length))
   }
@@ -103,7 +103,7 @@ suite('the lexer and PostgreSQL', () => {
     }
   }
 
-  test('they agree on random texts where quotes and comments end, and how many statements there are', async () => {
+  test('they agree on the ends of quotes and comments in random texts, and on the number of statements', async () => {
     const random = seededRandom(7)
     const tally = { accepted: 0, unterminated: 0, several: 0 }
     for (let number = 0; number < 8000; number += 1) {

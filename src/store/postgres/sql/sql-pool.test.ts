@@ -76,7 +76,7 @@ suite('the connections for SQL from users', () => {
     assert.equal((await atWork()).running, wanted)
   }
 
-  test('D19: past its deadline a query, page or summary is a QueryError, and PostgreSQL stops it', async (t) => {
+  test('D19: a query, page or summary past its deadline is a QueryError, and PostgreSQL stops it', async (t) => {
     const pool = poolOf(t, { timeoutMs: 300 })
     const words = /^the query took longer than 0\.3 s and was stopped$/
     const told = (error: unknown): boolean => error instanceof QueryError && words.test(error.message)
@@ -87,7 +87,7 @@ suite('the connections for SQL from users', () => {
     assert.equal(String(await query(pool, 'SELECT 1 AS a')), '{"rows":[{"a":1}],"count":1}')
   })
 
-  test('D19: statements that PostgreSQL is long in planning or sending are stopped as well', async (t) => {
+  test('D19: statements that take PostgreSQL long to plan or to send are stopped as well', async (t) => {
     const pool = poolOf(t, { timeoutMs: 500 })
     const joined = Array.from({ length: 60 }, (_, index) => `records AS a${index}`).join(', ')
     for (const sql of [
@@ -101,7 +101,7 @@ suite('the connections for SQL from users', () => {
     await until(0)
   })
 
-  test('D19: one that PostgreSQL cannot stop is answered at its deadline, and has its turn for as long as it goes on', async (t) => {
+  test('D19: a statement that PostgreSQL cannot stop gets its response at the deadline, and uses its connection until it ends', async (t) => {
     const pool = poolOf(t, { timeoutMs: 200, maxWaitMs: 100 })
     const products = Array.from({ length: 15 }, () => 'x * x').join(' + ')
     const sql = `SELECT scale(${products}) FROM (SELECT repeat('9', 65000)::numeric AS x OFFSET 0) AS t`
@@ -114,7 +114,7 @@ suite('the connections for SQL from users', () => {
     assert.equal(String(await query(pool, 'SELECT 1 AS a')), '{"rows":[{"a":1}],"count":1}')
   })
 
-  test('a query that nobody waits for any more is stopped, one that waits leaves the queue', async (t) => {
+  test('an abandoned query is stopped, or removed from the queue', async (t) => {
     const pool = poolOf(t, { patienceMs: 0 })
     const running = Array.from({ length: 4 }, () => new AbortController())
     const first = running.map(({ signal }) =>
@@ -132,12 +132,12 @@ suite('the connections for SQL from users', () => {
     await until(0)
   })
 
-  test('a request that was given up before it began does not begin', async (t) => {
+  test('a request that was aborted before its start is not started', async (t) => {
     const pool = poolOf(t)
     await assert.rejects(query(pool, 'SELECT 1', AbortSignal.abort()), { name: 'AbortError' })
   })
 
-  test('queries run a few at a time, in the order in which they came', async (t) => {
+  test('a few queries run at a time, in the order of their arrival', async (t) => {
     const pool = poolOf(t)
     // To make a connection takes time.
     await Promise.all(Array.from({ length: 4 }, () => query(pool, 'SELECT 1')))
@@ -156,7 +156,7 @@ suite('the connections for SQL from users', () => {
     )
   })
 
-  test('D19: whoever has waited too long for a turn is told to come again', async (t) => {
+  test('D19: a query that waits too long for a connection is refused with a request to retry', async (t) => {
     const pool = poolOf(t, { maxWaitMs: 50 })
     const controller = new AbortController()
     const busy = Array.from({ length: 4 }, () =>
@@ -168,7 +168,7 @@ suite('the connections for SQL from users', () => {
     await Promise.all(busy)
   })
 
-  test('D19: an answer of more than 64 MiB is refused, and so is a row of more than 16', async (t) => {
+  test('D19: a result of more than 64 MiB is refused, and so is a row of more than 16', async (t) => {
     const pool = poolOf(t)
     const answer = { message: 'the answer is larger than 64 MiB: select less' }
     const row = { message: 'a row of the result is larger than 16 MiB: select less' }
@@ -187,7 +187,7 @@ suite('the connections for SQL from users', () => {
     assert.equal(bytes.rows[0]?.a.length, Math.ceil(4_000_000 / 3) * 4)
   })
 
-  test('a connection that was lost while nothing was asked of it is made anew', async (t) => {
+  test('an idle connection that was lost is replaced', async (t) => {
     const pool = poolOf(t)
     await query(pool, 'SELECT 1 AS a')
     await sheet.database.all(
@@ -196,7 +196,7 @@ suite('the connections for SQL from users', () => {
     assert.equal(String(await query(pool, 'SELECT 2 AS a')), '{"rows":[{"a":2}],"count":1}')
   })
 
-  test('a connection that breaks in the middle of a query is an error for the operator', async (t) => {
+  test('a connection that breaks in the middle of a query is an internal error', async (t) => {
     const pool = poolOf(t)
     const broken = assert.rejects(query(pool, ENDLESS), { type: 'RecordsError' })
     await until(1)
@@ -207,7 +207,7 @@ suite('the connections for SQL from users', () => {
     await query(pool, 'SELECT 1 AS a')
   })
 
-  test('a query whose client is gone is stopped by PostgreSQL itself', async () => {
+  test('a query whose client has disconnected is stopped by PostgreSQL itself', async () => {
     const connection = await SqlConnection.open(sheet.database, DEFAULT_QUERY_LIMITS)
     const role = await readerRole(sheet.database, sheet.database.location.schema)
     const work = (session: SqlSession): Promise<unknown> => session.rows(ENDLESS)
@@ -218,7 +218,7 @@ suite('the connections for SQL from users', () => {
     await until(0)
   })
 
-  test('closing ends what is under way and waits for no query', async () => {
+  test('closing ends queries under way and waits for none', async () => {
     const pool = new SqlPool({ database: sheet.database, limits: DEFAULT_QUERY_LIMITS })
     const closing = { message: 'the sheet is being closed' }
     const ended = [ENDLESS, ENDLESS, ENDLESS, ENDLESS, ENDLESS].map((sql) =>
@@ -231,7 +231,7 @@ suite('the connections for SQL from users', () => {
     assert.deepEqual(await atWork(), { running: 0, connections: 0 })
   })
 
-  test('a query keeps one processor of the database busy, and little memory for each step', async () => {
+  test('a query uses one processor of the database, and little memory for each step', async () => {
     const pool = new SqlPool({
       database: sheet.database,
       limits: { ...DEFAULT_QUERY_LIMITS, timeoutMs: 20_000 },

@@ -143,7 +143,7 @@ const PLANTED: Readonly<Record<string, readonly [statements: readonly string[], 
   ],
 }
 
-test('a store is refused that has something planted in its schema, and nothing of it is run', async (t) => {
+test('a store with unexpected objects in its schema is refused, and none of them is run', async (t) => {
   for (const [what, [statements, named]] of Object.entries(PLANTED)) {
     const path = makeStore(t)
     edit(path, ...statements)
@@ -155,7 +155,7 @@ test('a store is refused that has something planted in its schema, and nothing o
   }
 })
 
-test('what is no store is refused, and stays as it is', async (t) => {
+test('a file that is not a store is refused, and is unchanged', async (t) => {
   const path = makeStore(t)
   const cases: [what: string, make: () => void, message: RegExp][] = [
     [
@@ -177,7 +177,7 @@ test('what is no store is refused, and stays as it is', async (t) => {
   await assertRefused(path, /table \$sheet on \$sheet/, 'a table called $sheet')
 })
 
-test('a store whose own facts are none is refused', async (t) => {
+test('a store with invalid metadata is refused', async (t) => {
   const cases: [statement: string, message: RegExp][] = [
     ['UPDATE "$sheet" SET schema_version = 0', /schema_version/],
     ['UPDATE "$sheet" SET schema_version = -1', /schema_version/],
@@ -215,7 +215,7 @@ const ONCE_TAKEN: Readonly<Record<string, () => string>> = {
   'a control character': () => contractText(PROPERTIES) + 'description: {purpose: "a \u0007"}\n',
 }
 
-test('a store is opened whose contract is past limits that a later version has, and follows a smaller one', async (t) => {
+test('a store is opened whose contract exceeds limits of a later version, and accepts a smaller contract', async (t) => {
   for (const [what, text] of Object.entries(ONCE_TAKEN)) {
     assert.throws(() => parseContract(text()), /contract\.yaml/, what)
     const path = makeStore(t)
@@ -233,7 +233,7 @@ test('a store is opened whose contract is past limits that a later version has, 
   }
 })
 
-test('a store is opened that somebody had analysed', async (t) => {
+test('a store with statistics of ANALYZE is opened', async (t) => {
   const path = makeStore(t)
   edit(path, 'ANALYZE')
   const { db } = await openDatabase(path, { deadline: performance.now(), what: 'the store' })
@@ -241,13 +241,13 @@ test('a store is opened that somebody had analysed', async (t) => {
   db.close()
 })
 
-test('what is said of a store that is refused loses nobody what was written since', async (t) => {
+test('refusing a store loses no later write', async (t) => {
   const path = makeStore(t)
   edit(path, 'CREATE TABLE other (a)')
   await assertRefused(path, /keep the file: .*provenance\.jsonl/, 'another table')
 })
 
-test('damage is told as such', async (t) => {
+test('damage is reported as damage', async (t) => {
   for (const [what, offset] of [
     ['the page size', 16],
     ['the file format', 19],
@@ -262,7 +262,7 @@ test('damage is told as such', async (t) => {
   }
 })
 
-test('every store that this program makes, or has brought to another contract, is taken', async (t) => {
+test('every store that this program creates or migrates is accepted', async (t) => {
   const path = makeStore(t)
   checkSchema(path)
   const contracts = [

@@ -159,7 +159,7 @@ function shapeOf(db: DatabaseSync): object {
   )
 }
 
-test('the store of version 1 that these tests make is one', (t) => {
+test('the store of version 1 of these tests is valid', (t) => {
   const made = sql(version1, shapeOf)
   const first = new DatabaseSync(':memory:')
   t.after(() => first.close())
@@ -169,7 +169,7 @@ test('the store of version 1 that these tests make is one', (t) => {
   assert.deepEqual(tables, shapeOf(first))
 })
 
-test('a store of version 1 opens with everything in it, and runs work', async (t) => {
+test('a store of version 1 opens with all of its contents, and runs work', async (t) => {
   const directory = version1For(t)
   const log = readFileSync(storePaths(directory).log)
   const store = await openStore(directory)
@@ -216,7 +216,7 @@ test('a store of version 1 opens with everything in it, and runs work', async (t
   assert.equal((await store.run(run))?.materialized, 1)
 })
 
-test('a store that was brought to this version has the tables of a new one', async (t) => {
+test('a migrated store has the tables of a new one', async (t) => {
   const [old, fresh] = [version1For(t), directoryFor(t)]
   for (const directory of [old, fresh]) await closed(await openWriter(directory))
   assert.deepEqual(sql(old, shapeOf), sql(fresh, shapeOf))
@@ -242,7 +242,7 @@ test('a store of version 2 opens with its runs, and proposals can be made', asyn
   assert.deepEqual(await store.proposals.counts(), { waiting: 0, changes: 2 })
 })
 
-test('what is known of a log from before a store of version 1 is where it ended, import lines included', async (t) => {
+test('the log of a store of version 1 is known up to its end, import lines included', async (t) => {
   const line = (seq: number, more: object): string =>
     `${JSON.stringify({ seq, at: '2026-01-01T00:00:00.000Z', actor: 'human:old', ...more })}\n`
   const written = { source: 'write', record_id: 'a', values: { id: 'a' }, previous: { id: null } }
@@ -274,7 +274,7 @@ test('what is known of a log from before a store of version 1 is where it ended,
   }
 })
 
-test('a store of version 1 is brought to this version once, by whoever gets the lock first', async (t) => {
+test('a store of version 1 is migrated once, by the process that gets the lock first', async (t) => {
   const directory = version1For(t)
   const other = new DatabaseSync(storePaths(directory).database)
   t.after(() => other.close())
@@ -286,7 +286,7 @@ test('a store of version 1 is brought to this version once, by whoever gets the 
   for (const writer of await Promise.all(waiting)) await closed(writer)
 })
 
-test('a store of version 1 that another process keeps locked is a LockTimeoutError, and still one of version 1', async (t) => {
+test('a store of version 1 that another process keeps locked is a LockTimeoutError, and stays at version 1', async (t) => {
   const directory = version1For(t)
   const other = new DatabaseSync(storePaths(directory).database)
   t.after(() => other.close())
@@ -299,7 +299,7 @@ test('a store of version 1 that another process keeps locked is a LockTimeoutErr
   await closed(await waiting)
 })
 
-test('a step that fails halfway leaves the store as it was', async (t) => {
+test('a migration that fails halfway leaves the store unchanged', async (t) => {
   const directory = version1For(t)
   sql(directory, (db) => db.exec('CREATE TABLE "$derivation" (in_the_way)'))
   const before = sql(directory, shapeOf)
@@ -312,7 +312,7 @@ test('a step that fails halfway leaves the store as it was', async (t) => {
   await closed(await openWriter(directory))
 })
 
-test('to define again what is defined writes nothing', async (t) => {
+test('applying an equal definition writes nothing', async (t) => {
   const directory = directoryFor(t)
   const writer = await openWriter(directory)
   t.after(() => closed(writer))
@@ -327,7 +327,7 @@ test('to define again what is defined writes nothing', async (t) => {
   assert.notEqual(version(), known)
 })
 
-test('a store of version 3 whose contract had x-indexed before that meant anything gets its indexes', async (t) => {
+test('a store of version 3 with x-indexed, which had no meaning then, gets its indexes', async (t) => {
   const directory = directoryFor(t)
   const properties = [
     '{name: a, logicalType: string, x-indexed: true}',
@@ -393,7 +393,7 @@ test('D32: the blocked cells of a store of version 5 are found when its derivati
   assert.deepEqual((await store.status()).targets, targets)
 })
 
-test('a run of an earlier version that was asked for one target very often has it once', async (t) => {
+test('a run of an earlier version with a repeated target has it once', async (t) => {
   const directory = directoryFor(t)
   const before = await openStore(directory)
   const once = await before.startRun(newRun({ targets: ['label', 'label'] }))

@@ -79,7 +79,7 @@ test('D2: each kind of bad line stops the import, naming file, line and field', 
   refused(paths, /^records\.jsonl:1: not valid UTF-8/, 'a byte that is no UTF-8')
 })
 
-test('D2: the last line needs no line break, and a byte order mark does no harm', (t) => {
+test('D2: the last line needs no line break, and a byte order mark is ignored', (t) => {
   const paths = pathsFor(t)
   writeFileSync(paths.source, '\ufeff{"id":"a","name":"A"}\r\n\r\n{"id":"b","name":"B\u2028"}')
   createStore(paths, STORE)
@@ -95,7 +95,7 @@ test('D2: the last line needs no line break, and a byte order mark does no harm'
   )
 })
 
-test('D2: what is no line of a log is refused with its line, but for what a crash tore off', (t) => {
+test('D2: an invalid line of a log is refused with its line number, except one that a crash cut off', (t) => {
   const paths = pathsFor(t)
   const [one, two] = [1, 2].map((seq) => JSON.stringify({ seq, record_id: 'x', values: {}, previous: {} }))
   const cases: [text: string, line: number][] = [
@@ -124,7 +124,7 @@ test('D2: what is no line of a log is refused with its line, but for what a cras
   }
 })
 
-test('D2: what an earlier try left is no obstacle', (t) => {
+test('D2: remains of an earlier attempt are no obstacle', (t) => {
   const paths = pathsFor(t)
   writeFileSync(`${paths.database}-new`, 'half a store')
   writeFileSync(paths.source, '{"id":"a","name":"A"}\n')
@@ -132,7 +132,7 @@ test('D2: what an earlier try left is no obstacle', (t) => {
   assert.deepEqual(readdirSync(join(paths.database, '..')).toSorted(), ['records.jsonl', 'sheet.db'])
 })
 
-test('D2: a store that is being made has no file beside it that a crash could leave', (t) => {
+test('D2: a store that is being created has no other file that a crash could leave behind', (t) => {
   const paths = pathsFor(t)
   const db = Connection.forBuilding(paths.database)
   t.after(() => db.close())

@@ -56,7 +56,7 @@ async function linesParsed<T>(
   return { lines, result }
 }
 
-test('what is asked of a cell is found without reading its history, or that of other fields', async (t) => {
+test('a cell is found in the log without reading its history, or that of other fields', async (t) => {
   const sheet = await TestSheet.make(t, open, SETUP)
   const writeOften = async (field: string): Promise<void> => {
     for (let at = 0; at < MANY; at += 50) {
@@ -140,7 +140,7 @@ test('D34, D35: an entry is found by its seq as it is in the history, of every l
   assert.deepEqual(await values('other', 'a'), [])
 })
 
-test('a long log is looked through in parts, between which others have their turn', async (t) => {
+test('a long log is searched in parts, between which other requests are served', async (t) => {
   const common = { at: '2026-01-01T00:00:00.000Z', actor: 'human:old', source: 'write', record_id: 'r' }
   const lines = 3000
   const sheet = await TestSheet.make(t, open, {
@@ -166,7 +166,7 @@ test('a long log is looked through in parts, between which others have their tur
   assert.ok(turns >= lines / 500 - 1, `${turns} turns`)
 })
 
-test('the value of when a read began is found past a later line with the name of the field as a value', async (t) => {
+test('the value at the start of a read is found behind a later line that has the name of the field as a value', async (t) => {
   const sheet = await TestSheet.make(t, open, { properties: SETUP.properties })
   await sheet.write([{ id: 'r', a: 'first' }])
   const field = sheet.contract.fieldByName.get('a')

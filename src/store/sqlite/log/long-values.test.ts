@@ -68,7 +68,7 @@ async function made(t: TestContext, records: readonly JsonObject[] = []): Promis
   return TestSheet.make(t, open, { properties: PROPERTIES, records })
 }
 
-test('what the log says of long values is read by another thread', async (t) => {
+test('long values in the log are read by another thread', async (t) => {
   const sheet = await made(t)
   const [first = '', second = '', third = ''] = TEXTS
   const [list = null, otherList = null, thirdList = null] = LISTS
@@ -107,7 +107,7 @@ test('what the log says of long values is read by another thread', async (t) => 
   assert.ok(longest() < LONG_BYTES, `${longest()} characters at once`)
 })
 
-test('an earlier state with long values is read by another thread, to the byte as a plain read', async (t) => {
+test('an earlier state with long values is read by another thread, equal byte for byte to a plain read', async (t) => {
   const sheet = await made(t)
   const states: Buffer[] = []
   const fields = ['id', 'name', 'text', 'list']

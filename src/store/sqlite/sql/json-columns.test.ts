@@ -63,7 +63,7 @@ for (const [type, stored, expected] of VALUES) {
   })
 }
 
-test('D12: the JSON of a record has its fields in the order asked for', () => {
+test('D12: the JSON of a record has its fields in the requested order', () => {
   const fields = [
     field('id', 'string'),
     field('n', 'integer'),
@@ -79,7 +79,7 @@ test('D12: the JSON of a record has its fields in the order asked for', () => {
   database.remove()
 })
 
-test('D5: fields called like SQL keywords are read like any other', () => {
+test('D5: fields named like SQL keywords are ordinary fields', () => {
   const fields = ['id', 'select', 'from', 'order', 'group', 'null', 'json', 'rowid', '_'].map((name) =>
     field(name, 'string'),
   )

@@ -99,7 +99,7 @@ suite('a filtered page', () => {
   ]
 
   for (const [filter, expected] of FILTERS) {
-    test(`D16: the filter ${JSON.stringify(filter)} lets the right records through, page by page`, () => {
+    test(`D16: the filter ${JSON.stringify(filter)} matches the right records, page by page`, () => {
       const all = Array.from({ length: COUNT }, (_, index) => index + 1).filter(expected)
       assert.deepEqual(numbers(filter), all)
       for (const limit of [1, 7]) {
@@ -126,13 +126,13 @@ suite('a filtered page', () => {
     }
   })
 
-  test('D12: a page has the fields asked for, in that order and typed', () => {
+  test('D12: a page has the requested fields, in that order and typed', () => {
     const { records, next } = page('n = 3', { fields: ['id', 'done', 'tags'] })
     assert.deepEqual(records, [{ id: 'r003', done: true, tags: [0, 't3'] }])
     assert.equal(next, null)
   })
 
-  test('D16: a page stops at its last record and looks at no later ones', () => {
+  test('D16: a page stops at its last record and reads no later ones', () => {
     // Evaluated for the last record, these overflow.
     const trap = 'abs(CASE WHEN n = 40 THEN -9223372036854775808 ELSE n END) > 0'
     assert.deepEqual(numbers(trap, { limit: 3 }), [1, 2, 3])
@@ -148,7 +148,7 @@ suite('a filtered page', () => {
     )
   })
 
-  test('D16: a refused filter says what is wrong with it', () => {
+  test('D16: a refused filter has a message with the error', () => {
     const refusals: readonly (readonly [string, RegExp])[] = [
       ['foo = 1', /no such column: foo/],
       ['n = 1) OR (1 = 1', /near "\)": syntax error/],
@@ -167,7 +167,7 @@ suite('a filtered page', () => {
     }
   })
 
-  test('D16: a filter sees the columns of a field added meanwhile', () => {
+  test('D16: a filter sees the columns of a new field', () => {
     sheet.writer.exec('ALTER TABLE "$data" ADD COLUMN late TEXT; DROP VIEW records')
     sheet.writer.exec('CREATE VIEW records AS SELECT id, n, done, tags, late FROM "$data"')
     const answer = new SqlAnswer(() => undefined)

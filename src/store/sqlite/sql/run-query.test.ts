@@ -73,7 +73,7 @@ suite('a query', () => {
     assert.equal(text('SELECT id FROM records WHERE 0'), '{"rows":[],"count":0}')
   })
 
-  test('the columns are named where that is asked for, in their order and whether or not there are rows', () => {
+  test('the columns are named if requested, in their order, with or without rows', () => {
     const named = (sql: string, maxRows = 100): unknown => {
       const chunks: Uint8Array[] = []
       const answer = new SqlAnswer((chunk) => chunks.push(Buffer.from(chunk)))
@@ -152,13 +152,13 @@ suite('a query', () => {
     ])
   })
 
-  test('D18: a result column that is no field comes as SQLite made it', () => {
+  test('D18: a result column that is not a field has the type of SQLite', () => {
     assert.deepEqual(rows("SELECT max(done) AS m, tags || '' AS t, done = 1 AS e FROM records WHERE n = 1"), [
       { m: 1, t: '["x","y"]', e: 1 },
     ])
   })
 
-  test('D18: where a compound SELECT brings what the field cannot hold, it is written as what it is', () => {
+  test('D18: a value of a compound SELECT that its field cannot hold is written with its own type', () => {
     assert.deepEqual(
       rows(
         "SELECT done, tags FROM records WHERE n = 1 UNION ALL SELECT 5, 'not json' UNION ALL SELECT 'x', 2",
@@ -229,7 +229,7 @@ suite('a query', () => {
     assert.deepEqual(rows('SELECT 1 AS a, 2 AS A'), [{ a: 1, A: 2 }])
   })
 
-  test("D18: SQLite's message says what is wrong with the statement", () => {
+  test('D18: the message of SQLite describes the error of the statement', () => {
     refused('SELECT foo FROM records', /^no such column: foo$/)
     refused('SELECT id FROM other', /^no such table: other; the only table is "records"$/)
     refused('SELEKT 1', /^only SELECT statements can be run, not SELEKT$/)
@@ -242,7 +242,7 @@ suite('a query', () => {
     )
   })
 
-  test('D18: a table that somebody has put into the database is as if it were not there, and so are its columns', () => {
+  test('D18: a table that was added to the database is invisible, and so are its columns', () => {
     for (const name of ['secrets', 'nosuch']) {
       if (name === 'secrets') {
         sheet.writer.exec('CREATE TABLE Secrets (word TEXT); CREATE VIEW peek AS SELECT word FROM Secrets')
@@ -275,7 +275,7 @@ suite('a query', () => {
     assert.deepEqual(rows('WITH secrets AS (SELECT 1) SELECT count(*) AS c FROM secrets'), [{ c: 1 }])
   })
 
-  test('D18: a message repeats a bounded piece of the statement', () => {
+  test('D18: a message repeats a bounded part of the statement', () => {
     assert.throws(
       () => text(`SELECT ${'x'.repeat(100_000)} FROM records`),
       (error) => error instanceof QueryError && error.message.length < 600,
@@ -299,7 +299,7 @@ suite('a query', () => {
     )
   })
 
-  test('D19: an answer stops at the row cap and says so, but only when there is more', () => {
+  test('D19: a result is cut at the row limit and marked as truncated, but only if there is more', () => {
     const numbers = 'WITH RECURSIVE t(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM t) SELECT x FROM t'
     assert.equal(text(numbers, [], 2), '{"rows":[{"x":1},{"x":2}],"count":2,"truncated":true}')
     assert.equal(text('SELECT n FROM records', [], 3), '{"rows":[{"n":1},{"n":2},{"n":null}],"count":3}')
@@ -309,13 +309,13 @@ suite('a query', () => {
     )
   })
 
-  test('D19: an answer of more than 64 MiB is refused', () => {
+  test('D19: a result of more than 64 MiB is refused', () => {
     const many = `WITH RECURSIVE t(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM t LIMIT 70)
       SELECT printf('%1000000c', 'x') AS a FROM t`
     refused(many, /larger than 64 MiB: select less/)
   })
 
-  test('an answer that comes in many pieces is whole', () => {
+  test('a result in many chunks is complete', () => {
     const sql = `WITH RECURSIVE t(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM t LIMIT 3)
       SELECT x, replace(printf('%100000c', 'a'), 'a', 'é😀') || printf('%100000c', 'b') AS text FROM t`
     const answers = rows(sql) as readonly { readonly x: number; readonly text: string }[]
@@ -326,7 +326,7 @@ suite('a query', () => {
     assert.ok(answers.every((row) => row.text.trim().startsWith('é😀') && row.text.endsWith('b')))
   })
 
-  test('D3: fields that another process has just added are no reason to refuse, they come as SQLite has them', () => {
+  test('D3: new fields of another process are not refused, but have the types of SQLite', () => {
     const answer: string[] = []
     const pieces = new SqlAnswer((chunk) => answer.push(Buffer.from(chunk).toString()))
     const sql = "SELECT id, done FROM records WHERE id = 'a'"
@@ -335,7 +335,7 @@ suite('a query', () => {
     assert.equal(answer.join(''), '{"rows":[{"id":"a","done":1}],"count":1}')
   })
 
-  test('a refused query leaves nothing behind that the next one would see', () => {
+  test('a refused query leaves no state for the next one', () => {
     refused('SELECT * FROM sqlite_master', /sqlite_master/)
     refused("SELECT json('{') FROM records", /malformed JSON/)
     sheet.writer.exec(`UPDATE "$data" SET n = 10 WHERE id = 'a'`)

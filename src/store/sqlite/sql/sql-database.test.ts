@@ -4,7 +4,7 @@ import { createSheetDatabase, field, type SheetDatabase } from '../../../../test
 import { SqlDatabase } from './sql-database.ts'
 import { ENGINE_LIMITS } from './sql-limits.ts'
 
-suite('the database as a query process has it', () => {
+suite('the database of a query process', () => {
   let sheet: SheetDatabase
   let database: SqlDatabase
 
@@ -40,12 +40,12 @@ suite('the database as a query process has it', () => {
   for (const [limit, [sql, words]] of Object.entries(BITES)) {
     // Nothing that a reader can run has triggers.
     if (sql === '') continue
-    test(`D19: the engine's limit ${limit} bites`, () => {
+    test(`D19: the engine's limit ${limit} is enforced`, () => {
       assert.throws(() => database.prepare(sql).get(), words)
     })
   }
 
-  test('D19: a value just within the limit on length is made', () => {
+  test('D19: a value just within the limit on length is returned', () => {
     const row = database
       .prepare(`SELECT length(printf('%.*c', ${ENGINE_LIMITS.length - 1000}, 'x')) AS n`)
       .get()
@@ -75,7 +75,7 @@ suite('the database as a query process has it', () => {
     assert.throws(() => database.prepare('SELECT "x"'), /no such column/)
   })
 
-  test('a snapshot sees one state of the database, with the schema as it is then', () => {
+  test('a snapshot sees one state of the database, with the schema of that time', () => {
     const read = () =>
       database.snapshot(() => {
         const first = database.prepare('SELECT * FROM records').get()

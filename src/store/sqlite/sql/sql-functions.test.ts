@@ -15,7 +15,7 @@ const REFUSED = [
   'geopoly_json geopoly_overlap geopoly_regular geopoly_svg geopoly_within geopoly_xform',
 ]
 
-test('D18: every function of SQLite is known to be allowed or refused', () => {
+test('D18: every function of SQLite is listed as allowed or refused', () => {
   const database = new DatabaseSync(':memory:')
   const functions = database.prepare('SELECT DISTINCT name FROM pragma_function_list ORDER BY name').all()
   const known = new Set([...ALLOWED_FUNCTIONS, ...REFUSED.join(' ').split(' ')])

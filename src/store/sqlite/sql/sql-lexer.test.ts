@@ -68,13 +68,13 @@ for (const [text, expected] of TOKENS) {
   })
 }
 
-test('the scan tells the first word, behind white space and comments', () => {
+test('the scan returns the first word, after white space and comments', () => {
   assert.equal(scanSql('/* x */ -- y\n \uFEFF seLect 1').first, 'SELECT')
   assert.equal(scanSql('-- nothing').first, '')
   assert.equal(scanSql('(SELECT 1)').first, '(')
 })
 
-test('the scan tells a trailing semicolon from one with something after it', () => {
+test('the scan distinguishes a trailing semicolon from one with something after it', () => {
   assert.equal(scanSql("SELECT ';'").semicolon, 'none')
   assert.equal(scanSql('SELECT 1; -- done\n').semicolon, 'trailing')
   assert.equal(scanSql('SELECT 1; -- done\n').statement, 'SELECT 1')
@@ -88,7 +88,7 @@ test('the scan counts placeholders outside quotes and comments only', () => {
   assert.equal(scan.otherPlaceholder, '?2')
 })
 
-test('the scan tells when a comment would swallow what is put after the text', () => {
+test('the scan detects a comment that would extend beyond the text', () => {
   for (const text of ['1 --', '1 -- x', '1 /*', '1 /* x', '1 /*/', '1 /* x *']) {
     assert.equal(scanSql(text).endsInComment, true, text)
   }
@@ -97,7 +97,7 @@ test('the scan tells when a comment would swallow what is put after the text', (
   }
 })
 
-test('the scan collects names in every way that SQLite lets them be written', () => {
+test('the scan collects names in every spelling that SQLite allows', () => {
   const { names } = scanSql('a."B""x", [C], `d`, \'E\', "$Data"')
   assert.deepEqual([...names], ['a', 'b"x', 'c', 'd', 'e', '$data'])
 })
@@ -131,7 +131,7 @@ function countParameters(database: DatabaseSync, sql: string): number {
   }
 }
 
-test('the scan agrees with SQLite on where the statement ends and how many placeholders it has', () => {
+test('the scan agrees with SQLite on the end of the statement and the number of its placeholders', () => {
   const database = new DatabaseSync(':memory:')
   let compiled = 0
   for (const text of randomStatements(20_000)) {

@@ -56,11 +56,11 @@ suite('the pool of query processes', () => {
     return pool
   }
 
-  test('D19: the limits are 5 s, 10000 rows and 384 MiB unless told otherwise', () => {
+  test('D19: the default limits are 5 s, 10000 rows and 384 MiB', () => {
     assert.deepEqual(DEFAULT_QUERY_LIMITS, { timeoutMs: 5000, maxRows: 10_000, maxMemoryBytes: 384 * MIB })
   })
 
-  test('D18: queries and pages are answered, many at a time', async () => {
+  test('D18: queries and pages run concurrently', async () => {
     const pool = common
     const answers = await Promise.all(
       Array.from({ length: 50 }, (_, index) =>
@@ -104,7 +104,7 @@ suite('the pool of query processes', () => {
     assert.ok(longest < MIB / 8, `${longest} characters at once`)
   })
 
-  test('D17: a query sees what was written just before it', async () => {
+  test('D17: a query sees preceding writes', async () => {
     const pool = common
     for (let n = 100; n < 110; n += 1) {
       sheet.writer.exec(`UPDATE "$data" SET n = ${n} WHERE id = 'r20'`)
@@ -133,7 +133,7 @@ suite('the pool of query processes', () => {
     other.remove()
   })
 
-  test('D19: a capped answer says that it is truncated', async () => {
+  test('D19: a result at the row limit is marked as truncated', async () => {
     const answer = await open({ maxRows: 2 }).query({
       sql: 'SELECT n FROM records',
       params: [],
@@ -142,7 +142,7 @@ suite('the pool of query processes', () => {
     assert.equal(String(answer), '{"rows":[{"n":1},{"n":2}],"count":2,"truncated":true}')
   })
 
-  test('D19: a large answer arrives whole', async () => {
+  test('D19: a large result arrives completely', async () => {
     const sql = `WITH RECURSIVE t(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM t LIMIT 12)
       SELECT x, printf('%1000000c', 'é') AS text FROM t`
     const { rows, count } = JSON.parse(
@@ -159,7 +159,7 @@ suite('the pool of query processes', () => {
     assert.ok(rows.every(({ text }) => text.length === 1_000_000 && text.endsWith(' é')))
   })
 
-  test('D19: a query past its deadline is stopped, and the next ones are answered', async () => {
+  test('D19: a query past its deadline is stopped, and the next ones run', async () => {
     const pool = open({ timeoutMs: 300 })
     const runaways = [1, 2].map(() => pool.query({ sql: ENDLESS, params: [], allFields: FIELDS }))
     const filter = pool.page({
@@ -181,7 +181,7 @@ suite('the pool of query processes', () => {
     )
   })
 
-  test('a query whose signal aborts is stopped, or leaves the queue, and the others go on', async () => {
+  test('a query whose signal aborts is stopped or removed from the queue, and the others continue', async () => {
     const pool = open()
     const controllers = Array.from({ length: 4 }, () => new AbortController())
     const [stopped, kept, queued] = controllers
@@ -204,7 +204,7 @@ suite('the pool of query processes', () => {
     )
   })
 
-  test('a query that is as good as done costs no process when nobody waits for it any more', async () => {
+  test('an abandoned query that is almost done does not cost its process', async () => {
     const others = new Set(children())
     const pool = open({}, { patienceMs: 30_000 })
     const one = { sql: 'SELECT 1 AS a', params: [], allFields: FIELDS }
@@ -221,7 +221,7 @@ suite('the pool of query processes', () => {
     assert.ok(children().includes(pid))
   })
 
-  test('D19: a query that waits behind runaways has its whole time once it runs', async () => {
+  test('D19: a query that waits behind runaways has its full time once it runs', async () => {
     const pool = open({ timeoutMs: 1000 })
     const runaways = [
       pool.query({ sql: ENDLESS, params: [], allFields: FIELDS }),
@@ -235,7 +235,7 @@ suite('the pool of query processes', () => {
     )
   })
 
-  test('D19: a query that takes too much memory is stopped, and the next one is answered', async () => {
+  test('D19: a query that takes too much memory is stopped, and the next one runs', async () => {
     const pool = open({ maxMemoryBytes: 160 * MIB })
     const message = 'the query used more than 160 MiB of memory and was stopped'
     await assert.rejects(
@@ -258,7 +258,7 @@ suite('the pool of query processes', () => {
   })
 
   test(
-    'D19: a process that holds on to much memory takes no further query',
+    'D19: a process that keeps much memory runs no further query',
     { skip: !existsSync(CHILDREN) },
     async () => {
       const request = { kind: 'query', sql: 'SELECT 1 AS a', params: [], allFields: FIELDS } as const
@@ -296,7 +296,7 @@ suite('the pool of query processes', () => {
     )
   })
 
-  test('D19: what waits is bounded in size too, since params can be as long as a body', async () => {
+  test('D19: the queue is bounded in bytes too, since params can be as long as a body', async () => {
     const pool = open()
     const long = 'x'.repeat(20 * MIB)
     const settled = await Promise.allSettled(
@@ -316,7 +316,7 @@ suite('the pool of query processes', () => {
     )
   })
 
-  test('D19: SQL or params beyond what SQLite takes do not wait at all', async () => {
+  test('D19: SQL or params beyond the limits of SQLite do not wait at all', async () => {
     const pool = open()
     const runaways = [1, 2, 3].map(() => pool.query({ sql: ENDLESS, params: [], allFields: FIELDS }))
     const settled = Promise.allSettled(runaways)
@@ -352,7 +352,7 @@ suite('the pool of query processes', () => {
     },
   )
 
-  test('D18: a query process gives nothing away of its surroundings', async () => {
+  test('D18: a query process reveals nothing of its environment', async () => {
     process.env['TZ'] = 'Pacific/Kiritimati'
     const sql = "SELECT datetime(0, 'unixepoch', 'localtime') AS t"
     assert.equal(
@@ -363,7 +363,7 @@ suite('the pool of query processes', () => {
   })
 
   test(
-    'D18: a query process has none of the environment and a low priority',
+    'D18: a query process has no environment variables and a low priority',
     { skip: !existsSync(CHILDREN) },
     async () => {
       const others = new Set(children())
@@ -398,7 +398,7 @@ suite('the pool of query processes', () => {
     },
   )
 
-  test('signals to the process group leave a query process alone', async (t) => {
+  test('signals to the process group do not affect a query process', async (t) => {
     const child = new SqlProcess(sheet.path, DEFAULT_QUERY_LIMITS)
     t.after(() => child.kill())
     await child.ready
@@ -407,7 +407,7 @@ suite('the pool of query processes', () => {
     assert.equal(String(json), '{"rows":[{"a":1}],"count":1}')
   })
 
-  test('without its database a query fails as a fault of the record store, not of the statement', async () => {
+  test('without its database a query fails with an error of the store, not of the statement', async () => {
     const pool = open({}, { path: `${sheet.path}-missing` })
     for (let round = 0; round < 2; round += 1) {
       await assert.rejects(
@@ -417,7 +417,7 @@ suite('the pool of query processes', () => {
     }
   })
 
-  test('a query on a damaged database fails as a fault of the record store', async () => {
+  test('a query on a damaged database fails with an error of the store', async () => {
     const other = createSheetDatabase(FIELDS)
     for (let n = 0; n < 1000; n += 1) other.insert(`r${n}`, n, 0)
     other.writer.exec('PRAGMA wal_checkpoint(TRUNCATE)')
@@ -435,7 +435,7 @@ suite('the pool of query processes', () => {
     other.remove()
   })
 
-  test('closing ends what runs and what waits, and refuses what comes', async () => {
+  test('closing ends running and waiting queries, and refuses new ones', async () => {
     const pool = open()
     const settled = Promise.allSettled(
       [1, 2, 3].map(() => pool.query({ sql: ENDLESS, params: [], allFields: FIELDS })),
@@ -449,7 +449,7 @@ suite('the pool of query processes', () => {
     await pool.close()
   })
 
-  test('D19: a query process ends when its parent is killed in the midst of a query', async () => {
+  test('D19: a query process ends when its parent is killed during a query', async () => {
     // Its parent passes its own standard error on to it: that closes only when both are gone.
     const options = { path: sheet.path, maxRows: 1, maxMemoryBytes: 1024 * MIB }
     const request = { kind: 'query', sql: `${ENDLESS} LIMIT 1`, params: [], allFields: [] }

@@ -96,7 +96,7 @@ const ATTACKS: readonly (readonly [string, SqlRequest])[] = [
 ]
 
 // Two at a time, as the pool has it.
-suite('SQL that would take all there is', { concurrency: 2 }, () => {
+suite('SQL that would use all resources', { concurrency: 2 }, () => {
   let sheet: SheetDatabase
   /** Started ahead, as the pool does. */
   const idle: SqlProcess[] = []
@@ -132,7 +132,7 @@ suite('SQL that would take all there is', { concurrency: 2 }, () => {
   }
 
   for (const [name, request] of ATTACKS) {
-    test(`D19: ${name} is a QueryError, and memory stays capped`, { timeout: HANG_MS }, (t) =>
+    test(`D19: ${name} is a QueryError, and memory stays bounded`, { timeout: HANG_MS }, (t) =>
       withstands(t, request),
     )
   }

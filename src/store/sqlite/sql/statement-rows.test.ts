@@ -4,7 +4,7 @@ import { suite, test } from 'node:test'
 import { rowsOf } from './statement-rows.ts'
 
 suite('the rows of a statement', () => {
-  test('come as arrays, with the parameters bound, and end where whoever takes them ends', () => {
+  test('are arrays, with the parameters bound, and end where their reader stops', () => {
     const database = new DatabaseSync(':memory:')
     assert.deepEqual([...rowsOf(database.prepare('SELECT ?, 2 UNION ALL SELECT 3, 4'), ['a'])], [['a', 2], [3, 4]]) // prettier-ignore
     const statement = database.prepare('SELECT 1 UNION ALL SELECT 2')
@@ -17,7 +17,7 @@ suite('the rows of a statement', () => {
     database.close()
   })
 
-  test('of a statement that fails leave nothing that would turn up in the message of another', () => {
+  test('of a failing statement leave nothing that would appear in the message of another', () => {
     const database = new DatabaseSync(':memory:')
     // Long, so that making the message collects what the failed ones have left.
     const long = 'x'.repeat(900_000)

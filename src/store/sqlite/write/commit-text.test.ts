@@ -35,7 +35,7 @@ function read(commit: Pick<CellCommit, 'cells' | 'cache' | 'responses'>): Read {
   }
 }
 
-test('a commit comes out of its text as it went in, whatever its texts hold', () => {
+test('a commit is read from its text as it was written, whatever its texts contain', () => {
   const cells = [
     cell(1, 'a', { kind: 'unchanged' }),
     cell(2, 'b', {
@@ -58,11 +58,11 @@ test('a commit comes out of its text as it went in, whatever its texts hold', ()
   assert.deepEqual(read({ cells, cache, responses }), { cells, cache, responses })
 })
 
-test('a commit of nothing comes out of its text as one of nothing', () => {
+test('an empty commit is read from its text as empty', () => {
   assert.deepEqual(read({ cells: [], cache: [] }), { cells: [], cache: [], responses: [] })
 })
 
-test('cells of one target with two definitions keep each its own', () => {
+test('cells of one target with two definitions keep their own', () => {
   const one = cell(1, 'a', { kind: 'unchanged' })
   const cells = [one, { ...one, key: 2, sha256: 'other' }, { ...one, key: 3 }]
   assert.deepEqual(read({ cells, cache: [] }).cells, cells)

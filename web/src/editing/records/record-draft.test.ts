@@ -7,7 +7,7 @@ const ID = testField({ name: 'id', type: 'string', primaryKey: true, required: t
 const AREA = testField({ name: 'area', type: 'number' })
 const TAGS = testField({ name: 'tags', type: 'array', itemType: 'string', required: true })
 
-test('arrays have an item on each line', () => {
+test('arrays have one item on each line', () => {
   assert.deepEqual(parseDraft(TAGS, ' a \n\nb, c\n'), { value: ['a', 'b, c'] })
   assert.deepEqual(parseDraft(testField({ name: 'n', type: 'array', itemType: 'integer' }), '1\n2'), {
     value: [1, 2],
@@ -17,7 +17,7 @@ test('arrays have an item on each line', () => {
   assert.deepEqual(parseDraft(testField({ name: 'j', type: 'array' }), '[{"a": 1}]'), { value: [{ a: 1 }] })
 })
 
-test('a record is made of what was typed, or all that is wrong is told', () => {
+test('a record is made of the typed values, or all errors are reported', () => {
   assert.deepEqual(parseDrafts([ID, AREA, TAGS], { id: 'x', tags: 'a' }), {
     record: { id: 'x', tags: ['a'] },
   })
@@ -26,7 +26,7 @@ test('a record is made of what was typed, or all that is wrong is told', () => {
   })
 })
 
-test('the id comes first, and what may not be written is not asked for', () => {
+test('the id comes first, and fields that may not be written are left out', () => {
   const derived = testField({
     name: 'd',
     type: 'string',

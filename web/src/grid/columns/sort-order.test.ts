@@ -12,7 +12,7 @@ test('a sort of the address bar is read and written the same', () => {
   assert.equal(formatSort(parseSort(null)), null)
 })
 
-test('a click goes from ascending to descending to none', () => {
+test('a click cycles from ascending to descending to none', () => {
   let terms: readonly SortTerm[] = parseSort('name')
   const seen = []
   for (let click = 0; click < 4; click += 1) {
@@ -22,7 +22,7 @@ test('a click goes from ascending to descending to none', () => {
   assert.deepEqual(seen, ['area', '-area', null, 'area'])
 })
 
-test('a click with shift leaves the other fields and their places', () => {
+test('a click with shift keeps the other fields and their order', () => {
   let terms: readonly SortTerm[] = parseSort('name,area')
   const seen = []
   for (let click = 0; click < 3; click += 1) {

@@ -16,7 +16,7 @@ test('columns follow one another', () => {
   assert.equal(layout.indexByName.get('f9'), 10)
 })
 
-test('only columns near what is in sight are drawn', () => {
+test('only columns near the visible ones are drawn', () => {
   const { first, end } = columnWindow(layout, 5000, 1000)
   assert.ok(end - first < 20, `${end - first} columns`)
   assert.ok((layout.others[first]?.left ?? 0) <= 5150)
@@ -25,7 +25,7 @@ test('only columns near what is in sight are drawn', () => {
   assert.equal(columnWindow(layout, layout.width - 1000, 1000).end, 200)
 })
 
-test('most steps of a sideways scroll draw no other columns', () => {
+test('most steps of a sideways scroll draw no further columns', () => {
   const windows = Array.from({ length: 240 }, (_, step) => columnWindow(layout, 4000 + step * 10, 1000))
   const changes = windows.filter(
     ({ first, end }, step) =>
@@ -34,14 +34,14 @@ test('most steps of a sideways scroll draw no other columns', () => {
   assert.ok(changes.length > 5 && changes.length < 25, `${changes.length} changes`)
 })
 
-test('what is pressed is what is seen', () => {
+test('the column under the pointer is the visible one', () => {
   assert.equal(columnAt(layout, 60, 700)?.field.name, 'id')
   assert.equal(columnAt(layout, 151, 0)?.field.name, 'f0')
   assert.equal(columnAt(layout, 151, 100)?.field.name, 'f1')
   assert.equal(columnAt(layout, 99_999, 0)?.field.name, 'f199')
 })
 
-test('a column comes into sight beside the pinned ones', () => {
+test('a column is scrolled into view beside the pinned ones', () => {
   const [, second] = layout.others
   assert.ok(second)
   assert.equal(scrollLeftToShow(layout, second, 700, 1000), 100)
@@ -51,7 +51,7 @@ test('a column comes into sight beside the pinned ones', () => {
   assert.equal(scrollLeftToShow(layout, far, 0, 1000), far.left + 100 - 1000)
 })
 
-test('where there is little room, pinned columns scroll with the rest', () => {
+test('in a narrow window, pinned columns scroll with the rest', () => {
   const narrow = layOutColumns(
     { pinned: [field('id'), field('name')], others: [field('x')] },
     () => 120,

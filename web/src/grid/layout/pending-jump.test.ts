@@ -10,8 +10,8 @@ function begin(t: TestContext): { readonly hold: PendingJump; readonly arrived: 
   return { hold: new PendingJump((offset) => arrived.push(offset)), arrived }
 }
 
-suite('what is held after a jump', () => {
-  test('goes on as soon as the rows are there', (t) => {
+suite('the rows held during a jump', () => {
+  test('change as soon as the new rows are loaded', (t) => {
     const { hold, arrived } = begin(t)
     hold.jump(500)
     assert.equal(hold.goal, 500)
@@ -24,7 +24,7 @@ suite('what is held after a jump', () => {
     assert.deepEqual(arrived, [500])
   })
 
-  test('goes on without them when they do not come', (t) => {
+  test('change without them if they are not loaded in time', (t) => {
     const { hold, arrived } = begin(t)
     hold.jump(500)
     hold.jump(900)
@@ -33,7 +33,7 @@ suite('what is held after a jump', () => {
     assert.equal(hold.goal, null)
   })
 
-  test('shows the places that a drag passes as their rows come, and then the last', (t) => {
+  test('follow a drag as rows are loaded, and end at the last position', (t) => {
     const { hold, arrived } = begin(t)
     for (const place of [100, 200, 300, 400]) hold.jump(place)
     hold.look((offset) => offset <= 200)
@@ -44,7 +44,7 @@ suite('what is held after a jump', () => {
     assert.equal(hold.goal, null)
   })
 
-  test('is dropped by whoever goes elsewhere', (t) => {
+  test('are dropped when the user scrolls elsewhere', (t) => {
     const { hold, arrived } = begin(t)
     hold.jump(500)
     hold.drop()
@@ -53,7 +53,7 @@ suite('what is held after a jump', () => {
     assert.deepEqual(arrived, [])
   })
 
-  test('forgets places of long ago, and never the last', (t) => {
+  test('forget old positions, but never the last', (t) => {
     const { hold, arrived } = begin(t)
     for (let place = 1; place <= 1000; place += 1) hold.jump(place)
     hold.look((offset) => offset < 500)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { pagesAhead, pagesOf, visibleRows, rowWindow } from './row-window.ts'
 
-test('the window covers what is in sight at every offset', () => {
+test('the window covers the visible rows at every offset', () => {
   for (let offset = 0; offset < 34 * 400; offset += 7) {
     const { first, end } = rowWindow(offset, 600, 34, 1_000_000)
     assert.ok(first * 34 <= offset && end * 34 >= offset + 600, `at ${offset}`)
@@ -27,13 +27,13 @@ test('an offset beyond the rows draws none', () => {
   assert.deepEqual(pagesOf({ first, end }, 100), [])
 })
 
-test('rows that are in sight in part are in sight', () => {
+test('rows that are partly visible are visible', () => {
   assert.deepEqual(visibleRows(0, 68, 34, 100), { first: 0, end: 2 })
   assert.deepEqual(visibleRows(1, 68, 34, 100), { first: 0, end: 3 })
   assert.deepEqual(visibleRows(34 * 99, 68, 34, 100), { first: 99, end: 100 })
 })
 
-test('pages of a window, and those ahead of it', () => {
+test('pages of a window, and those to prefetch', () => {
   assert.deepEqual(pagesOf({ first: 96, end: 124 }, 100), [0, 1])
   assert.deepEqual(pagesOf({ first: 96, end: 100 }, 100), [0])
   assert.deepEqual(pagesAhead([0, 1], 'down', 10_000, 100), [2, 3])

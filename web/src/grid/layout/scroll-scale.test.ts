@@ -38,7 +38,7 @@ test('rows that all fit do not scroll', () => {
   assert.equal(toOffset(shape, 50), 0)
 })
 
-test('what is in sight already does not move the view', () => {
+test('a visible row does not move the view', () => {
   assert.equal(offsetToShow(few, 340, 400, ROW), 340)
   assert.equal(offsetToShow(few, 340, 306, ROW), 306)
   assert.equal(offsetToShow(few, 340, 1000, ROW), 1000 + ROW - 600)

@@ -4,7 +4,7 @@ import { HEAD_ROW, isSingle, moveTo, nextInReadingOrder, rangeOf, selectPlace } 
 
 const extent = { rows: 10, columns: 4 }
 
-test('the selection stays within the cells and their heads', () => {
+test('the selection stays within the cells and their headers', () => {
   const start = selectPlace({ row: 0, column: 0 })
   assert.deepEqual(moveTo(start, { row: -5, column: -1 }, false, extent).focus, { row: HEAD_ROW, column: 0 })
   assert.deepEqual(moveTo(start, { row: 99, column: 99 }, false, extent).focus, { row: 9, column: 3 })
@@ -16,14 +16,14 @@ test('a range keeps the cell where it began', () => {
   assert.equal(isSingle(range), false)
 })
 
-test('a range never has heads in it', () => {
+test('a range never contains headers', () => {
   const up = moveTo(selectPlace({ row: 0, column: 2 }), { row: -1, column: 2 }, true, extent)
   assert.equal(up.focus.row, 0)
   const down = moveTo(selectPlace({ row: HEAD_ROW, column: 2 }), { row: 0, column: 2 }, true, extent)
   assert.equal(isSingle(down), true)
 })
 
-test('in reading order it goes on in the next row, and ends', () => {
+test('in reading order it continues in the next row, and ends', () => {
   assert.deepEqual(nextInReadingOrder(selectPlace({ row: 1, column: 3 }), false, extent)?.focus, {
     row: 2,
     column: 0,

@@ -26,7 +26,7 @@ test('arrows, Home, End and pages move', () => {
   assert.deepEqual(to('PageUp'), [0, 2])
 })
 
-test('from the first row the heads are gone to, also with Ctrl', () => {
+test('from the first row the keys move to the headers, also with Ctrl', () => {
   const action = keyAction(press('ArrowUp', { ctrlKey: true }), { ...place, focus: { row: 0, column: 2 } })
   assert.deepEqual(action, { do: 'move', to: { row: -1, column: 2 }, extend: false })
 })
@@ -40,13 +40,13 @@ test('characters begin an edit, names of keys do not', () => {
   assert.equal(keyAction(press('Dead'), place), null)
 })
 
-test('what the browser does with Ctrl is left to it', () => {
+test("the browser's own Ctrl shortcuts are left alone", () => {
   for (const key of ['c', 'v', 'x', 'f', 'r', 't', 'PageDown']) {
     assert.equal(keyAction(press(key, { ctrlKey: true }), place), null, key)
   }
 })
 
-test('undo and redo, with Ctrl or the key of a Mac', () => {
+test("undo and redo work with Ctrl or the Mac's key", () => {
   assert.deepEqual(keyAction(press('z', { metaKey: true }), place), { do: 'undo' })
   assert.deepEqual(keyAction(press('Z', { ctrlKey: true, shiftKey: true }), place), { do: 'redo' })
 })

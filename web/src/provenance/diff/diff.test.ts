@@ -18,7 +18,7 @@ function sides(parts: readonly DiffPart[], between = ''): readonly [string, stri
   return [side('new'), side('gone')]
 }
 
-test('a changed word is just that word', () => {
+test('only the changed word differs', () => {
   assert.equal(
     marked(diffWords('the high mountains', 'the steep mountains')),
     'the [-high-]{+steep+} mountains',
@@ -27,7 +27,7 @@ test('a changed word is just that word', () => {
   assert.equal(marked(diffWords('/api/eur?x=1', '/api/chf?x=1')), '/api/[-eur-]{+chf+}?x=1')
 })
 
-test('two changed words side by side are one change', () => {
+test('two adjacent changed words are one change', () => {
   assert.equal(marked(diffWords('one red hen', 'one big cow')), 'one [-red hen-]{+big cow+}')
 })
 
@@ -39,7 +39,7 @@ test('empty texts, equal texts, and texts without anything in common', () => {
   assert.equal(marked(diffWords('ä', '字')), '[-ä-]{+字+}')
 })
 
-test('characters of two code units stay whole', () => {
+test('surrogate pairs are not divided', () => {
   assert.equal(marked(diffWords('😀', '😃')), '[-😀-]{+😃+}')
 })
 
@@ -57,7 +57,7 @@ test('whatever changes, both texts can be read back', () => {
   }
 })
 
-test('texts that are too long to compare count as replaced between what they begin and end with', () => {
+test('texts that are too long to compare count as replaced between their common start and end', () => {
   const many = (letter: string): string =>
     Array.from({ length: 1000 }, (_, index) => letter + index).join('-')
   const [was, is] = [`x ${many('a')} y`, `x ${many('b')} y`]
@@ -66,7 +66,7 @@ test('texts that are too long to compare count as replaced between what they beg
   assert.equal(found.length, 4)
 })
 
-test('of a long file, the changed lines and those around them', () => {
+test('a long file is shown as its changed lines and those around them', () => {
   const was = ['a', 'b', 'c', 'd', 'e', 'f', 'g']
   const is = ['a', 'b', 'c', 'X', 'e', 'f', 'g']
   const excerpt = aroundChanges(diffLines(was.join('\n'), is.join('\n')), 1)
@@ -80,7 +80,7 @@ test('of a long file, the changed lines and those around them', () => {
   ])
 })
 
-test('long parts that did not change lose what is far from a change', () => {
+test('long unchanged parts are shortened far from a change', () => {
   assert.equal(shortened('abcdefghij', 'middle', 2), 'ab … ij')
   assert.equal(shortened('abcdefghij', 'start', 2), '…ij')
   assert.equal(shortened('abcdefghij', 'end', 2), 'ab…')

@@ -15,7 +15,7 @@ function tell(entry: ProvenanceEntryAnswer, about = context(false)): string {
   return plainSentence(originSentence(entry, about), NOW)
 }
 
-test('a computed value tells its file, for whom, when, the request and its answer', () => {
+test('a computed value has its file, actor, time, request and response', () => {
   assert.equal(
     tell(COMPUTED, context(true)),
     'Computed by rate.yaml for agent:pricing, 3 minutes ago — GET https://rates.example/… returned 200 in 120 ms.',
@@ -26,7 +26,7 @@ test('a computed value tells its file, for whom, when, the request and its answe
   )
 })
 
-test('a value from the cache says that no call was made', () => {
+test('a value from the cache has the note that no call was made', () => {
   assert.equal(
     tell({ ...COMPUTED, cached: true }, context(true)),
     'Computed by rate.yaml for agent:pricing, 3 minutes ago — from the cache, without a call.',
@@ -46,7 +46,7 @@ test('nothing is said of requests and calls for a kind that makes none', () => {
   )
 })
 
-test('what is not known of a call is left out', () => {
+test('unknown details of a call are left out', () => {
   const { status: _status, duration_ms: _duration, method: _method, ...rest } = COMPUTED
   assert.match(tell(rest), /— GET https:\/\/rates\.example\/…\.$/)
   const { url: _url, ...silent } = rest
@@ -54,7 +54,7 @@ test('what is not known of a call is left out', () => {
   assert.equal(tell(entryOf({ seq: 1, source: 'sql' })), 'Computed (sql) by human:ann, 3 minutes ago.')
 })
 
-test('a write tells who, and that it overrides where a derivation would compute', () => {
+test('a write has its actor, and says that it overrides a derived field', () => {
   assert.equal(tell(WRITTEN), 'Written by human:ann, 3 minutes ago.')
   assert.equal(tell(WRITTEN, context(true)), 'Overridden by human:ann, 3 minutes ago.')
   assert.equal(tell(entryOf({ seq: 1, value: null })), 'Emptied by human:ann, 3 minutes ago.')
@@ -64,7 +64,7 @@ test('a write tells who, and that it overrides where a derivation would compute'
   )
 })
 
-test('what was proposed names who proposed it and who accepted it', () => {
+test('an accepted proposal has the actors who proposed and accepted it', () => {
   const accepted = entryOf({ seq: 1, proposal: '7', proposed_by: 'agent:writer' })
   assert.equal(tell(accepted), 'Written as proposed by agent:writer, accepted by human:ann, 3 minutes ago.')
   assert.equal(
@@ -82,7 +82,7 @@ test('imports and deletions', () => {
   )
 })
 
-test('a revert tells what it undid, as far as that is known', () => {
+test('a revert has the reverted entry, as far as it is known', () => {
   const revert = entryOf({ seq: 3, source: 'revert', actor: 'human:bob', reverts: 2 })
   assert.equal(tell(revert), 'Reverted by human:bob, 3 minutes ago.')
   assert.equal(
@@ -95,7 +95,7 @@ test('a revert tells what it undid, as far as that is known', () => {
   )
 })
 
-test('a restored record tells who had deleted it', () => {
+test('a restored record has the actor who deleted it', () => {
   const deleted = entryOf({ seq: 2, source: 'delete', value: null })
   const restored = entryOf({ seq: 3, source: 'revert', actor: 'human:bob', reverts: 2 })
   assert.equal(
@@ -104,7 +104,7 @@ test('a restored record tells who had deleted it', () => {
   )
 })
 
-test('a revert that gives back a computed value is none of the derivation', () => {
+test('a revert that restores a computed value is not attributed to the derivation', () => {
   const revert = entryOf({ seq: 3, source: 'revert', derivation: 'rate.yaml', input_hash: 'sha256:ab' })
   assert.equal(tell(revert, context(true)), 'Reverted by human:ann, 3 minutes ago.')
 })

@@ -21,12 +21,12 @@ function past(change: Partial<CellHistory> = {}): CellHistory {
   return { field: ORDINARY, history: HISTORY, value: 3, actor: 'human:ann', mayWrite: true, ...change }
 }
 
-test('the value from before the latest entry comes back by undoing that, an older one by writing it', () => {
+test('the value before the latest entry is restored by a revert, an older one by a write', () => {
   assert.deepEqual(restoreMethodOf(SECOND, past()), { by: 'undo', seq: 3, leaves: 'overridden' })
   assert.deepEqual(restoreMethodOf(FIRST, past()), { by: 'write' })
 })
 
-test('what the cell has already needs nothing, and neither do deletions and ids', () => {
+test('the present value needs no action, and neither do deletions and ids', () => {
   const nothing = { by: 'nothing', why: null }
   assert.deepEqual(restoreMethodOf(THIRD, past()), nothing)
   assert.deepEqual(restoreMethodOf(FIRST, past({ value: 1 })), nothing)
@@ -34,11 +34,11 @@ test('what the cell has already needs nothing, and neither do deletions and ids'
   assert.deepEqual(restoreMethodOf(FIRST, past({ field: { ...ORDINARY, primaryKey: true } })), nothing)
 })
 
-test('nothing is put back in a record that is gone', () => {
+test('nothing can be restored in a deleted record', () => {
   assert.deepEqual(restoreMethodOf(FIRST, past({ value: undefined })), { by: 'nothing', why: null })
 })
 
-test('who may not write a field may undo what was computed, and nothing else', () => {
+test('an actor without permission to write a field can only revert computed values', () => {
   const computed = computedEntry({ seq: 4, value: 4, previous: 3 })
   const history = [computed, ...HISTORY]
   const who = { field: { ...DERIVED, editableBy: ['human:*'] }, value: 4, mayWrite: false, actor: 'agent:x' }
@@ -55,7 +55,7 @@ test('who may not write a field may undo what was computed, and nothing else', (
   assert.equal(restoreMethodOf(SECOND, past({ ...who, value: 3 })).by, 'nothing')
 })
 
-test('what nobody may write says so', () => {
+test('a field that cannot be written says so', () => {
   const computed = [
     computedEntry({ seq: 3, value: 3, previous: 2 }),
     computedEntry({ seq: 2, value: 2, previous: 1 }),
@@ -70,7 +70,7 @@ test('what nobody may write says so', () => {
   )
 })
 
-test('after a revert, that can be undone and so can what was before it', () => {
+test('after a revert, that revert and the value before it can be restored', () => {
   const revert = entryOf({ seq: 4, source: 'revert', reverts: 3, value: 2, previous: 3 })
   const history = [revert, ...HISTORY]
   assert.deepEqual(undoableEntries(history), [revert, SECOND])
@@ -79,7 +79,7 @@ test('after a revert, that can be undone and so can what was before it', () => {
   assert.deepEqual(restoreMethodOf(FIRST, now), { by: 'undo', seq: 2, leaves: 'overridden' })
 })
 
-test('undoing a revert of what was computed takes no permission', () => {
+test('reverting a revert of a computed value needs no permission', () => {
   const history = [
     entryOf({ seq: 3, source: 'revert', reverts: 2, value: null, previous: 2 }),
     computedEntry({ seq: 2, value: 2 }),
@@ -90,7 +90,7 @@ test('undoing a revert of what was computed takes no permission', () => {
   assert.deepEqual(found, { by: 'undo', seq: 3, leaves: 'computed' })
 })
 
-test('the latest entry is offered to be undone where nothing else in the list leads back', () => {
+test('the latest entry can be reverted if no other entry has the value before it', () => {
   const only = past({ history: [entryOf({ seq: 1, value: 1 })], value: 1 })
   assert.deepEqual(undoOfLatest(only), { by: 'undo', seq: 1, leaves: 'missing' })
   assert.equal(undoOfLatest({ ...only, field: { ...ORDINARY, required: true } }), null)
@@ -99,7 +99,7 @@ test('the latest entry is offered to be undone where nothing else in the list le
   assert.equal(undoOfLatest({ ...only, value: undefined }), null)
 })
 
-test('nothing is not written to a derived field: that would be to compute it', () => {
+test('an empty value is not written to a derived field, since that would compute it', () => {
   const history = [
     entryOf({ seq: 3, value: 3, previous: 2 }),
     entryOf({ seq: 2, value: 2 }),
@@ -111,7 +111,7 @@ test('nothing is not written to a derived field: that would be to compute it', (
   assert.deepEqual(restoreMethodOf(empty, past({ history })), { by: 'write' })
 })
 
-test('D32: what an undo leaves a derived cell as is that of the entry before', () => {
+test('D32: after a revert, a derived cell has the state of the entry before', () => {
   const restored = entryOf({
     seq: 4,
     source: 'revert',

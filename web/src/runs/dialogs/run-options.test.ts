@@ -4,7 +4,7 @@ import { optionsOf, withOptions } from './run-options.ts'
 
 const NONE = { ...optionsOf({}), stopAfter: '' }
 
-test('an order goes through the form unchanged', () => {
+test('a request is unchanged by the form', () => {
   const order = {
     targets: ['a'],
     record_ids: ['1'],
@@ -20,12 +20,12 @@ test('an order goes through the form unchanged', () => {
   assert.deepEqual(withOptions({}, NONE), { order: {}, errors: {} })
 })
 
-test('a run stops after 20 failures in a row unless somebody chooses otherwise', () => {
+test('a run stops after 20 consecutive failures by default', () => {
   assert.deepEqual(withOptions({}, optionsOf({})).order, { stop_after_failures: 20 })
   assert.deepEqual(withOptions({}, optionsOf({ stop_after_failures: 0 })).order, {})
 })
 
-test('an emptied option is no condition any more', () => {
+test('an emptied option has no effect', () => {
   assert.deepEqual(withOptions({ only: 'failed', limit: 3, force: true }, NONE).order, {})
 })
 
@@ -36,7 +36,7 @@ test('numbers may be written as people write them', () => {
   })
 })
 
-test('what is no number is told and not sent', () => {
+test('an invalid number is reported and not sent', () => {
   for (const limit of ['0', '-1', '1.5', 'x', '1e3', '99999999999999999999']) {
     const { order, errors } = withOptions({}, { ...NONE, limit })
     assert.deepEqual(order, {}, limit)
@@ -47,7 +47,7 @@ test('what is no number is told and not sent', () => {
   assert.deepEqual(withOptions({}, { ...NONE, maxCalls: '0' }), { order: { max_calls: 0 }, errors: {} })
 })
 
-test('D28: values written by hand are overwritten only where all is computed again, and that is chosen', () => {
+test('D28: manual values are overwritten only when everything is recomputed, and only by choice', () => {
   const overwriting = { force: true, overwrite_manual: true }
   assert.equal(optionsOf({ force: true }).overwriteManual, false)
   const chosen = { ...NONE, force: true, overwriteManual: true }
@@ -57,7 +57,7 @@ test('D28: values written by hand are overwritten only where all is computed aga
   assert.deepEqual(withOptions({}, { ...chosen, only: 'failed' }).order, { force: true, only: 'failed' })
 })
 
-test('what is kept is reused only when that is asked for', () => {
+test('kept responses are reused only by choice', () => {
   assert.deepEqual(withOptions({}, { ...NONE, reuse: true }).order, { reuse_responses: true })
   assert.equal(optionsOf({ reuse_responses: true }).reuse, true)
 })

@@ -15,7 +15,7 @@ import {
 const targets = { a: { compute: 3, cached: 1, skipped: 2 }, b: { compute: 1, cached: 0, skipped: 5 } }
 const none = { a: { compute: 0, cached: 0, skipped: 9 } }
 
-test('the button says calls and cost, also when they are bounds or nothing', () => {
+test('the button has calls and cost, also as upper bounds or none', () => {
   assert.equal(runButtonText({ targets, calls: 1398, cost: 0.1398 }), 'Run 1,398 calls · $0.14')
   assert.equal(
     runButtonText({ targets, calls: 1, cost: 0.0001, at_most: true }),
@@ -29,7 +29,7 @@ test('the button says calls and cost, also when they are bounds or nothing', () 
   assert.equal(runButtonText({ targets: none, calls: 0, cost: 0 }), 'Run')
 })
 
-test('what nobody has set a price for is not said to cost nothing', () => {
+test('calls without a price are not shown as free', () => {
   const plan = { targets, calls: 4, cost: 0 }
   assert.equal(runButtonText({ ...plan, unpriced_calls: 4 }), 'Run 4 calls · cost not set')
   assert.equal(planCost({ ...plan, cost: 0.5, unpriced_calls: 1 }), '$0.50 + 1 call of unset cost')
@@ -37,7 +37,7 @@ test('what nobody has set a price for is not said to cost nothing', () => {
   assert.equal(runCost({ calls: 0, total_cost: 0, unpriced_calls: 0 }), '$0')
 })
 
-test('a plan tells of failed cells that are not tried again yet', () => {
+test('a plan has the failed cells that are not tried again yet', () => {
   const plan = (cells: number, next: string | null) => ({
     targets: { a: { compute: 0, cached: 0, skipped: 9, retry_later: { cells, next } } },
     calls: 0,
@@ -59,7 +59,7 @@ test('a plan is nothing when no cell would change', () => {
   assert.equal(isNothing({ targets, calls: 0, cost: 0 }), false)
 })
 
-test('where responses are kept, the choice has both prices', () => {
+test('if responses are kept, the choice has both costs', () => {
   const kept_responses = {
     calls: 240,
     oldest: '2026-11-20T10:00:00.000Z',

@@ -4,7 +4,7 @@ import { describeCells, orderOf, retryOrderOf } from '../dialogs/run-order.ts'
 import { countsText, endReason, endText, runStateOf, tookMs } from './run-text.ts'
 import { runOf } from '../test-runs.ts'
 
-test('the end of a run is told with its counts, and with what stopped it', () => {
+test('an ended run is shown with its counts, and its error', () => {
   assert.equal(
     endText(runOf({ id: '1', state: 'finished', materialized: 1 })),
     'Run 1 finished: 1 cell computed',
@@ -33,18 +33,18 @@ test('the end of a run is told with its counts, and with what stopped it', () =>
   )
 })
 
-test('a state that the page does not know is no success', () => {
+test('an unknown state is not shown as a success', () => {
   assert.equal(runStateOf('exploded'), 'failed')
 })
 
-test('the time that a run took is never less than none', () => {
+test('the duration of a run is never negative', () => {
   const run = runOf({ id: '1', started_at: '2026-03-01T10:00:00.000Z' })
   assert.equal(tookMs(run, Date.parse('2026-03-01T10:00:05.000Z')), 5000)
   assert.equal(tookMs(run, Date.parse('2026-03-01T09:59:00.000Z')), 0, 'clocks differ')
   assert.equal(tookMs({ ...run, ended_at: '2026-03-01T10:00:01.000Z' }, 0), 1000)
 })
 
-test('a run can be ordered again as it was, or only what failed', () => {
+test('a run can be requested again unchanged, or for failed cells only', () => {
   const run = {
     ...runOf({ id: '1', targets: ['a'], force: true, only: 'stale', max_cost: 0 }),
     record_ids: ['x'],
@@ -66,7 +66,7 @@ test('a run can be ordered again as it was, or only what failed', () => {
   assert.deepEqual(orderOf({ ...runOf({ id: '1' }), record_ids: null }), {})
 })
 
-test('the cells of a run are told in a few words', () => {
+test('the cells of a run are described in a few words', () => {
   const title = (field: string): string => field.toUpperCase()
   assert.equal(
     describeCells({ targets: null, recordCount: null }, title),

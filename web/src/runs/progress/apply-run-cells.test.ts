@@ -22,7 +22,7 @@ function clientWithRecords(): QueryClient {
   return client
 }
 
-test('computed cells change pages, records and states; what is of others stays the same object', () => {
+test('computed cells change pages, records and states; other objects stay identical', () => {
   const client = clientWithRecords()
   const before = client.getQueryData<{ records: unknown[] }>(PAGE)
   const other = client.getQueryData(OTHER_PAGE)
@@ -50,7 +50,7 @@ test('a failed cell keeps its value', () => {
   assert.equal(client.getQueryData<Record<string, Record<string, string>>>(STATES)?.['a']?.['y'], 'failed')
 })
 
-test('null is a value; what is left out has to be read', () => {
+test('null is a value; a missing value is read again', () => {
   const client = clientWithRecords()
   assert.equal(
     applyRunCells(client, {
@@ -67,14 +67,14 @@ test('null is a value; what is left out has to be read', () => {
   assert.equal(applyRunCells(client, { cells: [], omitted: 3 }), false)
 })
 
-test('what is out of date stays so', async () => {
+test('outdated data stays outdated', async () => {
   const client = clientWithRecords()
   await client.invalidateQueries({ queryKey: ['records'] })
   applyRunCells(client, { cells: [{ record_id: 'a', field: 'x', state: 'fresh', value: 1 }], omitted: 0 })
   assert.equal(client.getQueryState(PAGE)?.isInvalidated, true)
 })
 
-test('the story of a changed cell is told anew, that of others is not', () => {
+test('the history of a changed cell is read again, that of others is not', () => {
   const client = clientWithRecords()
   const changed = ['records', 'history', 'a', 'x']
   const same = ['records', 'why', 'a', 'y']

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { RateMeter, secondsLeft } from './rate-meter.ts'
 
-test('a rate is not told before there is time to tell it from', () => {
+test('no rate is shown before there is enough data', () => {
   const meter = new RateMeter()
   assert.equal(meter.perSecond, null)
   meter.add(500, 0)
@@ -13,14 +13,14 @@ test('a rate is not told before there is time to tell it from', () => {
   assert.equal(meter.perSecond, 40)
 })
 
-test('what was fast long ago does not count', () => {
+test('earlier speed does not count', () => {
   const meter = new RateMeter()
   for (let second = 0; second <= 10; second += 1) meter.add(second * 100, second * 1000)
   for (let second = 11; second <= 30; second += 1) meter.add(1000 + (second - 10), second * 1000)
   assert.equal(meter.perSecond, 1)
 })
 
-test('nothing new is a rate of nothing, of which no time left is told', () => {
+test('without progress the rate is zero, and no remaining time is shown', () => {
   const meter = new RateMeter()
   meter.add(5, 0)
   meter.add(5, 20_000)
@@ -31,7 +31,7 @@ test('nothing new is a rate of nothing, of which no time left is told', () => {
   assert.equal(secondsLeft({ done: 12, total: 10 }, 2), 0)
 })
 
-test('a count that goes back begins anew', () => {
+test('a decreasing count restarts the rate', () => {
   const meter = new RateMeter()
   meter.add(100, 0)
   meter.add(0, 1000)

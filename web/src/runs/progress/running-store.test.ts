@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { RunningStore } from './running-store.ts'
 import { runOf } from '../test-runs.ts'
 
-test('the run that works is shown, not one that waits for it', () => {
+test('the working run is shown, not one that waits for it', () => {
   const store = new RunningStore()
   store.readList([runOf({ id: '10' }), runOf({ id: '9', total: 5, done: 1 })], 0)
   assert.equal(store.running.run?.id, '9')
@@ -26,7 +26,7 @@ test('a list that is older than the stream changes nothing', () => {
   assert.equal(store.running.run, null, 'the list was read before the run ended')
 })
 
-test('the end of a run is news once, whoever tells it', () => {
+test('the end of a run is reported once, from any source', () => {
   const store = new RunningStore()
   store.begin(runOf({ id: '1' }))
   assert.deepEqual(
@@ -37,11 +37,11 @@ test('the end of a run is news once, whoever tells it', () => {
   assert.deepEqual(store.readList([runOf({ id: '1', state: 'finished' })], 0), [])
 })
 
-test('the end of runs that nobody here has seen running is no news', () => {
+test('the end of runs that were not seen running is not reported', () => {
   assert.deepEqual(new RunningStore().readList([runOf({ id: '4', state: 'failed' })], 0), [])
 })
 
-test('the end of a run that was over between two lists is news, once', () => {
+test('the end of a run between two lists is reported, once', () => {
   const store = new RunningStore()
   store.readList([], 0)
   const over = runOf({ id: '5', state: 'finished' })
@@ -50,13 +50,13 @@ test('the end of a run that was over between two lists is news, once', () => {
   assert.equal(store.end('5'), false)
 })
 
-test('a run that had ended when its start was answered is not shown', () => {
+test('a run that had ended before its start was confirmed is not shown', () => {
   const store = new RunningStore()
   store.begin(runOf({ id: '1', state: 'finished' }))
   assert.equal(store.running.run, null)
 })
 
-test('what runs is the same object until something changes', () => {
+test('the running object is identical until it changes', () => {
   const store = new RunningStore()
   store.begin(runOf({ id: '1' }))
   assert.equal(store.running, store.running)

@@ -9,7 +9,7 @@ test('axes of numbers begin at zero and end at a round number', () => {
   assert.deepEqual(numberAxis([0.1, 0.3], 3).ticks, [0, 0.1, 0.2, 0.3])
 })
 
-test('axes of nothing, of zero, and of one value have a length', () => {
+test('axes without values, for zero, and for one value have a length', () => {
   for (const values of [[], [0], [-0]]) assert.deepEqual(numberAxis(values, 4).to, 1)
   const { from, to } = numberAxis([1e9], 4, false)
   assert.ok(from <= 1e9 && to > 1e9)
@@ -29,13 +29,13 @@ test('years, months, days and moments are times', () => {
   assert.equal(timeOf('2026-03-04T05:06:00+02:00'), Date.UTC(2026, 2, 4, 3, 6))
 })
 
-test('other texts are no times', () => {
+test('other texts are not times', () => {
   for (const value of ['', 'Asia', '12', '20265', '2026-13', '2026-03-04Z', '10:30', 2026, null]) {
     assert.equal(timeOf(value), null, String(value))
   }
 })
 
-test('ticks of time are at round places, and not too many', () => {
+test('ticks of time are at round positions, and not too many', () => {
   const labels = (from: string, to: string): string[] =>
     timeTicks(Date.parse(from), Date.parse(to), 6).map(({ label }) => label)
   assert.deepEqual(labels('2026-01-15', '2026-04-20'), ['Feb 2026', 'Mar 2026', 'Apr 2026'])

@@ -7,7 +7,7 @@ import { CONTRACT } from '../test-contract.ts'
 const chartOf = (rows: readonly ResultRow[]): Chart | null =>
   chooseChart(columnsOf(Object.keys(rows[0] ?? {}), rows, CONTRACT), rows)
 
-test('one number by one category makes bars, in the order of the result', () => {
+test('a number by a category makes bars, in the order of the result', () => {
   const chart = chartOf([
     { state: 'worn', n: 2 },
     { state: null, n: 5 },
@@ -29,7 +29,7 @@ test('the order of the columns does not matter, and booleans are categories', ()
   assert.equal(chartOf([{ n: 2, lent: true }])?.kind, 'bars')
 })
 
-test('one number by time makes a line, from the earliest on', () => {
+test('a number by time makes a line, from the earliest on', () => {
   const chart = chartOf([
     { month: '2026-02', n: 3 },
     { month: null, n: 9 },
@@ -43,7 +43,7 @@ test('one number by time makes a line, from the earliest on', () => {
   ])
 })
 
-test('what the contract calls a text is no time', () => {
+test('a field of type string is not a time', () => {
   assert.equal(
     chartOf([
       { title: '1984', n: 3 },
@@ -53,11 +53,11 @@ test('what the contract calls a text is no time', () => {
   )
 })
 
-test('a single moment makes a bar', () => {
+test('a single time makes a bar', () => {
   assert.equal(chartOf([{ bought: '2026-02-01', n: 3 }])?.kind, 'bars')
 })
 
-test('there is no chart of anything else', () => {
+test('other results have no chart', () => {
   assert.equal(chartOf([]), null)
   assert.equal(chartOf([{ n: 1 }]), null)
   assert.equal(chartOf([{ state: 'new' }]), null)
@@ -67,7 +67,7 @@ test('there is no chart of anything else', () => {
   assert.equal(chartOf(Array.from({ length: 51 }, (_, n) => ({ title: `${n}th`, n }))), null)
 })
 
-test('a chart says what it shows', () => {
+test('a chart has a text description', () => {
   const bars = chartOf([
     { state: 'new', n: 1000 },
     { state: 'worn', n: 2 },

@@ -4,7 +4,7 @@ import { toCsv } from './csv.ts'
 
 const cell = (value: unknown): string => toCsv(['a'], [{ a: value }]).slice('a\r\n'.length, -2)
 
-test('lines end with CR LF, the head is the first', () => {
+test('lines end with CR LF, the header is the first', () => {
   assert.equal(
     toCsv(
       ['a', 'b'],
@@ -24,7 +24,7 @@ test('commas, quotes and line breaks are quoted', () => {
   assert.equal(toCsv(['a,b'], []), '"a,b"\r\n')
 })
 
-test('null is nothing and an empty text is an empty text', () => {
+test('null is empty and an empty text is quoted', () => {
   assert.equal(cell(null), '')
   assert.equal(cell(''), '""')
 })
@@ -34,14 +34,14 @@ test('arrays and objects are their JSON', () => {
   assert.equal(cell({ a: null }), '"{""a"":null}"')
 })
 
-test('what would be a formula gets an apostrophe', () => {
+test('a text that looks like a formula gets an apostrophe', () => {
   for (const text of ['=1+1', '+cmd', '-2+3', '@SUM(A1)', '\tx', '-']) assert.equal(cell(text), `'${text}`)
   assert.equal(cell('\r=1'), `"'\r=1"`)
   assert.equal(cell('=A1,"x"'), `"'=A1,""x"""`)
   assert.equal(toCsv(['=a'], []), "'=a\r\n")
 })
 
-test('numbers are left as they are, those written as text too', () => {
+test('numbers are unchanged, also those in texts', () => {
   assert.equal(cell(-5), '-5')
   assert.equal(cell('-9007199254740993'), '-9007199254740993')
   assert.equal(cell('+1.5e-3'), '+1.5e-3')

@@ -13,12 +13,12 @@ test('columns that are fields have the type of the contract', () => {
   assert.equal(lent?.type, 'boolean')
 })
 
-test('a column that is only called like a field is what its values are', () => {
+test('a column that only has the name of a field has the type of its values', () => {
   const [column] = columnsOf(['title'], [{ title: 12 }], CONTRACT)
   assert.deepEqual(column, { name: 'title', field: null, type: 'integer' })
 })
 
-test('other columns are what their values are; null says nothing', () => {
+test('other columns have the type of their values; null is ignored', () => {
   assert.deepEqual(typesOf([{ n: null }, { n: 2 }]), ['integer'])
   assert.deepEqual(typesOf([{ n: 1 }, { n: 2.5 }]), ['number'])
   assert.deepEqual(typesOf([{ n: 1 }, { n: '9007199254740993' }]), [null])
@@ -31,7 +31,7 @@ test('other columns are what their values are; null says nothing', () => {
   assert.deepEqual(typesOf([{ a: { b: 1 } }, { a: [1] }]), [null])
 })
 
-test('without rows there are columns all the same, and those that are fields have their type', () => {
+test('without rows the columns are shown, and those that are fields have their type', () => {
   assert.deepEqual(
     columnsOf(['price', 'c'], [], CONTRACT).map(({ name, type }) => [name, type]),
     [
@@ -41,7 +41,7 @@ test('without rows there are columns all the same, and those that are fields hav
   )
 })
 
-test('columns come in the order of the statement, also those that are called like numbers', () => {
+test('columns are in the order of the statement, also those with numeric names', () => {
   const columns = columnsOf(['2', '1'], [{ '2': 'x', '1': 'y' }], CONTRACT)
   assert.deepEqual(
     columns.map(({ name }) => name),
