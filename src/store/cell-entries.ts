@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from '../contract/json/json.ts'
+import type { RevertLine } from '../provenance/log-line.ts'
 
 /** Returns the entry that the beginning of a life makes for a cell, given the value of the life before; null for none. */
 export type Beginning = (previous: JsonValue) => JsonObject | null
@@ -15,9 +16,14 @@ export function undoneBy({ seq, source, reverts }: JsonObject): number | null {
   return source === 'revert' && typeof reverts === 'number' && reverts < Number(seq) ? reverts : null
 }
 
-/** Returns the input hash of a computed entry; null for any other, such as a revert. */
-export function answerOf({ source, input_hash: inputHash }: JsonObject): string | null {
-  return source !== 'revert' && typeof inputHash === 'string' ? inputHash : null
+/** The members of an entry that describe the computation of its value. */
+export type Computation = Pick<RevertLine, 'derivation'> & { readonly input_hash: string }
+
+/** Returns the computation of an entry's value, which a revert may have restored; null when it was not computed. */
+export function computationOf(entry: JsonObject | null): Computation | null {
+  const { input_hash: inputHash, derivation } = entry ?? {}
+  if (typeof inputHash !== 'string') return null
+  return { input_hash: inputHash, ...(typeof derivation === 'string' ? { derivation } : {}) }
 }
 
 /**

@@ -99,7 +99,7 @@ export interface RecordStore {
    */
   delete(ids: readonly string[], actor: string, ifMatch?: Upsert['ifMatch']): Promise<DeleteResult>
   /** Returns deletions of records, in the order of the references; null for each that the log does not have. */
-  deletions(asked: readonly DeletionRef[]): Promise<readonly (Deletion | null)[]>
+  deletions(refs: readonly DeletionRef[]): Promise<readonly (Deletion | null)[]>
   /**
    * Restores deleted records as their deletions left them, all or none: their values, in fields that the actor may not write
    * too, and the states of their cells. They are new records at the end of the order, with the history of the old. Throws
@@ -494,18 +494,18 @@ export interface UpsertResult {
 /** The outcome of an upsert without its changes. Records with violations are not counted. */
 export interface UpsertTrial extends Pick<UpsertResult, 'inserted' | 'updated' | 'unchanged'> {
   /** At most a hundred of each sort: permissions, and all others. */
-  readonly faults: readonly UpsertFault[]
-  readonly faultCount: number
+  readonly violations: readonly UpsertViolation[]
+  readonly violationCount: number
 }
 
 /** A violation of one field of a record that was sent. */
-export interface UpsertFault {
+export interface UpsertViolation {
   /** The index of the record in the batch, from 0. */
   readonly position: number
   /** Null when the record has none. */
   readonly id: string | null
   readonly field: string
-  readonly fault: string
+  readonly message: string
 }
 
 export interface DeleteResult {

@@ -252,10 +252,10 @@ async function tryFile(file: ImportFile): Promise<ImportResult> {
     counts.inserted += trial.inserted
     counts.updated += trial.updated - trial.unchanged
     counts.unchanged += trial.unchanged
-    faultCount += trial.faultCount
-    for (const { position, id, field, fault } of trial.faults) {
+    faultCount += trial.violationCount
+    for (const { position, id, field, message } of trial.violations) {
       if (faults.length === LISTED_FAULTS) break
-      faults.push({ place: placeAt(raw, batch, position), id, field, message: fault })
+      faults.push({ place: placeAt(raw, batch, position), id, field, message })
     }
   })
   return { records, ...counts, faults, faultCount, written: false }

@@ -14,7 +14,7 @@ import { proposalById, PROPOSAL_COUNTS, proposalsBefore } from '../rows/proposal
 import { acceptProposal, rejectProposal } from '../rules/decide-proposal.ts'
 import { proposalDetail, type ProposalSource } from '../rules/proposal-detail.ts'
 import { propose } from '../rules/propose.ts'
-import { inTurn } from '../rules/steps.ts'
+import { runAsync } from '../rules/steps.ts'
 import type { Connection } from './database/connection.ts'
 import type { Writer } from './write/writer.ts'
 
@@ -35,19 +35,19 @@ export class PostgresProposals implements ProposalStore {
   }
 
   propose(proposal: NewProposal): Promise<ProposalId> {
-    return this.#parts.writer.change((change) => inTurn(propose(change, proposal)))
+    return this.#parts.writer.change((change) => runAsync(propose(change, proposal)))
   }
 
   accept(decision: ProposalDecision): Promise<void> {
-    return this.#parts.writer.change((change) => inTurn(acceptProposal(change, decision)))
+    return this.#parts.writer.change((change) => runAsync(acceptProposal(change, decision)))
   }
 
   reject(rejection: ProposalRejection): Promise<void> {
-    return this.#parts.writer.change((change) => inTurn(rejectProposal(change, rejection)))
+    return this.#parts.writer.change((change) => runAsync(rejectProposal(change, rejection)))
   }
 
   get(id: ProposalId): Promise<StoredProposal | null> {
-    return this.#parts.db.ask(proposalById(id))
+    return this.#parts.db.query(proposalById(id))
   }
 
   detail(id: ProposalId): Promise<ProposalDetail | null> {
@@ -56,10 +56,10 @@ export class PostgresProposals implements ProposalStore {
   }
 
   list(query: ProposalsQuery): Promise<readonly StoredProposal[]> {
-    return this.#parts.db.ask(proposalsBefore(query))
+    return this.#parts.db.query(proposalsBefore(query))
   }
 
   counts(): Promise<ProposalCounts> {
-    return this.#parts.db.ask(PROPOSAL_COUNTS)
+    return this.#parts.db.query(PROPOSAL_COUNTS)
   }
 }

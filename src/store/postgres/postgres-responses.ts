@@ -29,7 +29,7 @@ export class PostgresResponses implements ResponseStore {
     if (requests.length === 0) return new Map()
     const rows = await this.#db.all(
       `SELECT hash, at, bytes FROM "$response"
-       WHERE hash IN (SELECT decode(asked, 'hex') FROM unnest($1::text[]) AS asked)`,
+       WHERE hash IN (SELECT decode(wanted, 'hex') FROM unnest($1::text[]) AS wanted)`,
       requests.map((request) => request.slice(HASH_PREFIX.length)),
     )
     return new Map(

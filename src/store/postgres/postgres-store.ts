@@ -82,7 +82,7 @@ import { parseStoreUrl } from './database/store-url.ts'
 import { takeSnapshot } from './snapshot/take-snapshot.ts'
 import { TaskQueue } from './tasks/task-queue.ts'
 import { prunableRuns, pruneRuns } from '../rules/prune-runs.ts'
-import { inTurn } from '../rules/steps.ts'
+import { runAsync } from '../rules/steps.ts'
 import {
   cancelRequest,
   runById,
@@ -258,7 +258,7 @@ export class PostgresStore implements SheetStore {
     // No await for a short body: writes are made in the order of their requests.
     const body = read instanceof Promise ? await read : read
     const operation = (change: ChangeSet): Promise<UpsertResult> =>
-      inTurn(upsert(change, body, request.ifMatch))
+      runAsync(upsert(change, body, request.ifMatch))
     if (isLarge(body.records)) return this.#writer.change(operation)
     return this.#writer.changeRecords(idsOf(body.records), operation)
   }
@@ -271,7 +271,9 @@ export class PostgresStore implements SheetStore {
   }
 
   delete(ids: readonly string[], actor: string, ifMatch: Upsert['ifMatch'] = null): Promise<DeleteResult> {
-    return this.#writer.changeRecords(ids, (change) => inTurn(deleteRecords(change, { ids, actor, ifMatch })))
+    return this.#writer.changeRecords(ids, (change) =>
+      runAsync(deleteRecords(change, { ids, actor, ifMatch })),
+    )
   }
 
   status(): Promise<StoreStatus> {
@@ -299,15 +301,15 @@ export class PostgresStore implements SheetStore {
   }
 
   revert(request: RevertRequest): Promise<RevertResult> {
-    return this.#changeInRun((change) => inTurn(revert(change, request)), request.run)
+    return this.#changeInRun((change) => runAsync(revert(change, request)), request.run)
   }
 
-  deletions(asked: readonly DeletionRef[]): Promise<readonly (Deletion | null)[]> {
-    return this.#database.reading((db) => readDeletions(db, asked))
+  deletions(refs: readonly DeletionRef[]): Promise<readonly (Deletion | null)[]> {
+    return this.#database.reading((db) => readDeletions(db, refs))
   }
 
   restore(request: RestoreRequest): Promise<RestoreResult> {
-    return this.#writer.change((change) => inTurn(restore(change, request)))
+    return this.#writer.change((change) => runAsync(restore(change, request)))
   }
 
   startRun(run: NewRun): Promise<RunId> {
@@ -339,35 +341,35 @@ export class PostgresStore implements SheetStore {
   }
 
   cancelRequest(id: RunId): Promise<string | null> {
-    return this.#database.ask(cancelRequest(id))
+    return this.#database.query(cancelRequest(id))
   }
 
   prunableRuns(which: RunPruning): Promise<PrunableRuns> {
-    return this.#database.ask(prunableRuns(which))
+    return this.#database.query(prunableRuns(which))
   }
 
   pruneRuns(which: RunPruning): Promise<PruneStep> {
-    return this.#writer.change(({ db }) => inTurn(pruneRuns(db, which)))
+    return this.#writer.change(({ db }) => runAsync(pruneRuns(db, which)))
   }
 
   run(id: RunId): Promise<StoredRun | null> {
-    return this.#database.ask(runById(id))
+    return this.#database.query(runById(id))
   }
 
   runRecordIds(id: RunId): Promise<readonly string[] | null> {
-    return this.#database.ask(runRecordIds(id))
+    return this.#database.query(runRecordIds(id))
   }
 
   runs(query: { readonly before: RunId | null; readonly limit: number }): Promise<readonly StoredRun[]> {
-    return this.#database.ask(runsBefore(query))
+    return this.#database.query(runsBefore(query))
   }
 
   runFailures(query: RunFailuresQuery): Promise<readonly RunFailure[]> {
-    return this.#database.ask(runFailures(query))
+    return this.#database.query(runFailures(query))
   }
 
   runEntryCount(run: RunId): Promise<number> {
-    return this.#database.ask(runEntryCount(run))
+    return this.#database.query(runEntryCount(run))
   }
 
   runEntries(query: RunEntriesQuery): Promise<readonly EntryRef[]> {

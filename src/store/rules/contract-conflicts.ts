@@ -16,7 +16,7 @@ export interface FieldValue {
 
 /** The stored records that a changed contract is compared with. */
 export interface RecordsToCheck {
-  ask<T>(query: Query<T>): Loaded<T>
+  query<T>(query: Query<T>): Loaded<T>
   /** Reads the values of a field in at most `limit` records after a key, in the order of creation. */
   values(field: Field, after: RecordKey, limit: number): Loaded<readonly FieldValue[]>
   /** Counts the records that share the value of a field with another. */
@@ -36,7 +36,7 @@ export function* checkContractChange(
   derived: ReadonlySet<string>,
 ): Steps<void> {
   const conflicts: (string | null)[] = []
-  const total = yield* load(records.ask(RECORD_COUNT))
+  const total = yield* load(records.query(RECORD_COUNT))
   if (total > 0) {
     for (const field of change.removed) conflicts.push(yield* removal(records, field))
     for (const { before, after } of change.retyped) conflicts.push(yield* retyping(records, before, after))
@@ -69,7 +69,7 @@ function valueCount({ name }: Field): Query<number> {
 }
 
 function* removal(records: RecordsToCheck, field: Field): Steps<string> {
-  const count = yield* load(records.ask(valueCount(field)))
+  const count = yield* load(records.query(valueCount(field)))
   return (
     `property "${field.name}" is gone (removed or renamed), which would lose its value in ${recordsText(count)}; ` +
     'put it back'
@@ -77,7 +77,7 @@ function* removal(records: RecordsToCheck, field: Field): Steps<string> {
 }
 
 function* retyping(records: RecordsToCheck, before: Field, after: Field): Steps<string> {
-  const count = yield* load(records.ask(valueCount(before)))
+  const count = yield* load(records.query(valueCount(before)))
   return (
     `property "${before.name}" was of type ${before.type} and is now ${after.type}, which would break its value in ` +
     `${recordsText(count)}; put the type back, or add a property of another name`

@@ -23,7 +23,7 @@ import { writeRecords } from './upsert.ts'
 /** Makes the proposed change, together with the decision; see {@link ProposalStore.accept}. */
 export function* acceptProposal(change: StoreChange, { id, actor }: ProposalDecision): Steps<void> {
   const { kind, proposedBy } = yield* waitingProposal(change, id)
-  const records = yield* load(change.db.ask(proposedRecords(id)))
+  const records = yield* load(change.db.query(proposedRecords(id)))
   const ids = records.map(({ recordId }) => recordId)
   yield* load(change.load(ids))
   const { contract, cells } = change
@@ -55,7 +55,7 @@ export function* rejectProposal(change: StoreChange, rejection: ProposalRejectio
 }
 
 function* waitingProposal({ db }: StoreChange, id: string): Steps<StoredProposal> {
-  const proposal = yield* load(db.ask(proposalById(id)))
+  const proposal = yield* load(db.query(proposalById(id)))
   if (proposal === null) throw new SheetError(`no proposal ${showValue(id)}`, 'unknown_proposal')
   checkWaiting(proposal)
   return proposal

@@ -19,7 +19,7 @@ import type { Loaded } from './steps.ts'
 
 /** The source of records with which a proposal is compared. */
 export interface ProposalSource {
-  readonly db: { ask<T>(query: Query<T>): Loaded<T> }
+  readonly db: { query<T>(query: Query<T>): Loaded<T> }
   readonly records: Pick<SheetStore, 'record' | 'recordKeys'>
   readonly contract: Contract
   /** The number of records that are read and compared between two turns of the event loop. */
@@ -35,11 +35,11 @@ const DIFFERENT_BYTES = 2 * PROPOSAL_LIMITS.bytes
 /** Reads a proposal with its differences to the present records; null for an unknown id. */
 export async function proposalDetail(source: ProposalSource, id: ProposalId): Promise<ProposalDetail | null> {
   for (;;) {
-    const proposal = await source.db.ask(proposalById(id))
+    const proposal = await source.db.query(proposalById(id))
     if (proposal === null) return null
     const records = await differencesOf(source, proposal)
     // Were it decided meanwhile, its own values would look like those of others.
-    if ((await source.db.ask(proposalById(id)))?.state === proposal.state) return { ...proposal, records }
+    if ((await source.db.query(proposalById(id)))?.state === proposal.state) return { ...proposal, records }
   }
 }
 
@@ -48,11 +48,11 @@ async function differencesOf(
   { id, state, recordCount }: StoredProposal,
 ): Promise<RecordDifference[]> {
   const { contract, recordsAtOnce: limit } = source
-  const derived = await source.db.ask(DERIVED_FIELDS)
+  const derived = await source.db.query(DERIVED_FIELDS)
   const present = { contract, isDerived: (field: string) => derived.has(field) }
   const records: RecordDifference[] = []
   while (records.length < recordCount) {
-    const rows = await source.db.ask(proposedRows(id, { after: records.length - 1, limit }))
+    const rows = await source.db.query(proposedRows(id, { after: records.length - 1, limit }))
     const proposed: ProposedRecord[] = []
     for (const row of rows) proposed.push(await parsed(row))
     const now = await presentRecords(source, proposed)

@@ -8,7 +8,7 @@ import {
   type StoredProposal,
   type WaitingProposals,
 } from '../stored-proposal.ts'
-import { Faults } from './upsert-body.ts'
+import { Violations } from './upsert-body.ts'
 
 /** Throws ValidationError for more records than a proposal may have. */
 export function checkProposedCount(change: ProposedChange): void {
@@ -64,21 +64,23 @@ const MOVES: Readonly<Record<Exclude<RecordMove, 'changed'>, string>> = {
 
 /** Throws ConflictError, naming them, where records have changed since the proposal `id` was made. */
 export function refuseMoved(id: string, records: readonly RecordDifference[]): void {
-  const faults = new Faults()
+  const conflicts = new Violations()
   for (const { recordId, moved, fields } of records) {
     const record = `record ${showValue(recordId)}`
     if (moved === null) continue
     if (moved !== 'changed') {
-      faults.add(() => `${record} ${MOVES[moved]}`)
+      conflicts.add(() => `${record} ${MOVES[moved]}`)
       continue
     }
     for (const { field, was, now } of fields.filter((difference) => difference.moved)) {
-      faults.add(() => `${record}, field "${field}": was ${showValue(was)} then and is ${showValue(now)} now`)
+      conflicts.add(
+        () => `${record}, field "${field}": was ${showValue(was)} then and is ${showValue(now)} now`,
+      )
     }
   }
-  if (faults.count === 0) return
+  if (conflicts.count === 0) return
   throw new ConflictError(
-    `the records have moved since proposal ${id} was made, and nothing was changed: ${faults.message()}; ` +
+    `the records have moved since proposal ${id} was made, and nothing was changed: ${conflicts.message()}; ` +
       'reject it, and have it proposed again for what they are now',
     'proposal_outdated',
   )

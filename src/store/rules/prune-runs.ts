@@ -20,10 +20,10 @@ export function prunableRuns(which: RunPruning): Query<PrunableRuns> {
 
 /** Removes some of the runs that can be removed; see {@link SheetStore.pruneRuns}. */
 export function* pruneRuns(
-  db: { ask<T>(query: Query<T>): Loaded<T>; change(statement: Statement): Loaded<number> },
+  db: { query<T>(query: Query<T>): Loaded<T>; change(statement: Statement): Loaded<number> },
   which: RunPruning,
 ): Steps<PruneStep> {
-  const listed = yield* load(db.ask(oldestPrunable(which)))
+  const listed = yield* load(db.query(oldestPrunable(which)))
   let [runs, failures, rowsLeft] = [0, 0, ROWS_AT_ONCE]
   for (const { id, failed } of listed) {
     // Its row is removed last, so that the next step finds the rest after a crash.

@@ -1,29 +1,34 @@
-import type { JsonObject } from '../../contract/json/json.ts'
+import type { Field } from '../../contract/contract.ts'
+import type { JsonObject, JsonValue } from '../../contract/json/json.ts'
 import { showValue } from '../../contract/json/show-value.ts'
-import { mayWrite } from '../../contract/rules/permissions.ts'
+import { mayWrite, writeDenial } from '../../contract/rules/permissions.ts'
 import { valueError } from '../../contract/values/validate-value.ts'
-import { SheetError, ValidationError } from '../../errors/service-error.ts'
-import { answerOf, undoneBy } from '../cell-entries.ts'
+import { PermissionDeniedError, SheetError, ValidationError } from '../../errors/service-error.ts'
+import { computationOf, undoneBy, type Computation } from '../cell-entries.ts'
 import type { RecordKey } from '../cell-work.ts'
 import { runReverted, updateRun } from '../rows/run-updates.ts'
+import { hashBytes } from '../rows/stored-rows.ts'
 import type { EntryRef, RevertRequest, RevertResult } from '../sheet-store.ts'
-import {
-  claimsOf,
-  computedBy,
-  denialOf,
-  markUndone,
-  noSuchEntry,
-  resultOf,
-  revertLine,
-  throwIfDenied,
-  type Undoing,
-} from './revert-rules.ts'
 import { load, type Steps } from './steps.ts'
 import { sameValue, type CellHistory, type StoreChange, type StoredRecord } from './store-change.ts'
+import { UniqueClaims } from './unique-claims.ts'
+import { Violations } from './upsert-body.ts'
 
-/** An entry that can be undone, and its record. */
-interface RecordUndoing extends Undoing {
+/** An entry that can be undone, and the state of its cell afterwards. */
+interface Undoing {
+  readonly entry: EntryRef
+  readonly field: Field
   readonly record: StoredRecord
+  /** The present value of the cell. */
+  readonly current: JsonValue
+  /** The value after the revert. */
+  readonly value: JsonValue
+  /** The computation of that value; null when it was not computed. */
+  readonly computation: Computation | null
+  /** The input hash of the result that is undone; null when the entry is not computed. */
+  readonly undoneHash: string | null
+  /** The reason why the actor may not undo the entry; null when they may. */
+  readonly denial: string | null
 }
 
 /**
@@ -37,33 +42,39 @@ export function* revert(change: StoreChange, request: RevertRequest): Steps<Reve
   yield* load(change.load([...new Set(entries.map(({ recordId }) => recordId))]))
   const found = yield* load(change.together(entries.map((entry) => undoingOf(change, entry, actor))))
   const latestFirst = onePerCell(found).toSorted((a, b) => b.entry.seq - a.entry.seq)
-  const undoings = yield* withoutClashes(change, latestFirst)
-  throwIfDenied(undoings)
+  const undoings = yield* withoutConflicts(change, latestFirst)
+  const denials = new Violations()
+  for (const { denial } of undoings) if (denial !== null) denials.add(() => denial)
+  if (denials.count > 0) throw new PermissionDeniedError(denials.message(), 'write_not_permitted')
   yield* load(
     change.forgetResults(
-      undoings.flatMap(({ answer, field }) =>
-        answer === null ? [] : [{ inputHash: answer, target: field.name }],
+      undoings.flatMap(({ undoneHash, field }) =>
+        undoneHash === null ? [] : [{ inputHash: undoneHash, target: field.name }],
       ),
     ),
   )
-  for (const undoing of undoings) putBack(change, undoing, request)
-  const result = resultOf(request, undoings)
+  for (const undoing of undoings) undo(change, undoing, request)
+  const undone = new Set(undoings.map(({ entry }) => entry))
+  const conflicts = entries
+    .filter((entry) => !undone.has(entry))
+    .map(({ recordId, field }) => ({ recordId, field }))
+  const result = { reverted: undone.size, conflicts }
   if (run !== null) yield* load(change.db.change(updateRun(run, runReverted(result, change.at))))
   return result
 }
 
 /** Returns the undoings without conflicts; an entry that is named twice is undone once. */
-function onePerCell(found: readonly (RecordUndoing | null)[]): readonly RecordUndoing[] {
+function onePerCell(found: readonly (Undoing | null)[]): readonly Undoing[] {
   const cells = new Set<string>()
   return found.filter((undoing) => {
     if (undoing === null) return false
     const cell = `${undoing.record.key} ${undoing.field.name}`
     return !cells.has(cell) && cells.add(cell)
-  }) as RecordUndoing[]
+  }) as Undoing[]
 }
 
 /** Returns what undoing an entry changes; null for a conflict. */
-function* undoingOf(change: StoreChange, entry: EntryRef, actor: string): Steps<RecordUndoing | null> {
+function* undoingOf(change: StoreChange, entry: EntryRef, actor: string): Steps<Undoing | null> {
   const field = change.contract.fieldByName.get(entry.field)
   if (field === undefined) return null
   if (field.primaryKey) throw new ValidationError('the field "id" cannot be reverted; it never changes')
@@ -71,7 +82,11 @@ function* undoingOf(change: StoreChange, entry: EntryRef, actor: string): Steps<
   if (history === null)
     throw new SheetError(`no record ${showValue(entry.recordId)} has ever existed`, 'unknown_record')
   const placed = yield* load(history.inForce(entry.seq))
-  if (placed === null && (yield* load(history.at(entry.seq))) === null) throw noSuchEntry(entry)
+  if (placed === null && (yield* load(history.at(entry.seq))) === null) {
+    throw new SheetError(`${nameOf(entry)}: there is no provenance entry ${entry.seq}`, 'unknown_entry', {
+      action: 'list_entries',
+    })
+  }
   const record = change.records.get(entry.recordId)
   if (placed === null || record === undefined) return null
   if (!(yield* load(change.log.isOfLife({ seq: entry.seq, key: record.key })))) return null
@@ -85,21 +100,26 @@ function* undoingOf(change: StoreChange, entry: EntryRef, actor: string): Steps<
     record,
     current: record.value(field),
     value,
-    computed: yield* computedBefore(change, placed.before, record.key),
-    answer: answerOf(placed.entry),
-    denial: denied ? denialOf(entry, field, actor) : null,
+    computation: yield* computationBefore(change, placed.before, record.key),
+    undoneHash: computedHash(placed.entry),
+    denial: denied ? `${nameOf(entry)}: ${writeDenial(field, actor)}` : null,
   }
 }
 
 /** Returns the computation before an entry; null when the cell had no value then, or one written by hand. */
-function* computedBefore(
+function* computationBefore(
   { log }: StoreChange,
   before: JsonObject | null,
   key: RecordKey,
-): Steps<Undoing['computed']> {
-  const computed = computedBy(before)
-  if (computed === null) return null
-  return (yield* load(log.isOfLife({ seq: Number(before?.['seq']), key }))) ? computed : null
+): Steps<Computation | null> {
+  const computation = computationOf(before)
+  if (computation === null) return null
+  return (yield* load(log.isOfLife({ seq: Number(before?.['seq']), key }))) ? computation : null
+}
+
+/** Returns the input hash of a computed entry; null for any other, such as a revert. */
+function computedHash(entry: JsonObject): string | null {
+  return entry['source'] === 'revert' ? null : (computationOf(entry)?.input_hash ?? null)
 }
 
 /**
@@ -112,34 +132,57 @@ function* isByHand(entry: JsonObject, history: CellHistory): Steps<boolean> {
     origin = yield* load(history.at(undone))
     undone = origin === null ? null : undoneBy(origin)
   }
-  return origin === null || answerOf(origin) === null
+  return origin === null || computedHash(origin) === null
 }
 
 /**
  * Returns the undoings that leave every value of a unique field with one record. A reverted cell frees its value for
  * others; a cell that cannot be reverted keeps its value, which may conflict with others.
  */
-function* withoutClashes(
-  change: StoreChange,
-  undoings: readonly RecordUndoing[],
-): Steps<readonly RecordUndoing[]> {
-  const claims = claimsOf(undoings)
+function* withoutConflicts(change: StoreChange, undoings: readonly Undoing[]): Steps<readonly Undoing[]> {
+  const claims = new UniqueClaims()
+  undoings.forEach(({ field, entry, value }, position) => {
+    if (field.unique) claims.add({ field, id: entry.recordId, position, value })
+  })
   if (claims.isEmpty) return undoings
   const conflicts = claims.conflicts(yield* load(change.holders(claims)))
   if (conflicts.length === 0) return undoings
-  const clashing = new Set(conflicts.map(({ claim }) => claim.position))
-  return yield* withoutClashes(
+  const conflicting = new Set(conflicts.map(({ claim }) => claim.position))
+  return yield* withoutConflicts(
     change,
-    undoings.filter((_, position) => !clashing.has(position)),
+    undoings.filter((_, position) => !conflicting.has(position)),
   )
 }
 
-function putBack(change: StoreChange, undoing: RecordUndoing, request: RevertRequest): void {
-  const { field, record, current, value } = undoing
+/** Undoes an entry: adds the line, and sets the value and the state of the cell. */
+function undo(change: StoreChange, undoing: Undoing, { actor, run }: RevertRequest): void {
+  const { entry, field, record, current, value, computation } = undoing
+  const { records, cells } = change
   const { key } = record
-  const seq = change.logRevert(revertLine(undoing, request), key)
-  markUndone(change.cells, key, { undoing, seq })
+  const seq = change.logRevert(
+    {
+      actor,
+      source: 'revert',
+      record_id: entry.recordId,
+      field: field.name,
+      value,
+      previous: current,
+      reverts: entry.seq,
+      ...(run === null ? {} : { run_id: run }),
+      ...computation,
+    },
+    key,
+  )
+  const target = cells.target(field.name)
+  if (target !== undefined) {
+    if (computation === null) cells.writtenByHand(target, key, { hasValue: value !== null, seq })
+    else cells.restored(target, key, { hash: hashBytes(computation.input_hash), seq })
+  }
   if (sameValue(value, current)) return
-  change.records.update(record, { fields: [field], values: { [field.name]: value }, seq })
-  change.cells.inputWritten(field.name, key, seq)
+  records.update(record, { fields: [field], values: { [field.name]: value }, seq })
+  cells.inputWritten(field.name, key, seq)
+}
+
+function nameOf({ recordId, field }: EntryRef): string {
+  return `record ${showValue(recordId)}, field ${showValue(field)}`
 }

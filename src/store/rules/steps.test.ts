@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { atOnce, inTurn, load, type Loaded, type Steps } from './steps.ts'
+import { runSync, runAsync, load, type Loaded, type Steps } from './steps.ts'
 
 function* sum(read: (index: number) => Loaded<number>): Steps<number> {
   let total = 0
@@ -18,14 +18,14 @@ function* caught(read: () => Loaded<number>): Steps<string> {
 }
 
 test('steps have the same result at once and over promises', async () => {
-  assert.equal(atOnce(sum((index) => index * 10)), 30)
-  assert.equal(await inTurn(sum((index) => Promise.resolve(index * 10))), 30)
+  assert.equal(runSync(sum((index) => index * 10)), 30)
+  assert.equal(await runAsync(sum((index) => Promise.resolve(index * 10))), 30)
 })
 
 test('a step can catch the error of another, synchronously and with promises', async () => {
   const fail = (): never => {
     throw new Error('unreadable')
   }
-  assert.equal(atOnce(caught(fail)), 'Error: unreadable')
-  assert.equal(await inTurn(caught(async () => fail())), 'Error: unreadable')
+  assert.equal(runSync(caught(fail)), 'Error: unreadable')
+  assert.equal(await runAsync(caught(async () => fail())), 'Error: unreadable')
 })

@@ -14,14 +14,14 @@ export function* load<T>(value: Loaded<T>): Generator<unknown, T, unknown> {
 }
 
 /** Carries out steps none of which returns a promise. */
-export function atOnce<T>(steps: Steps<T>): T {
+export function runSync<T>(steps: Steps<T>): T {
   let step = steps.next()
   while (step.done !== true) step = steps.next(step.value)
   return step.value
 }
 
 /** Carries out steps that may return promises, one after the other. */
-export async function inTurn<T>(steps: Steps<T>): Promise<T> {
+export async function runAsync<T>(steps: Steps<T>): Promise<T> {
   let step = steps.next()
   while (step.done !== true) {
     let value: unknown

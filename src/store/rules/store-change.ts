@@ -102,7 +102,7 @@ export interface StoreChange {
   /** Time of the change, UTC with milliseconds (D40). */
   readonly at: string
   readonly db: {
-    ask<T>(query: Query<T>): Loaded<T>
+    query<T>(query: Query<T>): Loaded<T>
     change(statement: Statement): Loaded<number>
   }
   readonly records: ChangedRecords

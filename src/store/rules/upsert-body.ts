@@ -7,7 +7,7 @@ import { ValidationError } from '../../errors/service-error.ts'
 import type { Upsert } from '../sheet-store.ts'
 
 /** The most violations that a message lists (D13). */
-const LISTED_FAULTS = 100
+const LISTED = 100
 
 export interface UpsertBody {
   /** As they were sent, not validated. */
@@ -64,12 +64,12 @@ function checkRecords(records: unknown): readonly JsonObject[] {
   if (!Array.isArray(records)) {
     throw new ValidationError(`"records" must be an array of records, got ${kindOf(records)}`)
   }
-  const faults = new Faults()
+  const violations = new Violations()
   records.forEach((record: unknown, position) => {
     if (isJsonObject(record)) return
-    faults.add(() => `records[${position}] must be an object, got ${kindOf(record)}`)
+    violations.add(() => `records[${position}] must be an object, got ${kindOf(record)}`)
   })
-  if (faults.count > 0) throw new ValidationError(faults.message(), 'invalid_records')
+  if (violations.count > 0) throw new ValidationError(violations.message(), 'invalid_records')
   return records as readonly JsonObject[]
 }
 
@@ -82,7 +82,7 @@ function kindOf(value: unknown): string {
 }
 
 /** The violations of a request; only as many as a message lists are kept as text (D13). */
-export class Faults {
+export class Violations {
   readonly #listed: string[] = []
   #count = 0
 
@@ -90,9 +90,9 @@ export class Faults {
     return this.#count
   }
 
-  add(tell: () => string): void {
+  add(message: () => string): void {
     this.#count += 1
-    if (this.#listed.length < LISTED_FAULTS) this.#listed.push(tell())
+    if (this.#listed.length < LISTED) this.#listed.push(message())
   }
 
   /** Returns the message that lists them. */

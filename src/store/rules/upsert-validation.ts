@@ -6,11 +6,11 @@ import type { Check } from '../../contract/values/scalar-checks.ts'
 import { checkOf } from '../../contract/values/validate-value.ts'
 import { PermissionDeniedError, ValidationError } from '../../errors/service-error.ts'
 import type { AcceptedProposal } from '../../provenance/log-line.ts'
-import type { UpsertFault, UpsertTrial } from '../sheet-store.ts'
+import type { UpsertViolation, UpsertTrial } from '../sheet-store.ts'
 import { memberOf } from '../sheet-files/import-lines.ts'
 import type { UniqueConflict } from './unique-claims.ts'
 import { UniqueClaims } from './unique-claims.ts'
-import { Faults } from './upsert-body.ts'
+import { Violations } from './upsert-body.ts'
 
 /** The writer of records. */
 export interface RecordWriter {
@@ -35,7 +35,7 @@ export interface RecordWrite {
  * Validates the records of a batch against the contract and the permissions of the writer (D7, D13), one after the other,
  * and collects the violations.
  */
-export class UpsertJudge {
+export class UpsertValidator {
   /** The values that the batch sets in unique fields. */
   readonly claims = new UniqueClaims()
   readonly #contract: Contract
@@ -44,12 +44,12 @@ export class UpsertJudge {
   readonly #columns: readonly Column[]
   /** Whether the actor may write the field of each column; undefined before the first check. */
   readonly #mayWrite: (boolean | undefined)[] = []
-  readonly #denied = new Faults()
-  readonly #faults = new Faults()
+  readonly #denied = new Violations()
+  readonly #violations = new Violations()
   /** Ids of records with violations: a later record of the same id is not checked for completeness. */
   readonly #refused = new Set<string>()
   /** The violations that are kept as text. */
-  readonly #told: UpsertFault[] = []
+  readonly #listed: UpsertViolation[] = []
   #position = 0
 
   constructor(contract: Contract, writer: RecordWriter, isDerived: (field: string) => boolean) {
@@ -63,19 +63,19 @@ export class UpsertJudge {
    * Validates a record, and returns its change, or null for a violation. `isStored` tells whether a field of the existing
    * record has this value already; it is null for a new record.
    */
-  judge(
+  validate(
     record: JsonObject,
     position: number,
     isStored: ((field: Field, value: JsonValue) => boolean) | null,
   ): RecordWrite | null {
     this.#position = position
     const id = idOf(record)
-    const faultsBefore = this.#faultCount
+    const violationsBefore = this.#violationCount
     const { fields, values } = this.#changes(record, isStored)
     if (isStored === null && (id === null || !this.#refused.has(id))) this.#checkRequired(record)
     // A missing id is a violation already.
     if (id === null) return null
-    if (this.#faultCount === faultsBefore) return { id, record, fields, values }
+    if (this.#violationCount === violationsBefore) return { id, record, fields, values }
     this.#refused.add(id)
     return null
   }
@@ -84,29 +84,29 @@ export class UpsertJudge {
   refuse(conflicts: readonly UniqueConflict[]): void {
     for (const { claim, holder } of conflicts) {
       const { field, value, id, position } = claim
-      const fault = (): string =>
+      const message = (): string =>
         `must be unique, but record ${JSON.stringify(holder)} has ${shorten(JSON.stringify(value))} already`
-      this.#faults.add(this.#tell({ position, id, field: field.name }, fault))
+      this.#violations.add(this.#listing({ position, id, field: field.name }, message))
     }
   }
 
   /** Throws PermissionDeniedError, else ValidationError, when there is a violation. */
-  throwFaults(): void {
+  throwViolations(): void {
     if (this.#denied.count > 0) throw new PermissionDeniedError(this.#denied.message(), 'write_not_permitted')
-    if (this.#faults.count > 0) throw new ValidationError(this.#faults.message(), 'invalid_records')
+    if (this.#violations.count > 0) throw new ValidationError(this.#violations.message(), 'invalid_records')
   }
 
   /** Returns the violations, for a trial. */
-  faults(): Pick<UpsertTrial, 'faults' | 'faultCount'> {
-    return { faults: this.#told, faultCount: this.#faultCount }
+  violations(): Pick<UpsertTrial, 'violations' | 'violationCount'> {
+    return { violations: this.#listed, violationCount: this.#violationCount }
   }
 
-  get hasFaults(): boolean {
-    return this.#faultCount > 0
+  get hasViolations(): boolean {
+    return this.#violationCount > 0
   }
 
-  get #faultCount(): number {
-    return this.#denied.count + this.#faults.count
+  get #violationCount(): number {
+    return this.#denied.count + this.#violations.count
   }
 
   #changes(
@@ -144,8 +144,8 @@ export class UpsertJudge {
     if (!this.#allowed(column)) {
       this.#denied.add(this.#at(record, field.name, () => writeDenial(field, this.#writer.actor)))
     }
-    const fault = this.#valueError(column, value)
-    if (fault !== null) this.#faults.add(this.#at(record, field.name, () => fault))
+    const violation = this.#valueError(column, value)
+    if (violation !== null) this.#violations.add(this.#at(record, field.name, () => violation))
     else if (field.unique && !field.primaryKey) {
       const id = idOf(record)
       if (id !== null) this.claims.add({ field, id, position: this.#position, value })
@@ -170,7 +170,7 @@ export class UpsertJudge {
   #refuseUnknown(record: JsonObject, names: readonly string[]): void {
     for (const name of names) {
       if (this.#contract.fieldByName.has(name)) continue
-      this.#faults.add(this.#at(record, name, () => unknownFieldMessage(this.#contract, name)))
+      this.#violations.add(this.#at(record, name, () => unknownFieldMessage(this.#contract, name)))
     }
   }
 
@@ -178,20 +178,20 @@ export class UpsertJudge {
     for (const field of this.#contract.fields) {
       if (!field.required || memberOf(record, field.name) !== null) continue
       if (this.#isDerived(field.name)) continue
-      this.#faults.add(this.#at(record, field.name, () => 'is required'))
+      this.#violations.add(this.#at(record, field.name, () => 'is required'))
     }
   }
 
-  #at(record: JsonObject, field: string, fault: () => string): () => string {
-    return this.#tell({ position: this.#position, id: idOf(record), field }, fault)
+  #at(record: JsonObject, field: string, message: () => string): () => string {
+    return this.#listing({ position: this.#position, id: idOf(record), field }, message)
   }
 
   /** Returns a function that makes the text of a violation. */
-  #tell(place: Omit<UpsertFault, 'fault'>, fault: () => string): () => string {
+  #listing(place: Omit<UpsertViolation, 'message'>, message: () => string): () => string {
     return () => {
-      const told = { ...place, fault: fault() }
-      this.#told.push(told)
-      return at(told.position, told.id, told.field, told.fault)
+      const violation = { ...place, message: message() }
+      this.#listed.push(violation)
+      return violationText(violation)
     }
   }
 }
@@ -237,9 +237,9 @@ export function idOf(record: JsonObject): string | null {
 }
 
 /** Returns the text of a violation with its place in the batch. */
-function at(position: number, id: string | null, field: string, fault: string): string {
+function violationText({ position, id, field, message }: UpsertViolation): string {
   const who = id === null ? 'no id' : `id ${JSON.stringify(shorten(id))}`
-  return `records[${position}] (${who}), field ${JSON.stringify(shorten(field))}: ${fault}`
+  return `records[${position}] (${who}), field ${JSON.stringify(shorten(field))}: ${message}`
 }
 
 function shorten(text: string): string {

@@ -5,8 +5,7 @@ import { checkVersion } from './check-version.ts'
 import { load, type Steps } from './steps.ts'
 import { isStored, type StoreChange, type StoredRecord } from './store-change.ts'
 import type { UpsertBody } from './upsert-body.ts'
-import { UpsertTally } from './upsert-counts.ts'
-import { idOf, UpsertJudge, type RecordWrite, type RecordWriter } from './upsert-validation.ts'
+import { idOf, UpsertValidator, type RecordWrite, type RecordWriter } from './upsert-validation.ts'
 
 /**
  * Inserts or merges records (D13). Validates the whole batch before it throws, so that the message lists all violations:
@@ -75,13 +74,15 @@ const TURN_MS = 5
 class UpsertBatch {
   readonly #change: StoreChange
   readonly #writer: BatchWriter
-  readonly #judge: UpsertJudge
-  readonly #tally = new UpsertTally()
+  readonly #validator: UpsertValidator
+  readonly #counts = { inserted: 0, updated: 0, unchanged: 0 }
+  /** The version of the record that was written last. */
+  #version = 0
 
   constructor(change: StoreChange, writer: BatchWriter) {
     this.#change = change
     this.#writer = writer
-    this.#judge = new UpsertJudge(change.contract, writer, (field) => change.cells.isDerived(field))
+    this.#validator = new UpsertValidator(change.contract, writer, (field) => change.cells.isDerived(field))
   }
 
   *addAll(records: readonly JsonObject[]): Steps<void> {
@@ -96,7 +97,9 @@ class UpsertBatch {
 
   /** Whether the end of the batch cannot refuse the records so far: records may swap unique values. */
   get #canWriteEarly(): boolean {
-    return this.#writer.writesEarly === true && this.#judge.claims.isEmpty && !this.#judge.hasFaults
+    return (
+      this.#writer.writesEarly === true && this.#validator.claims.isEmpty && !this.#validator.hasViolations
+    )
   }
 
   *#addSome(records: readonly JsonObject[], start: number): Steps<void> {
@@ -113,7 +116,7 @@ class UpsertBatch {
   #add(record: JsonObject, position: number): void {
     const id = idOf(record)
     const stored = id === null ? undefined : this.#change.records.get(id)
-    const write = this.#judge.judge(
+    const write = this.#validator.validate(
       record,
       position,
       stored === undefined ? null : (field, value) => isStored(value, stored.value(field)),
@@ -125,18 +128,19 @@ class UpsertBatch {
 
   *finish(): Steps<UpsertResult> {
     yield* this.#checkUnique()
-    this.#judge.throwFaults()
-    return this.#tally.result(this.#change.totalRecords())
+    this.#validator.throwViolations()
+    const version = this.#counts.inserted + this.#counts.updated === 1 ? String(this.#version) : null
+    return { ...this.#counts, total: this.#change.totalRecords(), version }
   }
 
   *trial(): Steps<UpsertTrial> {
     yield* this.#checkUnique()
-    return this.#tally.trial(this.#judge)
+    return { ...this.#counts, ...this.#validator.violations() }
   }
 
   *#checkUnique(): Steps<void> {
-    const { claims } = this.#judge
-    if (!claims.isEmpty) this.#judge.refuse(claims.conflicts(yield* load(this.#change.holders(claims))))
+    const { claims } = this.#validator
+    if (!claims.isEmpty) this.#validator.refuse(claims.conflicts(yield* load(this.#change.holders(claims))))
   }
 
   #insert(write: RecordWrite): void {
@@ -144,19 +148,22 @@ class UpsertBatch {
     const key = this.#change.newKey()
     const seq = this.#log(key, write, null)
     this.#change.insert({ id, key, seq, record, values, written: (field) => memberOf(record, field) })
-    this.#tally.inserted(seq)
+    this.#counts.inserted += 1
+    this.#version = seq
   }
 
   #update(write: RecordWrite, stored: StoredRecord): void {
     const { record, fields } = write
+    this.#counts.updated += 1
+    this.#version = stored.version
     if (fields.length === 0) {
-      this.#tally.updated(stored.version, { changed: false })
+      this.#counts.unchanged += 1
       return
     }
     const { records, cells } = this.#change
     const { key } = stored
     const seq = this.#log(key, write, stored)
-    this.#tally.updated(seq, { changed: true })
+    this.#version = seq
     records.update(stored, { fields, values: record, seq })
     for (const { name } of fields) {
       const target = cells.target(name)

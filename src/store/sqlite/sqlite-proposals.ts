@@ -45,7 +45,7 @@ export class SqliteProposals implements ProposalStore {
   }
 
   async get(id: ProposalId): Promise<StoredProposal | null> {
-    return reading(() => this.#parts.db.ask(proposalById(id)))
+    return reading(() => this.#parts.db.query(proposalById(id)))
   }
 
   detail(id: ProposalId): Promise<ProposalDetail | null> {
@@ -55,10 +55,10 @@ export class SqliteProposals implements ProposalStore {
   }
 
   async list(query: ProposalsQuery): Promise<readonly StoredProposal[]> {
-    return reading(() => this.#parts.db.ask(proposalsBefore(query)))
+    return reading(() => this.#parts.db.query(proposalsBefore(query)))
   }
 
   async counts(): Promise<ProposalCounts> {
-    return reading(() => this.#parts.db.ask(PROPOSAL_COUNTS))
+    return reading(() => this.#parts.db.query(PROPOSAL_COUNTS))
   }
 }

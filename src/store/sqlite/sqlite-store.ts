@@ -294,9 +294,9 @@ export class SqliteStore implements SheetStore {
     return this.#writer.call('revert', request)
   }
 
-  async deletions(asked: readonly DeletionRef[]): Promise<readonly (Deletion | null)[]> {
+  async deletions(refs: readonly DeletionRef[]): Promise<readonly (Deletion | null)[]> {
     const deletions: (Deletion | null)[] = []
-    for (const ref of asked) deletions.push(await readingOn(this.#reader.deletion(ref)))
+    for (const ref of refs) deletions.push(await readingOn(this.#reader.deletion(ref)))
     return deletions
   }
 
@@ -339,11 +339,11 @@ export class SqliteStore implements SheetStore {
   }
 
   async cancelRequest(id: RunId): Promise<string | null> {
-    return reading(() => this.#reader.connection.ask(cancelRequest(id)))
+    return reading(() => this.#reader.connection.query(cancelRequest(id)))
   }
 
   async prunableRuns(which: RunPruning): Promise<PrunableRuns> {
-    return reading(() => this.#reader.connection.ask(prunableRuns(which)))
+    return reading(() => this.#reader.connection.query(prunableRuns(which)))
   }
 
   pruneRuns(which: RunPruning): Promise<PruneStep> {
@@ -351,26 +351,26 @@ export class SqliteStore implements SheetStore {
   }
 
   async run(id: RunId): Promise<StoredRun | null> {
-    return reading(() => this.#reader.connection.ask(runById(id)))
+    return reading(() => this.#reader.connection.query(runById(id)))
   }
 
   async runRecordIds(id: RunId): Promise<readonly string[] | null> {
-    return reading(() => this.#reader.connection.ask(runRecordIds(id)))
+    return reading(() => this.#reader.connection.query(runRecordIds(id)))
   }
 
   async runs(query: {
     readonly before: RunId | null
     readonly limit: number
   }): Promise<readonly StoredRun[]> {
-    return reading(() => this.#reader.connection.ask(runsBefore(query)))
+    return reading(() => this.#reader.connection.query(runsBefore(query)))
   }
 
   async runFailures(query: RunFailuresQuery): Promise<readonly RunFailure[]> {
-    return reading(() => this.#reader.connection.ask(runFailures(query)))
+    return reading(() => this.#reader.connection.query(runFailures(query)))
   }
 
   async runEntryCount(run: RunId): Promise<number> {
-    return reading(() => this.#reader.connection.ask(runEntryCount(run)))
+    return reading(() => this.#reader.connection.query(runEntryCount(run)))
   }
 
   async runEntries(query: RunEntriesQuery): Promise<readonly EntryRef[]> {

@@ -15,7 +15,7 @@ export async function readCacheEntries(
 ): Promise<Map<string, CacheEntry>> {
   if (hashes.length === 0) return new Map()
   const rows = await db.all(
-    `SELECT hash, entry FROM "$cache" WHERE hash IN (SELECT decode(asked, 'hex') FROM unnest($1::text[]) AS asked)`,
+    `SELECT hash, entry FROM "$cache" WHERE hash IN (SELECT decode(wanted, 'hex') FROM unnest($1::text[]) AS wanted)`,
     hashes.map((hash) => hash.slice(HASH_PREFIX.length)),
   )
   return new Map(

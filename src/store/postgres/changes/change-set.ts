@@ -18,7 +18,7 @@ import { forgetResults } from './forget-results.ts'
 import { StoredLog } from './change-log.ts'
 import { UniqueHolders } from './unique-holders.ts'
 import type { ProposedRow } from '../../rows/proposal-queries.ts'
-import { inTurn, type Steps } from '../../rules/steps.ts'
+import { runAsync, type Steps } from '../../rules/steps.ts'
 import type { CachedResult, Holders, NewRecord, StoreChange, StoredRecord } from '../../rules/store-change.ts'
 import type { UniqueClaims } from '../../rules/unique-claims.ts'
 import { runNumber } from '../../rows/stored-rows.ts'
@@ -145,12 +145,12 @@ export class ChangeSet implements StoreChange {
 
   /** Carries out steps in a separate change set, without the changes of this one since it was last kept. */
   tryOut<T>(steps: (trial: StoreChange) => Steps<T>): Promise<T> {
-    return inTurn(steps(new ChangeSet({ ...this.#start, counts: this.counts() })))
+    return runAsync(steps(new ChangeSet({ ...this.#start, counts: this.counts() })))
   }
 
   async together<T>(steps: readonly Steps<T>[]): Promise<T[]> {
     // All settle before anything is thrown, so that no statement of theirs runs on after that.
-    const outcomes = await Promise.allSettled(steps.map(inTurn))
+    const outcomes = await Promise.allSettled(steps.map(runAsync))
     return outcomes.map((outcome) => {
       if (outcome.status === 'rejected') throw outcome.reason
       return outcome.value

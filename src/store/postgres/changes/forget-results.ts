@@ -16,7 +16,7 @@ export async function forgetResults(db: Connection, results: readonly CachedResu
   })
   await db.run(
     `WITH forgotten AS (
-       SELECT decode(hex, 'hex') AS hash, entry FROM unnest($1::text[], $2::text[]) AS asked(hex, entry)
+       SELECT decode(hex, 'hex') AS hash, entry FROM unnest($1::text[], $2::text[]) AS wanted(hex, entry)
      ), emptied AS (
        DELETE FROM "$cache" USING forgotten WHERE "$cache".hash = forgotten.hash AND forgotten.entry IS NULL
      )

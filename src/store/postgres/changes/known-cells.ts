@@ -36,16 +36,16 @@ export class KnownCells {
 
   /** Reads the states of all cells of these records. */
   async load(records: readonly RecordKey[]): Promise<void> {
-    const asked = [...new Set(records)].filter((record) => !this.#loaded.has(record))
-    for (const record of asked) this.#loaded.add(record)
-    if (asked.length === 0 || this.targets.length === 0) return
+    const wanted = [...new Set(records)].filter((record) => !this.#loaded.has(record))
+    for (const record of wanted) this.#loaded.add(record)
+    if (wanted.length === 0 || this.targets.length === 0) return
     const rows = await this.#db.all(
       `SELECT target, record, cell.mark AS cell_mark, cell.hash, todo.mark AS todo_mark, todo.state, todo.blocked
        FROM unnest($1::integer[]) AS targets(target) CROSS JOIN unnest($2::bigint[]) AS records(record)
        LEFT JOIN "$cell" AS cell USING (target, record) LEFT JOIN "$todo" AS todo USING (target, record)
        WHERE cell.mark IS NOT NULL OR todo.mark IS NOT NULL`,
       this.targets.map(({ id }) => id),
-      asked,
+      wanted,
     )
     for (const row of rows) {
       const { hash, cell_mark: cellMark, todo_mark: todoMark, state } = row

@@ -34,22 +34,22 @@ export class KnownRecords {
   /** Reads the records with these ids. */
   async load(ids: readonly string[]): Promise<void> {
     const unknown = [...new Set(ids)].filter((id) => !this.#byId.has(id))
-    const asked = unknown.filter(canBeId)
+    const wanted = unknown.filter(canBeId)
     for (const id of unknown) this.#byId.set(id, null)
-    if (asked.length > 0) await this.#read('unnest($1::text[]) AS asked(id) ON data.id = asked.id', asked)
+    if (wanted.length > 0) await this.#read('unnest($1::text[]) AS wanted(id) ON data.id = wanted.id', wanted)
   }
 
   /** Reads the records with these keys. */
   async loadKeys(keys: readonly RecordKey[]): Promise<void> {
-    const asked = [...new Set(keys)].filter((key) => !this.#byKey.has(key))
-    for (const key of asked) this.#byKey.set(key, null)
-    if (asked.length > 0)
-      await this.#read('unnest($1::bigint[]) AS asked(key) ON data."$seq" = asked.key', asked)
+    const wanted = [...new Set(keys)].filter((key) => !this.#byKey.has(key))
+    for (const key of wanted) this.#byKey.set(key, null)
+    if (wanted.length > 0)
+      await this.#read('unnest($1::bigint[]) AS wanted(key) ON data."$seq" = wanted.key', wanted)
   }
 
-  async #read(asked: string, values: readonly string[] | readonly number[]): Promise<void> {
+  async #read(wanted: string, values: readonly string[] | readonly number[]): Promise<void> {
     const columns = this.#contract.fields.map(({ name }) => `data.${quoted(name)}`).join(', ')
-    const sql = `SELECT data."$seq", data."$version", data."$written", ${columns} FROM "$data" AS data JOIN ${asked}`
+    const sql = `SELECT data."$seq", data."$version", data."$written", ${columns} FROM "$data" AS data JOIN ${wanted}`
     for (const row of await this.#db.all(sql, values)) {
       // A record that is known by its other identifier may have been changed since.
       if (this.#byKey.get(Number(row['$seq'])) || this.#deleted.has(Number(row['$seq']))) continue

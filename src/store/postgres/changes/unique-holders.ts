@@ -19,13 +19,13 @@ export class UniqueHolders {
   /** Reads the records with these values from the tables. */
   static async read(db: Connection, field: Field, values: readonly JsonValue[]): Promise<UniqueHolders> {
     const holders = new UniqueHolders()
-    const asked = new Set(values.map((value) => toColumnText(field, value)).filter((text) => text !== null))
-    if (asked.size === 0) return holders
+    const wanted = new Set(values.map((value) => toColumnText(field, value)).filter((text) => text !== null))
+    if (wanted.size === 0) return holders
     const column = quoted(field.name)
     const rows = await db.all(
       `SELECT data."$seq", data.id, data.${column}, data."$written"
-       FROM unnest($1::text[]) AS asked(value) JOIN "$data" AS data ON data.${column} = asked.value::${columnType(field)}`,
-      [...asked],
+       FROM unnest($1::text[]) AS wanted(value) JOIN "$data" AS data ON data.${column} = wanted.value::${columnType(field)}`,
+      [...wanted],
     )
     for (const row of rows) {
       holders.gained({ key: Number(row['$seq']), id: String(row['id']) }, fieldValue(field, row))

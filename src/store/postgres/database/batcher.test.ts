@@ -3,24 +3,24 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { test } from 'node:test'
 import { Batcher } from './batcher.ts'
 
-/** One that answers with doubles, after a while, and what it was asked each time. */
-function doubling(limit?: number): { batcher: Batcher<number, number>; asked: (readonly number[])[] } {
-  const asked: (readonly number[])[] = []
-  const batcher = new Batcher<number, number>(async (questions) => {
-    asked.push(questions)
+/** Returns a batcher that doubles numbers after a while, and the batches that it received. */
+function doubling(limit?: number): { batcher: Batcher<number, number>; batches: (readonly number[])[] } {
+  const batches: (readonly number[])[] = []
+  const batcher = new Batcher<number, number>(async (batch) => {
+    batches.push(batch)
     await turn()
-    if (questions.includes(0)) throw new Error('zero')
-    return questions.map((question) => question * 2)
+    if (batch.includes(0)) throw new Error('zero')
+    return batch.map((number) => number * 2)
   }, limit)
-  return { batcher, asked }
+  return { batcher, batches }
 }
 
-test('the steps of many callers are answered with one statement a step', async () => {
-  const { batcher, asked } = doubling()
+test('requests of many in the same step share one statement', async () => {
+  const { batcher, batches } = doubling()
   const threeSteps = async (start: number): Promise<number> => {
     let value = start
     for (let step = 0; step < 3; step += 1) {
-      value = await batcher.ask(value)
+      value = await batcher.run(value)
       // Some need more microtasks than others to continue.
       for (let tasks = 0; tasks < start; tasks += 1) await Promise.resolve()
     }
@@ -28,7 +28,7 @@ test('the steps of many callers are answered with one statement a step', async (
   }
   assert.deepEqual(await Promise.all([1, 5, 3].map(threeSteps)), [8, 40, 24])
   assert.deepEqual(
-    asked.map((questions) => questions.toSorted((a, b) => a - b)),
+    batches.map((batch) => batch.toSorted((a, b) => a - b)),
     [
       [1, 3, 5],
       [2, 6, 10],
@@ -37,23 +37,23 @@ test('the steps of many callers are answered with one statement a step', async (
   )
 })
 
-test('an error of the statement is reported to every caller that used it, and to no other', async () => {
+test('all requests of a failed batch reject, and no others', async () => {
   const { batcher } = doubling()
-  const failed = await Promise.allSettled([batcher.ask(1), batcher.ask(0)])
+  const failed = await Promise.allSettled([batcher.run(1), batcher.run(0)])
   assert.deepEqual(
     failed.map(({ status }) => status),
     ['rejected', 'rejected'],
   )
-  assert.equal(await batcher.ask(4), 8)
+  assert.equal(await batcher.run(4), 8)
 })
 
-test('more requests than a statement takes use several at once, and each gets its own response', async () => {
-  const { batcher, asked } = doubling(2)
-  const answers = [1, 2, 0, 3, 4].map((question) => batcher.ask(question))
-  const told = await Promise.allSettled(answers)
-  assert.deepEqual(asked, [[1, 2], [0, 3], [4]])
+test('requests beyond the limit run in several batches, and each gets its own result', async () => {
+  const { batcher, batches } = doubling(2)
+  const results = [1, 2, 0, 3, 4].map((number) => batcher.run(number))
+  const settled = await Promise.allSettled(results)
+  assert.deepEqual(batches, [[1, 2], [0, 3], [4]])
   assert.deepEqual(
-    told.map((answer) => (answer.status === 'fulfilled' ? answer.value : null)),
+    settled.map((result) => (result.status === 'fulfilled' ? result.value : null)),
     [2, 4, null, null, 8],
   )
 })

@@ -1,6 +1,6 @@
-interface Waiting<Question, Answer> {
-  readonly question: Question
-  resolve(answer: Answer): void
+interface Waiting<Request, Result> {
+  readonly request: Request
+  resolve(result: Result): void
   reject(error: unknown): void
 }
 
@@ -8,42 +8,42 @@ interface Waiting<Question, Answer> {
  * Collects the requests made within one turn of the event loop and runs one statement for all of them. So code for many
  * cells can be written as for one cell, and takes no more round trips.
  */
-export class Batcher<Question, Answer> {
-  readonly #answerAll: (questions: readonly Question[]) => Promise<readonly Answer[]>
+export class Batcher<Request, Result> {
+  readonly #runAll: (requests: readonly Request[]) => Promise<readonly Result[]>
   readonly #limit: number
-  #waiting: Waiting<Question, Answer>[] = []
+  #waiting: Waiting<Request, Result>[] = []
 
-  /** `answerAll` returns a result for each request, in their order; it receives at most `limit` requests at a time. */
+  /** `runAll` returns a result for each request, in their order; it receives at most `limit` requests at a time. */
   constructor(
-    answerAll: (questions: readonly Question[]) => Promise<readonly Answer[]>,
+    runAll: (requests: readonly Request[]) => Promise<readonly Result[]>,
     limit: number = Number.MAX_SAFE_INTEGER,
   ) {
-    this.#answerAll = answerAll
+    this.#runAll = runAll
     this.#limit = limit
   }
 
-  /** Returns the result; rejects, as do all requests of the same call of `answerAll`, with the error that it throws. */
-  ask(question: Question): Promise<Answer> {
+  /** Returns the result; rejects, as do all requests of the same call of `runAll`, with the error that it throws. */
+  run(request: Request): Promise<Result> {
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ question, resolve, reject })
+      this.#waiting.push({ request, resolve, reject })
       // Code that the same results resume makes its next requests in microtasks, which all run before this.
       if (this.#waiting.length === 1) setImmediate(() => this.#flush())
     })
   }
 
   #flush(): void {
-    const asked = this.#waiting
+    const waiting = this.#waiting
     this.#waiting = []
-    for (let start = 0; start < asked.length; start += this.#limit)
-      void this.#answer(asked.slice(start, start + this.#limit))
+    for (let start = 0; start < waiting.length; start += this.#limit)
+      void this.#runBatch(waiting.slice(start, start + this.#limit))
   }
 
-  async #answer(asked: readonly Waiting<Question, Answer>[]): Promise<void> {
+  async #runBatch(batch: readonly Waiting<Request, Result>[]): Promise<void> {
     try {
-      const answers = await this.#answerAll(asked.map(({ question }) => question))
-      asked.forEach(({ resolve }, index) => resolve(answers[index] as Answer))
+      const results = await this.#runAll(batch.map(({ request }) => request))
+      batch.forEach(({ resolve }, index) => resolve(results[index] as Result))
     } catch (error) {
-      for (const { reject } of asked) reject(error)
+      for (const { reject } of batch) reject(error)
     }
   }
 }

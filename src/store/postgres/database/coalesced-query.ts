@@ -1,22 +1,25 @@
-/** A query that callers share when they ask at the same time. */
-export class SharedQuestion<T> {
-  readonly #put: () => Promise<T>
-  #asked: Promise<T> | null = null
+/** A query that callers share when they run it at the same time. */
+export class CoalescedQuery<T> {
+  readonly #query: () => Promise<T>
+  #current: Promise<T> | null = null
   #next: Promise<T> | null = null
 
-  constructor(put: () => Promise<T>) {
-    this.#put = put
+  constructor(query: () => Promise<T>) {
+    this.#query = query
   }
 
-  /** Returns the result of a query sent after this call: once the query under way has ended, one query serves all callers that wait. */
-  ask(): Promise<T> {
-    return (this.#next ??= this.#ask())
+  /**
+   * Returns the result of a query sent after this call: when the current one has ended, one query serves all callers that
+   * wait.
+   */
+  run(): Promise<T> {
+    return (this.#next ??= this.#runNext())
   }
 
-  async #ask(): Promise<T> {
-    await this.#asked?.catch(() => undefined)
-    this.#asked = this.#next
+  async #runNext(): Promise<T> {
+    await this.#current?.catch(() => undefined)
+    this.#current = this.#next
     this.#next = null
-    return this.#put()
+    return this.#query()
   }
 }

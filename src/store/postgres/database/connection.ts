@@ -21,7 +21,7 @@ export interface Connection {
   /** Returns how many rows the statement affected. */
   run(sql: string, ...params: readonly SqlInput[]): Promise<number>
   /** Carries out a statement that both engines share, and returns what its rows mean. */
-  ask<T>(query: Query<T>): Promise<T>
+  query<T>(query: Query<T>): Promise<T>
   /** Carries out a statement that both engines share, and returns how many rows it changed. */
   change(statement: Statement): Promise<number>
   /** Runs statements without parameters and results, in one round trip. */
@@ -99,7 +99,7 @@ export class ClientConnection implements Connection {
     return (await this.#ask(statement(sql, params))).rowCount ?? 0
   }
 
-  async ask<T>({ sql, params, result }: Query<T>): Promise<T> {
+  async query<T>({ sql, params, result }: Query<T>): Promise<T> {
     return result(await this.all(numbered(sql), ...params))
   }
 

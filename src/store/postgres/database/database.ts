@@ -64,8 +64,8 @@ export class Database implements Connection {
     return this.#use(this.#readers, (db) => db.run(sql, ...params))
   }
 
-  ask<T>(query: Query<T>): Promise<T> {
-    return this.#use(this.#readers, (db) => db.ask(query))
+  query<T>(query: Query<T>): Promise<T> {
+    return this.#use(this.#readers, (db) => db.query(query))
   }
 
   change(statement: Statement): Promise<number> {

@@ -3,7 +3,7 @@ import { compareContracts } from '../../../contract/rules/compare-contracts.ts'
 import type { Contract } from '../../../contract/contract.ts'
 import { parseStoredContract } from '../../../contract/odcs/parse-contract.ts'
 import { checkContractChange, type RecordsToCheck } from '../../rules/contract-conflicts.ts'
-import { inTurn } from '../../rules/steps.ts'
+import { runAsync } from '../../rules/steps.ts'
 import type { Connection } from '../database/connection.ts'
 import { checkColumns, columnDefinition, quoted, recordsView } from '../database/schema.ts'
 import { fieldValue } from '../database/values.ts'
@@ -32,7 +32,7 @@ export async function applyContract(
   checkColumns(contract)
   const before = parseStoredContract(stored)
   const change = compareContracts(before, contract)
-  await inTurn(checkContractChange(recordsToCheck(db), change, derived))
+  await runAsync(checkContractChange(recordsToCheck(db), change, derived))
   await db.run('UPDATE "$sheet" SET contract = $1', contract.text)
   // Values that the contract refused may be allowed now.
   await db.run(`UPDATE "$failure" SET hash = NULL WHERE error_type = 'ValidationError'`)
@@ -55,7 +55,7 @@ function namesOf({ fields }: Pick<Contract, 'fields'>): string[] {
 
 function recordsToCheck(db: Connection): RecordsToCheck {
   return {
-    ask: db.ask.bind(db),
+    query: db.query.bind(db),
     values: async (field, after, limit) => {
       const columns = ['"$seq"', 'id', '"$written"', quoted(field.name)]
       const sql = `SELECT ${[...new Set(columns)].join(', ')} FROM "$data" WHERE "$seq" > $1 ORDER BY "$seq" LIMIT $2`

@@ -6,7 +6,7 @@ import { Database } from '../database/database.ts'
 import { FrameFeed } from '../frames/frame-feed.ts'
 import { bringUpToDate } from './open-sheet-tables.ts'
 import { refusePooling } from '../database/refuse-pooling.ts'
-import { SharedQuestion } from '../database/coalesced-query.ts'
+import { CoalescedQuery } from '../database/coalesced-query.ts'
 import { parseStoreUrl } from '../database/store-url.ts'
 
 /**
@@ -17,13 +17,13 @@ export class PostgresRevisions implements RevisionStore {
   readonly name: string
   readonly frames: FrameFeed
   readonly #database: Database
-  readonly #newest: SharedQuestion<number>
+  readonly #newest: CoalescedQuery<number>
 
   private constructor(database: Database) {
     this.name = database.location.schema
     this.#database = database
     this.frames = new FrameFeed(database)
-    this.#newest = new SharedQuestion(() => newestRevision(database))
+    this.#newest = new CoalescedQuery(() => newestRevision(database))
   }
 
   /**
@@ -47,7 +47,7 @@ export class PostgresRevisions implements RevisionStore {
   }
 
   newest(): Promise<number> {
-    return this.#newest.ask()
+    return this.#newest.run()
   }
 
   read(number: number): Promise<Revision> {

@@ -8,7 +8,7 @@ import { MISSING, STALE } from '../../rows/stored-rows.ts'
 
 /** Reads the derived fields of the store. */
 export function loadTargets(db: Connection): Promise<readonly StoredTarget[]> {
-  return db.ask(STORED_TARGETS)
+  return db.query(STORED_TARGETS)
 }
 
 /**

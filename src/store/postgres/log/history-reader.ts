@@ -211,9 +211,9 @@ export class HistoryReader {
 const LATER_LINES = `
   SELECT place, seq, line, found FROM (
   SELECT place, seq, line, count(*) OVER () AS found, sum(octet_length(line)) OVER (ORDER BY place, seq) - octet_length(line) AS before FROM (
-  SELECT asked.place, later.seq, later.line FROM unnest($1::bigint[], $2::bigint[]) WITH ORDINALITY AS asked(key, "from", place)
+  SELECT wanted.place, later.seq, later.line FROM unnest($1::bigint[], $2::bigint[]) WITH ORDINALITY AS wanted(key, "from", place)
   CROSS JOIN LATERAL (
-    SELECT seq, line FROM "$provenance" WHERE record = asked.key AND seq > asked."from" ORDER BY seq LIMIT $3
+    SELECT seq, line FROM "$provenance" WHERE record = wanted.key AND seq > wanted."from" ORDER BY seq LIMIT $3
   ) AS later) AS lines) AS running WHERE before <= ${BYTES_AT_ONCE} ORDER BY place, seq`
 
 /** The entry at each of these numbers, or the one before: an imported log may have gaps. */

@@ -12,7 +12,7 @@ import type {
   PlacedLine,
 } from '../../cell-log.ts'
 import type { RecordKey } from '../../cell-work.ts'
-import { restoredFrom } from '../../rules/restore-rules.ts'
+import { restoredFrom } from '../../rules/logged-deletion.ts'
 import { Batcher } from '../database/batcher.ts'
 import type { Connection, StoredRow } from '../database/connection.ts'
 import { quoted } from '../database/schema.ts'
@@ -59,39 +59,39 @@ export class LogQueries implements LogSource {
     this.#parse = parsers.value
     this.#lives = new Batcher((ids) => readLives(db, ids))
     const ofLines = (direction: LinesQuery['direction']): Batcher<LinesQuery, FoundLines> =>
-      new Batcher((asked) => readLines(db, asked, direction))
+      new Batcher((wanted) => readLines(db, wanted, direction))
     const ofEarlier = (direction: LinesQuery['direction']): Batcher<LinesQuery, FoundLines> =>
-      new Batcher((asked) => readEarlierLines(db, asked, direction))
+      new Batcher((wanted) => readEarlierLines(db, wanted, direction))
     this.#lines = { before: ofLines('before'), after: ofLines('after') }
     this.#earlierLines = { before: ofEarlier('before'), after: ofEarlier('after') }
     this.#lineAt = new Batcher((seqs) => readLinesAt(db, seqs))
     this.#firstLine = new Batcher((keys) => readFirstLines(db, keys))
     this.#importLine = new Batcher((keys) => readImportLines(db, keys))
-    this.#ofLife = new Batcher((asked) => readOfLife(db, asked))
-    this.#value = new Batcher((asked) => readValues(db, asked))
+    this.#ofLife = new Batcher((wanted) => readOfLife(db, wanted))
+    this.#value = new Batcher((wanted) => readValues(db, wanted))
   }
 
   /** Returns the lives of a record, oldest first: deleted and recreated, it has several. */
   lives(recordId: string): Promise<Life[]> {
-    return this.#lives.ask(recordId)
+    return this.#lives.run(recordId)
   }
 
-  lines(asked: LinesQuery): Promise<FoundLines> {
-    return (asked.life === null ? this.#earlierLines : this.#lines)[asked.direction].ask(asked)
+  lines(wanted: LinesQuery): Promise<FoundLines> {
+    return (wanted.life === null ? this.#earlierLines : this.#lines)[wanted.direction].run(wanted)
   }
 
   lineAt(seq: number): Promise<OwnedLine | null> {
-    return this.#lineAt.ask(seq)
+    return this.#lineAt.run(seq)
   }
 
   /** Returns the text of the line by which a record was created; null for an imported one. */
   firstLine(key: RecordKey): Promise<string | null> {
-    return this.#firstLine.ask(key)
+    return this.#firstLine.run(key)
   }
 
   /** Returns the line of the import that created a record; null for any other. */
   importLine(key: RecordKey): Promise<JsonObject | null> {
-    return this.#importLine.ask(key)
+    return this.#importLine.run(key)
   }
 
   /**
@@ -100,7 +100,7 @@ export class LogQueries implements LogSource {
    */
   async isOfLife({ seq, key }: EntryOfLife): Promise<boolean> {
     for (let life: RecordKey | null = key; life !== null; life = await this.#lifeBefore(life)) {
-      if (await this.#ofLife.ask({ seq, key: life })) return true
+      if (await this.#ofLife.run({ seq, key: life })) return true
     }
     return false
   }
@@ -115,18 +115,18 @@ export class LogQueries implements LogSource {
 
   /** Returns the present value of a cell; null for a deleted record. */
   async currentValue(cell: CellOfLife): Promise<JsonValue> {
-    const json = await this.#value.ask(cell)
+    const json = await this.#value.run(cell)
     return json === null ? null : this.#parse(json)
   }
 }
 
 async function readLives(db: Connection, ids: readonly string[]): Promise<Life[][]> {
   const rows = await db.all(
-    `SELECT EXISTS (SELECT FROM "$provenance" WHERE earlier_id = asked.id) AS earlier,
+    `SELECT EXISTS (SELECT FROM "$provenance" WHERE earlier_id = wanted.id) AS earlier,
        to_json(ARRAY(
-         SELECT record FROM "$deleted" WHERE record_id = asked.id UNION SELECT "$seq" FROM "$data" WHERE id = asked.id ORDER BY 1
+         SELECT record FROM "$deleted" WHERE record_id = wanted.id UNION SELECT "$seq" FROM "$data" WHERE id = wanted.id ORDER BY 1
        )) AS keys
-     FROM unnest($1::text[]) WITH ORDINALITY AS asked(id, place) ORDER BY place`,
+     FROM unnest($1::text[]) WITH ORDINALITY AS wanted(id, place) ORDER BY place`,
     ids,
   )
   return rows.map(({ earlier, keys }) => {
@@ -147,7 +147,7 @@ function nearestLines(condition: string, direction: LinesQuery['direction']): st
   return `SELECT seq, line, found FROM (
       SELECT seq, line, count(*) OVER () AS found, sum(octet_length(line)) OVER (ORDER BY seq ${order}) - octet_length(line) AS bytes FROM (
         SELECT seq, line FROM "$provenance"
-        WHERE ${condition} AND seq ${comparison} asked.seq ORDER BY seq ${order} LIMIT asked.count
+        WHERE ${condition} AND seq ${comparison} wanted.seq ORDER BY seq ${order} LIMIT wanted.count
       ) AS nearest
     ) AS lines WHERE bytes <= ${BYTES_AT_ONCE}`
 }
@@ -155,50 +155,50 @@ function nearestLines(condition: string, direction: LinesQuery['direction']): st
 /** Reads lines by the names of fields as JSON.stringify writes them, so that a long log of other fields costs little. */
 async function readLines(
   db: Connection,
-  asked: readonly LinesQuery[],
+  wanted: readonly LinesQuery[],
   direction: LinesQuery['direction'],
 ): Promise<FoundLines[]> {
   const rows = await db.all(
-    `SELECT asked.place, found.seq, found.line, found.found
-     FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[]) WITH ORDINALITY AS asked(record, name, seq, count, place)
+    `SELECT wanted.place, found.seq, found.line, found.found
+     FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[]) WITH ORDINALITY AS wanted(record, name, seq, count, place)
      CROSS JOIN LATERAL (
-       ${nearestLines('record = asked.record AND strpos(line, asked.name) > 0', direction)}
-     ) AS found ORDER BY asked.place, found.seq ${direction === 'before' ? 'DESC' : 'ASC'}`,
-    asked.map(({ life }) => life),
-    asked.map(({ field }) => JSON.stringify(field)),
-    asked.map(({ seq }) => seq),
-    asked.map(({ limit }) => limit),
+       ${nearestLines('record = wanted.record AND strpos(line, wanted.name) > 0', direction)}
+     ) AS found ORDER BY wanted.place, found.seq ${direction === 'before' ? 'DESC' : 'ASC'}`,
+    wanted.map(({ life }) => life),
+    wanted.map(({ field }) => JSON.stringify(field)),
+    wanted.map(({ seq }) => seq),
+    wanted.map(({ limit }) => limit),
   )
-  return byPlace(rows, asked)
+  return byPlace(rows, wanted)
 }
 
 /** Reads all lines of an imported log, in which names may be escaped otherwise. */
 async function readEarlierLines(
   db: Connection,
-  asked: readonly LinesQuery[],
+  wanted: readonly LinesQuery[],
   direction: LinesQuery['direction'],
 ): Promise<FoundLines[]> {
   const rows = await db.all(
-    `SELECT asked.place, found.seq, found.line, found.found
-     FROM unnest($1::text[], $2::bigint[], $3::bigint[]) WITH ORDINALITY AS asked(id, seq, count, place)
+    `SELECT wanted.place, found.seq, found.line, found.found
+     FROM unnest($1::text[], $2::bigint[], $3::bigint[]) WITH ORDINALITY AS wanted(id, seq, count, place)
      CROSS JOIN LATERAL (
-       ${nearestLines('earlier_id = asked.id', direction)}
-     ) AS found ORDER BY asked.place, found.seq ${direction === 'before' ? 'DESC' : 'ASC'}`,
-    asked.map(({ recordId }) => recordId),
-    asked.map(({ seq }) => seq),
-    asked.map(({ limit }) => limit),
+       ${nearestLines('earlier_id = wanted.id', direction)}
+     ) AS found ORDER BY wanted.place, found.seq ${direction === 'before' ? 'DESC' : 'ASC'}`,
+    wanted.map(({ recordId }) => recordId),
+    wanted.map(({ seq }) => seq),
+    wanted.map(({ limit }) => limit),
   )
-  return byPlace(rows, asked)
+  return byPlace(rows, wanted)
 }
 
-function byPlace(rows: readonly StoredRow[], asked: readonly LinesQuery[]): FoundLines[] {
-  const lines: PlacedLine[][] = asked.map(() => [])
-  const found = asked.map(() => 0)
+function byPlace(rows: readonly StoredRow[], wanted: readonly LinesQuery[]): FoundLines[] {
+  const lines: PlacedLine[][] = wanted.map(() => [])
+  const found = wanted.map(() => 0)
   for (const { place, seq, line, found: count } of rows) {
     lines[Number(place) - 1]?.push({ seq: Number(seq), text: String(line) })
     found[Number(place) - 1] = Number(count)
   }
-  return asked.map(({ limit }, index) => {
+  return wanted.map(({ limit }, index) => {
     const read = lines[index] ?? []
     const isAll = read.length === found[index] && read.length < limit
     return { lines: read, rest: isAll ? null : (read.at(-1)?.seq ?? null) }
@@ -225,8 +225,8 @@ async function readLinesAt(db: Connection, seqs: readonly number[]): Promise<(Ow
 
 async function readFirstLines(db: Connection, keys: readonly RecordKey[]): Promise<(string | null)[]> {
   const rows = await db.all(
-    `SELECT (SELECT line FROM "$provenance" WHERE record = asked.key ORDER BY seq LIMIT 1) AS line
-     FROM unnest($1::bigint[]) WITH ORDINALITY AS asked(key, place) ORDER BY place`,
+    `SELECT (SELECT line FROM "$provenance" WHERE record = wanted.key ORDER BY seq LIMIT 1) AS line
+     FROM unnest($1::bigint[]) WITH ORDINALITY AS wanted(key, place) ORDER BY place`,
     keys,
   )
   return rows.map(({ line }) => (typeof line === 'string' ? line : null))
@@ -234,8 +234,8 @@ async function readFirstLines(db: Connection, keys: readonly RecordKey[]): Promi
 
 async function readImportLines(db: Connection, keys: readonly RecordKey[]): Promise<(JsonObject | null)[]> {
   const rows = await db.all(
-    `SELECT (SELECT line FROM "$import" JOIN "$provenance" USING (seq) WHERE first <= asked.key AND last >= asked.key LIMIT 1) AS line
-     FROM unnest($1::bigint[]) WITH ORDINALITY AS asked(key, place) ORDER BY place`,
+    `SELECT (SELECT line FROM "$import" JOIN "$provenance" USING (seq) WHERE first <= wanted.key AND last >= wanted.key LIMIT 1) AS line
+     FROM unnest($1::bigint[]) WITH ORDINALITY AS wanted(key, place) ORDER BY place`,
     keys,
   )
   return rows.map(parsedLine)
@@ -245,27 +245,27 @@ function parsedLine({ line }: StoredRow): JsonObject | null {
   return typeof line === 'string' ? parseLine(line) : null
 }
 
-async function readOfLife(db: Connection, asked: readonly EntryOfLife[]): Promise<boolean[]> {
+async function readOfLife(db: Connection, wanted: readonly EntryOfLife[]): Promise<boolean[]> {
   const rows = await db.all(
-    `SELECT EXISTS (SELECT FROM "$provenance" WHERE seq = asked.seq AND record = asked.key)
-       OR EXISTS (SELECT FROM "$import" WHERE seq = asked.seq AND first <= asked.key AND last >= asked.key) AS found
-     FROM unnest($1::bigint[], $2::bigint[]) WITH ORDINALITY AS asked(seq, key, place) ORDER BY place`,
-    asked.map(({ seq }) => seq),
-    asked.map(({ key }) => key),
+    `SELECT EXISTS (SELECT FROM "$provenance" WHERE seq = wanted.seq AND record = wanted.key)
+       OR EXISTS (SELECT FROM "$import" WHERE seq = wanted.seq AND first <= wanted.key AND last >= wanted.key) AS found
+     FROM unnest($1::bigint[], $2::bigint[]) WITH ORDINALITY AS wanted(seq, key, place) ORDER BY place`,
+    wanted.map(({ seq }) => seq),
+    wanted.map(({ key }) => key),
   )
   return rows.map(({ found }) => found === true)
 }
 
 /** Reads the JSON of values; null for no value. */
-async function readValues(db: Connection, asked: readonly CellOfLife[]): Promise<(Buffer | null)[]> {
-  const fields = [...new Map(asked.map(({ field }) => [field.name, field])).values()]
+async function readValues(db: Connection, wanted: readonly CellOfLife[]): Promise<(Buffer | null)[]> {
+  const fields = [...new Map(wanted.map(({ field }) => [field.name, field])).values()]
   const columns = fields.map((field) => `to_json(${fieldJson(field, 'data')})::text AS ${quoted(field.name)}`)
   const rows = await db.all(
     `SELECT "$seq", ${columns.join(', ')} FROM "$data" AS data WHERE "$seq" = ANY($1::bigint[])`,
-    asked.map(({ key }) => key),
+    wanted.map(({ key }) => key),
   )
   const byKey = new Map(rows.map((row) => [Number(row['$seq']), row]))
-  return asked.map(({ key, field }) => {
+  return wanted.map(({ key, field }) => {
     const json = byKey.get(key)?.[field.name]
     return typeof json === 'string' ? Buffer.from(json) : null
   })

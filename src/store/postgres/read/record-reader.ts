@@ -7,7 +7,7 @@ import { keyAtPosition } from '../../rows/deleted-blocks.ts'
 import { Batcher } from '../database/batcher.ts'
 import type { Connection } from '../database/connection.ts'
 import type { Database } from '../database/database.ts'
-import { KeptAnswers, STATE, type KeptAnswer } from './cached-results.ts'
+import { CachedReads, STATE, type CachedRead } from './cached-reads.ts'
 import { RECORD_JSON, recordJsonSource } from '../sql/record-json.ts'
 import { canBeId } from '../database/values.ts'
 import { textOrNull } from '../../rows/stored-rows.ts'
@@ -35,8 +35,8 @@ interface FoundRecord {
 }
 
 /** A response, and the state of the store that it is of. */
-interface FoundAnswer {
-  readonly answer: KeptAnswer
+interface FoundRead {
+  readonly result: CachedRead
   readonly state: string
 }
 
@@ -51,30 +51,30 @@ const IDS_AT_ONCE = 10_000
 export class RecordReader {
   readonly #db: Database
   readonly #contract: () => Contract
-  readonly #answers: KeptAnswers
+  readonly #cache: CachedReads
   #statements = new WeakMap<readonly string[], ReadStatements>()
 
   /** `contract` returns the contract that the store follows now. */
   constructor(db: Database, contract: () => Contract) {
     this.#db = db
     this.#contract = contract
-    this.#answers = new KeptAnswers(db)
+    this.#cache = new CachedReads(db)
   }
 
   /** Discards what depends on the contract. */
   refresh(): void {
     this.#statements = new WeakMap()
-    this.#answers.clear()
+    this.#cache.clear()
   }
 
   async record(id: string, fields: readonly string[]): Promise<VersionedRecord | null> {
     if (!canBeId(id)) return null
     const { name, records } = this.#statementsOf(fields)
-    return this.#answers.get(`record ${name} ${id}`, async () => {
-      const found = await records.ask(id)
+    return this.#cache.get(`record ${name} ${id}`, async () => {
+      const found = await records.run(id)
       if (found === null) return null
       const { json, version, state } = found
-      return json === null ? this.#largeRecord(id, fields) : { answer: { json, version, last: null }, state }
+      return json === null ? this.#largeRecord(id, fields) : { result: { json, version, last: null }, state }
     })
   }
 
@@ -91,7 +91,7 @@ export class RecordReader {
   }
 
   /** Reads a record that is too large to be read together with others. */
-  #largeRecord(id: string, fields: readonly string[]): Promise<FoundAnswer | null> {
+  #largeRecord(id: string, fields: readonly string[]): Promise<FoundRead | null> {
     return this.#db.reading(async (db) => {
       const row = await db.get(
         `SELECT "$seq" AS key, "$version" AS version, ${STATE} AS state FROM "$data" WHERE id = $1`,
@@ -99,8 +99,8 @@ export class RecordReader {
       )
       if (row === undefined) return null
       const { records } = await fittingRecords(db, [Number(row['key'])], this.#fields(fields))
-      const answer = { json: records.subarray(1, -1), version: String(row['version']), last: null }
-      return { answer, state: String(row['state']) }
+      const read = { json: records.subarray(1, -1), version: String(row['version']), last: null }
+      return { result: read, state: String(row['state']) }
     })
   }
 
@@ -108,35 +108,35 @@ export class RecordReader {
     const { fields, limit, skip, after } = query
     const from = after?.key ?? 0
     if (skip > 0) {
-      const answer = await this.#db.reading(async (db) => {
+      const read = await this.#db.reading(async (db) => {
         const start = Number((await db.get(KEY_AT_POSITION, from, skip))?.['key'])
-        return ((await this.#page(db, query, start)) ?? (await this.#fittingPage(db, query, start))).answer
+        return ((await this.#page(db, query, start)) ?? (await this.#fittingPage(db, query, start))).result
       })
-      return pageOf(answer)
+      return pageOf(read)
     }
     const key = `page ${this.#statementsOf(fields).name} ${limit} ${from}`
     return pageOf(
-      await this.#answers.get(
+      await this.#cache.get(
         key,
         async () => (await this.#page(this.#db, query, from)) ?? this.#largePage(query, from),
       ),
     )
   }
 
-  async #page(db: Connection, { fields, limit }: PlainPage, from: RecordKey): Promise<FoundAnswer | null> {
+  async #page(db: Connection, { fields, limit }: PlainPage, from: RecordKey): Promise<FoundRead | null> {
     const row = await db.get(this.#statementsOf(fields).page, from, limit)
     if (Number(row?.['$weight']) > PAGE_BYTES) return null
     const last = row?.['$more'] === true ? Number(row['$last']) : null
     const json = Buffer.from(String(row?.['$page']))
-    return { answer: { json, version: '', last }, state: String(row?.['$state']) }
+    return { result: { json, version: '', last }, state: String(row?.['$state']) }
   }
 
   /** Reads a page whose records may exceed the bytes of a page, and ends it before they do. */
-  #largePage(query: PlainPage, from: RecordKey): Promise<FoundAnswer> {
+  #largePage(query: PlainPage, from: RecordKey): Promise<FoundRead> {
     return this.#db.reading((db) => this.#fittingPage(db, query, from))
   }
 
-  async #fittingPage(db: Connection, { fields, limit }: PlainPage, from: RecordKey): Promise<FoundAnswer> {
+  async #fittingPage(db: Connection, { fields, limit }: PlainPage, from: RecordKey): Promise<FoundRead> {
     const rows = await db.all(
       `SELECT "$seq" AS key, ${STATE} AS state FROM "$data" WHERE "$seq" > $1 ORDER BY "$seq" LIMIT $2`,
       from,
@@ -145,7 +145,7 @@ export class RecordReader {
     const keys = rows.map(({ key }) => Number(key))
     const { records, count } = await fittingRecords(db, keys.slice(0, limit), this.#fields(fields))
     const last = count < keys.length ? (keys[count - 1] ?? null) : null
-    return { answer: { json: records, version: '', last }, state: String(rows[0]?.['state']) }
+    return { result: { json: records, version: '', last }, state: String(rows[0]?.['state']) }
   }
 
   /** Returns the statements for these fields, made once for a list of fields. */
@@ -172,12 +172,12 @@ export class RecordReader {
   async keys(ids: readonly string[]): Promise<Map<string, RecordKey>> {
     const keys = new Map<string, RecordKey>()
     for (let start = 0; start < ids.length; start += IDS_AT_ONCE) {
-      const asked = ids.slice(start, start + IDS_AT_ONCE)
+      const wanted = ids.slice(start, start + IDS_AT_ONCE)
       const sql =
-        'SELECT data.id, data."$seq" AS key FROM unnest($1::text[]) AS asked(id) JOIN "$data" AS data ON data.id = asked.id'
-      const rows = await this.#db.all(sql, asked.filter(canBeId))
+        'SELECT data.id, data."$seq" AS key FROM unnest($1::text[]) AS wanted(id) JOIN "$data" AS data ON data.id = wanted.id'
+      const rows = await this.#db.all(sql, wanted.filter(canBeId))
       const found = new Map(rows.map((row) => [String(row['id']), Number(row['key'])]))
-      for (const id of asked) {
+      for (const id of wanted) {
         const key = found.get(id)
         if (key !== undefined) keys.set(id, key)
       }
@@ -211,9 +211,9 @@ function statementsOf(
   }
 }
 
-function pageOf(answer: KeptAnswer | null): Page {
-  if (answer === null) throw new Error('a page was read and not answered with')
-  const { json, last } = answer
+function pageOf(read: CachedRead | null): Page {
+  if (read === null) throw new Error('a page was read without a result')
+  const { json, last } = read
   return { records: json, next: last === null ? null : { key: last, values: [] } }
 }
 

@@ -101,22 +101,22 @@ export function workKeys(
   const from = after ?? 0
   const everyRecord = force && state === null
   if (only !== null) {
-    const asked = only.filter((key) => key > from)
+    const wanted = only.filter((key) => key > from)
     return everyRecord
       ? keysOf(
           db,
-          'SELECT DISTINCT asked.key FROM unnest($1::bigint[]) AS asked(key) JOIN "$data" ON "$seq" = asked.key ORDER BY 1 LIMIT $2',
-          asked,
+          'SELECT DISTINCT wanted.key FROM unnest($1::bigint[]) AS wanted(key) JOIN "$data" ON "$seq" = wanted.key ORDER BY 1 LIMIT $2',
+          wanted,
           limit,
         )
       : keysOf(
           db,
           `SELECT DISTINCT record AS key
-           FROM unnest($1::integer[]) AS targets(target) CROSS JOIN unnest($2::bigint[]) AS asked(record)
+           FROM unnest($1::integer[]) AS targets(target) CROSS JOIN unnest($2::bigint[]) AS wanted(record)
            JOIN "$todo" USING (target, record)
            WHERE ($3::smallint IS NULL OR state = $3) AND NOT ($4 AND blocked) ORDER BY 1 LIMIT $5`,
           targets,
-          asked,
+          wanted,
           state === null ? null : TODO_STATES[state],
           ready,
           limit,
@@ -147,20 +147,20 @@ function todoKeys(
     ...(ready ? ['missing + stale + failed > blocked'] : []),
   ]
   const conditions = [
-    'target = asked.id AND record > $2',
+    'target = wanted.id AND record > $2',
     ...(state === null ? [] : [`state = ${TODO_STATES[state]}`]),
     ...(ready ? ['NOT blocked'] : []),
     ...(counted.length === 0
       ? []
-      : [`EXISTS (SELECT FROM "$target" WHERE id = asked.id AND ${counted.join(' AND ')})`]),
+      : [`EXISTS (SELECT FROM "$target" WHERE id = wanted.id AND ${counted.join(' AND ')})`]),
   ]
   const source =
     state === 'failed' && !ready
-      ? 'SELECT record FROM "$failure" WHERE target = asked.id AND record > $2'
+      ? 'SELECT record FROM "$failure" WHERE target = wanted.id AND record > $2'
       : `SELECT record FROM "$todo" WHERE ${conditions.join(' AND ')}`
   return keysOf(
     db,
-    `SELECT DISTINCT record AS key FROM unnest($1::integer[]) AS asked(id)
+    `SELECT DISTINCT record AS key FROM unnest($1::integer[]) AS wanted(id)
      CROSS JOIN LATERAL (${source} ORDER BY record LIMIT $3) AS next ORDER BY 1 LIMIT $3`,
     targets,
     from,
@@ -214,7 +214,7 @@ function itemStatement(
          ${failures ? `LEFT JOIN "$failure" AS failure${index} ON failure${index}.target = ${id} AND failure${index}.record = data."$seq"` : ''}`,
     ),
   ]
-  return `SELECT ${columns.join(', ')} FROM unnest($1::bigint[]) AS asked("$key") JOIN "$data" AS data ON data."$seq" = asked."$key" ${joins.join(' ')} ORDER BY data."$seq"`
+  return `SELECT ${columns.join(', ')} FROM unnest($1::bigint[]) AS wanted("$key") JOIN "$data" AS data ON data."$seq" = wanted."$key" ${joins.join(' ')} ORDER BY data."$seq"`
 }
 
 /** Returns the columns of the inputs: where long values are left out, null, and their names in `$long`. */

@@ -111,7 +111,7 @@ suite('statements that pass the checks of names', () => {
     'notnull', 'json_agg', 'row_to_json', 'bit', 'interval', 'timestamp', 'time', 'bpchar', 'path', 'char', 'like', 'isnull',
   ]) // prettier-ignore
 
-  async function judge(sql: string): Promise<boolean> {
+  async function isSafe(sql: string): Promise<boolean> {
     const text = await passes(sql)
     const tree = text === null ? null : await meaning(text)
     if (tree === null) return false
@@ -149,7 +149,7 @@ suite('statements that pass the checks of names', () => {
 
   test('D18: accepted statements of the hostile corpus use only allowed functions, over records alone', async () => {
     for (const sql of [...HOSTILE_POSTGRES_STATEMENTS, ...HOSTILE_STATEMENTS]) {
-      if (sql.length < 10_000) await judge(sql)
+      if (sql.length < 10_000) await isSafe(sql)
     }
   })
 
@@ -160,7 +160,7 @@ suite('statements that pass the checks of names', () => {
     for (let number = 0; number < TEXTS; number += 1) {
       const wellFormed = (): string => withPieces(random, grammar.statement())
       const sql = random.chance(0.3) ? spoiled(random, wellFormed(), wellFormed) : wellFormed()
-      if (await judge(sql)) understood += 1
+      if (await isSafe(sql)) understood += 1
     }
     t.diagnostic(`understood ${understood}`)
     assert.ok(understood > TEXTS / 20, String(understood))

@@ -10,14 +10,14 @@ export async function claimCalls(
   task: TakenTask,
   hashes: readonly string[],
 ): Promise<Map<string, CallClaim>> {
-  const asked = hashes.map(hexOf)
+  const wanted = hashes.map(hexOf)
   const made = await db.all(
     `INSERT INTO "$call" (run, hash, job, attempt)
-     SELECT $1, decode(asked, 'hex'), $3, $4 FROM unnest($2::text[]) AS asked
+     SELECT $1, decode(wanted, 'hex'), $3, $4 FROM unnest($2::text[]) AS wanted
      WHERE EXISTS (SELECT FROM "$task" WHERE job = $3 AND attempt = $4 AND worker IS NOT NULL AND NOT settled)
      ON CONFLICT (run, hash) DO NOTHING RETURNING hash`,
     runNumber(task.run),
-    asked,
+    wanted,
     task.job,
     task.attempt,
   )
@@ -36,7 +36,7 @@ async function readCalls(
   if (hashes.length === 0) return new Map()
   const taken = await db.all(
     `UPDATE "$call" AS call SET job = $3, attempt = $4
-     WHERE call.run = $1 AND call.hash IN (SELECT decode(asked, 'hex') FROM unnest($2::text[]) AS asked) AND NOT call.settled
+     WHERE call.run = $1 AND call.hash IN (SELECT decode(wanted, 'hex') FROM unnest($2::text[]) AS wanted) AND NOT call.settled
        AND (call.job = $3 OR NOT EXISTS (
          SELECT FROM "$task" AS task WHERE task.job = call.job AND task.attempt = call.attempt
            AND task.worker IS NOT NULL AND NOT task.settled))
@@ -49,7 +49,7 @@ async function readCalls(
   const claims = new Map<string, CallClaim>(taken.map(({ hash }) => [hashText(hash as Buffer), 'mine']))
   const rows = await db.all(
     `SELECT hash, settled, failed FROM "$call"
-     WHERE run = $1 AND hash IN (SELECT decode(asked, 'hex') FROM unnest($2::text[]) AS asked)`,
+     WHERE run = $1 AND hash IN (SELECT decode(wanted, 'hex') FROM unnest($2::text[]) AS wanted)`,
     runNumber(task.run),
     hashes.filter((hash) => !claims.has(hash)).map(hexOf),
   )
@@ -86,7 +86,7 @@ export async function releaseCalls(
 ): Promise<ReadonlySet<string>> {
   if (hashes.length === 0) return new Set()
   const released = await db.all(
-    `DELETE FROM "$call" WHERE run = $1 AND hash IN (SELECT decode(asked, 'hex') FROM unnest($2::text[]) AS asked)
+    `DELETE FROM "$call" WHERE run = $1 AND hash IN (SELECT decode(wanted, 'hex') FROM unnest($2::text[]) AS wanted)
        AND job = $3 AND attempt = $4 AND NOT settled RETURNING hash`,
     runNumber(task.run),
     hashes.map(hexOf),

@@ -285,8 +285,8 @@ export class TaskQueue implements RunTasks {
        JOIN "$provenance" AS entry ON entry.seq = cell.mark
        WHERE entry.run = $1 AND cell.record = ANY($2::bigint[]) AND target.field = ANY($4::text[])
        UNION ALL
-       SELECT asked.key, failed.field FROM unnest($2::bigint[], $3::text[]) AS asked(key, id)
-       JOIN "$run_failure" AS failure ON failure.run = $1 AND failure.record_id = asked.id
+       SELECT wanted.key, failed.field FROM unnest($2::bigint[], $3::text[]) AS wanted(key, id)
+       JOIN "$run_failure" AS failure ON failure.run = $1 AND failure.record_id = wanted.id
        CROSS JOIN unnest(string_to_array(failure.field, ',')) AS failed(field)
        WHERE failed.field = ANY($4::text[])`,
       runNumber(task.run),

@@ -20,7 +20,7 @@ export async function keepResponses(
   const now = Date.parse(at)
   if (used.length > 0) {
     await db.run(
-      `UPDATE "$response" SET used = $1 WHERE hash IN (SELECT decode(asked, 'hex') FROM unnest($2::text[]) AS asked)`,
+      `UPDATE "$response" SET used = $1 WHERE hash IN (SELECT decode(wanted, 'hex') FROM unnest($2::text[]) AS wanted)`,
       now,
       used.map(hexOf),
     )

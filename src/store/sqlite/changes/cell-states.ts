@@ -29,9 +29,9 @@ const CELL_COLUMNS = 'cell.hash IS NOT NULL, cell.mark, todo.state, todo.mark'
 /** Selects one row for a cell, whichever of its rows exist. */
 const CELL_ROW = `
   SELECT ${CELL_COLUMNS}
-  FROM (SELECT ? AS target, ? AS record) AS asked
-  LEFT JOIN "$cell" AS cell ON cell.target = asked.target AND cell.record = asked.record
-  LEFT JOIN "$todo" AS todo ON todo.target = asked.target AND todo.record = asked.record`
+  FROM (SELECT ? AS target, ? AS record) AS wanted
+  LEFT JOIN "$cell" AS cell ON cell.target = wanted.target AND cell.record = wanted.record
+  LEFT JOIN "$todo" AS todo ON todo.target = wanted.target AND todo.record = wanted.record`
 
 const NOTHING_COUNTED: ReadonlyMap<string, number> = new Map()
 

@@ -14,7 +14,7 @@ import {
 import type { RecordKey } from '../../cell-work.ts'
 import { countDeleted } from '../../rows/deleted-blocks.ts'
 import type { ProposedRow } from '../../rows/proposal-queries.ts'
-import { atOnce, type Steps } from '../../rules/steps.ts'
+import { runSync, type Steps } from '../../rules/steps.ts'
 import type { CachedResult, Holders, NewRecord, StoreChange, StoredRecord } from '../../rules/store-change.ts'
 import { quoted } from '../database/schema.ts'
 import { toColumn } from '../database/values.ts'
@@ -214,7 +214,7 @@ export class ChangeSet implements StoreChange {
     const tried: { result?: T } = {}
     try {
       this.atomically(() => {
-        tried.result = atOnce(steps(this))
+        tried.result = runSync(steps(this))
         throw TRIED
       })
     } catch (error) {
@@ -224,7 +224,7 @@ export class ChangeSet implements StoreChange {
   }
 
   together<T>(steps: readonly Steps<T>[]): T[] {
-    return steps.map(atOnce)
+    return steps.map(runSync)
   }
 
   /** Returns a lookup of the ids of the records that have a value. */

@@ -110,7 +110,7 @@ export class Connection {
   }
 
   /** Carries out a statement that both engines share, and returns what its rows mean. */
-  ask<T>({ sql, params, result }: Query<T>): T {
+  query<T>({ sql, params, result }: Query<T>): T {
     return result(this.all(sql, ...params))
   }
 

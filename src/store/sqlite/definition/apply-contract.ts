@@ -4,7 +4,7 @@ import { parseStoredContract } from '../../../contract/odcs/parse-contract.ts'
 import type { TargetDefinition } from '../../sheet-store.ts'
 import { isSameTarget, STORED_TARGETS, StoredTargets, type StoredTarget } from '../../rows/stored-targets.ts'
 import { checkContractChange, type RecordsToCheck } from '../../rules/contract-conflicts.ts'
-import { atOnce } from '../../rules/steps.ts'
+import { runSync } from '../../rules/steps.ts'
 import { BlockedCells } from '../changes/blocked-cells.ts'
 import type { Connection } from '../database/connection.ts'
 import { columnDefinition, fieldIndexes, quoted, recordsView, type FieldIndex } from '../database/schema.ts'
@@ -21,7 +21,7 @@ export function applyContract(db: Connection, contract: Contract, derived: Reado
   if (stored === contract.text) return
   const before = parseStoredContract(stored)
   const change = compareContracts(before, contract)
-  atOnce(checkContractChange(recordsToCheck(db), change, derived))
+  runSync(checkContractChange(recordsToCheck(db), change, derived))
   db.exec('DROP VIEW records')
   const gone = [...change.removed, ...change.retyped.map((pair) => pair.before)]
   const isKept = ({ name, field }: FieldIndex, others: readonly FieldIndex[]): boolean =>
@@ -42,7 +42,7 @@ export function applyContract(db: Connection, contract: Contract, derived: Reado
 
 function recordsToCheck(db: Connection): RecordsToCheck {
   return {
-    ask: db.ask.bind(db),
+    query: db.query.bind(db),
     values: (field, after, limit) =>
       db
         .all(
@@ -68,7 +68,7 @@ function recordsToCheck(db: Connection): RecordsToCheck {
 
 /** Reads the derived fields of the store. */
 export function loadTargets(db: Connection): readonly StoredTarget[] {
-  return db.ask(STORED_TARGETS)
+  return db.query(STORED_TARGETS)
 }
 
 /**

@@ -1,4 +1,4 @@
-import { restoredFrom } from '../../rules/restore-rules.ts'
+import { restoredFrom } from '../../rules/logged-deletion.ts'
 import type { RecordKey } from '../../cell-work.ts'
 import type { Connection } from '../database/connection.ts'
 import { parsedLineOf } from './stored-line.ts'

@@ -1,4 +1,4 @@
-import { deletionIn, selectDeletion } from '../../rules/restore-rules.ts'
+import { deletionIn, selectDeletion } from '../../rules/logged-deletion.ts'
 import type { LoggedDeletion } from '../../rules/store-change.ts'
 import { parseStoredInTurns } from '../../../provenance/log-line.ts'
 import type { Deletion, DeletionRef } from '../../sheet-store.ts'

@@ -15,7 +15,7 @@ import type {
   StoreStatus,
   VersionedRecord,
 } from '../../sheet-store.ts'
-import { answerCache } from '../../rows/result-cache.ts'
+import { readCache } from '../../rows/read-cache.ts'
 import type { CellLog } from '../../cell-log.ts'
 import { keyAtPosition } from '../../rows/deleted-blocks.ts'
 import { PAGE_BYTES } from '../../page-bytes.ts'
@@ -33,7 +33,7 @@ import { WorkReader } from './work-reader.ts'
 import { hashBytes, readCacheEntry, textOrNull } from '../../rows/stored-rows.ts'
 
 /** The most bytes of responses that are cached until the next write. */
-const ANSWERS_KEPT = 16 << 20
+const CACHE_BYTES = 16 << 20
 
 /** The result of a read that would take too long on the calling thread. */
 export const TOO_LARGE: unique symbol = Symbol('too large')
@@ -51,7 +51,7 @@ const KEY_AT_POSITION = keyAtPosition('?1', '?2')
 type PlainPage = Omit<PageQuery, 'filter' | 'sort'>
 
 /** A response of a read; `version` is that of a record, `next` the place after which the next page starts. */
-interface Answer extends VersionedRecord {
+interface CachedRead extends VersionedRecord {
   readonly next: PagePlace | null
 }
 
@@ -70,7 +70,7 @@ export class Reader {
   readonly #db: Connection
   readonly #work: WorkReader
   readonly #long: ReadingClient
-  readonly #answers = answerCache<Answer>(ANSWERS_KEPT)
+  readonly #cache = readCache<CachedRead>(CACHE_BYTES)
   #selections = new WeakMap<readonly string[], ReadStatements>()
   #contract: Contract
   #bytesOfRecords: string | null = null
@@ -93,7 +93,7 @@ export class Reader {
   /** Sets the contract. */
   use(contract: Contract): void {
     this.#contract = contract
-    this.#answers.clear()
+    this.#cache.clear()
     this.#selections = new WeakMap()
     this.#bytesOfRecords = null
   }
@@ -175,7 +175,7 @@ export class Reader {
   }
 
   status(): StoreStatus {
-    return this.#atOnce(() => this.#readStatus())
+    return this.#inOneState(() => this.#readStatus())
   }
 
   #readStatus(): StoreStatus {
@@ -204,8 +204,8 @@ export class Reader {
   }
 
   /** Returns a deletion of the log; null for none. */
-  deletion(asked: DeletionRef): Promise<Deletion | null> {
-    return readDeletionInTurns({ db: this.#db, long: this.#long }, asked)
+  deletion(ref: DeletionRef): Promise<Deletion | null> {
+    return readDeletionInTurns({ db: this.#db, long: this.#long }, ref)
   }
 
   /** Returns the log of a cell; null for a record that never existed. */
@@ -237,7 +237,7 @@ export class Reader {
   }
 
   /** Reads with several statements in one state of the store. */
-  #atOnce<T>(read: () => T): T {
+  #inOneState<T>(read: () => T): T {
     this.#db.exec('BEGIN')
     try {
       return read()
@@ -255,7 +255,7 @@ export class Reader {
   }
 
   work(query: WorkQuery): WorkItem[] {
-    return this.#atOnce(() => this.#work.read(query, this.#contract))
+    return this.#inOneState(() => this.#work.read(query, this.#contract))
   }
 
   cached(hashes: readonly string[]): ReadonlyMap<string, CacheEntry> {
@@ -275,9 +275,9 @@ export class Reader {
     return readDerivationVersions(this.#db, file)
   }
 
-  #known(key: string): Answer | undefined {
+  #known(key: string): CachedRead | undefined {
     this.#forgetOutdated()
-    return this.#answers.get(key)
+    return this.#cache.get(key)
   }
 
   /** Checks for writes once for all reads of one turn of the event loop: no response to a write was sent between them. */
@@ -287,13 +287,13 @@ export class Reader {
     process.nextTick(() => (this.#hasAsked = false))
     const version = Number(this.#db.get('PRAGMA data_version')?.['data_version'])
     if (version === this.#dataVersion) return
-    this.#answers.clear()
+    this.#cache.clear()
     this.#dataVersion = version
   }
 
-  #keep(key: string, answer: Answer): Answer {
-    this.#answers.set(key, answer)
-    return answer
+  #keep(key: string, read: CachedRead): CachedRead {
+    this.#cache.set(key, read)
+    return read
   }
 
   #fields(names: readonly string[]): Field[] {

@@ -40,7 +40,7 @@ export class SqlGuard {
     this.#modules = new Set(modules.map(({ name }) => String(name).toLowerCase()))
     database.setAuthorizer((action, first, second, name, inside) => {
       if (!this.#confined) return constants.SQLITE_OK
-      const refusal = this.#judge({ action, first, second, database: name, inside })
+      const refusal = this.#refusalOf({ action, first, second, database: name, inside })
       this.#refusal ??= refusal
       return refusal === null ? constants.SQLITE_OK : constants.SQLITE_DENY
     })
@@ -76,7 +76,7 @@ export class SqlGuard {
   }
 
   /** Returns the reason why an access is refused, or null. */
-  #judge(access: Access): QueryError | null {
+  #refusalOf(access: Access): QueryError | null {
     switch (access.action) {
       case constants.SQLITE_SELECT:
       case constants.SQLITE_RECURSIVE:

@@ -5,7 +5,7 @@ import { propose } from '../../rules/propose.ts'
 import { pruneRuns } from '../../rules/prune-runs.ts'
 import { restore } from '../../rules/restore.ts'
 import { revert } from '../../rules/revert.ts'
-import { atOnce } from '../../rules/steps.ts'
+import { runSync } from '../../rules/steps.ts'
 import { upsert } from '../../rules/upsert.ts'
 import { readBody } from '../../rules/upsert-body.ts'
 import { requestCancel } from '../../rows/run-updates.ts'
@@ -51,19 +51,20 @@ type ProposeRequest = Omit<NewProposal, 'change'> & { readonly change: string }
  */
 export const CHANGES = {
   upsert: (change: ChangeSet, request: Upsert): UpsertResult =>
-    atOnce(upsert(change, readBody(request), request.ifMatch)),
-  delete: (change: ChangeSet, request: DeleteRequest): DeleteResult => atOnce(deleteRecords(change, request)),
+    runSync(upsert(change, readBody(request), request.ifMatch)),
+  delete: (change: ChangeSet, request: DeleteRequest): DeleteResult =>
+    runSync(deleteRecords(change, request)),
   /** Takes the `commitText` of a `CellCommit`. */
   commitCells: (change: ChangeSet, commit: string): readonly CellOutcome[] =>
     commitCells(change, readCommit(commit)),
-  revert: (change: ChangeSet, request: RevertRequest): RevertResult => atOnce(revert(change, request)),
-  restore: (change: ChangeSet, request: RestoreRequest): RestoreResult => atOnce(restore(change, request)),
+  revert: (change: ChangeSet, request: RevertRequest): RevertResult => runSync(revert(change, request)),
+  restore: (change: ChangeSet, request: RestoreRequest): RestoreResult => runSync(restore(change, request)),
   propose: (change: ChangeSet, { change: text, ...proposal }: ProposeRequest): ProposalId =>
-    atOnce(propose(change, { ...proposal, change: JSON.parse(text) as ProposedChange })),
+    runSync(propose(change, { ...proposal, change: JSON.parse(text) as ProposedChange })),
   acceptProposal: (change: ChangeSet, decision: ProposalDecision): void =>
-    atOnce(acceptProposal(change, decision)),
+    runSync(acceptProposal(change, decision)),
   rejectProposal: (change: ChangeSet, rejection: ProposalRejection): void =>
-    atOnce(rejectProposal(change, rejection)),
+    runSync(rejectProposal(change, rejection)),
   trimResponses: (change: ChangeSet, which: ResponseTrim): TrimResult => trimResponses(change, which),
   limitResponses: (change: ChangeSet, bytes: number): TrimResult => limitResponses(change, bytes),
   startRun: (change: ChangeSet, run: NewRun): RunId => startRun(change, run),
@@ -76,7 +77,7 @@ export const CHANGES = {
     db.change(requestCancel(id, actor))
   },
   interruptRuns: (change: ChangeSet, except: RunId | null): void => interruptRuns(change, except),
-  pruneRuns: ({ db }: ChangeSet, which: RunPruning): PruneStep => atOnce(pruneRuns(db, which)),
+  pruneRuns: ({ db }: ChangeSet, which: RunPruning): PruneStep => runSync(pruneRuns(db, which)),
 }
 
 /** The same operations as other threads call them. */

@@ -17,7 +17,7 @@ import { openDatabase } from '../database/open-database.ts'
 import { takeRunLock } from '../database/run-lock.ts'
 import { tryUpsert } from '../../rules/upsert.ts'
 import { readBody } from '../../rules/upsert-body.ts'
-import { atOnce } from '../../rules/steps.ts'
+import { runSync } from '../../rules/steps.ts'
 import { CHANGES, type Changes } from './changes.ts'
 import { StoreFile } from '../database/store-file.ts'
 import { wasStoreClosed } from '../definition/was-store-closed.ts'
@@ -118,7 +118,7 @@ export class Writer {
   async #tryUpsert(request: Upsert): Promise<UpsertTrial> {
     const { store, change } = await this.#begin()
     try {
-      return atOnce(tryUpsert(change, readBody(request)))
+      return runSync(tryUpsert(change, readBody(request)))
     } finally {
       this.#rollBack(store)
     }

@@ -4,14 +4,14 @@ import { LRUCache } from 'lru-cache'
 const OVERHEAD = 128
 
 /** A cache of responses for as long as nothing is written, bounded in bytes. The least recently used are removed first. */
-export type AnswerCache<T extends Answer> = Pick<LRUCache<string, T>, 'get' | 'set' | 'clear'>
+export type ReadCache<T extends JsonResponse> = Pick<LRUCache<string, T>, 'get' | 'set' | 'clear'>
 
-interface Answer {
+interface JsonResponse {
   readonly json: Uint8Array
 }
 
 /** Returns an empty cache with a limit in bytes. */
-export function answerCache<T extends Answer>(maxBytes: number): AnswerCache<T> {
+export function readCache<T extends JsonResponse>(maxBytes: number): ReadCache<T> {
   return new LRUCache({
     maxSize: maxBytes,
     // One response must not displace all others.

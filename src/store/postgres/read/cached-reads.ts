@@ -1,10 +1,10 @@
-import { answerCache } from '../../rows/result-cache.ts'
+import { readCache } from '../../rows/read-cache.ts'
 import type { RecordKey } from '../../cell-work.ts'
 import type { Connection } from '../database/connection.ts'
-import { SharedQuestion } from '../database/coalesced-query.ts'
+import { CoalescedQuery } from '../database/coalesced-query.ts'
 
 /** The most bytes of cached responses. */
-const ANSWERS_KEPT = 16 << 20
+const CACHE_BYTES = 16 << 20
 
 /**
  * An expression that identifies the state of the store: every change of a record increments `last_seq`, and thereby creates
@@ -13,7 +13,7 @@ const ANSWERS_KEPT = 16 << 20
 export const STATE = `(SELECT xmin::text || '/' || last_seq FROM "$sheet")`
 
 /** A cached response. */
-export interface KeptAnswer {
+export interface CachedRead {
   readonly json: Buffer
   /** The version of a record; empty for a page. */
   readonly version: string
@@ -25,38 +25,38 @@ export interface KeptAnswer {
  * Caches responses of reads for as long as no server changes anything. Concurrent requests check that with one query, sent
  * after the last of them arrived, so that each sees all writes before it.
  */
-export class KeptAnswers {
-  readonly #answers = answerCache<KeptAnswer>(ANSWERS_KEPT)
-  readonly #now: SharedQuestion<string>
+export class CachedReads {
+  readonly #cache = readCache<CachedRead>(CACHE_BYTES)
+  readonly #now: CoalescedQuery<string>
   /** The state of the cached responses. */
   #state = ''
 
   constructor(db: Connection) {
-    this.#now = new SharedQuestion(async () => String((await db.get(`SELECT ${STATE} AS state`))?.['state']))
+    this.#now = new CoalescedQuery(async () => String((await db.get(`SELECT ${STATE} AS state`))?.['state']))
   }
 
   /** Returns the cached response, or that of `read` with the state that it is of; null is not cached. */
   async get(
     key: string,
-    read: () => Promise<{ readonly answer: KeptAnswer; readonly state: string } | null>,
-  ): Promise<KeptAnswer | null> {
+    read: () => Promise<{ readonly result: CachedRead; readonly state: string } | null>,
+  ): Promise<CachedRead | null> {
     // A request that has to read anyway does not query the state.
-    if (this.#answers.get(key) !== undefined && (await this.#now.ask()) === this.#state) {
-      const known = this.#answers.get(key)
+    if (this.#cache.get(key) !== undefined && (await this.#now.run()) === this.#state) {
+      const known = this.#cache.get(key)
       if (known !== undefined) return known
     }
     const found = await read()
     if (found === null) return null
     if (found.state !== this.#state) {
-      this.#answers.clear()
+      this.#cache.clear()
       this.#state = found.state
     }
-    this.#answers.set(key, found.answer)
-    return found.answer
+    this.#cache.set(key, found.result)
+    return found.result
   }
 
   /** Deletes all responses. */
   clear(): void {
-    this.#answers.clear()
+    this.#cache.clear()
   }
 }
