@@ -26,7 +26,7 @@ test('benchmarks give rows with figures, and each of these is in the report', as
   checkBenchResults(results, CHOSEN, renderReport(results, SETTINGS))
 })
 
-test('a case that fails keeps the rows that it had, and does not cost those of others', async () => {
+test('a failing case keeps the rows that it had, and does not affect those of others', async () => {
   const figure = { kind: 'figure', table: 'reach', unit: 'ms', value: 1, bound: { atMost: 2 } } as const
   const failing: BenchCase = {
     name: 'failing',
@@ -47,7 +47,7 @@ test('a case that fails keeps the rows that it had, and does not cost those of o
   assert.match(report, /^The case `failing` failed, so rows are missing: no figure$/m)
 })
 
-test('the command measures the cases that it is told, and writes the report where it is told', async () => {
+test('the command measures the named cases, and writes the report to the named file', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'colophon-bench-test-'))
   const out = join(directory, 'report.md')
   try {

@@ -11,7 +11,7 @@ import { RATES, writeSheet } from '../support/sheet-fixture.ts'
 
 const env = { COLOPHON_ACTOR: 'human:ann' }
 
-test('writers of the command line and of a server work on one sheet at once, and nothing is lost', async (t) => {
+test('the command line and a server write to one sheet at once, and nothing is lost', async (t) => {
   const sheet = await writeSheet(t, { records: [] })
   const server = new ColophonProcess(t, ['serve', sheet, '--port', '0', '--actor', 'human:bob'])
   const url = `http://127.0.0.1:${await server.port()}`
@@ -49,7 +49,7 @@ test('writers of the command line and of a server work on one sheet at once, and
   )
 })
 
-test('a page that watches the sheet hears of what the command line writes and runs, and the server answers with it', async (t) => {
+test('a page that watches the sheet receives the writes and runs of the command line, and the server returns them', async (t) => {
   const sheet = await writeSheet(t)
   await writeFile(join(sheet, 'stub.json'), RATES)
   const server = new ColophonProcess(t, ['serve', sheet, '--port', '0'])
@@ -67,7 +67,7 @@ test('a page that watches the sheet hears of what the command line writes and ru
   await stream.waitFor((text) => /"seq":4\b.*\\"1\\",\\"finished\\"/.test(text))
 })
 
-test('a run of the server can be seen and cancelled from the command line', async (t) => {
+test('a run of the server can be listed and cancelled from the command line', async (t) => {
   const rates = await HeldRates.start(t, 12)
   const server = new ColophonProcess(t, ['serve', rates.sheet, '--port', '0', '--actor', 'human:bob'])
   const url = `http://127.0.0.1:${await server.port()}`
@@ -88,7 +88,7 @@ test('a run of the server can be seen and cancelled from the command line', asyn
   })
 })
 
-test('two runs at once wait for each other, and one that may not wait says so', async (t) => {
+test('two concurrent runs wait for each other, and one that may not wait fails with the reason', async (t) => {
   const rates = await HeldRates.start(t, 1)
   const first = new ColophonProcess(t, ['materialize', rates.sheet, '--actor', 'human:ann'])
   await rates.waiting(1)

@@ -53,7 +53,7 @@ test('list prints the records as JSON, with the cursor of those that follow', as
   assert.deepEqual(rest, { records: [{ id: 'c' }], format: 'json', limit: 50, next_cursor: null })
 })
 
-test('list filters, sorts, and goes back in time', async (t) => {
+test('list filters, sorts, and reads earlier states', async (t) => {
   const { sheet, run } = await open(t)
   const sorted = await run(
     'list',
@@ -75,7 +75,7 @@ test('list filters, sorts, and goes back in time', async (t) => {
   assert.deepEqual([json(now), json(then)], [{ title: 'Avocado' }, { title: 'Apple' }])
 })
 
-test('what a list leaves out is told beside NDJSON, and --all leaves out nothing', async (t) => {
+test('the note about a truncated list is beside NDJSON, and --all truncates nothing', async (t) => {
   const records = Array.from({ length: 2345 }, (_, index) => ({ id: `r${index}`, title: `number ${index}` }))
   const { run } = await open(t, { records })
   const [few, all, array] = await Promise.all([
@@ -96,7 +96,7 @@ test('what a list leaves out is told beside NDJSON, and --all leaves out nothing
   assert.deepEqual(json(array), { records, format: 'json', limit: null, next_cursor: null })
 })
 
-test('upsert takes NDJSON, JSON and CSV from standard input and finds out which it is', async (t) => {
+test('upsert reads NDJSON, JSON and CSV from standard input and detects the format', async (t) => {
   const { sheet, run } = await open(t)
   const inputs = [
     '{"id":"d","title":"Dill","price":1}\n\n{"id":"a","price":9}\n',
@@ -120,13 +120,13 @@ test('upsert takes NDJSON, JSON and CSV from standard input and finds out which 
   ])
 })
 
-test('upsert says on standard error what it guessed about its input', async (t) => {
+test('upsert prints its guesses about the input to standard error', async (t) => {
   const { sheet } = await open(t)
   const { code, stderr } = await runCommand(['upsert', sheet], input('# list\nid,title\na,Avocado\n'))
   assert.deepEqual([code, stderr], [0, 'Guessed: passed over 1 line above the table: "# list"\n'])
 })
 
-test('upsert streams a long input in batches: what came before a fault stays, and the fault has its line', async (t) => {
+test('upsert writes a long input in batches: records before an error are kept, and the error has its line', async (t) => {
   const { sheet, run } = await open(t, { records: [] })
   const lines = Array.from({ length: 3000 }, (_, index) => ({
     id: `r${index}`,
@@ -154,7 +154,7 @@ test('upsert requires an actor, and has no default', async (t) => {
   assert.match(stderr, /^error: no actor is given; [^\n]*--actor[^\n]*COLOPHON_ACTOR\n$/)
 })
 
-test('delete takes ids as arguments or from standard input, and asks nobody in a pipe', async (t) => {
+test('delete reads ids from arguments or standard input, and asks nothing in a pipe', async (t) => {
   const { sheet, run } = await open(t)
   assert.deepEqual(json(await run('delete', 'a', 'nobody', '--actor', 'human:ann')), {
     deleted: 1,
@@ -164,7 +164,7 @@ test('delete takes ids as arguments or from standard input, and asks nobody in a
   assert.deepEqual(json(piped), { deleted: 2, remaining: 0 })
 })
 
-test('delete --dry-run says what would be deleted, and deletes nothing', async (t) => {
+test('delete --dry-run prints the number of records, and deletes nothing', async (t) => {
   const { run } = await open(t)
   const dry = ['delete', 'a', 'nobody', 'a', '--dry-run', '--actor', 'human:ann'] as const
   const plan = { deleted: 1, remaining: 2, missing: ['nobody'], dry_run: true }
@@ -176,7 +176,7 @@ test('delete --dry-run says what would be deleted, and deletes nothing', async (
   assert.deepEqual(json(await run('count')), { count: 3 })
 })
 
-test('contract, derivations, summary and count print what HTTP answers', async (t) => {
+test('contract, derivations, summary and count print the responses of HTTP', async (t) => {
   const { sheet, run } = await open(t)
   const opened = await openSheet(sheet)
   const [contract, derivations, summary] = await Promise.all([
@@ -213,7 +213,7 @@ test('contract, derivations, summary and count print what HTTP answers', async (
   )
 })
 
-test('list takes values for the placeholders of its filter, as query does', async (t) => {
+test('list binds values to the placeholders of its filter, as query does', async (t) => {
   const { run } = await open(t)
   const list = (...args: readonly string[]): Promise<Ran> => run('list', '--fields', 'id', ...args)
   const ids = async (...args: readonly string[]): Promise<string[]> =>
@@ -267,7 +267,7 @@ test('proposals are listed, shown, accepted and rejected', async (t) => {
   assert.equal((await run('proposals', '--accept', '--actor', 'a')).code, 2)
 })
 
-test('query takes parameters as JSON or else as text, and a statement from standard input', async (t) => {
+test('query reads parameters as JSON or else as text, and a statement from standard input', async (t) => {
   const { sheet, run } = await open(t)
   const rows = await run(
     'query',
@@ -287,7 +287,7 @@ test('query takes parameters as JSON or else as text, and a statement from stand
   assert.match(cut.stderr, /^Only the first 2 rows; --query-rows allows more\.\n$/)
 })
 
-test('materialize runs in a pipe without a question, ends with 3 for failed cells, and everything about it can be asked', async (t) => {
+test('materialize runs in a pipe without a question, exits with 3 for failed cells, and its run can be read', async (t) => {
   const { stub, run } = await open(t)
   const plan = json(await run('materialize', '--dry-run', '--stub', stub)) as { calls: number }
   assert.equal(plan.calls, 3)
@@ -320,7 +320,7 @@ test('materialize runs in a pipe without a question, ends with 3 for failed cell
   assert.deepEqual(json(reverted), { reverted: 2, conflicts: [], run_id: '2' })
 })
 
-test('materialize takes targets, ids, states and bounds', async (t) => {
+test('materialize accepts targets, ids, states and bounds', async (t) => {
   const { stub, run } = await open(t)
   const some = await run(
     'materialize',
@@ -355,7 +355,7 @@ test('materialize takes targets, ids, states and bounds', async (t) => {
   assert.match(offline.stdout, /refused/)
 })
 
-test('D28: materialize --force keeps manual values, and says how many --overwrite-manual overwrites', async (t) => {
+test('D28: materialize --force keeps manual values, and reports how many --overwrite-manual overwrites', async (t) => {
   const contract = OFFERS.contract.replace(
     '{name: rate, logicalType: number}',
     "{name: rate, logicalType: number, x-editable-by: ['human:*']}",
@@ -382,7 +382,7 @@ test('D28: materialize --force keeps manual values, and says how many --overwrit
   assert.match(without.stderr, /--overwrite-manual requires --force/)
 })
 
-test('revert puts one cell back', async (t) => {
+test('revert restores the value of one cell', async (t) => {
   const { sheet, run } = await open(t)
   await runCommand(['upsert', sheet], input('{"id":"a","title":"Avocado"}'))
   const { seq } = json(await run('provenance', 'a', 'title')) as { seq: number }
@@ -425,7 +425,7 @@ test('revert restores deleted records, by their ids or by the entry of a deletio
   )
 })
 
-test('validate finds a fault in each file and says where, and makes nothing', async (t) => {
+test('validate reports an error in each file with its position, and creates nothing', async (t) => {
   const { sheet, run } = await open(t)
   assert.deepEqual(json(await run('validate', '--records')), { faults: [], valid: true })
   await writeFile(join(sheet, 'transport.yaml'), 'hosts:\n  "*":\n    concurrency: none\n')
@@ -439,7 +439,7 @@ test('validate finds a fault in each file and says where, and makes nothing', as
   assert.ok(!existsSync(join(sheet, 'sheet.db')))
 })
 
-test('validate --records finds every fault of records.jsonl, and of the store', async (t) => {
+test('validate --records reports every error of records.jsonl, and of the store', async (t) => {
   const lines = [
     '{"id":"a","title":"Apple"}',
     '{"id":"b","title":3,"price":"x"}',
@@ -481,7 +481,7 @@ test('validate --records finds every fault of records.jsonl, and of the store', 
   assert.match(stored.stdout, /"contract\.yaml".*does not fit the stored records.*\\"Apple\\"/)
 })
 
-test('a broken derivation file is told beside a result that does not need it, and once where it does', async (t) => {
+test('an invalid derivation file is reported beside a result that does not need it, and once if it does', async (t) => {
   const { run } = await open(t, { derivations: { 'rate.yaml': 'targets: 1\n' } })
   const fine = await run('get', 'a', '--fields', 'id')
   assert.deepEqual([fine.code, fine.stdout], [0, '{"id":"a"}\n'])
@@ -491,7 +491,7 @@ test('a broken derivation file is told beside a result that does not need it, an
   assert.match(broken.stderr, /^error: derivations\/rate\.yaml:1: [^\n]*\n$/)
 })
 
-test('every command has help with examples, printed without opening anything', async () => {
+test('every command has help with examples, printed without opening a sheet', async () => {
   const { stdout } = await runCommand(['--help'])
   const names = [...stdout.matchAll(/^ {2}([a-z]+) (?:\[|<)/gm)].map(([, name = '']) => name)
   assert.ok(names.length >= 13, stdout)
@@ -505,7 +505,7 @@ test('every command has help with examples, printed without opening anything', a
   )
 })
 
-test('runs prune removes runs that have ended, and shows before how many', async (t) => {
+test('runs prune removes ended runs, and first shows how many', async (t) => {
   const { sheet, stub, run } = await open(t)
   for (let count = 0; count < 3; count += 1) await run('materialize', '--actor', 'agent:test', '--stub', stub)
   const prune = (...args: string[]): Promise<Ran> => runCommand(['runs', 'prune', sheet, ...args])

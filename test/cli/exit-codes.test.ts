@@ -44,7 +44,7 @@ const CASES: Readonly<Record<string, { done: string[]; refused: string[] }>> = {
 
 const env = { COLOPHON_ACTOR: 'human:ann' }
 
-test('every command ends with 0 when it is done', async (t) => {
+test('every command exits with 0 on success', async (t) => {
   const sheet = await writeSheet(t)
   // Entry 2, for `revert`.
   assert.equal((await runCommand(['upsert', sheet], { env, input: '{"id":"a","title":"B"}' })).code, 0)
@@ -56,7 +56,7 @@ test('every command ends with 0 when it is done', async (t) => {
   )
 })
 
-test('every command ends with 1 and one line on standard error when it cannot be done', async (t) => {
+test('every command exits with 1 and one line on standard error on failure', async (t) => {
   const sheet = await writeSheet(t)
   await Promise.all(
     Object.entries(CASES)
@@ -77,7 +77,7 @@ test('every command ends with 1 and one line on standard error when it cannot be
   )
 })
 
-test('every command ends with 2 for options and arguments that make no sense', async (t) => {
+test('every command exits with 2 for invalid options and arguments', async (t) => {
   const sheet = await writeSheet(t)
   const cases = Object.entries(CASES).flatMap(([command, { done }]) => [
     [command],
@@ -128,7 +128,7 @@ test('each command of these tables exists, and each command that works on a shee
   assert.deepEqual(new Set(names.filter((name) => !elsewhere.has(name))), new Set(Object.keys(CASES)))
 })
 
-test('a reader that has enough ends a command quietly with 0', async (t) => {
+test('a closed pipe ends a command quietly with 0', async (t) => {
   const records = Array.from({ length: 20_000 }, (_, index) => ({ id: `r${index}`, title: 'x'.repeat(50) }))
   const sheet = await writeSheet(t, { records })
   for (const args of [
@@ -147,7 +147,7 @@ test('a reader that has enough ends a command quietly with 0', async (t) => {
   }
 })
 
-test('help that nobody reads ends quietly with 0', async () => {
+test('help to a closed pipe ends quietly with 0', async () => {
   for (const args of [['--help'], ['init', '--help'], ['--version']]) {
     const child = spawn(process.execPath, [BIN, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
     child.stdout.destroy()
@@ -158,7 +158,7 @@ test('help that nobody reads ends quietly with 0', async () => {
   }
 })
 
-test('SIGINT ends a run in a pipe with 130 when its end has been written', async (t) => {
+test('SIGINT ends a run in a pipe with 130 once its end has been stored', async (t) => {
   const rates = await HeldRates.start(t, 12)
   const args = ['materialize', rates.sheet, '--actor', 'agent:test', '--progress', 'plain']
   const first = new ColophonProcess(t, args)
@@ -171,7 +171,7 @@ test('SIGINT ends a run in a pipe with 130 when its end has been written', async
   assert.partialDeepStrictEqual(JSON.parse(runs), { runs: [{ id: '1', state: 'cancelled' }] })
 })
 
-test('a process ends with the exit code of its command; 3 is for failed cells alone, not for a run cut short', async (t) => {
+test('a process exits with the code of its command; 3 is for failed cells alone, not for a run that ended early', async (t) => {
   const sheet = await writeSheet(t)
   const stub = join(sheet, 'stub.json')
   await writeFile(stub, RATES)

@@ -8,7 +8,7 @@ import { temporaryDirectory } from '../support/temporary-file.ts'
 
 const ANN = { env: { COLOPHON_ACTOR: 'human:ann' } }
 
-test('what export writes, import takes, in every format', async (t) => {
+test('an export can be imported in every format', async (t) => {
   const sheet = await writeSheet(t)
   const directory = await temporaryDirectory(t)
   for (const format of ['csv', 'tsv', 'json', 'ndjson', 'parquet', 'xlsx']) {
@@ -56,7 +56,7 @@ test('export writes tabs to a file that ends in .tsv, and the delimiter that --d
   assert.match(wrong.stderr, /delimiter applies to csv only; json has none/)
 })
 
-test('import reads standard input, and says what would happen with --dry-run', async (t) => {
+test('import reads standard input, and prints its effect with --dry-run', async (t) => {
   const sheet = await writeSheet(t)
   const input = 'id,title,price\na,Apple,9\nd,Date,1\n'
   const args = ['import', sheet, '-', '--input-format', 'csv', '--format', 'table']
@@ -70,7 +70,7 @@ test('import reads standard input, and says what would happen with --dry-run', a
   assert.deepEqual([done.code, done.stdout], [0, '1 inserted, 1 updated, 0 unchanged\n'])
 })
 
-test('faults go to standard error with file and line, nothing is written, and the exit code is 1', async (t) => {
+test('errors go to standard error with file and line, nothing is written, and the exit code is 1', async (t) => {
   const sheet = await writeSheet(t)
   const file = join(await temporaryDirectory(t), 'bad.csv')
   await writeFile(file, 'id,title,price\nx,New,cheap\n')
@@ -81,7 +81,7 @@ test('faults go to standard error with file and line, nothing is written, and th
   assert.deepEqual([count, written], [1, false])
 })
 
-test('an export that fails leaves the file that was there', async (t) => {
+test('a failing export leaves the existing file unchanged', async (t) => {
   const sheet = await writeSheet(t)
   const directory = await temporaryDirectory(t)
   const file = join(directory, 'data.csv')
@@ -128,7 +128,7 @@ for (const [args, fault] of WRONG) {
   })
 }
 
-test('a file that is not there is told in one line', async (t) => {
+test('a missing file is reported in one line', async (t) => {
   const sheet = await writeSheet(t)
   assert.deepEqual(await runCommand(['import', sheet, 'none.csv'], ANN), {
     code: 1,
@@ -137,7 +137,7 @@ test('a file that is not there is told in one line', async (t) => {
   })
 })
 
-test('progress goes to standard error when it is asked for', async (t) => {
+test('progress goes to standard error on request', async (t) => {
   const sheet = await writeSheet(t)
   const { stdout, code } = await runCommand(['export', sheet, '--format', 'csv', '--progress', 'plain'])
   assert.equal(code, 0)

@@ -21,7 +21,7 @@ function piped(input: string, ...args: readonly string[]): Promise<Ran> {
 }
 
 suite('colophon init', { concurrency: 2 }, () => {
-  test('makes a sheet from nothing that opens, with a contract to edit and an example', async (t) => {
+  test('creates an empty sheet that opens, with a contract to edit and an example', async (t) => {
     const root = await scratch(t)
     const directory = join(root, 'new', 'my sheet')
     const { code, stdout, stderr } = await colophon('init', directory)
@@ -39,7 +39,7 @@ suite('colophon init', { concurrency: 2 }, () => {
     assert.equal((await colophon('validate', directory)).code, 0)
   })
 
-  test('the example derivation is right as soon as it is renamed', async (t) => {
+  test('creates an example derivation that is valid once it is renamed', async (t) => {
     const root = await scratch(t)
     const directory = join(root, 'sheet')
     await colophon('init', directory)
@@ -50,7 +50,7 @@ suite('colophon init', { concurrency: 2 }, () => {
     assert.equal(code, 0, stdout)
   })
 
-  test('makes a sheet of a file, and says what it found, as JSON in a pipe and as a table', async (t) => {
+  test('creates a sheet from a file, and prints its inferences, as JSON in a pipe and as a table', async (t) => {
     const root = await scratch(t)
     await writeFile(join(root, 'orders.csv'), CSV)
     const [json, table] = await Promise.all([
@@ -83,7 +83,7 @@ suite('colophon init', { concurrency: 2 }, () => {
     assert.equal((JSON.parse(log) as { actor: string }).actor, 'human:ann')
   })
 
-  test('reads standard input when told its format', async (t) => {
+  test('reads standard input in a given format', async (t) => {
     const root = await scratch(t)
     const done = await piped(
       '{"sku":"a","n":1}\n{"sku":"b"}\n',
@@ -102,7 +102,7 @@ suite('colophon init', { concurrency: 2 }, () => {
     assert.ok(!existsSync(join(root, 'x')))
   })
 
-  test('takes a contract of another maker, with the data that goes with it', async (t) => {
+  test('adopts a foreign contract, with its data', async (t) => {
     const root = await scratch(t)
     const contract = join(import.meta.dirname, '..', 'contracts', 'elsewhere-orders.yaml')
     const data = [
@@ -134,7 +134,7 @@ suite('colophon init', { concurrency: 2 }, () => {
     assert.equal(second?.['id'], '8')
   })
 
-  test('data that breaks the contract is told with line and field, and nothing is made', async (t) => {
+  test('reports data that violates the contract with line and field, and creates nothing', async (t) => {
     const root = await scratch(t)
     const contract = join(import.meta.dirname, '..', 'contracts', 'elsewhere-orders.yaml')
     const attempt = async (text: string): Promise<string> => {
@@ -164,7 +164,7 @@ suite('colophon init', { concurrency: 2 }, () => {
     )
   })
 
-  test('overwrites nothing, and leaves what is there as it is', async (t) => {
+  test('overwrites nothing, and leaves existing files unchanged', async (t) => {
     const root = await scratch(t)
     const directory = join(root, 'sheet')
     await mkdir(directory)
@@ -201,7 +201,7 @@ suite('colophon init', { concurrency: 2 }, () => {
     assert.match(file.stderr, /exists and is not a directory/)
   })
 
-  test('a directory that is there and empty is used, and stays when the sheet cannot be made', async (t) => {
+  test('uses an existing empty directory, and keeps it if the sheet cannot be created', async (t) => {
     const root = await scratch(t)
     await writeFile(join(root, 'bad.csv'), 'id,a\n1,"open\n')
     await mkdir(join(root, 'sheet'))
@@ -210,7 +210,7 @@ suite('colophon init', { concurrency: 2 }, () => {
     assert.deepEqual(readdirSync(join(root, 'sheet')), [])
   })
 
-  test('says how a file is to be read, and what type a column has', async (t) => {
+  test('has options for reading a file, and for the type of a column', async (t) => {
     const root = await scratch(t)
     await writeFile(
       join(root, 'data.txt'),
@@ -240,7 +240,7 @@ suite('colophon init', { concurrency: 2 }, () => {
     )
   })
 
-  test('wrong usage is told with exit code 2', async (t) => {
+  test('exits with 2 for wrong usage', async (t) => {
     const root = await scratch(t)
     const usages: readonly [args: readonly string[], message: RegExp][] = [
       [[], /missing required argument/],
@@ -270,7 +270,7 @@ suite('colophon init', { concurrency: 2 }, () => {
     assert.deepEqual(readdirSync(root), [])
   })
 
-  test('Ctrl-C leaves nothing behind', async (t) => {
+  test('leaves nothing behind after Ctrl-C', async (t) => {
     const root = await scratch(t)
     const lines = Array.from({ length: 200_000 }, (_, index) => `k${index},${index},text ${index}\n`)
     await writeFile(join(root, 'data.csv'), `id,a,b\n${lines.join('')}`)

@@ -57,7 +57,7 @@ async function serveAndRun(
 
 const METADATA = '169.254.169.254 is a link-local or cloud metadata address, which is never called'
 
-test('serve --allow-net: only the hosts that are listed are called, and the start says which are not', async (t) => {
+test('serve --allow-net: only the listed hosts are called, and the start message names the refused ones', async (t) => {
   const { sheet, one, other } = await writeNetSheet(t)
   const list = ['--allow-net', `A.example, ${one.host},169.254.169.254`, '--allow-net', '[::1]']
   const { lines, materialized, failures } = await serveAndRun(t, sheet, list)
@@ -83,7 +83,7 @@ test('serve --allow-net: only the hosts that are listed are called, and the star
   assert.deepEqual([one.requests.length, other.requests.length], [1, 0])
 })
 
-test('serve --offline: nobody is called', async (t) => {
+test('serve --offline: no host is called', async (t) => {
   const { sheet, one, other } = await writeNetSheet(t)
   const { lines, materialized, failures } = await serveAndRun(t, sheet, ['--offline'])
   assert.equal(lines[1]?.match(/\(refused: --offline lets derivations call nobody\)/g)?.length, 2)
@@ -93,7 +93,7 @@ test('serve --offline: nobody is called', async (t) => {
   assert.deepEqual([one.requests.length, other.requests.length], [0, 0])
 })
 
-test('serve --stub: nothing is called, so nothing is refused either, and the start says so', async (t) => {
+test('serve --stub: nothing is called or refused, and the start message says so', async (t) => {
   const { sheet, one } = await writeNetSheet(t)
   const stub = join(sheet, 'stub.json')
   await writeFile(stub, '{"fallback": {"value": "stubbed"}}')
@@ -110,7 +110,7 @@ for (const [what, derivations] of [
   ['without derivations', {}],
   ['with a broken derivation', { 'b.yaml': 'targets: [b]\n' }],
 ] as const) {
-  test(`serve says nothing of hosts ${what}`, async (t) => {
+  test(`serve prints nothing about hosts ${what}`, async (t) => {
     const running = new ColophonProcess(t, ['serve', await writeSheet(t, { derivations }), '--port', '0'])
     await running.port()
     running.kill('SIGTERM')

@@ -20,7 +20,7 @@ function serve(t: TestContext, sheet: string, ...options: string[]): ColophonPro
   return new ColophonProcess(t, ['serve', sheet, '--port', '0', ...options])
 }
 
-test('serve says in one line where, in another whom its derivations call, answers, and exits with 0 on SIGTERM and on SIGINT', async (t) => {
+test('serve prints its address and the hosts of its derivations, serves requests, and exits with 0 on SIGTERM and on SIGINT', async (t) => {
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     const sheet = await writeSheet(t)
     const running = serve(t, sheet)
@@ -35,7 +35,7 @@ test('serve says in one line where, in another whom its derivations call, answer
   }
 })
 
-test('a signal ends event streams and the run under way; what the run had stored stays', async (t) => {
+test('a signal ends event streams and the run under way; stored results are kept', async (t) => {
   const rates = createServer()
   const called = Promise.withResolvers<void>()
   rates.on('request', (request, response) => {
@@ -73,7 +73,7 @@ test('a signal ends event streams and the run under way; what the run had stored
   assert.deepEqual(JSON.parse(String((await getRecord(reopened, 'a', ['rate'])).json)), { rate: 1 })
 })
 
-test('D3: a path that is no sheet is one line on standard error and exit code 1', async (t) => {
+test('D3: a path that is not a sheet is one line on standard error and exit code 1', async (t) => {
   const sheet = await writeSheet(t)
   for (const [path, words] of [
     [join(sheet, 'nowhere'), /not a directory/],
@@ -87,7 +87,7 @@ test('D3: a path that is no sheet is one line on standard error and exit code 1'
   }
 })
 
-test('D3: a broken contract does not stop the server', async (t) => {
+test('D3: an invalid contract does not stop the server', async (t) => {
   const running = serve(t, await writeSheet(t, { contract: 'kind: Nonsense\n' }))
   const response = await fetch(`http://127.0.0.1:${await running.port()}/api/records`)
   assert.equal(response.status, 500)
@@ -102,7 +102,7 @@ test('a port in use is one line on standard error and exit code 1', async (t) =>
   assert.match(stderr, new RegExp(`^colophon: port ${port} of 127\\.0\\.0\\.1 is in use[^\\n]*\\n$`))
 })
 
-test('wrong usage is told with the value seen and exit code 2', async (t) => {
+test('wrong usage is reported with the value seen and exit code 2', async (t) => {
   const ofServe: readonly (readonly string[])[] = [
     ['another'],
     ['--colour'],
@@ -151,7 +151,7 @@ test('--version and --help print to standard output and exit with 0', async (t) 
   assert.match(help.stdout, /--stub <file>/)
 })
 
-test('D19, D36, D38, D41: the options of serve reach what they are about', async (t) => {
+test('D19, D36, D38, D41: the options of serve take effect', async (t) => {
   const sheet = await writeSheet(t)
   const stub = join(sheet, 'stub.json')
   await writeFile(stub, RATES)
@@ -189,7 +189,7 @@ test('a stub file that cannot be read is one line on standard error and exit cod
   assert.match(stderr, /^colophon: [^\n]*none\.json[^\n]*\n$/)
 })
 
-test('a server whose output nobody reads ends quietly with 0', async (t) => {
+test('a server whose output is closed ends quietly with 0', async (t) => {
   const running = new ColophonProcess(t, ['serve', await writeSheet(t), '--port', '0', '--log-level', 'warn'])
   running.closeOutput()
   const { code, signal, stderr } = await running.end()
@@ -199,7 +199,7 @@ test('a server whose output nobody reads ends quietly with 0', async (t) => {
 const old = olderNode()
 
 test(
-  'an older Node hands over to the one installed beside it, and passes signals and exit codes on',
+  'an older Node starts the one installed beside it, and forwards signals and exit codes',
   { skip: old === undefined ? 'no older Node on the path' : false },
   async (t) => {
     const sheet = await writeSheet(t)

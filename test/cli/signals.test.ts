@@ -117,18 +117,22 @@ for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
   )
 }
 
-test('a signal to the launcher alone is passed on, and the exit is its own', { skip }, async (t) => {
-  const sheet = await writeSheet(t)
-  const group = new Group(t, process.execPath, [...LAUNCHED_TWICE, BIN, 'serve', sheet, '--port', '0'])
-  await group.port()
-  group.signalFirst('SIGINT')
-  const { code, log } = await group.end()
-  assert.equal(code, 0, log)
-  assertStoppedOnce(log, 'SIGINT')
-})
+test(
+  'a signal to the launcher alone is forwarded, and its exit code is that of the server',
+  { skip },
+  async (t) => {
+    const sheet = await writeSheet(t)
+    const group = new Group(t, process.execPath, [...LAUNCHED_TWICE, BIN, 'serve', sheet, '--port', '0'])
+    await group.port()
+    group.signalFirst('SIGINT')
+    const { code, log } = await group.end()
+    assert.equal(code, 0, log)
+    assertStoppedOnce(log, 'SIGINT')
+  },
+)
 
 test(
-  'a command that does not look at signals ends by them, and its launcher does as well',
+  'a command without a signal handler ends by the signal, and its launcher does as well',
   { skip },
   async (t) => {
     const waits = join(await temporaryFolder(t), 'waits.mjs')
@@ -146,7 +150,7 @@ test(
   },
 )
 
-test('a launcher that is killed leaves no server behind', { skip }, async (t) => {
+test('a killed launcher leaves no server behind', { skip }, async (t) => {
   for (const launchers of [LAUNCHED, LAUNCHED_TWICE]) {
     const sheet = await writeSheet(t)
     const group = new Group(t, process.execPath, [...launchers, BIN, 'serve', sheet, '--port', '0'])

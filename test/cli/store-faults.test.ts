@@ -80,7 +80,7 @@ const FAULTS: readonly (readonly [what: string, store: string, said: RegExp])[] 
 ]
 
 for (const [what, store, said] of FAULTS) {
-  test(`${what} is told with what to do, and without the password`, async () => {
+  test(`${what} is reported with advice, and without the password`, async () => {
     const { code, stdout, stderr } = await runColophon(['list'], {
       env: { COLOPHON_STORE: store, PGPASSWORD: undefined, PGPASSFILE: '/none' },
     })
@@ -106,7 +106,7 @@ async function pushed(t: TestContext): Promise<string> {
   return store
 }
 
-test('a right password lets everybody in, and is nowhere to be seen', async (t) => {
+test('a correct password works, and is nowhere visible', async (t) => {
   const store = await pushed(t)
   for (const [args, env] of [
     [['serve', '--port', '0', '--log-level', 'debug', '--store', store], {}],

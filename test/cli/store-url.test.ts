@@ -43,7 +43,7 @@ async function pushed(t: TestContext): Promise<{ directory: string; store: strin
   return { directory, store }
 }
 
-test('every command works on a sheet in a store, and a pull has what all of them did', async (t) => {
+test('every command works on a sheet in a store, and a pull has all of their changes', async (t) => {
   const { directory, store } = await pushed(t)
   const [, schema] = /schema=(\w+)/.exec(store) ?? []
   const server = new ColophonProcess(t, ['serve', '--store', store, '--port', '0', '--actor', 'human:bob'])
@@ -99,7 +99,7 @@ test('every command works on a sheet in a store, and a pull has what all of them
   assert.match((await server.end()).stdout, new RegExp(`^Colophon serves ${schema} at http`))
 })
 
-test('a push is in force on a running server with the next request, and one that breaks records never', async (t) => {
+test('a push takes effect on a running server with the next request, and one that would make records invalid never does', async (t) => {
   const { directory, store } = await pushed(t)
   const server = new ColophonProcess(t, ['serve', '--store', store, '--port', '0'])
   const url = `http://127.0.0.1:${await server.port()}`
@@ -119,7 +119,7 @@ test('a push is in force on a running server with the next request, and one that
   assert.deepEqual(await fields(), ['id', 'title', 'price', 'currency', 'owner_note', 'rate', 'more'])
 })
 
-test('what is wrong with a store is said in words for an operator, and never its password', async (t) => {
+test('errors of a store are reported for an operator, and never with its password', async (t) => {
   const directory = await writeSheet(t)
   const away = 'postgres://ann:hushed@127.0.0.1:1/sheets'
   for (const args of [
@@ -142,7 +142,7 @@ test('what is wrong with a store is said in words for an operator, and never its
   assert.match(await fault(run(`${away}?schema=1`, 'list')), /schema "1" is no name/)
 })
 
-test('a command line that names both a store and a directory, or a store that is none, is refused', async (t) => {
+test('a command line with both a store and a directory, or with an invalid store, is refused', async (t) => {
   const directory = await writeSheet(t)
   const store = postgres.freshUrl()
   for (const [url, args, expected] of [

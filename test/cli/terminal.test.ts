@@ -47,7 +47,7 @@ test('a pipe from a terminal gets JSON, and --format has the last word', { skip 
   assert.equal(members.text, 'id     a\nprice  1.5\n')
 })
 
-test('a value that commands the terminal is shown, not obeyed', { skip }, async (t) => {
+test('control sequences in a value are shown, not executed', { skip }, async (t) => {
   const sheet = await writeSheet(t, { records: [{ id: 'x', title: 'a\u001b[2Jb\u009b31mc\u202ed' }] })
   for (const args of [
     ['list'],
@@ -66,19 +66,23 @@ test('a value that commands the terminal is shown, not obeyed', { skip }, async 
   }
 })
 
-test('materialize shows the plan and asks; a no computes nothing and ends with 1', { skip }, async (t) => {
-  const { sheet, stub } = await withStub(t)
-  const terminal = new Terminal(t, ['materialize', sheet, '--stub', stub])
-  await terminal.shows(
-    /target +compute +cached +skipped\nrate +3 +0 +0\n\n3 calls, cost not set\nStops after 20 failures in a row .*\n.*Go ahead\? \[y\/N\] /,
-  )
-  terminal.type('n\r')
-  assert.equal(await terminal.end(), 1)
-  assert.match(terminal.text, /Nothing was computed\.\n$/)
-  assert.equal((await runColophon(['runs', sheet])).stdout, '{"runs":[],"next_cursor":null}\n')
-})
+test(
+  'materialize shows the plan and asks; answering no computes nothing and exits with 1',
+  { skip },
+  async (t) => {
+    const { sheet, stub } = await withStub(t)
+    const terminal = new Terminal(t, ['materialize', sheet, '--stub', stub])
+    await terminal.shows(
+      /target +compute +cached +skipped\nrate +3 +0 +0\n\n3 calls, cost not set\nStops after 20 failures in a row .*\n.*Go ahead\? \[y\/N\] /,
+    )
+    terminal.type('n\r')
+    assert.equal(await terminal.end(), 1)
+    assert.match(terminal.text, /Nothing was computed\.\n$/)
+    assert.equal((await runColophon(['runs', sheet])).stdout, '{"runs":[],"next_cursor":null}\n')
+  },
+)
 
-test('D28: the question says how many manual values would be overwritten', { skip }, async (t) => {
+test('D28: the question has the number of manual values that would be overwritten', { skip }, async (t) => {
   const contract = OFFERS.contract.replace(
     '{name: rate, logicalType: number}',
     "{name: rate, logicalType: number, x-editable-by: ['human:*']}",
@@ -94,7 +98,7 @@ test('D28: the question says how many manual values would be overwritten', { ski
 })
 
 test(
-  'a yes computes, with the progress drawn in place and the failures listed at the end with what to do',
+  'answering yes computes, with progress drawn in place and the failures listed at the end with advice',
   { skip },
   async (t) => {
     const { sheet, stub } = await withStub(t)
@@ -108,7 +112,7 @@ test(
   },
 )
 
-test('the progress is one line that is drawn again, and the cursor comes back', { skip }, async (t) => {
+test('the progress is one line that is redrawn, and the cursor is restored', { skip }, async (t) => {
   const rates = await HeldRates.start(t, 20)
   const terminal = new Terminal(t, ['materialize', rates.sheet, '--yes'])
   await rates.waiting(8)
@@ -129,7 +133,7 @@ test('the progress is one line that is drawn again, and the cursor comes back', 
 })
 
 test(
-  'Ctrl-C cancels the run: what was computed stays, and the end of the run is written',
+  'Ctrl-C cancels the run: computed values are kept, and the end of the run is stored',
   { skip },
   async (t) => {
     const rates = await HeldRates.start(t, 20)
@@ -170,7 +174,7 @@ test('Ctrl-C at a question, and the end of the input, compute and delete nothing
   )
 })
 
-test('delete names how many it is about to delete', { skip }, async (t) => {
+test('delete asks with the number of records', { skip }, async (t) => {
   const sheet = await writeSheet(t)
   const terminal = new Terminal(t, ['delete', sheet, 'a', 'b', 'a'])
   await terminal.shows(/Delete 2 records\? \[y\/N\]/)
@@ -180,7 +184,7 @@ test('delete names how many it is about to delete', { skip }, async (t) => {
 })
 
 test(
-  'init shows what it guessed and asks before it writes; import too, unless --yes; a no leaves nothing',
+  'init shows its inferences and asks before it writes; import too, unless --yes; answering no writes nothing',
   { skip },
   async (t) => {
     const root = await temporaryDirectory(t)

@@ -38,7 +38,7 @@ async function startWorker(
   return worker
 }
 
-test('a worker says for whom it works and whom it calls, computes, and is stopped by a signal', async (t) => {
+test('a worker prints its sheet and the hosts that it calls, computes, and stops at a signal', async (t) => {
   const { api, store } = await pushed(t)
   const worker = await startWorker(t, store)
   await worker.said(`Its derivations call ${api.host}\n`)
@@ -49,7 +49,7 @@ test('a worker says for whom it works and whom it calls, computes, and is stoppe
   assert.equal((await worker.end()).code, 0)
 })
 
-test('a worker that is stopped lets calls under way end, and has their answers stored', async (t) => {
+test('a stopping worker waits for calls under way, and stores their results', async (t) => {
   const { api, store } = await pushed(t)
   const worker = await startWorker(t, store)
   const hold = api.hold('/EUR')
@@ -63,7 +63,7 @@ test('a worker that is stopped lets calls under way end, and has their answers s
   assert.equal(api.calls()['GET /EUR'], 1)
 })
 
-test('a worker that may call nobody says so for each cell', async (t) => {
+test('a worker that may call no host fails each cell with that reason', async (t) => {
   const { api, store } = await pushed(t)
   await startWorker(t, store, '--offline')
   const { code, stdout } = await run(store, 'materialize', '--yes')
@@ -74,7 +74,7 @@ test('a worker that may call nobody says so for each cell', async (t) => {
   assert.deepEqual(api.requests, [])
 })
 
-test('what the calls need and the worker lacks breaks the run, and is named', async (t) => {
+test('a missing requirement of the calls at the worker ends the run with its name', async (t) => {
   const { api, store } = await pushed(t, 'headers: { authorization: "Bearer {{ env.RATES_TOKEN }}" }\n')
   await startWorker(t, store)
   const { code, stderr } = await run(store, 'materialize', '--yes')
@@ -83,7 +83,7 @@ test('what the calls need and the worker lacks breaks the run, and is named', as
   assert.deepEqual(api.requests, [])
 })
 
-test('a worker needs a store that there is, and the sheet of a directory has no workers', async (t) => {
+test('a worker requires an existing store, and the sheet of a directory has no workers', async (t) => {
   const nowhere = await run(postgres.freshUrl(), 'worker')
   assert.deepEqual([nowhere.code, nowhere.stdout], [1, ''])
   assert.match(

@@ -38,7 +38,7 @@ const MANY = Array.from({ length: 2500 }, (_, index) => ({
   price: index,
 }))
 
-test('a record can be written, read, written again and deleted, without a word about CSRF', async (t) => {
+test('a record can be written, read, written again and deleted, without any code for CSRF', async (t) => {
   const { client } = await serve(t)
   const upserted = await client.records.upsert([{ id: 'd/1 é', title: 'Dill', price: 3 }])
   assert.deepEqual(upserted, { inserted: 1, updated: 0, total: 4 })
@@ -59,7 +59,7 @@ test('a record can be written, read, written again and deleted, without a word a
   )
 })
 
-test('the iterators bring every record once, in pages of the asked size', async (t) => {
+test('the iterators return every record once, in pages of the requested size', async (t) => {
   const { client } = await serve(t, { files: { records: MANY } })
   const ids: unknown[] = []
   for await (const record of client.records.all()) ids.push(record['id'])
@@ -80,7 +80,7 @@ test('the iterators bring every record once, in pages of the asked size', async 
   assert.deepEqual(top, ['r2499', 'r2498'])
 })
 
-test('a conditional write that comes too late is refused, and the record stays', async (t) => {
+test('a conditional write for an old version is refused, and the record is unchanged', async (t) => {
   const { client } = await serve(t)
   const { record, version } = await client.records.getVersioned('a')
   assert.equal(record['title'], 'Apple')
@@ -89,7 +89,7 @@ test('a conditional write that comes too late is refused, and the record stays',
   assert.equal((await client.records.get('a'))['price'], 9)
 })
 
-test('errors are those of the envelope', async (t) => {
+test('errors have the members of the envelope', async (t) => {
   const { client } = await serve(t)
   const missing = await client.records.get('nobody').catch((error: unknown) => error)
   assert.ok(missing instanceof ApiError)
@@ -102,7 +102,7 @@ test('errors are those of the envelope', async (t) => {
   await assert.rejects(client.records.upsert([{ id: 'a', price: 'much' }]), isApiError(400))
 })
 
-test('a server that is not there is an error with status 0', async (t) => {
+test('an unreachable server is an error with status 0', async (t) => {
   const { app, baseUrl } = await serve(t)
   await app.close()
   const error = await createClient({ baseUrl })
@@ -112,7 +112,7 @@ test('a server that is not there is an error with status 0', async (t) => {
   assert.deepEqual([error.status, error.type], [0, 'Unreachable'])
 })
 
-test('a call ends with the reason of its signal, and the next one still gets its token', async (t) => {
+test('a call rejects with the reason of its signal, and the next one still gets its token', async (t) => {
   const { client } = await serve(t)
   const reason = new Error('enough')
   await assert.rejects(
@@ -122,7 +122,7 @@ test('a call ends with the reason of its signal, and the next one still gets its
   assert.equal((await client.records.upsert([{ id: 'e', title: 'Elder' }])).inserted, 1)
 })
 
-test('a token that the server refuses is fetched anew once, and the write is made once', async (t) => {
+test('a refused token is fetched anew once, and the write is made once', async (t) => {
   let csrf = 0
   const spoiling: typeof fetch = async (url, init) => {
     if (String(url).endsWith('/api/csrf')) csrf += 1
@@ -141,7 +141,7 @@ test('a token that the server refuses is fetched anew once, and the write is mad
   assert.equal(csrf, 2)
 })
 
-test('contract, derivations, status, permissions, summary, states and SQL are answered', async (t) => {
+test('contract, derivations, status, permissions, summary, states and SQL are returned', async (t) => {
   const { client } = await serve(t)
   assert.equal((await client.contract())['kind'], 'DataContract')
   assert.deepEqual(
@@ -165,7 +165,7 @@ test('contract, derivations, status, permissions, summary, states and SQL are an
   assert.deepEqual(rows, [{ title: 'Apple' }, { title: 'Bean' }])
 })
 
-test('a run can be planned, started, followed to its end, read, and undone', async (t) => {
+test('a run can be planned, started, followed to its end, read, and reverted', async (t) => {
   const { client } = await serve(t)
   assert.deepEqual((await client.runs.plan({ targets: ['rate'] })).calls, 3)
   const started = await client.runs.start({ targets: ['rate'] })
@@ -205,7 +205,7 @@ test('a run can be planned, started, followed to its end, read, and undone', asy
   })
 })
 
-test('a write can be proposed, looked at, accepted by somebody else, or rejected', async (t) => {
+test('a write can be proposed, read, accepted by someone else, or rejected', async (t) => {
   const { client } = await serve(t)
   const { id } = await client.proposals.propose({ records: [{ id: 'a', price: 4 }] }, { actor: 'agent' })
   const [record] = (await client.proposals.get(id)).records
@@ -218,14 +218,14 @@ test('a write can be proposed, looked at, accepted by somebody else, or rejected
   await assert.rejects(client.proposals.accept(second.id), isApiError(409))
 })
 
-test('records come as a file, as a stream', async (t) => {
+test('records are exported as a file, as a stream', async (t) => {
   const { client } = await serve(t)
   const file = await client.records.export('csv', { fields: ['id', 'price'], filter: 'price > 1' })
   assert.equal(await file.text(), 'id,price\r\na,1.5\r\nb,2\r\n')
   await assert.rejects(client.records.export('docx'), isApiError(404))
 })
 
-test('frames come as they are published', async (t) => {
+test('frames arrive as they are published', async (t) => {
   const { promise: subscribed, resolve } = Promise.withResolvers<void>()
   const telling: typeof fetch = async (url, init) => {
     const response = await fetch(url, init)
@@ -242,7 +242,7 @@ test('frames come as they are published', async (t) => {
   await events.return()
 })
 
-test('a stream outlives the server: it connects again, tells so, and goes on', async (t) => {
+test('a stream survives the server: it reconnects, reports that, and continues', async (t) => {
   const { client, app, sheet, port } = await serve(t)
   const { promise: reconnected, resolve } = Promise.withResolvers<void>()
   const changes = client.changes({ onReconnect: resolve })
@@ -259,7 +259,7 @@ test('a stream outlives the server: it connects again, tells so, and goes on', a
   await changes.return()
 })
 
-test('a stream ends with the reason of its signal, also while it waits to connect again', async (t) => {
+test('a stream ends with the reason of its signal, also while it waits to reconnect', async (t) => {
   const { client, app } = await serve(t)
   const [first, second] = [new AbortController(), new AbortController()]
   const reason = new Error('enough')
@@ -275,7 +275,7 @@ test('a stream ends with the reason of its signal, also while it waits to connec
   await waiting
 })
 
-test('the stream of a run that does not exist is an error and is not asked for again', async (t) => {
+test('the stream of an unknown run is an error and is not requested again', async (t) => {
   const { client } = await serve(t)
   await assert.rejects(client.runs.events('nothing').next(), isApiError(404))
 })

@@ -23,7 +23,7 @@ function clientOf<R extends object = RecordAnswer>(answer: object): Client<R> {
 
 const CH: Country = { id: 'CH', name: 'Switzerland', area: null }
 
-test('records of a client have the members of an interface', async () => {
+test('records of a client can be typed by an interface', async () => {
   const client = clientOf<Country>({ records: [CH], next_cursor: null })
   const [country] = (await client.records.list()).records
   const name: string | undefined = country?.name
@@ -38,14 +38,14 @@ test('records of a client have the members of an interface', async () => {
   assert.deepEqual((await client.records.getVersioned('CH')).version satisfies string | null, null)
 })
 
-test('records of a client have the members of a type alias', async () => {
+test('records of a client can be typed by a type alias', async () => {
   const { id, title, price }: Offer = await clientOf<Offer>({ id: 'a', title: 'Apple' }).records.get('a')
   // @ts-expect-error -- it may be absent, and null
   const certain: number = price
   assert.deepEqual([id satisfies 'a' | 'b', title, certain], ['a', 'Apple', undefined])
 })
 
-test('what was read can be written, as a whole and in part, with null to clear a field', async () => {
+test('a record that was read can be written, as a whole and in part, with null to clear a field', async () => {
   const { records, proposals } = clientOf<Country>({})
   await records.upsert([CH])
   await records.upsert([{ id: 'CH', capital: null }, { id: 'CH', name: undefined }, { id: 'CH' }])

@@ -4,7 +4,7 @@ import type { RunAnswer } from '../../src/wire/runs/runs.ts'
 import { offers, sharedOffers } from '../support/shared-offers.ts'
 import { Cluster } from './cluster.ts'
 
-test('runs that a server has accepted go on at another one when it is stopped, also those that wait', async (t) => {
+test('runs that a server has accepted continue at another one when it stops, waiting ones included', async (t) => {
   const sheet = await sharedOffers(t, offers(3, 3))
   const cluster = new Cluster(t, sheet.url)
   const [leaving, staying] = await Promise.all([

@@ -10,11 +10,11 @@ import { code, codes, readPage, section, tableOf } from '../support/markdown.ts'
 
 const page = readPage('docs/reference/cli.md')
 
-test('the command line reference is what `npm run docs:cli` writes', async () => {
+test('the command line reference is the output of `npm run docs:cli`', async () => {
   assert.equal(page, await withReference(page))
 })
 
-test('the output formats and the ways to tell of progress are those of the reference', () => {
+test('the output formats and the kinds of progress are those of the reference', () => {
   const { rows } = tableOf(section(page, 'Results'), '`--format`')
   assert.deepEqual(
     rows.map(([format]) => code(format)),
@@ -35,7 +35,7 @@ function commandLines(line: string): string[][] {
   )
 }
 
-test('the examples in the help of every command are commands that there are', async () => {
+test('the examples in the help of every command are valid commands', async () => {
   for (const { name, lines } of createProgram()
     .commands.flatMap((top) => [top, ...top.commands])
     .map((command) => ({

@@ -52,7 +52,7 @@ function keptKeys(title: string): string[] {
   return codes(sentence[1]).filter((name) => !['sql', 'custom'].includes(name))
 }
 
-test('the example of the contract reference is understood, and shows every type', () => {
+test('the example of the contract reference is accepted, and shows every type', () => {
   const contract = parseContract(example())
   assert.deepEqual(new Set(contract.fields.map(({ type }) => type)), new Set(LOGICAL_TYPES))
   assert.deepEqual(contract.deletableBy, ['human:*'])
@@ -71,7 +71,7 @@ for (const [title, shape, own] of [
   ['Fields', PROPERTY, ['items', 'x-editable-by', 'x-indexed', 'x-derived', 'x-inputs', 'properties']],
   ['Closed lists', { keys: everyQualityKey() }, []],
 ] as const) {
-  test(`"${title}" of the contract reference has every key that the service knows there, and no other`, () => {
+  test(`"${title}" of the contract reference lists exactly the keys that the service knows there`, () => {
     const documented = [...tableKeys(title), ...keptKeys(title)]
     assert.deepEqual(documented.toSorted(), [...Object.keys(shape.keys), ...own].toSorted())
   })
@@ -82,7 +82,7 @@ function everyQualityKey(): object {
   return Object.assign({}, ...kinds) as object
 }
 
-test('required keys are those that the contract reference says are required', () => {
+test('required keys are those that the contract reference marks as required', () => {
   for (const [title, { required = [] }] of [
     ['The contract itself', DOCUMENT],
     ['The schema entry', SCHEMA_ENTRY],
@@ -187,7 +187,7 @@ test('integer formats are those of the contract reference', () => {
   assert.throws(() => fieldWith('integer', 'logicalTypeOptions: {format: u12}'))
 })
 
-test('the snippets of the contract reference do what stands beside them', () => {
+test('the snippets of the contract reference have the effect described beside them', () => {
   const [rule] = codeBlocks(section(page, 'Closed lists'))
   const state = parseContract(contractText([JSON.stringify(parseYamlFile(rule?.text ?? '', 'rule').value)]))
     .fields[1]

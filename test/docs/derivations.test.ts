@@ -50,7 +50,7 @@ function examples(): readonly string[] {
   })
 }
 
-test('the examples of the derivation reference are understood', () => {
+test('the examples of the derivation reference are accepted', () => {
   const [one, several] = examples().map(parse)
   assert.deepEqual(one?.inputs, ['currency'])
   assert.deepEqual(several?.targets, ['rate', 'rate_date'])
@@ -61,7 +61,7 @@ test('the examples of the derivation reference are understood', () => {
   )
 })
 
-test('the derivation reference has every key of a derivation file, and no other', () => {
+test('the derivation reference lists exactly the keys of a derivation file', () => {
   const { rows } = tableOf(section(page, 'Keys'), 'Key')
   const documented = rows.map(([key]) => code(key))
   const unknown = `${examples()[0]}no_such_key: 1\n`
@@ -75,7 +75,7 @@ test('the derivation reference has every key of a derivation file, and no other'
   )
 })
 
-test('keys of a derivation file are required or not as the derivation reference says', () => {
+test('keys of a derivation file are required as in the derivation reference', () => {
   const full = parseYamlFile(examples()[1] ?? '', 'x').value as JsonObject
   const withAll: JsonObject = { ...full, output: 'text' }
   parse(JSON.stringify(withAll))
@@ -158,7 +158,7 @@ function plan(derivation: Derivation, inputs: InputValues): ReturnType<Derivatio
   return derivation.kind.plan(derivation.spec, inputs)
 }
 
-test('D26: every failure has the text and the type that the derivation reference shows, and it shows no other', () => {
+test('D26: the derivation reference shows exactly the failures, with their text and type', () => {
   const { rows } = tableOf(section(page, 'Failures'), 'Reason')
   const documented = rows.map(([reason, text, type]) => [
     code(reason),
@@ -187,7 +187,7 @@ test('the networks that are never called are those of the derivation reference',
   assert.deepEqual(documented.toSorted(), REFUSED_NETWORKS.toSorted())
 })
 
-test('network faults of the system and the client have the texts of the derivation reference', () => {
+test('network errors of the system and the client have the texts of the derivation reference', () => {
   const documented = tableOf(section(page, 'Failures'), 'Text').rows.map(([text]) => code(text))
   const system = 'ECONNREFUSED ECONNRESET EPIPE EHOSTUNREACH ENETUNREACH ENOTFOUND EAI_AGAIN ETIMEDOUT EACCES'
   const client = 'UND_ERR_SOCKET UND_ERR_HEADERS_OVERFLOW UND_ERR_CLOSED UND_ERR_RES_CONTENT_LENGTH_MISMATCH'
@@ -207,7 +207,7 @@ function httpSources(): string {
   return files.map((name) => readFileSync(join(folder, name), 'utf8')).join('\n')
 }
 
-test('every text of a network fault is in the derivation reference, and no other is there', () => {
+test('the derivation reference has exactly the texts of network errors', () => {
   const documented = tableOf(section(page, 'Failures'), 'Text').rows.map(([text]) => code(text))
   const sources = httpSources()
   const thrown = [...sources.matchAll(/new NetworkFault\('([^']+)'\)/g)].map(([, text = '']) => text)
@@ -265,7 +265,7 @@ function sha256(text: string): string {
   return createHash('sha256').update(text, 'utf8').digest('hex')
 }
 
-test('D24: the worked example of the input hash can be recomputed from what stands there', () => {
+test('D24: the worked example of the input hash can be recomputed from its description', () => {
   const { file, record, canonical, fileHash, hash } = workedExample()
   assert.equal(sha256(file), fileHash)
   assert.equal(`sha256:${sha256(canonical)}`, hash)
@@ -291,7 +291,7 @@ function sortedKeys(value: JsonValue): JsonValue {
   return Object.fromEntries(entries.map(([key, item]) => [key, sortedKeys(item)]))
 }
 
-test('D24: the service comes to the hash of the worked example', () => {
+test('D24: the service computes the hash of the worked example', () => {
   const { file, record, fileHash, hash } = workedExample()
   const derivation = parse(file)
   assert.equal(derivation.sha256, fileHash)

@@ -19,7 +19,7 @@ function grouped(number: number): string {
   return number.toLocaleString('en')
 }
 
-test('every format is in the reference, with the endings and the content type that it has, and no other is there', () => {
+test('the reference lists exactly the formats, with their endings and content types', () => {
   const rows = tableOf(page, 'Format').rows.map(([format, endings, type]) => [
     code(format),
     codes(endings ?? ''),

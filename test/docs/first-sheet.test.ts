@@ -47,20 +47,24 @@ async function changeDerivation(root: string): Promise<void> {
   await writeFile(file, after)
 }
 
-test('the first sheet comes out as its guide shows it, step by step', { skip: noTerminal }, async (t) => {
-  const api = await startApi({ port: 0 })
-  onEnd(t, () => api.close())
-  const root = await makeSheet(t, api.port)
-  const bin = await commandFolder(root)
-  // The API, the folders and the command are there.
-  const steps = guideSteps(blocks).filter(({ commands }) => /^(colophon|echo) /.test(commands))
-  assert.deepEqual(
-    steps.map(({ shown }) => shown !== null),
-    Array.from({ length: 6 }, () => true),
-  )
-  const env = { COLOPHON_ACTOR: 'human:me' }
-  for (const [index, step] of steps.entries()) {
-    if (index === steps.length - 1) await changeDerivation(root)
-    await runStep(t, step, { root, bin, columns: 160, env })
-  }
-})
+test(
+  'the guide to the first sheet has the output of its commands, step by step',
+  { skip: noTerminal },
+  async (t) => {
+    const api = await startApi({ port: 0 })
+    onEnd(t, () => api.close())
+    const root = await makeSheet(t, api.port)
+    const bin = await commandFolder(root)
+    // The API, the folders and the command are there.
+    const steps = guideSteps(blocks).filter(({ commands }) => /^(colophon|echo) /.test(commands))
+    assert.deepEqual(
+      steps.map(({ shown }) => shown !== null),
+      Array.from({ length: 6 }, () => true),
+    )
+    const env = { COLOPHON_ACTOR: 'human:me' }
+    for (const [index, step] of steps.entries()) {
+      if (index === steps.length - 1) await changeDerivation(root)
+      await runStep(t, step, { root, bin, columns: 160, env })
+    }
+  },
+)

@@ -16,7 +16,7 @@ function seen(text: string): string {
 }
 
 test(
-  'a sheet from a file comes out as its guide shows it, step by step',
+  'the guide to a sheet from a file has the output of its commands, step by step',
   { skip: curlMissing },
   async (t) => {
     const root = await scratch(t)

@@ -9,7 +9,7 @@ import { code, codes, readPage, section, tableOf } from '../support/markdown.ts'
 
 const page = readPage('docs/reference/inference.md')
 
-test('the types of cells are those of the reference, and its examples are of them', () => {
+test('the types of cells are those of the reference, and its examples have them', () => {
   const { rows } = tableOf(section(page, 'Types'), 'Type')
   assert.deepEqual(new Set(rows.map(([type]) => code(type ?? ''))), new Set(LOGICAL_TYPES))
   for (const [type = '', text = ''] of rows) {

@@ -32,7 +32,7 @@ test('every file that ARCHITECTURE.md names exists', () => {
   )
 })
 
-test('links are told from code, and anchors from headings, as GitHub does it', () => {
+test('links are distinguished from code, and anchors are made from headings as GitHub does', () => {
   const page =
     '# A `GET /x` b\n\n## Two\n\n## Two\n\n[a](#two-1) `[b](#no)` [`c`](x.md#y)\n\n```md\n# no\n[d](e)\n```\n'
   assert.deepEqual([...anchors(page)], ['a-get-x-b', 'two', 'two-1'])

@@ -26,7 +26,7 @@ function members(schema: object): string[] {
   return Object.keys((schema as { properties: object }).properties)
 }
 
-test('every tool, with its mode and arguments, is in the MCP reference, and no other is there', () => {
+test('the MCP reference lists exactly the tools, with their modes and arguments', () => {
   const reading = new Set(toolsOf('read-only').map(({ name }) => name))
   const real = toolsOf('read-only').map(({ name, input }) => [name, 'all', members(input)])
   for (const mode of ['write', 'propose'] satisfies AgentMode[]) {
@@ -103,7 +103,7 @@ test('limits are those of the MCP reference', () => {
   assert.match(answers, new RegExp(`more than ${said(RESULT_LIMIT)} characters`))
 })
 
-test('the settings of the guide start an agent server that answers', async (t) => {
+test('the settings of the guide start a working agent server', async (t) => {
   const [settings] = codeBlocks(guide).filter(({ lang }) => lang === 'json')
   const { mcpServers } = JSON.parse(settings?.text ?? '') as {
     mcpServers: { countries: { command: string; args: string[] } }

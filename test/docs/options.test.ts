@@ -13,7 +13,7 @@ function defaultOf(option: Option): string {
   return value === undefined ? 'none' : String(value)
 }
 
-test('every option of serve and its default are in the option reference, and no other is there', () => {
+test('the option reference lists exactly the options of serve with their defaults', () => {
   const documented = rows.map(([flags, byDefault = '']) => {
     const plain = byDefault.startsWith('`') ? code(byDefault) : byDefault
     return [code(flags), flags === '`-h, --help`' ? 'none' : plain]
@@ -34,7 +34,7 @@ function takes(option: Option, text: string): boolean {
 }
 
 for (const option of options.filter(({ flags }) => /<(?:number|seconds|MiB)>/.test(flags))) {
-  test(`${option.long} takes what the option reference says, and nothing beyond`, () => {
+  test(`${option.long} accepts exactly the values of the option reference`, () => {
     const text = rows.find(([flags]) => flags === `\`${option.flags}\``)?.[2] ?? ''
     const [, least = '', most = ''] = /\b([\d.]+) to (\d+)\b/.exec(text) ?? []
     assert.ok(takes(option, least) && takes(option, most), `${least} to ${most}`)

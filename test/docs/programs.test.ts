@@ -52,7 +52,7 @@ async function runProgram(name: string, text: string): Promise<string> {
   return (await run(process.execPath, [file], { cwd: folder })).stdout
 }
 
-test('the client of the guide reads, writes, and follows a run', async (t) => {
+test('the client in the guide reads, writes, and follows a run', async (t) => {
   const example: ExampleSheet = await exampleSheet()
   onEnd(t, () => example.cleanup())
   const sheet = await openSheet(example.path)
@@ -72,7 +72,7 @@ test('the client of the guide reads, writes, and follows a run', async (t) => {
   ])
 })
 
-test('the engine of the guide opens a sheet and runs its derivations', async (t) => {
+test('the engine in the guide opens a sheet and runs its derivations', async (t) => {
   const example = await exampleSheet()
   onEnd(t, () => example.cleanup())
   const printed = await runProgram('engine.mjs', engine.replace('examples/countries', example.path))
@@ -81,7 +81,7 @@ test('the engine of the guide opens a sheet and runs its derivations', async (t)
   assert.match(printed, /\n {2}'name_de',\n/)
 })
 
-test('the kind of the guide computes the fields of the file beside it', async () => {
+test('the kind in the guide computes the fields of the file beside it', async () => {
   const sheet = join(folder, 'greetings')
   await mkdir(join(sheet, 'derivations'), { recursive: true })
   await writeFile(
@@ -145,7 +145,7 @@ test('the types of the package check a program in TypeScript', async () => {
   await runTsc([...strict, ...types, 'program.mts'])
 })
 
-test('the table of the guide names what a client has, and nothing else', () => {
+test('the table of the guide lists exactly the members of a client', () => {
   const made = createClient({ baseUrl: 'http://127.0.0.1:3000' })
   const own = (part: object): string[] =>
     Object.getOwnPropertyNames(Object.getPrototypeOf(part)).filter((name) => name !== 'constructor')

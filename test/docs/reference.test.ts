@@ -154,7 +154,7 @@ const indexOfRoutes = tableOf(http, 'Method and path').rows.map(([link, csrf]) =
   csrf,
 }))
 
-test('every route is in the list of the HTTP reference and has its section, and no other is there', async (t) => {
+test('the HTTP reference lists exactly the routes, each with its section', async (t) => {
   const { routes } = await openApp(t)
   assert.deepEqual(indexOfRoutes.map(({ name }) => name).toSorted(), [...routes.keys()].toSorted())
   const titles = headings(http).map(({ title }) => title)
@@ -171,7 +171,7 @@ function isStream(route: string): boolean {
   return route === 'GET /events' || route === 'GET /api/sheet/events'
 }
 
-test('routes that the HTTP reference says need a CSRF token refuse a request without one, and no other does', async (t) => {
+test('exactly the routes that the HTTP reference marks require a CSRF token', async (t) => {
   const { app, routes } = await openApp(t)
   for (const { name, csrf } of indexOfRoutes.filter((route) => !isStream(route.name))) {
     const { method, path } = routes.get(name) ?? assert.fail(name)
@@ -183,7 +183,7 @@ test('routes that the HTTP reference says need a CSRF token refuse a request wit
   }
 })
 
-test('every query parameter is in the HTTP reference, under its route, and no other is there', async (t) => {
+test('the HTTP reference lists exactly the query parameters of each route', async (t) => {
   const { routes } = await openApp(t)
   for (const [name, { query }] of routes) {
     const text = name === 'GET /events' ? events : section(http, name)
@@ -242,7 +242,7 @@ test('the members of the summary of a field are those of the HTTP reference', ()
   assert.deepEqual(membersOf(table), Object.keys(FieldSummaryAnswer.properties).toSorted())
 })
 
-test('the members of what a proposal does to a record, and to a field, are those of the HTTP reference', () => {
+test("the members of a proposal's changes to a record, and to a field, are those of the HTTP reference", () => {
   const text = section(http, 'GET /api/proposals/{id}')
   const parts = { 'Of a record': RecordDifferenceAnswer, 'Of a field': FieldDifferenceAnswer }
   for (const [title, { properties }] of Object.entries(parts)) {
@@ -263,12 +263,12 @@ test('the members of a derivation are those of the HTTP reference', () => {
   assert.deepEqual(membersOf(table), Object.keys(DerivationAnswer.properties).toSorted())
 })
 
-test('every route with a body or an answer of named members is a route', async (t) => {
+test('every documented body or response belongs to a route', async (t) => {
   const { routes } = await openApp(t)
   for (const name of [...Object.keys(BODIES), ...Object.keys(ANSWERS)]) assert.ok(routes.has(name), name)
 })
 
-test('D33: provenance entries have the members that the HTTP reference names for where they are from', async (t) => {
+test('D33: provenance entries have the members that the HTTP reference lists for their origin', async (t) => {
   const { app } = await openApp(t)
   const { rows } = tableOf(section(http, 'GET /api/provenance'), 'Member')
   const expected = (...groups: readonly string[]): string[] =>
@@ -368,7 +368,7 @@ test('limits of requests are those of the HTTP reference', () => {
   assert.equal(limits.get('an idle connection'), `${idleMs / 1000} seconds`)
 })
 
-test('every kind of frame and its members are in the event reference, and no other is there', () => {
+test('the event reference lists exactly the kinds of frames and their members', () => {
   const frames = new Map(
     WireFrame.anyOf.map(({ properties }) => [properties.kind.const as string, properties]),
   )
@@ -408,7 +408,7 @@ test('the members of a plan are those of the HTTP reference', () => {
   for (const member of Object.keys(others)) assert.ok(codes(text).includes(member), member)
 })
 
-test('comments, queue and patience of the stream are those of the event reference', () => {
+test('comments, queue and time limit of the stream are those of the event reference', () => {
   const said = codes(section(events, 'Framing'))
   for (const comment of [CONNECTED_COMMENT, KEEPALIVE_COMMENT])
     assert.ok(said.includes(comment.trim()), comment)
@@ -443,7 +443,7 @@ test('the headers of every response are those of the HTTP reference', () => {
   assert.deepEqual(Object.fromEntries(documented), SECURITY_HEADERS)
 })
 
-test('every error type and its status are in the error reference, and no other is there', () => {
+test('the error reference lists exactly the error types and their status', () => {
   const [table] = tables(errors).filter(({ head }) => head[0] === 'Type')
   const meanings = (table?.rows ?? []).map(([type, , meaning]) => [code(type), meaning])
   assert.deepEqual(Object.fromEntries(meanings), ERROR_MEANINGS, 'as the page of the service says it')

@@ -14,7 +14,7 @@ function parse(text: string): HostPolicies {
 
 const { rows } = tableOf(section(page, 'Keys'), 'Key')
 
-test('every key of transport.yaml and what it allows is in the transport reference, and no other is there', () => {
+test('the transport reference lists exactly the keys of transport.yaml and their values', () => {
   assert.deepEqual(
     rows.map(([key, , allowed]) => [code(key), allowed]),
     HOST_SETTINGS.map(({ key, allowed }) => [key, allowed]),
@@ -40,7 +40,7 @@ test('the defaults are those of the transport reference', () => {
   }
 })
 
-test('the example of the transport reference is understood as it says', () => {
+test('the example of the transport reference is parsed as described', () => {
   const policies = parse(codeBlocks(section(page, 'The file'))[0]?.text ?? '')
   assert.deepEqual(policies.forUrl('https://api.example/v1'), {
     concurrency: 4,
@@ -56,7 +56,7 @@ test('the example of the transport reference is understood as it says', () => {
   })
 })
 
-test('the network faults that are tried again are those of the transport reference', () => {
+test('the network errors that are tried again are those of the transport reference', () => {
   const row = tableOf(section(page, 'Retries'), 'Outcome of an attempt').rows.find(([what]) =>
     what?.includes('network'),
   )

@@ -35,7 +35,7 @@ function wordsOf({ command }: Service): readonly string[] {
   return typeof command === 'string' ? command.trim().split(/\s+/) : (command ?? [])
 }
 
-test('the commands of the compose file exist, with the options that it gives them', () => {
+test('the commands of the compose file exist, with the options that it passes', () => {
   assert.deepEqual(
     ours.map(([name]) => name),
     ['push', 'server-1', 'server-2', 'worker'],
@@ -53,7 +53,7 @@ test('the commands of the compose file exist, with the options that it gives the
   }
 })
 
-test('what the compose file names is there', () => {
+test('the files that the compose file names exist', () => {
   for (const [name, { volumes = [], depends_on: dependencies = {} }] of services) {
     for (const other of Object.keys(dependencies)) assert.ok(other in compose.services, `${name}: ${other}`)
     for (const file of volumes.map((volume) => volume.split(':')[0] ?? '')) {
@@ -67,7 +67,7 @@ test('what the compose file names is there', () => {
 
 const { path: nginx, skip } = findNginx()
 
-test('both servers answer behind the proxy, with the name that it gives', { skip }, async (t) => {
+test('both servers respond behind the proxy, under its name', { skip }, async (t) => {
   const store = (await startPostgres()).freshUrl()
   const env = { COLOPHON_STORE: store, COLOPHON_ACTOR: 'human:admin' }
   const pushed = await runColophon(['push', await writeSheet(t)], { env })

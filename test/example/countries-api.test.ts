@@ -10,7 +10,7 @@ before(async () => {
 
 after(() => api.close())
 
-test('GET / tells name, version and endpoints', async () => {
+test('GET / returns name, version and endpoints', async () => {
   const { status, body } = await ask('/')
   assert.equal(status, 200)
   assert.deepEqual([body.name, body.version], [API_NAME, API_VERSION])
@@ -46,7 +46,7 @@ const ANSWERS: { path: string; send?: unknown; answer: unknown }[] = [
 ]
 
 for (const { path, send, answer } of ANSWERS) {
-  test(`${inWords(path, send)} answers`, async () => {
+  test(`${inWords(path, send)} succeeds`, async () => {
     assert.deepEqual(await ask(path, send), { status: 200, body: answer })
   })
 }
@@ -78,7 +78,7 @@ test('every request counts, refused ones too', async () => {
   assert.equal(api.requests - earlier, 2)
 })
 
-test('a port that is taken is an error to the caller', async () => {
+test('a port in use is an error for the caller', async () => {
   await assert.rejects(startApi({ port: api.port }), { code: 'EADDRINUSE' })
 })
 

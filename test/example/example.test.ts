@@ -36,7 +36,7 @@ test('the contract is valid by the standard it follows', { skip: odcsSchemaMissi
   assert.deepEqual(odcsFaults(parse(await readFile(join(example.path, 'contract.yaml'), 'utf8'))), [])
 })
 
-test('a run fills every derived field, but where the world has no answer', () => {
+test('a run fills every derived field except where the data does not exist', () => {
   const base = `http://127.0.0.1:${example.api.port}`
   const { materialized, skipped, failures } = firstRun
   const errors = failures.map(({ recordId, field, error }) => `${recordId}.${field}: ${error}`).toSorted()
@@ -73,14 +73,14 @@ test('provenance explains a computed cell and an imported one', async () => {
   assert.deepEqual([imported['value'], imported['source']], ['Vienna', 'import'])
 })
 
-test('a second run asks again only for what failed', async () => {
+test('a second run makes calls only for failed cells', async () => {
   const earlier = example.api.requests
   const { materialized, skipped, failures } = await run()
   assert.deepEqual([materialized, skipped, failures.length], [0, 10 * RECORDS - 3, 3])
   assert.equal(example.api.requests - earlier, 3)
 })
 
-test('status tells the three failures and what is still missing', async () => {
+test('status reports the three failures and the missing cells', async () => {
   const status = await readStatus(sheet, null)
   const counts = Object.entries(status).map(([field, { fresh, failed, missing }]) => [
     field,

@@ -45,7 +45,7 @@ test('a blank cell is absent, in quotes too unless it is to be an empty text, an
   assert.deepEqual(records, [{ id: 'a' }, { id: 'b\n', name: '' }, { id: 'c', name: 'x' }])
 })
 
-test('what a spreadsheet program took for a formula is what it was before', async (t) => {
+test('formula guards of spreadsheet programs are removed', async (t) => {
   const { records } = await readAll(await temporaryFile(t, 'data.csv', "id,name\na,'=1+1\nb,'tis\n"), 'csv')
   assert.deepEqual(records, [
     { id: 'a', name: '=1+1' },
@@ -53,7 +53,7 @@ test('what a spreadsheet program took for a formula is what it was before', asyn
   ])
 })
 
-test('a column named __proto__ is a column as any', async (t) => {
+test('a column named __proto__ is an ordinary column', async (t) => {
   const { records } = await readAll(await temporaryFile(t, 'data.csv', '__proto__,constructor\na,b\n'), 'csv')
   assert.deepEqual(Object.entries(records[0] ?? {}), [
     ['__proto__', 'a'],
@@ -73,13 +73,13 @@ const FAULTS: readonly (readonly [what: string, content: string | Buffer, fault:
 ]
 
 for (const [what, content, fault] of FAULTS) {
-  test(`${what} is refused with its place`, async (t) => {
+  test(`${what} is refused with its position`, async (t) => {
     const source = await temporaryFile(t, 'data.csv', content)
     await assert.rejects(readAll(source, 'csv'), { type: 'ValidationError', message: fault })
   })
 }
 
-test('a file that is not there, and a directory, are told', async (t) => {
+test('a missing file, and a directory, are reported', async (t) => {
   const path = await temporaryDirectory(t)
   await assert.rejects(readAll({ path: `${path}/none.csv`, name: 'none.csv' }, 'csv'), {
     type: 'SheetError',

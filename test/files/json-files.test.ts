@@ -8,7 +8,7 @@ const RECORDS = [
   { id: 'b', name: null },
 ]
 
-test('JSON is an array of records, or an answer of the service with one', async (t) => {
+test('JSON is an array of records, or a response of the service that contains one', async (t) => {
   for (const text of [
     JSON.stringify(RECORDS),
     JSON.stringify({ records: RECORDS, format: 'json', limit: 50, next_cursor: null }, null, 2),
@@ -33,7 +33,7 @@ const FOUND: readonly (readonly [what: string, value: unknown, guess: string])[]
 ]
 
 for (const [what, value, guess] of FOUND) {
-  test(`the array of records in an object is found, and told: ${what}`, async (t) => {
+  test(`the array of records in an object is found, and reported: ${what}`, async (t) => {
     for (const indent of [0, 2]) {
       const text = JSON.stringify(value, null, indent)
       const { file, records } = await readAll(await temporaryFile(t, 'data.json', text), 'json')
@@ -63,20 +63,20 @@ test('an object without an array of records, and several values in one file, are
   await refused('"x"', /^data\.json:1, character 1: the file must be an array of records/)
 })
 
-test('what stands beside the records may be larger than any record', async (t) => {
+test('members beside the records may be larger than any record', async (t) => {
   const text = `{"image": "${'x'.repeat(33 << 20)}", "items": [{"id": "a"}]}`
   const { records } = await readAll(await temporaryFile(t, 'data.json', text), 'json')
   assert.deepEqual(records, [{ id: 'a' }])
 })
 
-test('NDJSON is a record to a line, whether or not the last one ends', async (t) => {
+test('NDJSON is one record on each line, with or without a last line break', async (t) => {
   const text = `\ufeff${JSON.stringify(RECORDS[0])}\r\n\n${JSON.stringify(RECORDS[1])}`
   const { records, places } = await readAll(await temporaryFile(t, 'data.ndjson', text), 'ndjson')
   assert.deepEqual(records, RECORDS)
   assert.deepEqual(places, [1, 3])
 })
 
-test('a record is in one batch whatever its size, and batches end when they are large', async (t) => {
+test('a record of any size is in one batch, and batches end when they are large', async (t) => {
   const records = [
     { id: 'a', text: 'x'.repeat(5 << 20) },
     ...Array.from({ length: 2500 }, (_, n) => ({ id: `r${n}` })),
@@ -107,13 +107,13 @@ const FAULTS: readonly (readonly ['json' | 'ndjson', text: string, fault: RegExp
 ]
 
 for (const [format, text, fault] of FAULTS) {
-  test(`${format} ${JSON.stringify(text.slice(0, 40))} is refused with its place`, async (t) => {
+  test(`${format} ${JSON.stringify(text.slice(0, 40))} is refused with its position`, async (t) => {
     const source = await temporaryFile(t, `data.${format}`, text)
     await assert.rejects(readAll(source, format), { type: 'ValidationError', message: fault })
   })
 }
 
-test('a line without end is refused before it is all in memory', async (t) => {
+test('an endless line is refused before it fills the memory', async (t) => {
   const source = await temporaryFile(t, 'data.ndjson', Buffer.alloc(40 << 20, 'x'))
   await assert.rejects(readAll(source, 'ndjson'), /data\.ndjson:1: the record is longer than 32 MiB/)
   const json = await temporaryFile(

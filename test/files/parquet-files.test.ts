@@ -93,7 +93,7 @@ test('columns of other programs become JSON values, dates and times with every d
   })
 })
 
-test('decimals are read digit by digit: numbers where a double keeps them, at any depth', async (t) => {
+test('decimals are read digit by digit: numbers if a double represents them, at any depth', async (t) => {
   const decimal = (type: 'INT32' | 'INT64' | 'FIXED_LEN_BYTE_ARRAY' | 'BYTE_ARRAY', scale: number) =>
     ({
       type,
@@ -165,7 +165,7 @@ for (const name of ['lz4-raw', 'delta-byte-array', 'delta-byte-array-v2']) {
     )
   })
 
-  test(`whatever byte of ${name} is changed, it is read or refused, and comes to an end`, async (t) => {
+  test(`any changed byte of ${name} leads to a read or a refusal, without a hang`, async (t) => {
     await spoilEachByte(t, await readFile(join(ELSEWHERE, `${name}.parquet`)))
   })
 }
@@ -191,7 +191,7 @@ test('enums and BSON of other programs are text and bytes', async (t) => {
   assert.deepEqual(record, { colour: 'red', bson: 'cmVk' })
 })
 
-test('a page of DELTA_BYTE_ARRAY counts as what its values come to', async () => {
+test('a page of DELTA_BYTE_ARRAY counts with the size of its decoded values', async () => {
   const bytes = await readFile(join(ELSEWHERE, 'delta-byte-array.parquet'))
   const column = parquetMetadata(new Uint8Array(bytes)).row_groups[0]?.columns[0]?.meta_data ?? assert.fail()
   const start = Number(column.data_page_offset)
@@ -210,7 +210,7 @@ test('a page of DELTA_BYTE_ARRAY counts as what its values come to', async () =>
   )
 })
 
-test('what is no Parquet file, or was cut off, is refused', async (t) => {
+test('a file that is not Parquet, or is truncated, is refused', async (t) => {
   const bytes = makeParquet({ id: { data: ['a'], schema: TEXT } })
   for (const part of [Buffer.from('PAR1'), Buffer.from('id,x\n1,2\n3,4\n5,6\n'), bytes.subarray(0, -9)]) {
     await assert.rejects(read(t, part), {
@@ -223,7 +223,7 @@ test('what is no Parquet file, or was cut off, is refused', async (t) => {
   await assert.rejects(read(t, wrong), /what it says about itself is larger than possible/)
 })
 
-test('bytes that are no UTF-8 are refused', async (t) => {
+test('bytes that are not UTF-8 are refused', async (t) => {
   const data = [Buffer.from('ä', 'latin1')]
   await assert.rejects(read(t, makeParquet({ id: { data, schema: TEXT } })), {
     type: 'ValidationError',
@@ -231,7 +231,7 @@ test('bytes that are no UTF-8 are refused', async (t) => {
   })
 })
 
-test('whatever byte of a file is changed, it is read or refused, and comes to an end', async (t) => {
+test('any changed byte of a file leads to a read or a refusal, without a hang', async (t) => {
   const bytes = makeParquet({
     id: { data: Array.from({ length: 50 }, (_, index) => `id ${index % 7}`), schema: TEXT },
     n: {
@@ -263,7 +263,7 @@ async function spoilEachByte(t: TestContext, bytes: Buffer): Promise<number> {
   return refused
 }
 
-test('a row group that takes more memory than it may is refused, and the program goes on', async (t) => {
+test('a row group that exceeds the memory limit is refused, and the process continues', async (t) => {
   const data = Array.from({ length: 400_000 }, (_, index) => `text number ${index}`)
   const source = await temporaryFile(t, 'data.parquet', makeParquet({ id: { data, schema: TEXT } }))
   const file = await readParquetFile(source, { heapMiB: 16, deadlineMs: 60_000 }).catch(
@@ -278,7 +278,7 @@ test('a row group that takes more memory than it may is refused, and the program
   )
 })
 
-test('a row group that takes too long is given up', async (t) => {
+test('a row group that exceeds the time limit is refused', async (t) => {
   const source = await temporaryFile(t, 'data.parquet', makeParquet({ id: { data: ['a'], schema: TEXT } }))
   await assert.rejects(readParquetFile(source, { heapMiB: 256, deadlineMs: 0 }), {
     type: 'ValidationError',
@@ -286,7 +286,7 @@ test('a row group that takes too long is given up', async (t) => {
   })
 })
 
-test('pages that claim more than their column has, or more than fits, are refused before anything is made of them', () => {
+test('pages that claim more values than their column, or than fit, are refused before memory is allocated', () => {
   const bytes = makeParquet({ id: { data: ['a', null], schema: TEXT } }, 'UNCOMPRESSED')
   const metadata = parquetMetadata(new Uint8Array(bytes))
   const column = metadata.row_groups[0]?.columns[0]?.meta_data ?? assert.fail()

@@ -31,7 +31,7 @@ test('the nameless index column of pandas is called index', async (t) => {
   assert.deepEqual((await read(t, ',0.5,0.25\n0,5,6\n1,7,8\n')).fields, ['index', '0.5', '0.25'])
 })
 
-test('other columns without a name are called by their place when they have values, and are none when not', async (t) => {
+test('other columns without a name are named by their position if they have values, and skipped if not', async (t) => {
   const { fields, guesses } = await read(t, 'id,,x,,\na,1,b,,\nb,2,c,,\n')
   assert.deepEqual(fields, ['id', 'column_2', 'x'])
   assert.deepEqual(guesses, ['column 2 has no name: it is called "column_2"'])
@@ -41,7 +41,7 @@ test('other columns without a name are called by their place when they have valu
   ])
 })
 
-test('the second of two columns of one name gets a number that is free', async (t) => {
+test('the second of two columns with one name gets a free number', async (t) => {
   const { fields, guesses } = await read(t, 'id,name, name,name_2,name\na,b,c,d,e\n')
   assert.deepEqual(fields, ['id', 'name', 'name_3', 'name_2', 'name_4'])
   assert.deepEqual(guesses, [
@@ -59,7 +59,7 @@ const ABOVE: readonly (readonly [what: string, above: string, count: number])[] 
 ]
 
 for (const [what, above, count] of ABOVE) {
-  test(`${what} above the table is passed over`, async (t) => {
+  test(`${what} above the table is skipped`, async (t) => {
     const table = 'id;name;day;paid;fee\na;Ann;2024-01-01;true;1,5\nb;Bo;2024-01-02;false;2,5\n'
     const { fields, records, guesses } = await read(t, above + table)
     assert.deepEqual(fields, ['id', 'name', 'day', 'paid', 'fee'])
@@ -86,7 +86,7 @@ test('lines above a table, and an empty one, may be filled up to its width', asy
   assert.deepEqual(fields, ['id', 'name', 'column_3', 'column_4'])
 })
 
-test('lines without any value are no records, but those with an empty text are where that is asked for', async (t) => {
+test('lines without any value are not records, but those with an empty text are if requested', async (t) => {
   const { records } = await read(t, 'id,name\na,b\n,\nc,d\n,\n,\n', { blank: 'empty' })
   assert.deepEqual(records, [
     { id: 'a', name: 'b' },
@@ -96,7 +96,7 @@ test('lines without any value are no records, but those with an empty text are w
   assert.deepEqual((await read(t, 'id,name\n"",\n', { blank: 'empty' })).records, [{ id: '' }])
 })
 
-test('a line of names that begins like a comment, as numpy writes it, has the names', async (t) => {
+test('a header line that begins like a comment, as numpy writes it, has the names', async (t) => {
   assert.deepEqual((await read(t, '# x,y\n1.5,2.5\n3.5,4.5\n')).fields, ['# x', 'y'])
 })
 
@@ -108,13 +108,13 @@ test('names longer than what is looked at, and an index beside them, are read as
   assert.equal(records.length, 2)
 })
 
-test('thousands of columns of one name are named at once, and told of in few words', async (t) => {
+test('thousands of columns with one name are named in linear time, and reported briefly', async (t) => {
   const { fields, guesses } = await read(t, `${'x,'.repeat(16_000)}x\n`)
   assert.equal(new Set(fields).size, 16_001)
   assert.deepEqual([guesses.length, guesses.at(-1)], [11, '15990 more columns got names in the same way'])
 })
 
-test('--skip says how many lines stand above, and then nothing more is passed over', async (t) => {
+test('--skip sets the number of lines above the table, and then no others are skipped', async (t) => {
   const text = 'Report\nid,name\na,b\n'
   assert.deepEqual(await read(t, text, { skip: 1 }), {
     fields: ['id', 'name'],
@@ -129,7 +129,7 @@ test('--skip says how many lines stand above, and then nothing more is passed ov
   await assert.rejects(read(t, text, { skip: 9 }), /fewer lines than the 9 that/)
 })
 
-test('a table without names gets some, where its first line has values like those below', async (t) => {
+test('a table without a header gets names, if its first line has values like those below', async (t) => {
   const text = 'Bern,134794,51.6\nBasel,171513,23.9\n'
   assert.deepEqual(await read(t, text), {
     fields: ['column_1', 'column_2', 'column_3'],
@@ -144,7 +144,7 @@ test('a table without names gets some, where its first line has values like thos
   assert.deepEqual([plain.records.length, plain.fields, plain.guesses], [2, ['column_1', 'column_2'], []])
 })
 
-test('names that read like values stay names where they may be: years, numbers that go up, dates over numbers', async (t) => {
+test('names that look like values are names where plausible: years, ascending numbers, dates above numbers', async (t) => {
   const years = await read(t, 'country,2019,2021\nCH,1,2\nDE,3,4\n')
   assert.deepEqual(years.fields, ['country', '2019', '2021'])
   assert.deepEqual(years.guesses, ['line 1 is read as the names of the columns, though it looks like values'])
@@ -153,7 +153,7 @@ test('names that read like values stay names where they may be: years, numbers t
   assert.deepEqual((await read(t, '1,2,3\n')).fields, ['1', '2', '3'])
 })
 
-test('the delimiter is the one of the table, not of what stands above it; a name in .tsv speaks for tabs', async (t) => {
+test('the delimiter is that of the table, not of the lines above it; the ending .tsv means tabs', async (t) => {
   assert.deepEqual((await read(t, 'a,b,c,d title\nid\tname\tx\n1\tAnn, Bo\ty\n')).fields, ['id', 'name', 'x'])
   assert.deepEqual((await read(t, 'id\tname, first\na\tb, c\n', { name: 'data.tsv' })).fields, [
     'id',
@@ -163,7 +163,7 @@ test('the delimiter is the one of the table, not of what stands above it; a name
   assert.deepEqual((await read(t, 'id:x\na:b\n', { delimiter: ':' })).records, [{ id: 'a', x: 'b' }])
 })
 
-test('texts that stand for no value are none, white space aside', async (t) => {
+test('texts that represent missing values are no value, ignoring white space', async (t) => {
   const { records } = await read(t, 'id,x,y\na,NA,-\nb, NA ,NAN\n', { nulls: ['NA', '-'] })
   assert.deepEqual(records, [{ id: 'a' }, { id: 'b', y: 'NAN' }])
   const source = await temporaryFile(t, 'data.ndjson', '{"id":"a","x":"NA","y":["NA"]}\n')

@@ -28,7 +28,7 @@ function bytesIn(label: string, text: string): Buffer {
   return Buffer.from(Array.from(text, (char) => table.indexOf(char)))
 }
 
-test('a file in latin-1 or windows-1252 is read, and the guess shows a word of it', async (t) => {
+test('a file in latin-1 or windows-1252 is read, and the message shows a word of it', async (t) => {
   const text = 'id,name\na,plain\nb,"Zürich – Größe"\nc,5 €\n'
   const expected = [
     { id: 'a', name: 'plain' },
@@ -41,7 +41,7 @@ test('a file in latin-1 or windows-1252 is read, and the guess shows a word of i
   assert.deepEqual((await read(t, bytesIn('windows-1252', ndjson), { format: 'ndjson' })).records, expected)
 })
 
-test('what is not UTF-8 is found wherever it stands, and characters are whole across chunks', async (t) => {
+test('bytes that are not UTF-8 are found anywhere, and characters are not divided by chunks', async (t) => {
   const line = `${'ü'.repeat(9)},x\n`
   const lines = `id,name\n${line.repeat(20_000)}`
   const good = await read(t, lines)
@@ -55,7 +55,7 @@ test('what is not UTF-8 is found wherever it stands, and characters are whole ac
   assert.match(guesses[0] ?? '', /line 100002 has "é"$/)
 })
 
-test('other scripts are not taken for western languages, and are read when their encoding is named', async (t) => {
+test('other scripts are not taken for western languages, and are read if their encoding is named', async (t) => {
   const text = 'id,name\na,Привет мир\n'
   const bytes = bytesIn('windows-1251', text)
   await assert.rejects(read(t, bytes), {
@@ -69,7 +69,7 @@ test('other scripts are not taken for western languages, and are read when their
   assert.deepEqual((await read(t, japanese, { encoding: 'Shift_JIS' })).records, [{ id: 'a', name: '日本' }])
 })
 
-test('a named encoding that does not fit, or is not known, is refused', async (t) => {
+test('a named encoding that does not fit, or is unknown, is refused', async (t) => {
   await assert.rejects(read(t, bytesIn('latin1', 'id\na\né\n'), { encoding: 'utf-8' }), {
     message: /^data\.csv:3: the file has bytes that are not UTF-8; save it again/,
   })
@@ -115,7 +115,7 @@ test('text compressed with gzip or Zstandard is read, in one part or many', asyn
   }
 })
 
-test('compressed text that was cut off, or damaged, is refused', async (t) => {
+test('compressed text that is truncated or damaged is refused', async (t) => {
   const text = Buffer.from(`id\n${'a\n'.repeat(50_000)}`)
   for (const bytes of [
     gzipSync(text).subarray(0, -9),
@@ -131,7 +131,7 @@ test('compressed text that was cut off, or damaged, is refused', async (t) => {
   }
 })
 
-test('sizes are counted as a file is decompressed', async (t) => {
+test('limits apply to decompressed bytes', async (t) => {
   for (const bytes of [gzipSync(Buffer.alloc(3 << 20)), zstdCompressSync(Buffer.alloc(3 << 20))]) {
     const { chunks } = await openBytes(await temporaryFile(t, 'data.csv', bytes), 2 << 20)
     const all = async (): Promise<void> => {
@@ -141,7 +141,7 @@ test('sizes are counted as a file is decompressed', async (t) => {
   }
 })
 
-test('the name of an input says its format, compressed or not', () => {
+test("the ending of an input's name sets its format, compressed or not", () => {
   const formats = [
     'a.csv.gz',
     'A.TSV.ZST',

@@ -73,7 +73,7 @@ test('a workbook that counts days from 1904 has the dates that it shows', async 
   assert.equal(await cell(t, '<c r="B2" s="1"><v>43889</v></c>', parts), '2024-02-29')
 })
 
-test('the first worksheet that is not hidden is read; cells without references follow each other; empty rows do not count', async (t) => {
+test('the first visible worksheet is read; cells without references follow each other; empty rows do not count', async (t) => {
   const rows =
     '<row/><row><c t="inlineStr"><is><t>id</t></is></c><c t="inlineStr"><is><t>x</t></is></c></row>' +
     '<row r="5"><c t="inlineStr"><is><t>a</t></is></c><c><v>1</v></c></row><row><c r="A6"/></row>'
@@ -149,7 +149,7 @@ function sheet1(rows: string, behind = ''): WorkbookParts {
   return { 'xl/worksheets/sheet1.xml': worksheetXml(rows).replace('</sheetData>', `</sheetData>${behind}`) }
 }
 
-test('a title above the table is passed over, columns without a name are called by their place, and --skip counts rows', async (t) => {
+test('a title above the table is skipped, columns without a name are named by their position, and --skip counts rows', async (t) => {
   const rows = rowsOf('Report|.|.', 'id|.|x', 'a|1|b', 'c|2|d')
   assert.deepEqual(await readTable(t, sheet1(rows)), {
     fields: ['id', 'column_2', 'x'],
@@ -164,7 +164,7 @@ test('a title above the table is passed over, columns without a name are called 
   assert.deepEqual([bare.fields, bare.records.length], [['column_1', 'column_2'], 2])
 })
 
-test('a row without any value is no record, whatever its cells are', async (t) => {
+test('a row without any value is not a record, whatever its cells are', async (t) => {
   const { records } = await readTable(t, sheet1(rowsOf('id|x', 'a|1', ' |.', '.|.', 'b|2')))
   assert.deepEqual(records, [
     { id: 'a', x: 1 },
@@ -177,7 +177,7 @@ const TWO = {
   'xl/worksheets/sheet2.xml': worksheetXml(rowsOf('id|x', 'a|1', 'b|2')),
 }
 
-test('the worksheet with a table is read, and not one about it; --sheet names another', async (t) => {
+test('the worksheet with a table is read rather than one about it; --sheet names another', async (t) => {
   const prose = { ...TWO, ...sheet1(rowsOf('This is about the data.', 'Ann made it.')) }
   const guesses = ['read the worksheet "Data"; there are "ReadMe", "Data"']
   assert.deepEqual((await readTable(t, prose)).guesses, guesses)
@@ -194,7 +194,7 @@ test('the worksheet with a table is read, and not one about it; --sheet names an
   assert.deepEqual((await readTable(t, empty)).guesses, [])
 })
 
-test('cells that are merged over rows have their value in each row, those over columns in the first', async (t) => {
+test('merged cells have their value in each row, and in the first of several columns', async (t) => {
   const rows = rowsOf('Report|.|.', 'region|town|n', 'North|Kiel|1', '.|Husum|2', 'South|Ulm|3', '.|Lindau|.')
   const merges =
     '<mergeCells><mergeCell ref="A1:C1"/><mergeCell ref="A3:A4"/><mergeCell ref="A5:A6"/><mergeCell ref="B6:C6"/></mergeCells>'
@@ -211,7 +211,7 @@ test('cells that are merged over rows have their value in each row, those over c
   ])
 })
 
-test('formulas that the file has no values of are told of, and an import leaves their fields alone', async (t) => {
+test('formulas without a stored value are reported, and an import keeps their fields', async (t) => {
   const { records, guesses } = await readTable(t, sheet1(rowsOf('id|x', 'a|=1+1', 'b|=A1', 'c|3')))
   assert.deepEqual(records, [{ id: 'a' }, { id: 'b' }, { id: 'c', x: 3 }])
   assert.deepEqual(guesses, [
@@ -225,7 +225,7 @@ test('an error of a cell can stand for no value', async (t) => {
   assert.deepEqual((await readTable(t, sheet1(HEADER + row), { nulls: ['#N/A'] })).records, [{ id: 'a' }])
 })
 
-test('a value in a column without a name that has none in the first rows is refused with its cell', async (t) => {
+test('a value in a column without a name, and without values in the first rows, is refused with its cell', async (t) => {
   const rows = Array.from(
     { length: 150 },
     (_, index) => `<row r="${index + 2}"><c r="A${index + 2}"><v>${index}</v></c></row>`,
@@ -241,7 +241,7 @@ test('a worksheet without anything is refused', async (t) => {
   await assert.rejects(read(t, { 'xl/worksheets/sheet1.xml': worksheetXml('') }), /the worksheet is empty/)
 })
 
-test('what is no workbook is told from what is an old or encrypted one', async (t) => {
+test('a file that is not a workbook is distinguished from an old or encrypted one', async (t) => {
   const text = await temporaryFile(t, 'data.xlsx', 'id,x\n')
   await assert.rejects(readAll(text, 'xlsx'), {
     type: 'ValidationError',
@@ -292,7 +292,7 @@ for (const [what, parts, fault] of HOSTILE) {
   })
 }
 
-test('a row whose cells all refer to one long text is refused before it is all in memory', async (t) => {
+test('a row whose cells all refer to one long text is refused before it fills the memory', async (t) => {
   const long = 'x'.repeat(32_000)
   const cells = Array.from({ length: 2000 }, () => '<c t="s"><v>0</v></c>').join('')
   await assert.rejects(
@@ -304,7 +304,7 @@ test('a row whose cells all refer to one long text is refused before it is all i
   )
 })
 
-test('what a part comes to is counted as it is unpacked, whatever the archive says', async () => {
+test('the size of a part is counted while it is decompressed, whatever the archive claims', async () => {
   const none = { open: () => undefined, close: () => undefined, text: () => undefined }
   const unpack = async (size: number): Promise<void> => {
     const stream = Readable.from([Buffer.from('<a>'), Buffer.alloc(size - 7, ' '), Buffer.from('</a>')])

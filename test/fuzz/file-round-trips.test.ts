@@ -48,7 +48,7 @@ const { count, random, again } = fuzzRun({ test: 1, fuzz: 50 })
 for (let round = 0; round < count; round += 1) {
   const { contract, records } = oddSheet(random)
   for (const format of FILE_FORMATS) {
-    test(`${format}: what goes out comes in again as it was, whatever it is (round ${round}; ${again})`, async (t) => {
+    test(`${format}: an export can be imported unchanged, for any values (round ${round}; ${again})`, async (t) => {
       const from = await openTestSheet(t, { contract, records, derivations: {} })
       const to = await openTestSheet(t, { contract, records: [], derivations: {} })
       const before = await exported(from, 'json')
@@ -71,7 +71,7 @@ for (let round = 0; round < count; round += 1) {
   }
 }
 
-test('an export without the guard comes in again when it is imported without it, too', async (t) => {
+test('an export without the guard is imported unchanged without it, too', async (t) => {
   const { contract, records } = oddSheet(random)
   const from = await openTestSheet(t, { contract, records, derivations: {} })
   const to = await openTestSheet(t, { contract, records: [], derivations: {} })
@@ -80,7 +80,7 @@ test('an export without the guard comes in again when it is imported without it,
   assert.equal((await exported(to, 'json')).toString(), (await exported(from, 'json')).toString())
 })
 
-test('a sheet without records goes out and comes in, with its columns where the format has them', async (t) => {
+test('a sheet without records can be exported and imported, with its columns if the format has them', async (t) => {
   const sheet = await openTestSheet(t, { records: [] })
   for (const format of FILE_FORMATS) {
     const file = await temporaryFile(t, `data.${format}`, await exported(sheet, format))

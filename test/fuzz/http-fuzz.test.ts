@@ -40,7 +40,7 @@ const SHEET = {
 
 const { count, random, again } = fuzzRun({ test: 1500, fuzz: 1_000_000 })
 
-test(`${count} malformed requests get an envelope each, harm nothing and leave no memory behind`, async (t) => {
+test(`${count} malformed requests get an envelope each, and leak no memory`, async (t) => {
   const directory = await writeSheet(t, SHEET)
   const stub = join(directory, 'stub.json')
   await writeFile(stub, RATES)

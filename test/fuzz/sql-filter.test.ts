@@ -41,7 +41,7 @@ const CONTRACT = contractText([
 const { count, random, again } = fuzzRun({ test: 600, fuzz: 50_000 })
 
 suite('random filters', { timeout: 10 * 60_000 }, () => {
-  test(`D11, D16: ${count} random filters let through what a plain evaluator does, page by page`, async (t) => {
+  test(`D11, D16: ${count} random filters match the same records as a simple evaluator, page by page`, async (t) => {
     const records = Array.from({ length: RECORDS }, (_, index) => randomRecord(random, index))
     const sheet = await openTestSheet(t, { contract: CONTRACT, records, derivations: {} })
     const rows = records.map(asRow)

@@ -35,7 +35,7 @@ const RAN_OUT =
 const { count, random, again } = fuzzRun({ test: 1500, fuzz: 100_000 })
 
 suite('random SQL', { timeout: 10 * 60_000 }, () => {
-  test(`D16, D18: ${count} random statements and filters learn of records alone and change nothing`, async (t) => {
+  test(`D16, D18: ${count} random statements and filters read only records and change nothing`, async (t) => {
     const canary = await openCanarySheet(t, { queryLimits: LIMITS })
     const alone = RecordsAlone.of(t, canary.path, { maxRows: LIMITS.maxRows, limit: PAGE })
     const before = canary.contentHash()

@@ -73,7 +73,7 @@ function assertHolds(read: (text: string) => unknown, text: string): void {
   }
 }
 
-test('whatever a definition file holds, it is read or refused with a ContractError, and nothing is polluted', () => {
+test('any definition file is read or refused with a ContractError, without prototype pollution', () => {
   const members = Object.getOwnPropertyNames(Object.prototype)
   for (let number = 0; number < count; number += 1) {
     const [text, read] = random.pick(FILES)
@@ -82,7 +82,7 @@ test('whatever a definition file holds, it is read or refused with a ContractErr
   assert.deepEqual(Object.getOwnPropertyNames(Object.prototype), members)
 })
 
-test('every JSON text is YAML of the same value, whatever its keys', () => {
+test('every JSON text is YAML with the same value, for any keys', () => {
   for (let number = 0; number < count / 10; number += 1) {
     const value = randomValue(random, 4)
     const text = JSON.stringify(value, null, random.below(3))

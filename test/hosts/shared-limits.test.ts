@@ -109,14 +109,14 @@ function takesMs(ms: number): CalledHost['answer'] {
   return ({ response }) => void setTimeout(() => response.end('{}'), ms)
 }
 
-test('of 50 calls per second over four processes never one more arrives in any second, and all take part', async (t) => {
+test('of 50 calls per second over four processes never one more arrives in any second, and all processes call', async (t) => {
   const host = await CalledHost.start(t)
   const callers = host.callers(4, { rateLimit: { calls: 50, perMs: 1000 }, concurrency: 64 })
   await host.untilEach(callers, 40)
   assert.ok(host.mostWithin(1000) <= 50, String(host.mostWithin(1000)))
 })
 
-test('three calls at a time over four processes are never more, and all get on', async (t) => {
+test('never more than three calls run at a time over four processes, and all processes call', async (t) => {
   const host = await CalledHost.start(t)
   host.answer = takesMs(20)
   const callers = host.callers(4, { concurrency: 3 })
@@ -124,7 +124,7 @@ test('three calls at a time over four processes are never more, and all get on',
   assert.equal(host.most, 3)
 })
 
-test('one call at a time over three processes is one, and each gets its turn', async (t) => {
+test('one call at a time over three processes is one, and each process calls', async (t) => {
   const host = await CalledHost.start(t)
   host.answer = takesMs(5)
   const callers = host.callers(3, { concurrency: 1 })
@@ -132,7 +132,7 @@ test('one call at a time over three processes is one, and each gets its turn', a
   assert.equal(host.most, 1)
 })
 
-test('the places of a process that is killed go to the others', async (t) => {
+test('the permits of a killed process are available to the others', async (t) => {
   const host = await CalledHost.start(t)
   host.answer = () => undefined
   const [killed] = host.callers(1, { concurrency: 2 })
@@ -144,7 +144,7 @@ test('the places of a process that is killed go to the others', async (t) => {
   assert.equal(host.most, 2)
 })
 
-test('the place of a process that is halted goes to the others, and it begins no call with it when it goes on', async (t) => {
+test('the permit of a halted process is available to the others, and it begins no call with it when it continues', async (t) => {
   const host = await CalledHost.start(t)
   host.answer = takesMs(10)
   const callers = host.callers(3, { concurrency: 3 })
@@ -158,7 +158,7 @@ test('the place of a process that is halted goes to the others, and it begins no
   assert.ok(host.most <= 3, String(host.most))
 })
 
-test('a 429 with Retry-After that one process gets holds the others up', async (t) => {
+test('a 429 with Retry-After for one process pauses the others', async (t) => {
   const host = await CalledHost.start(t)
   const policy = { retries: 3, concurrency: 4, rateLimit: { calls: 20, perMs: 1000 } }
   const callers = host.callers(4, policy)

@@ -7,7 +7,7 @@ import { parseStoreUrl } from '../../src/store/postgres/database/store-url.ts'
 import { onEnd } from '../support/on-end.ts'
 import { sharedLookupSheet } from '../support/shared-sheet.ts'
 
-test('a run calls a host only as far as other processes with the sheet leave room', async (t) => {
+test("a run uses only the part of a host's limit that other processes leave", async (t) => {
   const shared = await sharedLookupSheet(t, [
     { id: '1', a: 'x' },
     { id: '2', a: 'y' },

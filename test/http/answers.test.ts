@@ -51,7 +51,7 @@ const ANSWERS: readonly [request: InjectOptions, schema: TSchema][] = [
   ],
 ]
 
-test('every answer and every frame fits its schema in wire/, without members that the schema lacks', async (t) => {
+test('every response and every frame matches its schema in wire/, without further members', async (t) => {
   const { app, takeFrames } = await startApp(t)
   for (const [request, schema] of ANSWERS) {
     const response = await app.inject(request)

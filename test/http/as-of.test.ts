@@ -156,7 +156,7 @@ runScenarios('as_of', [
   },
 ])
 
-test('a time means the last entry that is not later, in any offset and to any fraction', async (t) => {
+test('a time selects the last entry that is not later, in any offset and to any fraction', async (t) => {
   const { app } = await startApp(t)
   const { at } = (await app.inject('/api/provenance?record_id=a&field=title')).json<{ at: string }>()
   const time = Date.parse(at)
@@ -179,7 +179,7 @@ test('a time means the last entry that is not later, in any offset and to any fr
   assert.equal(await titleAt(new Date().toISOString()), 'Apricot')
 })
 
-test('a walk through the past is of one state, whatever is written, and its cursors are for it alone', async (t) => {
+test('a walk through an earlier state is not affected by writes, and its cursors are for it alone', async (t) => {
   const { app } = await startApp(t)
   const page = (query: string) => app.inject(`/api/records?fields=id&${query}`)
   const cursorOf = async (query: string): Promise<string> => {

@@ -29,7 +29,7 @@ runScenarios('GET /api/cells', [
   },
 ])
 
-test('D32: the state of a cell follows what is written', async (t) => {
+test('D32: the state of a cell follows the writes', async (t) => {
   const { app } = await startApp(t, {
     files: {
       derivations: {
@@ -78,7 +78,7 @@ runScenarios('GET /api/permissions', [
   },
 ])
 
-test('GET /api/derivations tells each file with what it computes from what, and whom it calls', async (t) => {
+test('GET /api/derivations returns each file with its targets, inputs and hosts', async (t) => {
   const { app } = await startApp(t)
   const { derivations } = (await app.inject('/api/derivations')).json<{ derivations: { text: string }[] }>()
   assert.equal(derivations.length, 1)
