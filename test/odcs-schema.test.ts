@@ -14,7 +14,7 @@ function contractFile(name: string): string {
 }
 
 for (const name of ['orders.yaml', 'full-metadata.yaml', 'v3.0.yaml']) {
-  test(`D4: ${name} is valid by the standard's own JSON Schema, and is understood`, { skip }, () => {
+  test(`D4: ${name} is valid by the standard's own JSON Schema, and is accepted`, { skip }, () => {
     const text = contractFile(name)
     assert.deepEqual(odcsFaults(parseYamlFile(text, name).value), [])
     const { document } = parseContract(text, name)

@@ -18,7 +18,7 @@ const folders = Map.groupBy(
   (file) => dirname(file),
 )
 
-test('no folder holds more product files than one takes in at a glance', () => {
+test('no folder has too many product files', () => {
   const full = [...folders].filter(([, files]) => files.length > MAX_FILES)
   assert.deepEqual(
     full.map(([folder, files]) => `${folder}: ${files.length}`),
@@ -26,7 +26,7 @@ test('no folder holds more product files than one takes in at a glance', () => {
   )
 })
 
-test('folders import each other one way, types too', () => {
+test('folders import each other one way, including types', () => {
   const imports = new Map([...folders].map(([folder, files]) => [folder, importedFolders(folder, files)]))
   const finished = new Set<string>()
   const visit = (folder: string, path: readonly string[]): void => {

@@ -35,7 +35,7 @@ async function watch(t: TestContext, sheet: Sheet): Promise<Watching> {
   }
 }
 
-test('whoever listens for changes hears how the sheet stands, and again when a value changes', async (t) => {
+test('a listener gets the state of the sheet at first, and again when a value changes', async (t) => {
   const sheet = await openTestSheet(t)
   const { next } = await watch(t, sheet)
   const first = await next()
@@ -45,7 +45,7 @@ test('whoever listens for changes hears how the sheet stands, and again when a v
   assert.deepEqual(second, { ...first, seq: 2 })
 })
 
-test('what another process writes is told too', async (t) => {
+test('so it does for changes of another process', async (t) => {
   const directory = await writeSheet(t)
   const sheets = [await openOnEngine(directory), await openOnEngine(directory)] as const
   for (const sheet of sheets) onEnd(t, () => sheet.close())
@@ -55,7 +55,7 @@ test('what another process writes is told too', async (t) => {
   assert.equal((await next()).seq, seq + 1)
 })
 
-test('a proposal is told when it is made and when it is decided', async (t) => {
+test('a proposal is reported when it is made and when it is decided', async (t) => {
   const sheet = await openTestSheet(t)
   const { next } = await watch(t, sheet)
   const before = await next()
@@ -66,7 +66,7 @@ test('a proposal is told when it is made and when it is decided', async (t) => {
   assert.deepEqual(await next(), { ...before, seq: before.seq + 1, proposals: before.proposals + 2 })
 })
 
-test('a run is told when it begins and when it ends', async (t) => {
+test('a run is reported when it begins and when it ends', async (t) => {
   const run = await openLookupSheet(t, [{ id: 'a', a: 'x' }])
   const { next } = await watch(t, run.sheet)
   const before = await next()
@@ -82,7 +82,7 @@ test('a run is told when it begins and when it ends', async (t) => {
   assert.equal(state.seq, before.seq + 1)
 })
 
-test('D3: a definition file that breaks and is mended is told', async (t) => {
+test('D3: a definition file that becomes invalid, and is fixed, is reported', async (t) => {
   const directory = await writeSheet(t)
   const sheet = await openOnEngine(directory)
   onEnd(t, () => sheet.close())

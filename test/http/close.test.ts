@@ -5,7 +5,7 @@ import type { Transport } from '../../src/sheet/transports.ts'
 import { assertEnvelope, CSRF, listen, startApp } from '../support/http-fixture.ts'
 import { RawClient } from '../support/raw-client.ts'
 
-test('closing the app finishes the request under way, and lets idle connections go', async (t) => {
+test('closing the app finishes the request under way, and closes idle connections', async (t) => {
   const called = Promise.withResolvers<void>()
   const release = Promise.withResolvers<void>()
   const transport: Transport = {
@@ -46,7 +46,7 @@ test('closing the app finishes the request under way, and lets idle connections 
   await busy.end()
 })
 
-test('while the service is stopping, what it no longer does is a 500 ServiceError that says when to ask again', async (t) => {
+test('while the service is stopping, refused operations are a 500 ServiceError with the time to retry', async (t) => {
   const { app, sheet, logged } = await startApp(t)
   const post = (url: string, body: object): Promise<LightMyRequestResponse> =>
     app.inject({ method: 'POST', url, headers: CSRF, payload: { actor: 'agent:test', ...body } })

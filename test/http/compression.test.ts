@@ -11,7 +11,7 @@ async function large(t: Parameters<typeof startApp>[0]): Promise<TestApp> {
 
 const URL = '/api/records'
 
-test('an answer is compressed as the client likes best, and holds the same', async (t) => {
+test("a response is compressed with the client's preferred encoding, and has the same content", async (t) => {
   const { app } = await large(t)
   const plain = await app.inject({ url: URL })
   assert.equal(plain.headers['content-encoding'], undefined)
@@ -57,7 +57,7 @@ test('HEAD has the headers that GET has, compressed or not', async (t) => {
   }
 })
 
-test('answers of less than a kilobyte, the CSRF token and errors are sent as they are', async (t) => {
+test('responses of less than a kilobyte, the CSRF token and errors are not compressed', async (t) => {
   const { app } = await large(t)
   const headers = { 'accept-encoding': 'gzip, br' }
   for (const url of [
@@ -86,7 +86,7 @@ test('results of queries are compressed too', async (t) => {
   assert.equal(count, 60)
 })
 
-test('event streams are not compressed, so that each frame comes when it is sent', async (t) => {
+test('event streams are not compressed, so that each frame arrives when it is sent', async (t) => {
   const { app } = await large(t)
   const client = await RawClient.open(t, await listen(app))
   client.send('GET /events HTTP/1.1\r\nHost: localhost\r\nAccept-Encoding: gzip, br\r\n\r\n')

@@ -27,7 +27,7 @@ async function statusFor(app: FastifyInstance, url: string, seen: string, header
   return (await app.inject({ url, headers: { ...headers, 'if-none-match': seen } })).statusCode
 }
 
-test('every read has an ETag, and is a 304 without a body for who has it, but for the CSRF token and streams', async (t) => {
+test('every read has an ETag, and is a 304 without a body for a client that has it, except the CSRF token and streams', async (t) => {
   const { app } = await startApp(t)
   const routes = listRoutes(app)
   await app.ready()
@@ -60,7 +60,7 @@ test('every read has an ETag, and is a 304 without a body for who has it, but fo
   assert.ok(seen >= 10, `${seen} routes`)
 })
 
-test('a page of records is another answer when a record changes, and when a record follows it', async (t) => {
+test('the ETag of a page changes when a record changes, and when a record follows it', async (t) => {
   const { app } = await startApp(t)
   const url = '/api/records?limit=3'
   const before = await tagOf(app, url)
@@ -72,7 +72,7 @@ test('a page of records is another answer when a record changes, and when a reco
   assert.notEqual(await tagOf(app, url), longer)
 })
 
-test('a record is another answer when the contract changes, though its version is the same', async (t) => {
+test('the ETag of a record changes when the contract changes, though its version is the same', async (t) => {
   const directory = await writeSheet(t)
   const sheet = await openOnEngine(directory)
   onEnd(t, () => sheet.close())
@@ -89,7 +89,7 @@ test('a record is another answer when the contract changes, though its version i
   assert.notEqual(response.headers.etag, seen)
 })
 
-test('the same version in a store that was made anew is another ETag', async (t) => {
+test('the same version in a recreated store has another ETag', async (t) => {
   const tags = new Set<string>()
   for (let store = 0; store < 2; store++) tags.add(await tagOf((await startApp(t)).app, '/api/records/a'))
   assert.equal(tags.size, 2)
@@ -115,7 +115,7 @@ test('RFC 9110 13.1.2: If-None-Match is * or a list, compares weakly, and is ign
   assert.equal(write.statusCode, 200)
 })
 
-test('each encoding of an answer has a strong tag of its own, and any of them is a 304', async (t) => {
+test('each encoding of a response has its own strong tag, and any of them leads to a 304', async (t) => {
   const { app } = await startApp(t)
   await upsert(app, LARGE)
   const url = '/api/records/a'

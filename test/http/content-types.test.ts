@@ -87,7 +87,7 @@ test('D36: JSON is JSON in any spelling of its content type', async (t) => {
   }
 })
 
-test('D36: a body without a content type, or with two, is a 415 unless the first says JSON', async (t) => {
+test('D36: a body without a content type, or with two, is a 415 unless the first is JSON', async (t) => {
   const { app } = await startApp(t)
   const port = await listen(app)
   const body = JSON.stringify(BODIES['/api/query'])

@@ -62,7 +62,7 @@ const TOKENS: readonly (readonly string[])[] = [
 
 const JSON_TYPE = ['Content-Type', 'application/json'] as const
 
-test('D37: a write passes exactly when header and cookie are there, not empty and equal', async (t) => {
+test('D37: a write passes exactly if header and cookie are present, not empty and equal', async (t) => {
   const { app, takeFrames } = await startApp(t)
   const routes = listRoutes(app)
   const target = { port: await listen(app), agent: new Agent({ keepAlive: true }) }
@@ -105,7 +105,7 @@ test('D37: a write passes exactly when header and cookie are there, not empty an
   assert.deepEqual(await takeFrames(), [])
 })
 
-test('D37: every route that reads keeps an arriving value of the right form, and replaces any other', async (t) => {
+test('D37: every route that reads keeps a well-formed cookie, and replaces any other', async (t) => {
   const { app } = await startApp(t)
   const routes = listRoutes(app)
   const target = { port: await listen(app), agent: new Agent({ keepAlive: true }) }

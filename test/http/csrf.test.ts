@@ -24,7 +24,7 @@ const READS: readonly InjectOptions[] = [
   { url: '/events?since=1' },
 ]
 
-test('D37: every answer of a read endpoint sets the cookie anew when none arrives, and no two are the same', async (t) => {
+test('D37: every response to a read sets a new cookie if none arrives, and all differ', async (t) => {
   const { app } = await startApp(t)
   const seen = new Set<string>()
   for (const request of READS) {
@@ -53,7 +53,7 @@ test('D37: an arriving cookie of another form is replaced', async (t) => {
   }
 })
 
-test('GET /api/csrf answers with the token of the cookie that it sets', async (t) => {
+test('GET /api/csrf returns the token of the cookie that it sets', async (t) => {
   const { app } = await startApp(t)
   const fresh = await app.inject({ url: '/api/csrf' })
   const { csrf_token: token } = fresh.json<{ csrf_token: string }>()

@@ -11,7 +11,7 @@ import { eventually } from '../support/viewer.ts'
 
 const postgres = await startPostgres()
 
-test('a database that is a standby is refused with what to do', async (t) => {
+test('a standby database is refused with advice', async (t) => {
   const env = { COLOPHON_STORE: postgres.freshUrl(), COLOPHON_ACTOR: 'human:ann' }
   const pushed = await runColophon(['push', await writeSheet(t)], { env })
   assert.equal(pushed.code, 0, pushed.stderr)

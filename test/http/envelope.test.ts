@@ -41,7 +41,7 @@ const FAULTS: readonly [what: string, fault: (route: InjectOptions) => InjectOpt
     ['too large a body', (route) => asPost(route, `"${'x'.repeat(2000)}"`, json), [405, 413]],
   ]
 
-test('D36: whatever is wrong, on every path, the answer is an error envelope', async (t) => {
+test('D36: any error on any path is an error envelope', async (t) => {
   const { app, takeFrames, logged } = await startApp(t, { app: { bodyLimit: 1000 } })
   for (const route of ROUTES) {
     for (const [what, fault, statuses] of FAULTS) {
@@ -66,7 +66,7 @@ test('D36: whatever is wrong, on every path, the answer is an error envelope', a
   assert.deepEqual(logged, [])
 })
 
-test('D36: a wrong method is a 405 whose Allow lists what there is; HEAD is there wherever GET is', async (t) => {
+test('D36: a wrong method is a 405 with the allowed ones in Allow; HEAD is allowed wherever GET is', async (t) => {
   const { app } = await startApp(t)
   const allow: Record<string, string> = {
     '/api/csrf': 'GET, HEAD',
@@ -89,7 +89,7 @@ test('D36: a wrong method is a 405 whose Allow lists what there is; HEAD is ther
   }
 })
 
-test('a fault of the program is a 500 that tells nothing, and is logged with its stack', async (t) => {
+test('an internal error is a 500 without details, and is logged with its stack', async (t) => {
   const { app, sheet, logged } = await startApp(t)
   sheet.current = () => Promise.reject(new Error('secret detail'))
   const response = await app.inject({ url: '/api/records/a' })
@@ -100,7 +100,7 @@ test('a fault of the program is a 500 that tells nothing, and is logged with its
   assert.match(String(err.stack), /secret detail/)
 })
 
-test('D36: a message that quotes part of a long text does not cut a character in two', async (t) => {
+test('D36: a message that quotes part of a long text does not divide a character', async (t) => {
   const { app } = await startApp(t)
   const long = ['', 'x'].map((odd) => odd + '😀'.repeat(300))
   const paths = long.map((text): InjectOptions => ({ url: `/${encodeURIComponent(text)}` }))

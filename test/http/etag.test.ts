@@ -33,7 +33,7 @@ async function price(app: FastifyInstance): Promise<unknown> {
   return (await app.inject({ url: '/api/records/a?fields=price' })).json<{ price: unknown }>().price
 }
 
-test('a record has its version as strong ETag, the same whatever fields are asked for, and HEAD has it too', async (t) => {
+test('a record has its version as strong ETag, the same for any requested fields, and for HEAD', async (t) => {
   const { app } = await startApp(t)
   const tag = await tagOf(app, 'a')
   for (const query of ['?fields=id', '?fields=price,id', '?fields=']) {
@@ -45,7 +45,7 @@ test('a record has its version as strong ETag, the same whatever fields are aske
   assert.equal(await tagOf(app, 'a'), tag)
 })
 
-test('answers that are not one record as it is now have no version in their ETag', async (t) => {
+test('responses other than one present record have no version in their ETag', async (t) => {
   const { app } = await startApp(t)
   await app.inject(upsert([{ id: 'a', price: 7 }]))
   for (const url of ['/api/records', '/api/records/a?as_of=1', '/api/status']) {
@@ -55,7 +55,7 @@ test('answers that are not one record as it is now have no version in their ETag
   assert.equal((await app.inject({ url: '/api/records/nobody' })).headers['etag'], undefined)
 })
 
-test('a version that was seen in a compressed answer is good for a write', async (t) => {
+test('a version from a compressed response is valid for a write', async (t) => {
   const { app } = await startApp(t)
   await app.inject(upsert([{ id: 'a', title: 'long'.repeat(300) }]))
   const headers = { 'accept-encoding': 'gzip' }
@@ -64,7 +64,7 @@ test('a version that was seen in a compressed answer is good for a write', async
   assert.equal((await app.inject(upsert([{ id: 'a', price: 8 }], String(etag)))).statusCode, 200)
 })
 
-test('the answer to an upsert of one record has the ETag that the record has now, and its body is as ever', async (t) => {
+test("the response to an upsert of one record has the record's new ETag", async (t) => {
   const { app } = await startApp(t)
   const before = await tagOf(app, 'a')
   const changed = await app.inject(upsert([{ id: 'a', price: 7 }]))
@@ -79,7 +79,7 @@ test('the answer to an upsert of one record has the ETag that the record has now
   }
 })
 
-test('D36: an upsert with a stale If-Match is a 412 OperationError that changes nothing; read again, it goes through', async (t) => {
+test('D36: an upsert with a stale If-Match is a 412 OperationError that changes nothing; with the new version it succeeds', async (t) => {
   const { app, takeFrames } = await startApp(t)
   const seen = await tagOf(app, 'a')
   await app.inject(upsert([{ id: 'a', price: 2 }]))
@@ -97,7 +97,7 @@ test('D36: an upsert with a stale If-Match is a 412 OperationError that changes 
   assert.deepEqual(await takeFrames(), [])
 })
 
-test('what a run computes is a new version of its record, and so is what another client writes', async (t) => {
+test('a computed value is a new version of its record, and so is a write of another client', async (t) => {
   const { app } = await startApp(t)
   const before = await tagOf(app, 'a')
   const run = { method: 'POST' as const, url: '/api/materialize', headers: CSRF }
@@ -107,7 +107,7 @@ test('what a run computes is a new version of its record, and so is what another
   assert.equal((await app.inject(upsert([{ id: 'a', price: 9 }], computed))).statusCode, 200)
 })
 
-test('RFC 9110 13.1.1: If-Match is * or a list of tags, of which one must be that of the record', async (t) => {
+test('RFC 9110 13.1.1: If-Match is * or a list of tags, one of which must be that of the record', async (t) => {
   const { app } = await startApp(t)
   const tag = await tagOf(app, 'a')
   const version = tag.slice(1, tag.indexOf('-'))
@@ -164,7 +164,7 @@ test('RFC 9110 13.1.1: If-Match is * or a list of tags, of which one must be tha
   }
 })
 
-test('an If-Match that is sent several times is one list', async (t) => {
+test('several If-Match headers are one list', async (t) => {
   const { app } = await startApp(t)
   const tag = await tagOf(app, 'a')
   const port = await listen(app)
@@ -263,7 +263,7 @@ runScenarios('If-Match', [
   },
 ])
 
-test('of clients that edit the same record at once, each starting from what it read, none loses what another wrote', async (t) => {
+test('of clients that edit the same record concurrently, none overwrites a change that it has not read', async (t) => {
   const { app } = await startApp(t)
   const port = await listen(app)
   const records = `http://127.0.0.1:${port}/api/records`

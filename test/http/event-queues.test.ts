@@ -30,7 +30,7 @@ function numbered(number: number, padding: number): Frame {
   }
 }
 
-test('D3: the stream is there while the contract is broken', async (t) => {
+test('D3: the stream works while the contract is invalid', async (t) => {
   const { app } = await startApp(t, { files: { contract: 'kind: Nonsense\n' } })
   const client = await subscribe(t, await listen(app))
   await app.inject({
@@ -42,7 +42,7 @@ test('D3: the stream is there while the contract is broken', async (t) => {
   await client.waitFor((text) => text.includes('"error_type":"ContractError"'))
 })
 
-test('a stalled subscriber costs the others nothing: it loses its oldest frames and keeps the newest 64', async (t) => {
+test('a stalled subscriber does not affect the others: it loses its oldest frames and keeps the newest 64', async (t) => {
   const { app, sheet } = await startApp(t)
   const port = await listen(app)
   const [stalled, reader] = [await subscribe(t, port), await subscribe(t, port)]
@@ -69,7 +69,7 @@ test('a stalled subscriber costs the others nothing: it loses its oldest frames 
   )
 })
 
-test('a subscriber that leaves is forgotten', async (t) => {
+test('a subscriber that disconnects is removed', async (t) => {
   const { app, sheet } = await startApp(t)
   const port = await listen(app)
   const subscriptions = new Set<object>()
@@ -90,7 +90,7 @@ test('a subscriber that leaves is forgotten', async (t) => {
   assert.equal(subscriptions.size, 1)
 })
 
-test('closing the app ends its streams, those of stalled readers and of one with frames waiting too', async (t) => {
+test('closing the app ends its streams, also those of stalled clients and with waiting frames', async (t) => {
   const { app, sheet } = await startApp(t)
   const port = await listen(app)
   const [stalled, reader] = [await subscribe(t, port), await subscribe(t, port)]

@@ -27,7 +27,7 @@ function streamText(received: string): string {
   }
 }
 
-test('a subscriber is greeted, then gets each frame as event, one line of data and an empty line', async (t) => {
+test('a subscriber gets a greeting, then each frame as event, one line of data and an empty line', async (t) => {
   const { app } = await startApp(t)
   const port = await listen(app)
   const client = await subscribe(t, port)
@@ -61,7 +61,7 @@ test('a subscriber is greeted, then gets each frame as event, one line of data a
   )
 })
 
-test('an aborted run is told as materialize.error with the type and the message', async (t) => {
+test('an aborted run is published as materialize.error with the type and the message', async (t) => {
   const { app } = await startApp(t)
   const port = await listen(app)
   const client = await subscribe(t, port)
@@ -71,13 +71,13 @@ test('an aborted run is told as materialize.error with the type and the message'
   assert.match(text, /"error_type":"OperationError","message":"no derivation has the target/)
 })
 
-test('a keepalive comment is sent again and again', async (t) => {
+test('keepalive comments are sent repeatedly', async (t) => {
   const { app } = await startApp(t, { app: { keepAliveMs: 5 } })
   const client = await subscribe(t, await listen(app))
   await client.waitFor((text) => text.split(': keepalive\n\n').length > 3)
 })
 
-test('D3: the stream goes on while the contract is broken, and begins', async (t) => {
+test('D3: the stream begins and continues while the contract is invalid', async (t) => {
   const directory = await writeSheet(t)
   const sheet = await openOnEngine(directory)
   onEnd(t, () => sheet.close())

@@ -97,7 +97,7 @@ async function explain(app: FastifyInstance, id: string): Promise<Record<string,
   return body
 }
 
-test('the explanation of a cell says what was and is, from its computation over its going stale to its failure', async (t) => {
+test('the explanation of a cell has the changes since its computation, and its failure', async (t) => {
   const { app } = await startApp(t)
   await app.inject(run)
   const entry = (await app.inject({ url: '/api/provenance?record_id=a&field=rate' })).json<unknown>()
@@ -126,7 +126,7 @@ test('the explanation of a cell says what was and is, from its computation over 
   assert.deepEqual(why, { error, error_type: 'ServiceError', reason: 'no_stub_response' })
 })
 
-test('of a derivation file that was edited both versions are told, with their texts', async (t) => {
+test('both versions of an edited derivation file are returned, with their texts', async (t) => {
   const lookups = await openLookupSheet(t, [{ id: '1', a: 'x' }])
   const app = createApp(lookups.sheet)
   onEnd(t, () => app.close())
@@ -148,7 +148,7 @@ function sha256(text: string): string {
   return createHash('sha256').update(text).digest('hex')
 }
 
-test('D14: the cell of a record with any id can be asked for by its encoded path', async (t) => {
+test('D14: the cell of a record with any id can be requested by its encoded path', async (t) => {
   const ids = ['50%/a?b#c&d+e f', '...', '/', '%2F', '😀'.repeat(512), ':id', "it's*(1)!"]
   const { app } = await startApp(t, { files: { records: ids.map((id) => ({ id, title: 'Odd' })) } })
   for (const id of ids) {

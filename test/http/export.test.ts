@@ -45,13 +45,13 @@ test('records are exported as CSV, under a name and a type that browsers save', 
   assert.equal(answer.body, 'id,title,price\r\na,Apple,1.5\r\nb,Bean,2\r\nc,Corn,0.25\r\n')
 })
 
-test('an export takes a filter, an order, and fields in their order', async (t) => {
+test('an export has a filter, an order, and fields in their order', async (t) => {
   const answer = await get(t, '/api/export/ndjson?fields=price,id&filter=price%3E1&sort=-price')
   assert.equal(answer.body, '{"price":2,"id":"b"}\n{"price":1.5,"id":"a"}\n')
   assert.equal(answer.headers['content-type'], 'application/x-ndjson; charset=utf-8')
 })
 
-test('large records are exported whole', async (t) => {
+test('large records are exported completely', async (t) => {
   const sizes = [10, 3 << 20, 3 << 20, 5 << 20, 10]
   const records = sizes.map((size, index) => ({ id: `r${index}`, text: '\u0001'.repeat(size / 6) }))
   const answer = await get(t, '/api/export/ndjson', { ...MANY, records })
@@ -62,7 +62,7 @@ test('large records are exported whole', async (t) => {
   )
 })
 
-test('JSON is an array of records, whole also when there are none', async (t) => {
+test('JSON is an array of records, also if there are none', async (t) => {
   const { app } = await startApp(t)
   const all = await app.inject('/api/export/json?fields=id')
   assert.deepEqual(all.json(), [{ id: 'a' }, { id: 'b' }, { id: 'c' }])
@@ -70,7 +70,7 @@ test('JSON is an array of records, whole also when there are none', async (t) =>
 })
 
 for (const format of ['parquet', 'xlsx'] as const) {
-  test(`${format} that was exported can be read`, async (t) => {
+  test(`an exported ${format} file can be read`, async (t) => {
     const answer = await get(t, `/api/export/${format}?fields=id,price`)
     const { records } = await readAll(await temporaryFile(t, `x.${format}`, answer.rawPayload), format)
     assert.deepEqual(records, [
@@ -81,7 +81,7 @@ for (const format of ['parquet', 'xlsx'] as const) {
   })
 }
 
-test('texts that a spreadsheet program would take for formulas are guarded in CSV, unless they are asked for raw', async (t) => {
+test('texts that look like formulas are guarded in CSV, unless they are requested raw', async (t) => {
   const { app } = await startApp(t, {
     files: { ...MANY, records: [{ id: 'a', text: '=HYPERLINK("http://x")' }] },
   })
@@ -105,7 +105,7 @@ const FAULTS: readonly (readonly [url: string, status: number, type: string, mes
 ]
 
 for (const [url, status, type, message] of FAULTS) {
-  test(`${url} is ${status} before there is a byte of a file`, async (t) => {
+  test(`${url} is ${status} before the first byte of a file`, async (t) => {
     const answer = await get(t, url)
     assert.equal(answer.statusCode, status)
     const { error } = answer.json<{ error: { type: string; message: string } }>()
@@ -123,7 +123,7 @@ test('HEAD has the headers and no file', async (t) => {
   assert.equal(answer.body, '')
 })
 
-test('a large export is compressed on its way for who asks for that', async (t) => {
+test('a large export is compressed on request', async (t) => {
   const { app } = await startApp(t, { files: { ...MANY, records: LARGE } })
   const answer = await app.inject({ url: '/api/export/ndjson', headers: { 'accept-encoding': 'gzip' } })
   assert.equal(answer.headers['content-encoding'], 'gzip')
@@ -144,7 +144,7 @@ async function countPages(sheet: Sheet): Promise<{ count: number; fail: boolean 
   return pages
 }
 
-test('no more is read of a sheet than is asked for', async (t) => {
+test('no more of a sheet is read than requested', async (t) => {
   const { sheet } = await startApp(t, { files: { ...MANY, records: LARGE } })
   const pages = await countPages(sheet)
   const query = { fields: null, filter: null, sort: null, raw: false }
@@ -158,7 +158,7 @@ test('no more is read of a sheet than is asked for', async (t) => {
   assert.equal(pages.count, 2)
 })
 
-test('a client that hangs up stops the export', async (t) => {
+test('a client that disconnects stops the export', async (t) => {
   const { app, sheet } = await startApp(t, { files: { ...MANY, records: LARGE } })
   const pages = await countPages(sheet)
   const connected = once(app.server, 'connection')
@@ -185,7 +185,7 @@ for (const [format, encoding] of [
   ['ndjson', 'gzip'],
   ['xlsx', 'identity'],
 ] as const) {
-  test(`what goes wrong after the first byte of ${format} (${encoding}) breaks the connection, and is logged`, async (t) => {
+  test(`an error after the first byte of ${format} (${encoding}) closes the connection, and is logged`, async (t) => {
     const { app, sheet, logged } = await startApp(t, { files: { ...MANY, records: LARGE } })
     const pages = await countPages(sheet)
     pages.fail = true
@@ -207,7 +207,7 @@ for (const [format, encoding] of [
   })
 }
 
-test('a text that no XLSX cell holds is a 400 when it is among the first records', async (t) => {
+test('a text that no XLSX cell can hold is a 400 if it is among the first records', async (t) => {
   const files = { ...MANY, records: [{ id: 'a', text: 'x'.repeat(32_768) }] }
   const answer = await get(t, '/api/export/xlsx', files)
   assert.equal(answer.statusCode, 400)

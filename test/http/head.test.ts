@@ -23,7 +23,7 @@ test('every GET has a HEAD with the same status and headers and without a body',
   }
 })
 
-test('HEAD of a stream has its headers and ends, and nobody subscribes', async (t) => {
+test('HEAD of a stream has its headers and ends, without a subscription', async (t) => {
   const { app, sheet } = await startApp(t)
   const port = await listen(app)
   const before = sheet.events.size

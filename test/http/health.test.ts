@@ -10,14 +10,14 @@ import { writeSheet } from '../support/sheet-fixture.ts'
 
 const HEALTH = { url: '/api/healthz' }
 
-test('the service is well for as long as it answers, and says nothing about the sheet', async (t) => {
+test('the service is healthy as long as it responds, whatever the state of the sheet', async (t) => {
   const { app } = await startApp(t)
   const response = await app.inject(HEALTH)
   assert.deepEqual([response.statusCode, response.json()], [200, { status: 'ok' }])
   assert.equal((await app.inject({ ...HEALTH, method: 'HEAD' })).statusCode, 200)
 })
 
-test('D3: a broken contract does not make the service unwell', async (t) => {
+test('D3: an invalid contract does not make the service unhealthy', async (t) => {
   const directory = await writeSheet(t)
   await writeFile(join(directory, 'contract.yaml'), 'nonsense: [')
   const sheet = await openOnEngine(directory)
@@ -28,7 +28,7 @@ test('D3: a broken contract does not make the service unwell', async (t) => {
   assert.equal((await app.inject(HEALTH)).statusCode, 200)
 })
 
-test('a service that is being stopped is a 503 that says when to ask again, and is no fault for the log', async (t) => {
+test('a stopping service is a 503 with the time to retry, and not an error in the log', async (t) => {
   const { app, sheet, logged } = await startApp(t)
   await sheet.stopRuns()
   const response = await app.inject(HEALTH)

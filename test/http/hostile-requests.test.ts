@@ -16,7 +16,7 @@ interface Envelope {
 }
 
 for (const [title, cases] of Object.entries(HOSTILE_REQUESTS)) {
-  test(`D36: ${title}: each is answered, and refused in short words`, async (t) => {
+  test(`D36: ${title}: each gets a response, and errors are short`, async (t) => {
     const { app, logged } = await startApp(t, { sheet, app: { bodyLimit: 1000 } })
     const port = await listen(app)
     for (const [what, message, status, type, words = /./] of cases) {
@@ -62,7 +62,7 @@ const NESTS: readonly ((depth: number) => string)[] = [
   (depth) => `${'[{"a":'.repeat(Math.ceil(depth / 2))}1${'}]'.repeat(Math.ceil(depth / 2))}`,
 ]
 
-test('JSON nested deeper than the limit is a ValidationError wherever it is in a body, and at the limit no route breaks', async (t) => {
+test('JSON nested deeper than the limit is a ValidationError anywhere in a body, and at the limit every route works', async (t) => {
   const contract = contractText([
     '{name: title, logicalType: string}',
     '{name: tags, logicalType: array}',
@@ -85,7 +85,7 @@ test('JSON nested deeper than the limit is a ValidationError wherever it is in a
   assert.deepEqual(logged, [])
 })
 
-test('D13: of 20,000 faults the first hundred are told, and the rest is counted', async (t) => {
+test('D13: of 20,000 errors the first hundred are listed, and the rest is counted', async (t) => {
   const { app } = await startApp(t, { sheet })
   const unknown = Object.fromEntries(numbered(20_000, (index) => `k${index}`).map((name) => [name, 1]))
   const payload = { records: [{ id: 'q', title: 'x', ...unknown }] }
@@ -95,7 +95,7 @@ test('D13: of 20,000 faults the first hundred are told, and the rest is counted'
   assert.match(error.message, /field "k99": the contract has no such field; and 19900 more$/)
 })
 
-test('D10: lists of many ids and a page beyond the largest are answered', async (t) => {
+test('D10: lists of many ids and a page beyond the largest get a response', async (t) => {
   const { app } = await startApp(t, { sheet })
   const page = await app.inject('/api/records?limit=10001')
   assert.equal(page.json<{ limit: number }>().limit, 10_000)
@@ -138,7 +138,7 @@ test('lists of a run beyond their limits are refused, and the list of runs stays
 /** These answer without end. */
 const ENDLESS: readonly string[] = ['/events', '/api/sheet/events']
 
-test('D36: every method on every route is answered, never as a fault of the program', async (t) => {
+test('D36: every method on every route gets a response, never an internal error', async (t) => {
   const { app, logged } = await startApp(t, { sheet })
   const paths = new Set<string>()
   app.addHook('onRoute', ({ url }) => void paths.add(url.replaceAll(/:\w+/g, 'a')))
@@ -158,7 +158,7 @@ test('D36: every method on every route is answered, never as a fault of the prog
   assert.deepEqual(logged, [])
 })
 
-test('a thousand requests on one connection, sent at once, are answered in order', async (t) => {
+test('a thousand requests on one connection, sent at once, get their responses in order', async (t) => {
   const { app } = await startApp(t)
   const client = await RawClient.open(t, await listen(app))
   client.send(numbered(1000, (index) => get(`/api/records/${index}`)).join(''))
@@ -168,7 +168,7 @@ test('a thousand requests on one connection, sent at once, are answered in order
   }
 })
 
-test('what follows a request and is no HTTP does not take the place of its answer', async (t) => {
+test('bytes after a request that are not HTTP do not replace its response', async (t) => {
   const { app, sheet: written } = await startApp(t, { sheet })
   const port = await listen(app)
   const write = post('/api/records', '{"records":[{"id":"new","title":"x"}]}')
@@ -192,7 +192,7 @@ test('what follows a request and is no HTTP does not take the place of its answe
   assert.notEqual(await store.record('new', ['id']), null)
 })
 
-test('Expect: 100-continue is told to go on, and answered', async (t) => {
+test('Expect: 100-continue gets the interim response, and the response', async (t) => {
   const { app } = await startApp(t)
   const client = await RawClient.open(t, await listen(app))
   const request = post('/api/query', ONE, 'Expect: 100-continue')
@@ -203,7 +203,7 @@ test('Expect: 100-continue is told to go on, and answered', async (t) => {
   assert.equal((await client.answer()).status, 200)
 })
 
-test('Expect: 100-continue of a request that waits for its turn does not get into the answers', async (t) => {
+test('Expect: 100-continue of a waiting request does not get into earlier responses', async (t) => {
   const { app } = await startApp(t)
   const client = await RawClient.open(t, await listen(app))
   client.send(
@@ -217,7 +217,7 @@ test('Expect: 100-continue of a request that waits for its turn does not get int
   assert.equal((await client.answer()).status, 200)
 })
 
-test('paths are logged as they were sent, in ASCII and not at any length', async (t) => {
+test('paths are logged as sent, in ASCII and at a limited length', async (t) => {
   const paths: string[] = []
   const logger = {
     debug: (details: object) => void paths.push((details as { path: string }).path),

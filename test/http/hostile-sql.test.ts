@@ -68,7 +68,7 @@ suite('hostile SQL over HTTP', () => {
     assert.ok(size >= 900, `only ${size}`)
   })
 
-  test('D18: POST /api/query refuses statements of the corpus, writes nothing and tells nothing', async (t) => {
+  test('D18: POST /api/query refuses statements of the corpus, writes nothing and reveals nothing', async (t) => {
     const running = await startHostileApp(t)
     await refuses(running, someOf(HOSTILE_STATEMENTS), (sql) =>
       running.app.inject({ method: 'POST', url: '/api/query', payload: { sql } }),
@@ -82,7 +82,7 @@ suite('hostile SQL over HTTP', () => {
     await refuses(running, someOf(short), (sql) => running.app.inject({ url: filterUrl(sql) }))
   })
 
-  test('D16: GET /api/records refuses filters of the corpus, writes nothing and tells nothing', async (t) => {
+  test('D16: GET /api/records refuses filters of the corpus, writes nothing and reveals nothing', async (t) => {
     const running = await startHostileApp(t)
     const [fitting, long] = [true, false].map((fits) =>
       HOSTILE_FILTERS.filter((filter) => filterUrl(filter).length <= URL_LIMIT === fits),

@@ -33,7 +33,7 @@ const HANGING_UP: Readonly<Record<string, (client: RawClient) => unknown>> = {
 // Were nothing stopped, what waits would wait for the deadline, and the test would not live to see that.
 const DEADLINE_MS = 600_000
 
-test('SQL that nobody waits for is stopped, and hurts nobody else', async (t) => {
+test('abandoned SQL is stopped, without an effect on others', async (t) => {
   const queryLimits = { ...DEFAULT_QUERY_LIMITS, timeoutMs: DEADLINE_MS }
   const { app, logged } = await startApp(t, { sheet: { queryLimits } })
   let arrived = 0
@@ -60,7 +60,7 @@ test('SQL that nobody waits for is stopped, and hurts nobody else', async (t) =>
 
   for (const [what, message] of Object.entries(RUNAWAYS)) {
     for (const [how, hangUp] of Object.entries(HANGING_UP)) {
-      await t.test(`${what} whose client ${how} gives up its process`, async () => {
+      await t.test(`${what} whose client ${how} releases its process`, async () => {
         const [first, second] = [await send(message), await send(message)]
         // Both processes are taken.
         const waiting = await send(query('SELECT 1 AS one'))
@@ -72,7 +72,7 @@ test('SQL that nobody waits for is stopped, and hurts nobody else', async (t) =>
     }
   }
 
-  await t.test('what waits for its turn leaves the queue with its client', async () => {
+  await t.test('a waiting query is removed from the queue when its client disconnects', async () => {
     const running = [await send(query(ENDLESS)), await send(query(ENDLESS))] as const
     const queued: RawClient[] = []
     for (const message of Object.values(RUNAWAYS)) queued.push(await send(message))
@@ -92,5 +92,5 @@ test('SQL that nobody waits for is stopped, and hurts nobody else', async (t) =>
     assert.deepEqual(await answerOf(waiting), one)
   })
 
-  await t.test('none of this is a fault of the program', () => assert.deepEqual(logged, []))
+  await t.test('none of this is an internal error', () => assert.deepEqual(logged, []))
 })

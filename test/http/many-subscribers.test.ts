@@ -174,7 +174,7 @@ test(`${SUBSCRIBERS} subscribers, ${STALLED} of them stalled: the others get eve
   }
 })
 
-test('a frame of many megabytes is there once, however many wait for it; it makes room for smaller ones when it is sent', async (t) => {
+test('a frame of many megabytes is stored once for all subscribers, and is released when it is sent', async (t) => {
   const server = await EventServerProcess.start(t)
   const size = 3 * QUEUE_BYTES
   const last = chunkOf(1, 0)

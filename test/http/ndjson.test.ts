@@ -9,7 +9,7 @@ function list(app: FastifyInstance, accept: string, query = ''): Promise<LightMy
   return app.inject({ url: `/api/records${query}`, headers: { accept } })
 }
 
-test('records come one on each line for who would rather have that than JSON, and as JSON for everybody else', async (t) => {
+test('records are one on each line for a client that prefers this to JSON, and JSON otherwise', async (t) => {
   const { app } = await startApp(t)
   const { records } = (await list(app, '')).json<{ records: object[] }>()
   for (const accept of [
@@ -42,7 +42,7 @@ test('records come one on each line for who would rather have that than JSON, an
     assert.match(String((await list(app, accept)).headers.vary), /^Accept\b/)
 })
 
-test('RFC 8288: the next page is in the header Link, with all that was asked for, until nothing follows', async (t) => {
+test('RFC 8288: the next page is in the header Link, with all parameters, except on the last page', async (t) => {
   const { app } = await startApp(t)
   for (const accept of [NDJSON, 'application/json']) {
     const seen: string[] = []
@@ -60,14 +60,14 @@ test('RFC 8288: the next page is in the header Link, with all that was asked for
   }
 })
 
-test('the link of a page that was gone to by position goes on after it', async (t) => {
+test('the link of a page that was requested by position continues after it', async (t) => {
   const { app } = await startApp(t)
   const { headers } = await list(app, NDJSON, '?limit=1&position=1')
   const [, next = ''] = /^<\/api\/records(.*)>/.exec(String(headers.link)) ?? []
   assert.equal((await list(app, NDJSON, next)).json<{ id: string }>().id, 'c')
 })
 
-test('beside JSON, a link that would make the headers large is left out; lines always have it', async (t) => {
+test('beside JSON, a link that would make the headers large is left out; with lines it never is', async (t) => {
   const { app } = await startApp(t)
   const query = `?limit=1&filter=${encodeURIComponent(`title <> '${'x'.repeat(3000)}'`)}`
   const json = await list(app, 'application/json', query)
@@ -76,7 +76,7 @@ test('beside JSON, a link that would make the headers large is left out; lines a
   assert.ok(String((await list(app, NDJSON, query)).headers.link).length > 3000)
 })
 
-test('lines are tagged, are a 304, and are told from JSON', async (t) => {
+test('lines have a tag, can be a 304, and differ from JSON', async (t) => {
   const { app } = await startApp(t)
   const lines = await list(app, NDJSON)
   const json = await list(app, 'application/json')
@@ -92,7 +92,7 @@ test('lines are tagged, are a 304, and are told from JSON', async (t) => {
   assert.deepEqual([none.statusCode, none.body], [200, ''])
 })
 
-test('errors of who asks for lines are an envelope', async (t) => {
+test('errors for a client that requests lines are an envelope', async (t) => {
   const { app } = await startApp(t)
   const { headers } = await list(app, NDJSON, '?limit=0')
   assert.equal(headers['content-type'], 'application/json; charset=utf-8')

@@ -54,7 +54,7 @@ test('a linter with its strictest rules finds nothing in the OpenAPI document', 
   }
 })
 
-test('every route of the interface is in the document, and nothing else', async (t) => {
+test('the document has exactly the routes of the interface', async (t) => {
   const { app } = await startApp(t)
   const routes = listRoutes(app)
   const { paths } = (await app.inject({ url: '/openapi.json' })).json<Document>()
@@ -68,7 +68,7 @@ test('every route of the interface is in the document, and nothing else', async 
   assert.ok(documented.length >= 24)
 })
 
-test('operations that need the CSRF token say so, and no other does', async (t) => {
+test('exactly the operations that require the CSRF token are marked', async (t) => {
   const { app } = await startApp(t)
   const { paths } = (await app.inject({ url: '/openapi.json' })).json<Document>()
   for (const [path, methods] of Object.entries(paths)) {
@@ -81,7 +81,7 @@ test('operations that need the CSRF token say so, and no other does', async (t) 
   }
 })
 
-test('the document knows the fields of the sheet and its examples, by what the contract holds against values', async (t) => {
+test('the document has the fields of the sheet and its examples, with the constraints of the contract', async (t) => {
   const { components } = JSON.parse(await exampleDocument(t)) as Document
   const { Record: record, RecordInput: input } = components.schemas
   assert.deepEqual(record?.properties['id'], {
@@ -108,7 +108,7 @@ test('the document knows the fields of the sheet and its examples, by what the c
   assert.deepEqual(Object.keys(record?.examples?.[0] ?? {}).slice(0, 1), ['id'])
 })
 
-test('the document tells the dialect of SQL, changes with the contract, and stays while that is broken', async (t) => {
+test('the document has the SQL dialect, changes with the contract, and stays while the contract is invalid', async (t) => {
   const directory = await writeSheet(t)
   const sheet = await openOnEngine(directory)
   onEnd(t, () => sheet.close())

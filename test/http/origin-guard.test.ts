@@ -144,7 +144,7 @@ const FETCHES: readonly [
   ],
 ]
 
-test('D38: what the browser marks as cross-site or same-site is refused, but for links to pages', async (t) => {
+test('D38: requests that the browser marks as cross-site or same-site are refused, except links to pages', async (t) => {
   const { app } = await startApp(t)
   for (const [what, method, url, headers, passes] of FETCHES) {
     const response = await app.inject({ method, url, headers: { ...headers } })

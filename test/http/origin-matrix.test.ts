@@ -215,7 +215,7 @@ async function stateOf({ app }: TestApp): Promise<string[]> {
   return Promise.all(paths.map(async (path) => (await app.inject(path)).body))
 }
 
-test('D38: whoever comes from elsewhere is refused, by any method on any path, and changes nothing', async (t) => {
+test('D38: any request from another origin is refused, by any method on any path, and changes nothing', async (t) => {
   const { running, targets, ask } = await startMatrix(t)
   // Every combination of headers meets a request, and every request as many combinations as the next.
   const random = seededRandom(38)
@@ -244,7 +244,7 @@ test('D38: whoever comes from elsewhere is refused, by any method on any path, a
   assert.deepEqual(await running.takeFrames(), [])
 })
 
-test('D38: whoever comes from the service itself, or from no page at all, is answered on every path', async (t) => {
+test("D38: requests of the service's own pages, and of clients that are no pages, are served on every path", async (t) => {
   const { running, targets, ask } = await startMatrix(t)
   const random = seededRandom(38)
   const combinations = COMBINATIONS.filter((from) => {
@@ -284,7 +284,7 @@ test('D38: whoever comes from the service itself, or from no page at all, is ans
   assert.deepEqual(records.map(({ id }) => id).toSorted(), ['a', 'b', 'planted'])
 })
 
-test('D38: a link from elsewhere leads to pages and to nothing else', async (t) => {
+test('D38: a link from another site opens pages and nothing else', async (t) => {
   const { targets, ask } = await startMatrix(t)
   const link = FETCHES.find(([, , isLink]) => isLink) ?? assert.fail()
   const cases = targets.flatMap((target) =>

@@ -19,7 +19,7 @@ async function startPages(t: TestContext): Promise<TestApp & { readonly director
   return { ...(await startApp(t, { app: { pages: directory } })), directory }
 }
 
-test('the page is at every address that it shows something at, and runs scripts of the service only', async (t) => {
+test('the page is served at all of its addresses, and runs only scripts of the service', async (t) => {
   const { app } = await startPages(t)
   for (const url of ['/', '/?sort=-area', '/sql', '/runs', '/runs/12', '/derivations', '/contract']) {
     const { statusCode, headers, body } = await app.inject({ url, headers: { host: 'localhost' } })
@@ -31,7 +31,7 @@ test('the page is at every address that it shows something at, and runs scripts 
   }
 })
 
-test('files of the page are kept by the browser, since their names change with what is in them', async (t) => {
+test('files of the page are cached by the browser, since their names change with their contents', async (t) => {
   const { app } = await startPages(t)
   const script = await app.inject('/assets/main-1.js')
   assert.match(String(script.headers['content-type']), /javascript/)
@@ -40,7 +40,7 @@ test('files of the page are kept by the browser, since their names change with w
   assert.deepEqual([icon.statusCode, icon.headers['cache-control']], [200, 'private, no-cache'])
 })
 
-test('a page of the same size and time with something else in it is another page to the browser', async (t) => {
+test('a page with the same size and time but other contents has another tag', async (t) => {
   const { app, directory } = await startPages(t)
   const page = join(directory, 'index.html')
   const time = new Date('1985-10-26T08:15:00Z')
@@ -54,7 +54,7 @@ test('a page of the same size and time with something else in it is another page
   assert.deepEqual([next.statusCode, next.body], [200, '<!doctype html><title>next</title>'])
 })
 
-test('files of the page are compressed on their way', async (t) => {
+test('files of the page are compressed', async (t) => {
   const { app, directory } = await startPages(t)
   const script = `export const text = '${'x'.repeat(5000)}'`
   await writeFile(join(directory, 'assets', 'large-1.js'), script)
@@ -73,7 +73,7 @@ test('files of the page are compressed on their way', async (t) => {
   assert.deepEqual([part.statusCode, part.body, part.headers['content-encoding']], [206, 'export', undefined])
 })
 
-test('D36: nothing else is served from there, and what is not there is a 404 with an envelope', async (t) => {
+test('D36: nothing else is served from there, and a missing file is a 404 with an envelope', async (t) => {
   const { app } = await startPages(t)
   for (const url of [
     '/secret.txt',
@@ -96,7 +96,7 @@ test('D36: nothing else is served from there, and what is not there is a 404 wit
   assert.equal((await app.inject({ method: 'POST', url: '/sql' })).statusCode, 405)
 })
 
-test('D38: a link from another site leads to the page', async (t) => {
+test('D38: a link from another site opens the page', async (t) => {
   const { app } = await startPages(t)
   const marks = { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' }
   assert.equal((await app.inject({ url: '/', headers: { host: 'localhost', ...marks } })).statusCode, 200)

@@ -49,7 +49,7 @@ const MESSAGES: readonly [what: string, message: string, status: number, type: s
   ['CONNECT', 'CONNECT a.example:443 HTTP/1.1\r\nHost: localhost\r\n\r\n', 405, 'OperationError', /CONNECT/],
 ]
 
-test('D36: what the HTTP parser refuses is answered with the error envelope too', async (t) => {
+test('D36: a request that the HTTP parser refuses gets the error envelope too', async (t) => {
   const { app } = await startApp(t)
   const port = await listen(app)
   for (const [what, message, status, type, words] of MESSAGES) {
@@ -65,7 +65,7 @@ test('D36: what the HTTP parser refuses is answered with the error envelope too'
   }
 })
 
-test('what is unusual but allowed passes', async (t) => {
+test('unusual but valid requests pass', async (t) => {
   const { app } = await startApp(t)
   const port = await listen(app)
   const query = '{"sql":"SELECT 1 AS one"}'
@@ -83,7 +83,7 @@ test('what is unusual but allowed passes', async (t) => {
   }
 })
 
-test('D36: a client that goes on sending after a refusal still gets the answer', async (t) => {
+test('D36: a client that continues to send after a refusal still gets the response', async (t) => {
   const { app } = await startApp(t)
   const port = await listen(app)
   const size = 33 * 1024 * 1024
@@ -125,7 +125,7 @@ test('D36: a request that takes too long to arrive is a 408 with the envelope', 
   assert.equal((JSON.parse(answer.body) as { error: { type: string } }).error.type, 'ValidationError')
 })
 
-test('a client that hangs up in the middle of a body harms nobody and is not logged', async (t) => {
+test('a client that disconnects in the middle of a body has no effect and is not logged', async (t) => {
   const { app, logged } = await startApp(t)
   const port = await listen(app)
   const client = await RawClient.open(t, port)

@@ -27,7 +27,7 @@ const FAULTS: readonly [request: InjectOptions, status: number, type: string, co
   ],
 ]
 
-test('RFC 9457: an error is problem details for who would rather have that, and the envelope otherwise', async (t) => {
+test('RFC 9457: an error is problem details for a client that prefers these, and the envelope otherwise', async (t) => {
   const { app } = await startApp(t)
   for (const [request, status, type, code] of FAULTS) {
     const about = `${request.method ?? 'GET'} ${String(request.url)}`
@@ -58,13 +58,13 @@ test('RFC 9457: an error is problem details for who would rather have that, and 
   }
 })
 
-test('the type of every problem leads to what the documentation says of it', async (t) => {
+test('the type of every problem refers to its description in the documentation', async (t) => {
   const { app } = await startApp(t)
   const { body } = await app.inject({ url: '/docs' })
   for (const [, , type] of FAULTS) assert.ok(body.includes(` id="${type}"`), type)
 })
 
-test('an internal error says no more as problem details than as an envelope', async (t) => {
+test('an internal error reveals no more as problem details than as an envelope', async (t) => {
   const { app, sheet } = await startApp(t)
   sheet.current = () => Promise.reject(new Error('secret detail'))
   const response = await app.inject({ url: '/api/records/a', headers: { accept: PROBLEM } })
@@ -77,7 +77,7 @@ test('an internal error says no more as problem details than as an envelope', as
   })
 })
 
-test('CONNECT and other protocols are answered as the client would rather have it; a message without headers is not', async (t) => {
+test('CONNECT and other protocols get the form that the client prefers; a message without headers does not', async (t) => {
   const { app } = await startApp(t)
   const port = await listen(app)
   const ask = (start: string) =>

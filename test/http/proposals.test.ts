@@ -48,7 +48,7 @@ function timeless(response: LightMyRequestResponse): object {
   return rest
 }
 
-test('a proposal is made, shown with its differences, accepted, and told of by the provenance', async (t) => {
+test('a proposal is made, read with its differences, accepted, and recorded in the provenance', async (t) => {
   const running = await startApp(t)
   const { app, takeFrames } = running
   const made = await app.inject(PRICE)
@@ -86,7 +86,7 @@ test('a proposal is made, shown with its differences, accepted, and told of by t
   assert.deepEqual(await takeFrames(), [])
 })
 
-test('proposals are listed by state and pages, with how many wait', async (t) => {
+test('proposals are listed by state and pages, with the number of waiting ones', async (t) => {
   const { app } = await startApp(t)
   for (const id of ['a', 'b', 'c']) await app.inject(proposal({ ids: [id] }))
   await app.inject(post('/api/proposals/2/reject', { actor: ANN, reason: ' It is needed ' }))
@@ -106,7 +106,7 @@ test('proposals are listed by state and pages, with how many wait', async (t) =>
   assert.equal(rejected.proposals[0].reason, 'It is needed')
 })
 
-test('what has moved is a 409 that says what, the proposal waits on, and shows it', async (t) => {
+test('changed records are a 409 with the changes; the proposal keeps waiting, and shows them', async (t) => {
   const running = await startApp(t)
   const { app } = running
   await proposed(running)

@@ -18,7 +18,7 @@ const RUNAWAYS = [
 /** How many reads are under way at once beside the runaways. */
 const READERS = 2
 
-test('D19: while queries run away, every other request is answered, and rightly', async (t) => {
+test('D19: while queries run away, every other request is served correctly', async (t) => {
   const queryLimits = { ...DEFAULT_QUERY_LIMITS, timeoutMs: 1000 }
   const { app } = await startApp(t, { sheet: { queryLimits } })
   const client = new Pool(`http://127.0.0.1:${await listen(app)}`, { connections: 20 })
@@ -72,7 +72,7 @@ test('D19: while queries run away, every other request is answered, and rightly'
   }
 })
 
-test('how many records there are is told without a query', async (t) => {
+test('the number of records is known without a query', async (t) => {
   const { app, sheet } = await startApp(t)
   const { store } = await sheet.current()
   t.mock.method(store, 'summary', () => assert.fail('it waits for its turn among queries'))

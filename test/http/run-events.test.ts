@@ -18,7 +18,7 @@ const CELLS = Array.from({ length: CELLS_LISTED }, (_, index): CellChange => ({
   value: 'x'.repeat(900),
 }))
 
-test('who watches a run and stalls holds up neither the run nor who else watches, and is cut off after a while', async (t) => {
+test("a stalled client of a run's stream delays neither the run nor other clients, and is disconnected after a while", async (t) => {
   const run = await openLookupSheet(t, [{ id: 'a', a: 'x' }])
   // Real time: a busy machine may keep the one that reads waiting for a good part of it.
   const app = createApp(run.sheet, { stalledMs: 1500 })

@@ -140,7 +140,7 @@ const withoutTimes = (body: { started_at?: string; ended_at?: string | null }): 
   return rest
 }
 
-test('Location of the answer is the run; an error has it too', async (t) => {
+test('Location of the response is the run, also for an error', async (t) => {
   const { app } = await startApp(t)
   const done = await app.inject(run({}))
   assert.equal(done.headers['location'], '/api/runs/1')
@@ -149,7 +149,7 @@ test('Location of the answer is the run; an error has it too', async (t) => {
   assert.equal(refused.headers['location'], undefined, 'a run that never began has none')
 })
 
-test('Prefer: respond-async answers 202 at once with the run, which goes on', async (t) => {
+test('Prefer: respond-async returns 202 at once with the run, which continues', async (t) => {
   for (const prefer of ['respond-async', 'wait=5, Respond-Async', 'respond-async; x=1']) {
     const { app } = await startApp(t)
     const response = await app.inject(run({}, { prefer }))
@@ -171,7 +171,7 @@ test('Prefer: respond-async answers 202 at once with the run, which goes on', as
   assert.equal(refused.statusCode, 400)
 })
 
-test('the stream of a run has its head, its frames and its end', async (t) => {
+test('the stream of a run has its headers, its frames and its end', async (t) => {
   const { app } = await startApp(t)
   await app.inject(run({}))
   const client = await RawClient.open(t, await listen(app))
@@ -184,7 +184,7 @@ test('the stream of a run has its head, its frames and its end', async (t) => {
   assert.match(client.received, /event: run\.end\ndata: \{"id":"1",/)
 })
 
-test('a client that goes away does not stop its run', async (t) => {
+test('a client that disconnects does not stop its run', async (t) => {
   const { app, takeFrames } = await startApp(t)
   const client = await RawClient.open(t, await listen(app))
   const body = JSON.stringify({ actor })
@@ -221,7 +221,7 @@ test('runs and their failures are listed by pages', async (t) => {
   assert.deepEqual(failures, [{ ...FAILED, reason: 'no_stub_response', at: failures[0].at }])
 })
 
-runScenarios('runs that are not there', [
+runScenarios('unknown runs', [
   ...['/api/runs/1', '/api/runs/1/failures', '/api/runs/1/events', '/api/runs/x%2Fy'].map((url) => ({
     name: `GET ${url}`,
     request: { url },

@@ -40,7 +40,7 @@ const OTHERS: readonly [request: InjectOptions, status: number][] = [
   [{ url: `/api/records?filter=${'x'.repeat(70_000)}` }, 414],
 ]
 
-test('every route and every kind of refusal answers with the security headers, and with none of CORS', async (t) => {
+test('every route and every kind of refusal has the security headers, and no CORS headers', async (t) => {
   const { app } = await startApp(t, { app: { bodyLimit: 1000 } })
   const routes = listRoutes(app)
   await app.ready()
@@ -74,7 +74,7 @@ test('the documentation allows its own style and nothing else', async (t) => {
   assert.doesNotMatch(body, /<script|style=|\son\w+=|javascript:/)
 })
 
-test('an internal error answers with the security headers', async (t) => {
+test('an internal error has the security headers', async (t) => {
   const { app, sheet } = await startApp(t)
   sheet.current = () => Promise.reject(new Error('a bug'))
   const response = await app.inject({ url: '/api/records/a' })
@@ -119,7 +119,7 @@ const MESSAGES: readonly [message: string, status: number][] = [
   ],
 ]
 
-test('what the HTTP parser refuses, and CONNECT, is answered with the security headers too', async (t) => {
+test('requests that the HTTP parser refuses, and CONNECT, get the security headers too', async (t) => {
   const { app } = await startApp(t)
   const port = await listen(app)
   for (const [message, status] of MESSAGES) {
@@ -130,7 +130,7 @@ test('what the HTTP parser refuses, and CONNECT, is answered with the security h
   }
 })
 
-test('a page may have a policy of its own and keeps the other headers', async (t) => {
+test('a page may have its own policy and keeps the other headers', async (t) => {
   const { app } = await startApp(t)
   const policy = "default-src 'self'; frame-ancestors 'none'"
   app.get('/page', (_request, reply) =>

@@ -8,7 +8,7 @@ import { CSRF } from '../support/http-fixture.ts'
 import { onEnd } from '../support/on-end.ts'
 import { writeSheet } from '../support/sheet-fixture.ts'
 
-test('D34: lines of another program in the log are set aside, and the log and the status say where', async (t) => {
+test('D34: lines of another program in the log are set aside, and the log and the status report the file', async (t) => {
   const directory = await writeSheet(t)
   const warned: string[] = []
   const logger = {

@@ -137,7 +137,7 @@ test('frames of a run reach the subscribers of every server, with the same ids i
   assert.equal(new Set(ids).size, 4)
 })
 
-test('a client that was away has what it missed from any server, once, also when it had been told nothing yet', async (t) => {
+test('a reconnecting client gets the frames that it missed from any server, once, also if it had received none', async (t) => {
   const shared = await sharedLookupSheet(t, numbered(1))
   const [one, other] = [await serve(t, shared), await serve(t, shared)]
   const run = async (): Promise<void> => {
@@ -163,7 +163,7 @@ test('a client that was away has what it missed from any server, once, also when
   }
 })
 
-test('a client that missed what is not kept any more, or comes from another store, is told so', async (t) => {
+test('a client that missed removed frames, or comes from another store, is notified of that', async (t) => {
   const shared = await sharedLookupSheet(t, numbered(1))
   const { sheet, port } = await serve(t, shared)
   const listener = await Listener.open(t, port, '/events', 99)
@@ -175,7 +175,7 @@ test('a client that missed what is not kept any more, or comes from another stor
   await listener.until(has('materialize.end'))
 })
 
-test('a run is watched from every server, with its cells, and who comes back misses none of them', async (t) => {
+test('a run can be watched on every server, with its cells, and a reconnecting client misses none of them', async (t) => {
   const shared = await sharedLookupSheet(t, numbered(60))
   const [one, other] = [await serve(t, shared), await serve(t, shared)]
   const hold = shared.api.hold('/b/50')
@@ -224,7 +224,7 @@ test('a run is cancelled from any server', async (t) => {
   assert.equal((await listener.end()).at(-1)?.data['state'], 'cancelled')
 })
 
-test('who watches a run whose server was killed hears how it ended at another', async (t) => {
+test('a client that watches a run whose server was killed gets its end from another server', async (t) => {
   const shared = await sharedLookupSheet(t, numbered(3))
   const { sheet, port } = await serve(t, shared)
   const recovery = new OrphanRecovery(sheet)
@@ -246,7 +246,7 @@ test('who watches a run whose server was killed hears how it ended at another', 
   assert.deepEqual((await late.end()).at(-1)?.data['state'], 'finished')
 })
 
-test('D40: subscribers of every server are told how the runs of one that stops have ended', async (t) => {
+test('D40: subscribers of every server get the ends of the runs of a stopping server', async (t) => {
   const shared = await sharedLookupSheet(t, numbered(3))
   const [one, other] = [await serve(t, shared), await serve(t, shared)]
   const hold = shared.api.hold('*')
@@ -266,7 +266,7 @@ test('D40: subscribers of every server are told how the runs of one that stops h
   assert.deepEqual(await listeners[1]?.until(has('materialize.error')), told)
 })
 
-test('a stalled client of a shared sheet has every frame in the end', async (t) => {
+test('a stalled client of a shared sheet gets every frame in the end', async (t) => {
   const shared = await sharedLookupSheet(t, numbered(1))
   const { sheet, port } = await serve(t, shared)
   const [stalled, reader] = [await Listener.open(t, port, '/events'), await Listener.open(t, port, '/events')]
@@ -287,7 +287,7 @@ test('a stalled client of a shared sheet has every frame in the end', async (t) 
   )
 })
 
-test('a client of the library that loses its connection is told each frame once', async (t) => {
+test('a client of the library that loses its connection gets each frame once', async (t) => {
   const shared = await sharedLookupSheet(t, numbered(1))
   const { sheet, port, app } = await serve(t, shared)
   const numbers: number[] = []
@@ -327,7 +327,7 @@ test('a client of the library that loses its connection is told each frame once'
   assert.deepEqual(numbers, [1, 2, 3, 4])
 })
 
-test('a sheet that no other server shares has frames without ids, whatever a client says it has had', async (t) => {
+test('a sheet without other servers has frames without ids, whatever id a client sends', async (t) => {
   const { app, sheet } = await startApp(t)
   const port = await listen(app)
   const listener = await Listener.open(t, port, '/events', 1)

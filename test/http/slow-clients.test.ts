@@ -58,7 +58,7 @@ async function halfOpen(t: TestContext, app: FastifyInstance, bytes: string | Bu
   return client
 }
 
-test('500 half-open connections leave the rest served, and are closed with a 408 each', async (t) => {
+test('500 half-open connections do not affect other requests, and are closed with a 408 each', async (t) => {
   const { app, logged } = await startApp(t, { app: { times: { ...SHORT, idleMs: 60_000 } } })
   const client = await RawClient.open(t, await listen(app))
   const isServed = async (): Promise<void> => {
@@ -78,7 +78,7 @@ test('500 half-open connections leave the rest served, and are closed with a 408
   assert.deepEqual(logged, [])
 })
 
-test('a body that trickles in is cut off, though it never stops', async (t) => {
+test('a body that trickles in is cut off, though it never stalls completely', async (t) => {
   const { app } = await startApp(t, { app: { times: SHORT } })
   const client = await RawClient.open(t, await listen(app))
   client.send(head('POST /api/query', 'Content-Type: application/json', 'Content-Length: 1000000'))
@@ -88,7 +88,7 @@ test('a body that trickles in is cut off, though it never stops', async (t) => {
   await client.end()
 })
 
-test('the times of the product close whoever stalls within 30 seconds', () => {
+test('the default time limits disconnect stalled clients within 30 seconds', () => {
   const { headersMs, bodyPace, checkMs, requestMs, idleMs } = HTTP_TIMES
   const lastWordsMs = 1000
   assert.ok(headersMs + checkMs + lastWordsMs <= 30_000)
@@ -97,7 +97,7 @@ test('the times of the product close whoever stalls within 30 seconds', () => {
   assert.deepEqual([requestMs, idleMs], [300_000, 65_000])
 })
 
-test('a client that does not take its answer is cut off; one that waits for its answer is not', async (t) => {
+test('a client that does not read its response is disconnected; one that waits for its response is not', async (t) => {
   const records = Array.from({ length: 40 }, (_, index) => ({
     id: String(index),
     title: 'x'.repeat(500_000),
@@ -133,7 +133,7 @@ async function connectionOf(app: FastifyInstance, open: () => void): Promise<Soc
   return (await connection)[0]
 }
 
-test('beyond the limit of connections new ones are closed, and those that there are go on', async (t) => {
+test('beyond the limit of connections new ones are closed, and open ones continue to work', async (t) => {
   const { app } = await startApp(t)
   const port = await listen(app)
   assert.equal(app.server.maxConnections, CONNECTION_LIMIT)
@@ -153,7 +153,7 @@ test('beyond the limit of connections new ones are closed, and those that there 
 })
 
 test(
-  'without file descriptors left the server goes on for those connected, and for all once there are some again',
+  'without file descriptors the server continues for connected clients, and for all once there are some again',
   { skip: process.platform === 'win32' && 'there are no file descriptors to limit' },
   async (t) => {
     const sheet = await writeSheet(t)

@@ -54,7 +54,7 @@ async function subscribe(t: TestContext, port: number): Promise<RawClient> {
   return client
 }
 
-test('a source that publishes large frames and ends at once is heard to its end', async (t) => {
+test('a source that publishes large frames and ends at once is sent to its end', async (t) => {
   const { port, bus } = await stream(t)
   const client = await subscribe(t, port)
   for (const name of ['one', 'two', 'three']) bus.publish({ text: `${name} ${BIG}` })
@@ -66,7 +66,7 @@ test('a source that publishes large frames and ends at once is heard to its end'
   assert.match(text, /\r\n0\r\n\r\n$/, 'the answer is whole')
 })
 
-test('closing the streams cuts off a client that does not take the end', async (t) => {
+test('closing the streams disconnects a client that does not read the end', async (t) => {
   const { port, streams, bus } = await stream(t)
   const client = await subscribe(t, port)
   client.socket.pause()
@@ -86,7 +86,7 @@ async function fill(bus: EventBus<Message>, reader: RawClient): Promise<void> {
   }
 }
 
-test('a client that takes nothing of what waits for it is cut off after a while, others are not, however quiet it is', async (t) => {
+test('a client that reads none of its waiting frames is disconnected after a while, a quiet stream is not', async (t) => {
   const { port, bus, connections } = await stream(t, { stalledMs: 1000 })
   const [stalled, reader, quiet] = [
     await subscribe(t, port),
@@ -107,7 +107,7 @@ test('a client that takes nothing of what waits for it is cut off after a while,
   for (const client of [reader, quiet]) await client.waitFor((text) => text.includes('the news'))
 })
 
-test('a client that takes a large frame slowly is not cut off, for it takes something', async (t) => {
+test('a client that reads a large frame slowly is not disconnected', async (t) => {
   const { port, bus, connections } = await stream(t, { stalledMs: 1000, keepAliveMs: 100 })
   const client = await subscribe(t, port)
   const [connection = assert.fail()] = connections
@@ -133,7 +133,7 @@ test('a client that takes a large frame slowly is not cut off, for it takes some
   })
 })
 
-test('comments do not pile up behind what waits for a client', async (t) => {
+test('comments do not pile up behind waiting frames', async (t) => {
   const { port, bus, connections } = await stream(t, { keepAliveMs: 5 })
   const [stalled, reader] = [await subscribe(t, port), await subscribe(t, port)]
   stalled.socket.pause()

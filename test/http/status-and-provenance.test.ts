@@ -90,7 +90,7 @@ test('D32: the status of each target is keyed by its name and has every member',
   assert.ok(new Ajv().validate(StatusAnswer, status))
 })
 
-test('D33: a provenance entry is answered as the log has it, the latest alone or all of them, oldest first', async (t) => {
+test('D33: a provenance entry is returned as in the log, the latest alone or all of them, oldest first', async (t) => {
   const { app } = await startApp(t)
   await app.inject(materialize)
   await app.inject({ ...materialize, payload: { actor: 'agent:again', force: true } })
@@ -105,7 +105,7 @@ test('D33: a provenance entry is answered as the log has it, the latest alone or
   for (const entry of history) assert.ok(validate(entry), JSON.stringify(validate.errors))
 })
 
-test('D8: the contract is answered with its defaults and with what derives each derived field', async (t) => {
+test('D8: the contract is returned with its defaults and the derivation of each derived field', async (t) => {
   const { app } = await startApp(t)
   const response = await app.inject({ url: '/api/contract' })
   assert.equal(response.statusCode, 200)
@@ -115,7 +115,7 @@ test('D8: the contract is answered with its defaults and with what derives each 
   assert.deepEqual(rate?.['derived'], { derivation: 'rate.yaml', kind: 'http', inputs: ['currency'] })
 })
 
-test('D3: a broken contract leaves only /api/csrf and /events; a mended one counts at once', async (t) => {
+test('D3: with an invalid contract only /api/csrf and /events work; a fixed one applies at once', async (t) => {
   const { app } = await startApp(t, { files: { contract: 'kind: Nonsense\n' } })
   for (const url of ['/api/contract', '/api/records', '/api/records/a', '/api/status']) {
     const response = await app.inject({ url })
@@ -125,7 +125,7 @@ test('D3: a broken contract leaves only /api/csrf and /events; a mended one coun
   assert.equal((await app.inject({ url: '/api/csrf' })).statusCode, 200)
 })
 
-test('D35: a long history comes in pages, the oldest entries first, and Link leads from one to the next', async (t) => {
+test('D35: a long history has pages, the oldest entries first, each with a Link to the next', async (t) => {
   const { app } = await startApp(t)
   for (let price = 10; price < 17; price += 1) {
     const payload = { records: [{ id: 'b', price }], actor: 'human:ann' }
@@ -165,7 +165,7 @@ test('D35: a long history comes in pages, the oldest entries first, and Link lea
   }
 })
 
-test('D35: other requests have their turn while the provenance of huge values is read and answered', async (t) => {
+test('D35: other requests are served while the provenance of huge values is read and sent', async (t) => {
   const contract = contractText(['{name: text, logicalType: string}', '{name: list, logicalType: array}'])
   const { app } = await startApp(t, { files: { contract, records: [], derivations: {} } })
   const text = 'é"😀'.repeat(100_000)

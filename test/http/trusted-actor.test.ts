@@ -73,7 +73,7 @@ const NO_PROXY: readonly (readonly [how: string, headers: Readonly<Record<string
   ['X-Svc-Actor', { 'x-svc-actor': 'ann' }],
 ]
 
-test('a write that did not come through the proxy is refused, whatever the server has as its default', async (t) => {
+test("a write that did not come through the proxy is refused, whatever the server's default actor is", async (t) => {
   const { app, takeFrames } = await startApp(t, { ...TRUSTING, sheet: { defaultActor: 'agent:default' } })
   for (const { name, request } of WRITES) {
     for (const [how, headers] of NO_PROXY) {
@@ -94,7 +94,7 @@ const NO_ACTORS: readonly (readonly [actor: string, message: RegExp])[] = [
   [Buffer.from('a\u0085b').toString('latin1'), /^an actor must not contain control characters/],
 ]
 
-test('D39: what the proxy passes on must be an actor', async (t) => {
+test("D39: the proxy's header must be a valid actor", async (t) => {
   const { app } = await startApp(t, TRUSTING)
   for (const { name, request } of WRITES) {
     for (const [actor, message] of NO_ACTORS) {
@@ -154,7 +154,7 @@ runScenarios('D36: the order of checks is the same: CSRF, shape, actor, version,
   },
 ])
 
-test('reads need no actor, nor does what a run would do', async (t) => {
+test('reads need no actor, nor does a plan', async (t) => {
   const { app } = await startApp(t, TRUSTING)
   for (const url of [
     '/api/records',
@@ -170,7 +170,7 @@ test('reads need no actor, nor does what a run would do', async (t) => {
   assert.equal((await app.inject(plan)).statusCode, 200)
 })
 
-test('the actor is whom the proxy names, whatever the client says, for every write', async (t) => {
+test('the actor is the one that the proxy names, whatever the client sends, for every write', async (t) => {
   const running = await startApp(t, { ...TRUSTING, sheet: { defaultActor: 'agent:default' } })
   const { app, takeFrames } = running
   const asAnn = async (request: InjectOptions): Promise<Readonly<Record<string, unknown>>> => {
@@ -227,7 +227,7 @@ function note(forwarded: string, named: string): InjectOptions {
   return { ...UPSERT, headers: { ...CSRF, 'x-forwarded-user': forwarded, 'x-svc-actor': named }, payload }
 }
 
-test('D7: what an actor may write is decided by whom the proxy names', async (t) => {
+test('D7: the actor that the proxy names decides about permissions', async (t) => {
   const running = await startApp(t, TRUSTING)
   const { app } = running
   const spoofed = await app.inject(note('ann', 'agent:owner'))
@@ -237,7 +237,7 @@ test('D7: what an actor may write is decided by whom the proxy names', async (t)
   assert.equal(await provenance(running, 'a', 'owner_note'), 'agent:owner')
 })
 
-test('a name in UTF-8 is read as that, one in Latin-1 too', async (t) => {
+test('a name in UTF-8 is read as UTF-8, and one in Latin-1 as Latin-1', async (t) => {
   const running = await startApp(t, TRUSTING)
   for (const encoding of ['utf8', 'latin1'] as const) {
     const forwarded = Buffer.from('Zoë', encoding).toString('latin1')
@@ -269,7 +269,7 @@ async function sent(
   return { status, body, actor: await provenance(running, 'a', 'price') }
 }
 
-test('two of the header are refused, in whatever case and with whatever in them', async (t) => {
+test('two headers are refused, in any case and with any values', async (t) => {
   for (const second of ['X-Forwarded-User: ann', 'x-FORWARDED-user: bo', 'X-Forwarded-User:']) {
     const { status, body } = await sent(t, ['X-Forwarded-User: ann', second])
     assert.equal(status, 400, second)
@@ -277,13 +277,13 @@ test('two of the header are refused, in whatever case and with whatever in them'
   }
 })
 
-test('the name of the header counts in any case, and with hyphens only', async (t) => {
+test('the name of the header is case-insensitive, and has only hyphens', async (t) => {
   assert.equal((await sent(t, ['X-FORWARDED-USER: ann'])).actor, 'ann')
   const { status, actor } = await sent(t, ['X-Forwarded-User: ann', 'X_Forwarded_User: bo'])
   assert.deepEqual([status, actor], [200, 'ann'])
 })
 
-test('a trailer of the body is no header', async (t) => {
+test('a trailer of the body is not a header', async (t) => {
   const running = await startApp(t, TRUSTING)
   const [head = '', body = ''] = messageWith([])
     .replace(/Content-Length: \d+/, 'Transfer-Encoding: chunked')
@@ -305,7 +305,7 @@ test('without the option the header means nothing', async (t) => {
   assert.equal(await provenance(running, 'a', 'owner_note'), 'agent:owner')
 })
 
-test('D7: what may be written is told of whom the proxy names, whoever is asked about', async (t) => {
+test('D7: permissions are those of the actor that the proxy names, whichever actor is requested', async (t) => {
   const { app } = await startApp(t, TRUSTING)
   const ask = (headers: Readonly<Record<string, string>>) =>
     app.inject({ url: '/api/permissions?actor=agent:owner', headers })

@@ -75,7 +75,7 @@ async function everythingOf(sheet: Sheet): Promise<unknown> {
 }
 
 suite('the archive of a sheet', () => {
-  test('D34: opens elsewhere with the same records, order, states, history, runs and past', async (t) => {
+  test('D34: opens elsewhere with the same records, order, states, history, runs and earlier states', async (t) => {
     const root = await scratch(t)
     const { sheet, directory } = await livelySheet(t)
     const file = await archiveOf(sheet, root)
@@ -92,7 +92,7 @@ suite('the archive of a sheet', () => {
     }
   })
 
-  test('what was computed is not computed again, and what failed is', async (t) => {
+  test('does not recompute computed cells, nor failed ones', async (t) => {
     const root = await scratch(t)
     const { sheet } = await livelySheet(t)
     const file = await archiveOf(sheet, root)
@@ -144,7 +144,7 @@ suite('the archive of a sheet', () => {
     assert.deepEqual(readdirSync(root), [])
   })
 
-  test('is not made of a sheet with a broken derivation', async (t) => {
+  test('is not made from a sheet with an invalid derivation', async (t) => {
     const directory = await writeSheet(t, { derivations: { 'rate.yaml': 'targets: [nothing]\n' } })
     const sheet = await openUntilEnd(t, directory)
     await assert.rejects(allBytes(exportArchive(sheet)), { type: 'ContractError' })
@@ -209,7 +209,7 @@ const OFFERS_CONTRACT = {
   content: OFFERS.contract.replace(/^.*rate, logicalType.*\n/m, ''),
 }
 
-suite("a stranger's archive", () => {
+suite('an archive from an untrusted source', () => {
   const refused = async (
     t: TestContext,
     files: readonly Planted[],
@@ -234,7 +234,7 @@ suite("a stranger's archive", () => {
     assert.deepEqual(readdirSync(root), before, 'something is left behind')
   }
 
-  test('with nothing wrong in it becomes a sheet', async (t) => {
+  test('with valid contents becomes a sheet', async (t) => {
     const root = await scratch(t)
     const path = await plant(root, [
       OFFERS_CONTRACT,
@@ -245,7 +245,7 @@ suite("a stranger's archive", () => {
     assert.equal(records, 1)
   })
 
-  test('has no file that comes to lie elsewhere', async (t) => {
+  test('has no file outside of the sheet', async (t) => {
     for (const name of [
       '../evil.yaml',
       '/tmp/evil.yaml',
@@ -275,14 +275,14 @@ suite("a stranger's archive", () => {
     }
   })
 
-  test('has each file once, whatever the case of its letters', async (t) => {
+  test('has each file once, ignoring the case of its letters', async (t) => {
     const derivation = { name: 'derivations/a.yaml', content: 'x' }
     await refused(t, [OFFERS_CONTRACT, derivation, { ...derivation, name: 'derivations/A.yaml' }], {
       message: /is in it twice/,
     })
   })
 
-  test('is what its list says', async (t) => {
+  test('matches its list', async (t) => {
     const records = { name: 'records.jsonl', content: '{"id":"a","title":"A"}\n' }
     const sha256 = 'f'.repeat(64)
     await refused(t, [OFFERS_CONTRACT, { ...records, described: { sha256 } }], {
@@ -309,7 +309,7 @@ suite("a stranger's archive", () => {
     await refused(t, [OFFERS_CONTRACT], { message: /is damaged/, manifest: { files: [7] } })
   })
 
-  test('has a limit of size, counted after decoding', async (t) => {
+  test('has a limit of size, counted after decompression', async (t) => {
     const bomb = { name: 'records.jsonl', content: Buffer.alloc(4 << 20, '\n') }
     await refused(t, [OFFERS_CONTRACT, bomb], {
       message: /needs 5 MiB, and the limit is 1 MiB/,
@@ -319,12 +319,12 @@ suite("a stranger's archive", () => {
     await refused(t, [OFFERS_CONTRACT, large], { message: /"transport\.yaml" is larger than 1 MiB/ })
   })
 
-  test('brings a store only if it is just one that this program makes', async (t) => {
+  test('has a store only if this program created it', async (t) => {
     const store = { name: 'sheet.db', content: 'SQLite format 3\u0000 and the rest' }
     await refused(t, [OFFERS_CONTRACT, store], { message: /store/ })
   })
 
-  test('brings records that the contract allows, or none', async (t) => {
+  test('has records that the contract allows, or none', async (t) => {
     const records = { name: 'records.jsonl', content: '{"id":"a","title":1}\n' }
     await refused(t, [OFFERS_CONTRACT, records], { message: /record 1, field "title"/ })
   })
@@ -353,7 +353,7 @@ suite("a stranger's archive", () => {
     assert.ok(!existsSync(join(root, 'sheet')))
   })
 
-  test('goes through no link that is where the sheet shall be', async (t) => {
+  test('follows no link at the path of the new sheet', async (t) => {
     const root = await scratch(t)
     const path = await plant(root, [OFFERS_CONTRACT])
     await mkdir(join(root, 'sheet'))

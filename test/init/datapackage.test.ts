@@ -49,7 +49,7 @@ const RECORDS = [
 
 const DERIVATION = 'targets: [rate]\ninputs: [title]\nkind: http\nurl: https://a.example/\nresponse_path: r\n'
 
-test('a contract becomes a Table Schema that holds nothing against what the contract allows', () => {
+test('a contract becomes a Table Schema that accepts everything that the contract accepts', () => {
   const contract = parseContract(contractText(PROPERTIES))
   const schema = tableSchema(contract, new Set(['rate']))
   assert.deepEqual(schema['primaryKey'], ['id'])
@@ -82,7 +82,7 @@ test('a contract becomes a Table Schema that holds nothing against what the cont
   ])
 })
 
-test('a data package has the records with what they are, and overwrites nothing', async (t) => {
+test('a data package has the records with their types, and overwrites nothing', async (t) => {
   const root = await scratch(t)
   const directory = await writeSheet(t, {
     contract: contractText(PROPERTIES),

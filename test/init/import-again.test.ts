@@ -142,7 +142,7 @@ suite('a file that a sheet was made of', { concurrency: 2 }, () => {
     ])
   })
 
-  test('goes with the contract of the sheet, wherever that is', async (t) => {
+  test('works with the contract of the sheet in any place', async (t) => {
     const { sheet, path, directory } = await initAndOpen(t, 'data.csv', CSV)
     const copy = join(await scratch(t), 'copy')
     await initSheet(copy, {
@@ -156,7 +156,7 @@ suite('a file that a sheet was made of', { concurrency: 2 }, () => {
   })
 })
 
-test('a file with the original name of a field and its own is refused, and one that may be either', async (t) => {
+test('a file with the original name of a field and its name is refused, and so is an ambiguous one', async (t) => {
   const { sheet } = await initAndOpen(t, 'data.csv', CSV)
   const root = await scratch(t)
   const attempt = async (name: string, text: string, more: Partial<ImportOptions> = {}): Promise<unknown> => {
@@ -187,7 +187,7 @@ test('a file with the original name of a field and its own is refused, and one t
   })
 })
 
-test('records that init numbered are numbered by an import that is asked to, and by no other', async (t) => {
+test('records that init numbered are numbered by an import on request only', async (t) => {
   const text = 'id,amount\n1,1.5\n1,1.5\n2,2.5\n'
   const { sheet, path } = await initAndOpen(t, 'data.csv', text)
   const before = await recordsOf(sheet)

@@ -102,7 +102,7 @@ function csvOf(records: readonly JsonObject[]): string {
     .join('')
 }
 
-test('the contract that is inferred of a file accepts the file, whatever is in it', async (t) => {
+test('the inferred contract of a file accepts the file, whatever its contents', async (t) => {
   const { count, random, again } = fuzzRun({ test: 15, fuzz: 300 })
   const root = await scratch(t)
   for (let round = 0; round < count; round += 1) {
@@ -183,7 +183,7 @@ function assertKept(record: JsonObject, stored: JsonObject, { fields, typed, wha
   }
 }
 
-test('what an export wrote becomes a sheet with the same records, in each format', async (t) => {
+test('an export becomes a sheet with the same records, in each format', async (t) => {
   const { count, random, again } = fuzzRun({ test: 2, fuzz: 20 })
   for (let round = 0; round < count; round += 1) {
     const root = await scratch(t)

@@ -50,7 +50,7 @@ async function stateOf(sheet: Sheet, directory: string): Promise<object> {
   return { records: String(page.records), counts, log }
 }
 
-test(`a run of ${RECORDS} records that is killed in its middle is finished by the next one, and pays for nothing twice`, async (t) => {
+test(`a run of ${RECORDS} records that is killed in the middle is finished by the next one, and pays for nothing twice`, async (t) => {
   const api = await startLocalApi(t)
   const { promise: halfWay, resolve } = Promise.withResolvers<void>()
   api.answer('*', async ({ path }) => {

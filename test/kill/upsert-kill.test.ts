@@ -47,7 +47,7 @@ class Writer {
   }
 }
 
-test(`D17, D34: ${KILLS} kills while ${WRITERS} writers upsert lose nothing that was acknowledged`, async (t) => {
+test(`D17, D34: ${KILLS} kills while ${WRITERS} writers upsert lose no acknowledged write`, async (t) => {
   const directory = await writeSheet(t, {
     contract: contractText([
       '{name: batch, logicalType: string}',

@@ -8,7 +8,7 @@ function runOf({ structured }: Called): { calls: number; skipped: number; materi
 }
 
 forEveryClient(({ transport, era, name }) => {
-  void test(`${name}: --max-calls holds over all runs, is told in results, and refuses with what remains`, async (t) => {
+  void test(`${name}: --max-calls bounds all runs together, is in results, and refuses with the rest`, async (t) => {
     const { sheet, api } = await writeLookupSheet(t, { records: 6 })
     const agent = await startAgent(t, sheet, { transport, era, flags: ['--max-calls', '4'] })
     const first = await agent.call('materialize', { limit: 3 })
@@ -31,7 +31,7 @@ forEveryClient(({ transport, era, name }) => {
   })
 })
 
-test('--max-cost holds over all runs, to the cent', async (t) => {
+test('--max-cost bounds all runs together, to the cent', async (t) => {
   const { sheet, api } = await writeLookupSheet(t, { records: 6, cost: 0.1 })
   const agent = await startAgent(t, sheet, {
     transport: 'stdio',
@@ -55,7 +55,7 @@ test('--max-cost holds over all runs, to the cent', async (t) => {
   assert.equal(api.requests.length, 3)
 })
 
-test('runs at the same time spend no more than the budget together, clients of one server likewise', async (t) => {
+test('concurrent runs spend no more than the budget together, also those of several clients', async (t) => {
   const { sheet, api } = await writeLookupSheet(t, { records: 12 })
   const port = await (await serveAgents(t, sheet, { flags: ['--max-calls', '5'] })).port()
   const agents = await Promise.all([
@@ -75,7 +75,7 @@ test('runs at the same time spend no more than the budget together, clients of o
   for (const { content } of refused) assert.match(JSON.stringify(content), /5 of 5 calls/)
 })
 
-test('what needs no call needs no budget: the cache still fills cells', async (t) => {
+test('cells without calls need no budget: the cache still fills them', async (t) => {
   const { sheet, api } = await writeLookupSheet(t, { records: 1 })
   const agent = await startAgent(t, sheet, {
     transport: 'stdio',
@@ -87,7 +87,7 @@ test('what needs no call needs no budget: the cache still fills cells', async (t
   assert.deepEqual([runOf(await agent.call('materialize')).materialized, api.requests.length], [1, 1])
 })
 
-test('a run that is cancelled has spent what it has spent', async (t) => {
+test('a cancelled run keeps its spending in the budget', async (t) => {
   const { sheet, api } = await writeLookupSheet(t, { records: 4 })
   const agent = await startAgent(t, sheet, {
     transport: 'stdio',

@@ -6,7 +6,7 @@ import { perEngine } from '../support/engine.ts'
 import { writeLookupSheet } from '../support/lookup-files.ts'
 import { writeSheet } from '../support/sheet-fixture.ts'
 
-test('an error says what is wrong and what an agent can do, in words of tools', async (t) => {
+test('an error has the problem and the next step for an agent, in terms of tools', async (t) => {
   const { sheet } = await writeLookupSheet(t)
   const agent = await agentOverStdio(t, sheet)
   for (const [tool, args, message] of [
@@ -79,7 +79,7 @@ test('an optional argument that is null is absent', async (t) => {
   assert.equal((structured['records'] as unknown[]).length, 1)
 })
 
-test('results are small unless asked for more, and say how to get it', async (t) => {
+test('results are small by default, and explain how to get more', async (t) => {
   const { sheet } = await writeLookupSheet(t, { records: 30 })
   const agent = await agentOverStdio(t, sheet)
   const page = await agent.call('list_records', { fields: ['id'] })
@@ -101,7 +101,7 @@ test('results are small unless asked for more, and say how to get it', async (t)
   assert.match(history.text, /^20 entries\. There are earlier ones: raise limit/)
 })
 
-test('a result beyond all measure is refused with how to have less', async (t) => {
+test('a result that is far too long is refused with advice', async (t) => {
   const sheet = await writeSheet(t, {
     records: [
       { id: 'a', title: 'x'.repeat(RESULT_LIMIT) },
@@ -119,7 +119,7 @@ test('a result beyond all measure is refused with how to have less', async (t) =
   await agent.call('get_record', { id: 'a', fields: ['id'] })
 })
 
-test('arguments that nest beyond all measure are refused, and the server goes on', async (t) => {
+test('arguments that nest far too deeply are refused, and the server continues', async (t) => {
   const { sheet } = await writeLookupSheet(t)
   for (const flags of [[], ['--propose']]) {
     const agent = await agentOverStdio(t, sheet, { flags })

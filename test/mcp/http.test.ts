@@ -69,14 +69,14 @@ async function begin(port: number, headers: Record<string, string> = {}): Promis
   return response.headers.get('mcp-session-id') ?? assert.fail('no session')
 }
 
-test('without --mcp there is nothing at /mcp', async (t) => {
+test('without --mcp there is no /mcp', async (t) => {
   const run = await openLookupSheet(t, RECORDS)
   const app = createApp(run.sheet)
   onEnd(t, () => app.close())
   assert.equal((await app.inject({ method: 'POST', url: '/mcp', payload: INITIALIZE })).statusCode, 404)
 })
 
-test('D38: pages of other sites, rebound names and links do not get to /mcp; cookies are neither looked at nor set', async (t) => {
+test('D38: pages of other sites, rebound names and links do not reach /mcp; cookies are neither read nor set', async (t) => {
   const { run } = await serveHere(t)
   const scope = { actor: 'agent', mode: 'write', maxCalls: null, maxCost: null } as const
   const agents = new McpEndpoint(run.sheet, { scope, version: '1', log: () => assert.fail() })
@@ -123,7 +123,7 @@ test('D38: pages of other sites, rebound names and links do not get to /mcp; coo
   assert.equal(allowed.headers['x-content-type-options'], 'nosniff')
 })
 
-test('a message has at most so many bytes, and is JSON', async (t) => {
+test('a message is JSON of a limited size', async (t) => {
   const { port } = await serveHere(t)
   const large = await post(port, { ...INITIALIZE, padding: 'x'.repeat(MCP_BODY_LIMIT) })
   assert.equal(large.status, 413)
@@ -134,7 +134,7 @@ test('a message has at most so many bytes, and is JSON', async (t) => {
   await broken.text()
 })
 
-test('a session ends with DELETE, and an unknown one is 404, so that a client begins anew', async (t) => {
+test('a session ends with DELETE, and an unknown one is 404, so that a client starts a new one', async (t) => {
   const { port } = await serveHere(t)
   const agent = await agentOverHttp(t, port)
   const session = sessionOf(agent)
@@ -145,7 +145,7 @@ test('a session ends with DELETE, and an unknown one is 404, so that a client be
   assert.equal((await post(port, list, { 'mcp-session-id': session })).status, 404)
 })
 
-test('a session whose client stays away ends, and so does its run', async (t) => {
+test('a session without a connected client ends, and so does its run', async (t) => {
   const { run, port } = await serveHere(t, { limits: { sessions: 4, idleMs: 200 } })
   const hold = run.api.hold('*')
   const stop = new AbortController()
@@ -174,7 +174,7 @@ test('a session whose client stays away ends, and so does its run', async (t) =>
   hold.release()
 })
 
-test('there are so many sessions at a time: the one idle longest makes way, and none that is at work', async (t) => {
+test('the number of sessions is limited: the one that has been idle longest is ended, never a working one', async (t) => {
   const { port } = await serveHere(t, { limits: { sessions: 2, idleMs: 60_000 } })
   const list = { jsonrpc: '2.0', id: 2, method: 'tools/list' }
   const open = async (session: string): Promise<Response> => {
@@ -218,7 +218,7 @@ for (const era of ERAS) {
   })
 }
 
-test('SIGTERM ends a server with agents on it, within its time', async (t) => {
+test('SIGTERM ends a server with agents connected, within its time limit', async (t) => {
   const { sheet } = await writeLookupSheet(t)
   const server = await serveAgents(t, sheet)
   const port = await server.port()
@@ -230,7 +230,7 @@ test('SIGTERM ends a server with agents on it, within its time', async (t) => {
   assert.doesNotMatch(stderr, /internal error|went wrong/)
 })
 
-test('behind a proxy that names people, they write, each in a session of their own', async (t) => {
+test('behind a proxy that names actors, these write, each in its own session', async (t) => {
   const { run, port } = await serveHere(t, { app: { trustedActorHeader: 'x-user' } })
   for (const era of ERAS) {
     const ann = await agentOverHttp(t, port, { era, headers: { 'x-user': 'human:ann' } })

@@ -62,7 +62,7 @@ forEveryClient(({ transport, era, name }) => {
     }
   })
 
-  void test(`${name}: who subscribes hears of changes, of the file's and of the record's, and of no others`, async (t) => {
+  void test(`${name}: a subscriber is notified of changes of its file and its record, and of no others`, async (t) => {
     const { sheet } = await writeLookupSheet(t)
     const agent = await startAgent(t, sheet, { transport, era })
     const { client } = agent
@@ -102,7 +102,7 @@ forEveryClient(({ transport, era, name }) => {
     assert.ok(!heard.includes('colophon://contract.json'))
   })
 
-  void test(`${name}: prompts are there for the usual work, and complete what they take`, async (t) => {
+  void test(`${name}: prompts cover common tasks, and complete their arguments`, async (t) => {
     const { sheet } = await writeLookupSheet(t)
     const agent = await startAgent(t, sheet, { transport, era, flags: ['--read-only'] })
     const { client } = agent
@@ -162,7 +162,7 @@ forEveryClient(({ transport, era, name }) => {
   })
 })
 
-test('a broken file is told as such, and what else there is can still be listed', async (t) => {
+test('an invalid file is reported, and the other resources are still listed', async (t) => {
   const { sheet } = await writeLookupSheet(t)
   await writeFile(join(sheet, 'derivations', 'b.yaml'), 'kind: nonsense\n')
   const agent = await agentOverStdio(t, sheet, { flags: ['--log-level', 'silent'] })

@@ -28,7 +28,7 @@ async function endOfRun(sheet: Sheet): Promise<{ state: string; cancelledBy: str
 }
 
 forEveryClient(({ transport, era, name }) => {
-  void test(`${name}: to cancel a call is to cancel its run, in the name of the agent`, async (t) => {
+  void test(`${name}: cancelling a call cancels its run, in the name of the agent`, async (t) => {
     const { sheet, api } = await writeLookupSheet(t)
     const agent = await startAgent(t, sheet, { transport, era })
     await agent.tools()
@@ -49,7 +49,7 @@ forEveryClient(({ transport, era, name }) => {
     assert.equal((again.structured['run'] as { state: string }).state, 'finished')
   })
 
-  void test(`${name}: a run tells how far it is, to who asks`, async (t) => {
+  void test(`${name}: a run reports its progress on request`, async (t) => {
     const { sheet, api } = await writeLookupSheet(t, { records: 3 })
     const agent = await startAgent(t, sheet, { transport, era })
     const hold = api.hold('/b/v2')
@@ -77,7 +77,7 @@ forEveryClient(({ transport, era, name }) => {
     assert.match(seen.at(-1)?.message ?? '', /^run 1: \d calls, 0 cells failed$/)
   })
 
-  void test(`${name}: clients at the same time keep out of each other's way`, async (t) => {
+  void test(`${name}: concurrent clients do not affect each other`, async (t) => {
     const { sheet } = await writeLookupSheet(t, { records: 6 })
     const port = transport === 'http' ? await (await serveAgents(t, sheet)).port() : 0
     const agents = await Promise.all(
@@ -100,7 +100,7 @@ forEveryClient(({ transport, era, name }) => {
 })
 
 for (const era of ERAS) {
-  void test(`${era}: a client over stdio that hangs up ends the process, and its run`, async (t) => {
+  void test(`${era}: a client over stdio that disconnects ends the process, and its run`, async (t) => {
     const { sheet, api } = await writeLookupSheet(t)
     const agent = await agentOverStdio(t, sheet, { era })
     const { pid } = agent.transport as StdioClientTransport
@@ -153,7 +153,7 @@ for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
   })
 }
 
-test('a run that fails tells so, with the run to look at', async (t) => {
+test('a failing run reports the run to read', async (t) => {
   const { sheet, api } = await writeLookupSheet(t)
   const agent = await startAgent(t, sheet, { transport: 'stdio', era: '2025-11-25' })
   api.answer('/b/v1', { status: 500, json: {} })
@@ -166,7 +166,7 @@ test('a run that fails tells so, with the run to look at', async (t) => {
   assert.equal(why['state'], 'failed')
 })
 
-test('a sheet that a server has open can be worked on over stdio at the same time', async (t) => {
+test('a sheet that is open in a server can be used over stdio at the same time', async (t) => {
   const { sheet } = await writeLookupSheet(t)
   const server = await serveAgents(t, sheet)
   const port = await server.port()

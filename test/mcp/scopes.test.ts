@@ -17,7 +17,7 @@ async function names(agent: Agent): Promise<readonly string[]> {
 const READING = toolsOf('read-only').map(({ name }) => name)
 
 forEveryClient(({ transport, era, name }) => {
-  void test(`${name}: with --read-only no tool that writes is there, and none can be called`, async (t) => {
+  void test(`${name}: with --read-only no tool that writes is listed, and none can be called`, async (t) => {
     const { sheet, api } = await writeLookupSheet(t)
     const agent = await startAgent(t, sheet, { transport, era, flags: ['--read-only'] })
     assert.deepEqual(await names(agent), READING.toSorted())
@@ -35,7 +35,7 @@ forEveryClient(({ transport, era, name }) => {
     assert.deepEqual(api.requests, [])
   })
 
-  void test(`${name}: with --propose writes wait for a person, who then is in the provenance with the agent`, async (t) => {
+  void test(`${name}: with --propose writes wait for a person, who is then in the provenance with the agent`, async (t) => {
     const { sheet } = await writeLookupSheet(t)
     const flags = ['--propose', '--actor', 'agent:intern']
     const agent = await startAgent(t, sheet, { transport, era, flags })
@@ -74,7 +74,7 @@ forEveryClient(({ transport, era, name }) => {
   })
 })
 
-test('with --propose a run leaves alone what people wrote by hand, since it cannot be forced', async (t) => {
+test('with --propose a run keeps manual values, since it cannot be forced', async (t) => {
   const { sheet } = await writeLookupSheet(t)
   const agent = await startAgent(t, sheet, { transport: 'stdio', era: '2025-11-25', flags: ['--propose'] })
   assert.match(
@@ -87,7 +87,7 @@ test('with --propose a run leaves alone what people wrote by hand, since it cann
   )
 })
 
-test('D28: an agent is told of manual values, and overwrites them only where it says so and may write them', async (t) => {
+test('D28: an agent sees manual values, and overwrites them only with the option and the permission', async (t) => {
   const { sheet } = await writeLookupSheet(t, { editors: "'agent*'" })
   const agent = await startAgent(t, sheet, { transport: 'stdio', era: '2025-11-25' })
   await agent.call('upsert_records', { records: [{ id: 'r0', b: 'by hand' }] })
@@ -134,7 +134,7 @@ test('with --propose an agent cancels its own runs and no others', async (t) => 
   hold.release()
 })
 
-test('who writes is who the person said that started the server, whatever a call says', async (t) => {
+test('the actor is the one that the server was started with, whatever a call names', async (t) => {
   const { sheet } = await writeLookupSheet(t)
   const agent = await startAgent(t, sheet, {
     transport: 'stdio',
@@ -160,7 +160,7 @@ test('an agent does not write as the person whose environment it inherits', asyn
   assert.equal((await agent.call('get_permissions')).structured['actor'], 'agent')
 })
 
-test('bounds for agents that are not there, and bounds that exclude each other, are wrong usage', async (t) => {
+test('invalid bounds for agents, and bounds that exclude each other, are wrong usage', async (t) => {
   const { sheet } = await writeLookupSheet(t)
   for (const [args, message] of [
     [['serve', sheet, '--mcp-read-only'], /'--mcp-read-only' needs '--mcp'/],
@@ -177,7 +177,7 @@ test('bounds for agents that are not there, and bounds that exclude each other, 
   }
 })
 
-test('a path that is no sheet is one line on standard error and exit code 1, and nothing on standard output', async (t) => {
+test('a path that is not a sheet is one line on standard error and exit code 1, and nothing on standard output', async (t) => {
   const { code, stdout, stderr } = await new ColophonProcess(t, ['mcp', import.meta.dirname]).end()
   assert.deepEqual([code, stdout], [1, ''])
   assert.match(stderr, /^error: .* has no contract\.yaml[^\n]*\n$/)

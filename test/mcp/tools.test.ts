@@ -92,7 +92,7 @@ async function useAllTools(agent: Agent): Promise<readonly string[]> {
 }
 
 forEveryClient(({ transport, era, name }) => {
-  void test(`${name}: every tool does its work, and answers as its schema says`, async (t) => {
+  void test(`${name}: every tool works, and its result matches its schema`, async (t) => {
     const { sheet } = await writeLookupSheet(t)
     const agent = await startAgent(t, sheet, { transport, era })
     const used = await useAllTools(agent)
@@ -127,7 +127,7 @@ test('a large result is sent once, as text; a small one is structured as well', 
 
 const MODES: readonly AgentMode[] = ['write', 'read-only', 'propose']
 
-test('the schemas of all tools compile, and say what each member is', () => {
+test('the schemas of all tools compile, and describe each member', () => {
   const ajv = new Ajv({ strict: true })
   for (const mode of MODES) {
     for (const { name, title, description, input, output } of toolsOf(mode)) {
@@ -154,7 +154,7 @@ test('no tool takes an actor', () => {
   }
 })
 
-test('the annotations of a tool are those of what it does', () => {
+test('the annotations of a tool match its effect', () => {
   const hints = Object.fromEntries(
     MODES.flatMap((mode) =>
       toolsOf(mode)

@@ -6,7 +6,7 @@ import { GROUPS, LEFT_OUT } from './files.ts'
 
 const TEST = join(import.meta.dirname, '..')
 
-test('each file of tests about an open sheet runs on both engines, or says why not', async () => {
+test('each test file about an open sheet runs on both engines, or has a reason not to', async () => {
   const listed = [...Object.values(GROUPS).flat(), ...Object.keys(LEFT_OUT)]
   const folders = new Set(listed.map((file) => file.split('/')[0] ?? ''))
   const found: string[] = []

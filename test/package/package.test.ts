@@ -39,7 +39,7 @@ before(async () => {
 
 after(() => rm(folder, { recursive: true, force: true }))
 
-test('the package has the files of the example, and nothing that its use left there', async () => {
+test('the package has the files of the example, without files that its use leaves behind', async () => {
   const example = await readdir(join(installed, 'examples', 'countries'))
   assert.deepEqual(example.toSorted(), [
     'LICENSE-DATA.md',
@@ -72,7 +72,7 @@ test('the installed command works', async () => {
   assert.match(stdout, /valid/)
 })
 
-test('a runtime that cannot run the engine is told so in a sentence, whichever name it imports', async () => {
+test('a runtime without support for the engine gets a one-sentence error, whichever name it imports', async () => {
   const url = (file: string): string => JSON.stringify(pathToFileURL(join(installed, 'dist', file)))
   const program = `
     const names = Object.keys(await import(${url('index.js')})).join(', ')
@@ -93,7 +93,7 @@ for (const [runtime, versions, message] of [
   ],
   ['Deno', { deno: '2.9.6' }, /^colophon runs on Node\.js 24\.20 or newer; Deno is not supported\n$/],
 ] as const) {
-  test(`the command on ${runtime} says in one line what it needs`, async () => {
+  test(`the command on ${runtime} prints its requirements in one line`, async () => {
     const alone = join(folder, `alone-${runtime}`)
     await cp(join(installed, 'bin'), join(alone, 'bin'), { recursive: true })
     const stand = `Object.defineProperty(process, 'versions', { value: { ...process.versions, ...${JSON.stringify(versions)} } })`

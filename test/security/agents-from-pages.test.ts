@@ -44,7 +44,7 @@ const ATTACKS: Readonly<Record<string, string>> = {
 }
 
 test(
-  'D38: a page of another origin in a real browser has no tool called, and a page of the service may',
+  'D38: a page of another origin in a real browser cannot call a tool, and a page of the service can',
   { skip: NO_BROWSER },
   async (t) => {
     const browser = await startBrowser(t, ['evil.example'])

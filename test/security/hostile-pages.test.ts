@@ -78,7 +78,7 @@ test('pages of other origins in a real browser', { skip: NO_BROWSER }, async (t)
   const evil = await startServer(t, servePages)
 
   for (const origin of ['http://127.0.0.1', 'http://localhost', 'http://evil.example']) {
-    await t.test(`control: a page of ${origin} reads and writes where no care is taken`, async (own) => {
+    await t.test(`control: a page of ${origin} can read and write without protection`, async (own) => {
       const careless = await startServer(own, serveCarelessly)
       const log = new RequestLog(careless.server)
       const page = await openPage(own, browser, `${origin}:${evil.port}/`)
@@ -99,7 +99,7 @@ test('pages of other origins in a real browser', { skip: NO_BROWSER }, async (t)
     text.replace('{evil}', String(evil.port)).replace('{service}', String(service.port))
 
   for (const { what, page: address, target, html } of ATTACKERS) {
-    await t.test(`D38: ${what}: a page reads nothing, writes nothing and hears nothing`, async (own) => {
+    await t.test(`D38: ${what}: a page can neither read, write nor receive events`, async (own) => {
       const known = log.seen.length
       await attackWithAll(await openPage(own, browser, ports(address), html), ports(target), log)
       const seen = log.seen.slice(known)
@@ -117,7 +117,7 @@ test('pages of other origins in a real browser', { skip: NO_BROWSER }, async (t)
   }
 
   await t.test(
-    'where the browser marks nothing, headers still keep what is read from the page',
+    'without marks of the browser, headers still protect the contents from the page',
     async (own) => {
       // Over plain HTTP, browsers send Sec-Fetch-Site only to addresses of this machine and to localhost.
       const known = log.seen.length
@@ -137,7 +137,7 @@ test('pages of other origins in a real browser', { skip: NO_BROWSER }, async (t)
   )
 
   await t.test(
-    'the referrer policy lets a page of the service say where its writes come from',
+    'the referrer policy lets a page of the service send the origin of its writes',
     async (own) => {
       const target = ports('http://127.0.0.1:{service}')
       const page = await openPage(own, browser, `${target}/page`)
@@ -158,7 +158,7 @@ test('pages of other origins in a real browser', { skip: NO_BROWSER }, async (t)
   )
 
   await t.test(
-    'control: a page of the service reads, writes and hears, with a planted cookie too',
+    'control: a page of the service can read, write and receive events, with a planted cookie too',
     async (own) => {
       const target = ports('http://127.0.0.1:{service}')
       const page = await openPage(own, browser, `${target}/page`)

@@ -77,7 +77,7 @@ const PLANTS: Readonly<Record<string, readonly [plant: Plant, message: RegExp]>>
   'a directory': [(path) => mkdir(path).then(() => undefined), /is a directory/],
 }
 
-test('D3: no definition file is read that is a link out of the sheet, or no file, whenever it was put there', async (t) => {
+test('D3: a definition file that is a link out of the sheet, or not a regular file, is never read', async (t) => {
   const directory = await writeSheet(t)
   const elsewhere = await outside(t)
   const served = await ServedDirectory.open(t, directory)
@@ -97,7 +97,7 @@ test('D3: no definition file is read that is a link out of the sheet, or no file
   assert.deepEqual(readdirSync(elsewhere), ['secret'])
 })
 
-test('D3: a socket is no definition file', async (t) => {
+test('D3: a socket is not a definition file', async (t) => {
   const directory = await writeSheet(t)
   const server = createServer().listen(join(directory, 'transport.yaml'))
   onEnd(t, () => void server.close())
@@ -130,7 +130,7 @@ test('D3: the folder of derivations may not be a link out of the sheet, nor a fi
   }
 })
 
-test('a link that stays inside the sheet is fine, and so is one that leads to the sheet', async (t) => {
+test('a link within the sheet is allowed, and so is one that leads to the sheet', async (t) => {
   const directory = await writeSheet(t)
   await mkdir(join(directory, 'parts'))
   for (const name of ['contract.yaml', 'derivations', 'records.jsonl']) {
@@ -157,7 +157,7 @@ async function writeOne(served: ServedDirectory): Promise<void> {
   assert.equal(statusCode, 200, body)
 }
 
-test('no file of the store is opened that is a link out of the sheet, or no file; nothing is written elsewhere', async (t) => {
+test('a store file that is a link out of the sheet, or not a regular file, is never opened; nothing is written elsewhere', async (t) => {
   for (const name of STORE_FILES) {
     for (const [plant, message] of Object.values(PLANTS)) {
       const directory = await writeSheet(t)
@@ -203,7 +203,7 @@ function cuttingJournal(): Buffer {
   return header
 }
 
-test('a journal that somebody planted is not played back', async (t) => {
+test('a planted journal is not replayed', async (t) => {
   // That SQLite would is what the test rests on.
   const other = join(await outside(t), 'other.db')
   const db = new DatabaseSync(other)
@@ -225,7 +225,7 @@ test('a journal that somebody planted is not played back', async (t) => {
   await served.assertSound()
 })
 
-test('D31: a sheet is opened while somebody has its run lock, and with the journal that a killed run or a stranger left', async (t) => {
+test('D31: a sheet is opened while its run lock is held, and with the journal of a killed run or a planted one', async (t) => {
   const directory = await writeSheet(t)
   await (await openSheet(directory)).close()
   const lock = join(directory, 'sheet.db-lock')
@@ -240,7 +240,7 @@ test('D31: a sheet is opened while somebody has its run lock, and with the journ
   assert.equal((await stat(lock)).size, 0)
 })
 
-test('a lock that holds something is no lock', async (t) => {
+test('a lock file with contents is not a lock', async (t) => {
   const directory = await writeSheet(t)
   const lock = join(directory, 'sheet.db-lock')
   await writeFile(lock, 'x')
@@ -250,7 +250,7 @@ test('a lock that holds something is no lock', async (t) => {
   await served.assertSound()
 })
 
-test('names in the folder of derivations that no file can be found by, or that break a line, are refused', async (t) => {
+test('names in the folder of derivations that do not match a file, or that contain line breaks, are refused', async (t) => {
   const directory = await writeSheet(t)
   const folder = join(directory, 'derivations')
   const served = await ServedDirectory.open(t, directory)
@@ -286,7 +286,7 @@ async function importing(t: TestContext, files: Record<string, string | Buffer>)
   return ServedDirectory.open(t, directory)
 }
 
-test('D2: a line without end is refused before it fills the memory', async (t) => {
+test('D2: an endless line is refused before it fills the memory', async (t) => {
   for (const name of ['records.jsonl', 'provenance.jsonl']) {
     const directory = await writeSheet(t)
     await writeFile(join(directory, name), '')
@@ -302,7 +302,7 @@ test('D2: a line without end is refused before it fills the memory', async (t) =
   }
 })
 
-test('D2: what no line of records can be is refused with its line', async (t) => {
+test('D2: an invalid line of records is refused with its line number', async (t) => {
   const cases: [line: string | Buffer, message: RegExp][] = [
     ['['.repeat(100_000), /records\.jsonl:1: not JSON/],
     [
@@ -325,7 +325,7 @@ test('D2: what no line of records can be is refused with its line', async (t) =>
   }
 })
 
-test('D2: a log that no store wrote is kept as it is, or refused with its line', async (t) => {
+test('D2: a log that no store wrote is kept unchanged, or refused with its line', async (t) => {
   const record = '{"id": "a", "title": "Apple"}\n'
   const refused: (string | Buffer)[] = [
     '{"seq": 0}\n',
@@ -368,7 +368,7 @@ test('D2: a log that no store wrote is kept as it is, or refused with its line',
   await writeOne(served)
 })
 
-test('a log that was planted beside a store is told apart from the store by its line', async (t) => {
+test('a log that was planted beside a store is detected by its line', async (t) => {
   const directory = await writeSheet(t)
   const first = await ServedDirectory.open(t, directory)
   await writeOne(first)

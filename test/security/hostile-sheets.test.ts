@@ -137,7 +137,7 @@ function assertUnpolluted(): void {
 }
 
 for (const [file, read] of Object.entries(READERS)) {
-  test(`no hostile YAML is taken for ${file}, and none takes long to be refused`, () => {
+  test(`hostile YAML is never accepted as ${file}, and is refused quickly`, () => {
     for (const [what, text] of Object.entries(YAML)) {
       // To `transport.yaml` nothing at all is nothing said.
       if (file === 'transport.yaml' && text.trim() === '') continue
@@ -146,7 +146,7 @@ for (const [file, read] of Object.entries(READERS)) {
   })
 }
 
-test('files as large as they may be are read, or refused for what they say, within the same time', () => {
+test('files of the largest size are read, or refused for their contents, within the same time', () => {
   const field = (n: number): string =>
     `{name: f${n}, logicalType: string, description: "${'d'.repeat(100)}", x-editable-by: ['a:*']}`
   const full = contractText(Array.from({ length: 999 }, (_, n) => field(n)))
@@ -209,7 +209,7 @@ const CONTRACTS: Readonly<Record<string, [properties: readonly string[], message
   ],
 }
 
-test('what no contract may say is refused quickly', () => {
+test('invalid contracts are refused quickly', () => {
   for (const [what, [properties, message]] of Object.entries(CONTRACTS)) {
     assertRefused(() => parseContract(contractText(properties)), what, message)
   }
@@ -248,7 +248,7 @@ const DERIVATIONS: Readonly<Record<string, [text: string, message: RegExp]>> = {
   ],
 }
 
-test('what no derivation may say is refused quickly', () => {
+test('invalid derivations are refused quickly', () => {
   for (const [what, [text, message]] of Object.entries(DERIVATIONS)) {
     assertRefused(() => readDerivation(text), what, message)
   }
@@ -265,13 +265,13 @@ const TRANSPORTS: Readonly<Record<string, [text: string, message: RegExp]>> = {
   'keys without quotes': [`hosts:\n${'  [a]:\n'.repeat(9000)}`, /needs quotes/],
 }
 
-test('what no transport.yaml may say is refused quickly', () => {
+test('invalid transport.yaml files are refused quickly', () => {
   for (const [what, [text, message]] of Object.entries(TRANSPORTS)) {
     assertRefused(() => parseTransportFile(Buffer.from(text)), what, message)
   }
 })
 
-test('hosts that are called as members of objects are have the policy that the file gives them, and no other', () => {
+test('hosts with names of object members have exactly the policy of the file', () => {
   const policies = parseTransportFile(
     Buffer.from('hosts: {constructor: {retries: 1}, __proto__: {retries: 2}, "*": {retries: 3}}\n'),
   )
@@ -436,7 +436,7 @@ async function startMemberSheet(t: TestContext): Promise<TestApp> {
   })
 }
 
-test('fields may be called as members of objects are, and go through everything like any other', async (t) => {
+test('fields with names of object members are ordinary fields', async (t) => {
   const { app, takeFrames } = await startMemberSheet(t)
   const write = async (url: string, payload: object | string): Promise<LightMyRequestResponse> =>
     app.inject({
@@ -494,7 +494,7 @@ test('fields may be called as members of objects are, and go through everything 
   assertUnpolluted()
 })
 
-test('D3: what a hostile file breaks is what any broken file does, until it is mended', async (t) => {
+test('D3: a hostile file has the effect of any invalid file, until it is fixed', async (t) => {
   const directory = await writeSheet(t)
   const served = await ServedDirectory.open(t, directory)
   const contract = join(directory, 'contract.yaml')
@@ -542,7 +542,7 @@ test('a file is refused for its size before it is read', async (t) => {
   }
 })
 
-test('a folder of derivations is refused that has more than fields can be, or more to read than one file may be', async (t) => {
+test('a folder of derivations with more files than possible fields, or more bytes than one file may have, is refused', async (t) => {
   const directory = await writeSheet(t)
   const served = await ServedDirectory.open(t, directory)
   const folder = join(directory, 'derivations')

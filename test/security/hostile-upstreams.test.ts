@@ -145,7 +145,7 @@ const LEFTOVERS: Readonly<Record<string, RawAnswer>> = {
   ),
 }
 
-test('H7: whatever an upstream answers, its cell fails with a clear text, and the other cells are computed', async (t) => {
+test('H7: any response of a host fails its cell with a clear text, and the other cells are computed', async (t) => {
   const paths = Object.keys(QUICK).flatMap((path, index) => [path, `/good~${index}`])
   const served = await serve(t, paths)
   for (const [path, { answer }] of Object.entries(QUICK)) served.upstream.answer(path, answer)
@@ -165,7 +165,7 @@ test('H7: whatever an upstream answers, its cell fails with a clear text, and th
   }
 })
 
-test('H6: answers that come drop by drop end at the deadline, and leave no connection behind', async (t) => {
+test('H6: responses that drip end at the deadline, and leave no connection behind', async (t) => {
   const paths = Object.keys(SLOW).flatMap((path, index) => [path, `/good~${index}`])
   const served = await serve(t, paths, { timeout: '2s', concurrency: 32 })
   for (const [path, answer] of Object.entries(SLOW)) served.upstream.answer(path, answer)
@@ -179,7 +179,7 @@ test('H6: answers that come drop by drop end at the deadline, and leave no conne
   await served.upstream.idle()
 })
 
-test('H7: hostile answers to a POST, also before it was sent in full, are told apart from good ones', async (t) => {
+test('H7: hostile responses to a POST, also before it was sent completely, are distinguished from good ones', async (t) => {
   const paths = Object.keys(POSTED)
   const served = await serve(t, paths, {
     method: 'POST',
@@ -193,7 +193,7 @@ test('H7: hostile answers to a POST, also before it was sent in full, are told a
   for (const path of paths) assert.equal(served.upstream.count(path), path === '/posted-loop' ? 6 : 1, path)
 })
 
-test('hostile answers keep the memory within 64 MiB of what honest ones take', async (t) => {
+test('hostile responses keep the memory within 64 MiB of that for good ones', async (t) => {
   const honest = [...times('/honest', 50), ...times('/large', 4)]
   const greedy = Object.keys(GREEDY).flatMap((path) => times(path, 8))
   const served = await serve(t, [...honest, ...greedy])
@@ -230,7 +230,7 @@ test('connections that are kept', async (t) => {
   const { upstream } = served
 
   for (const { what, at, paths } of leftovers) {
-    await t.test(`what comes after an answer is no other cell's: ${what}`, async () => {
+    await t.test(`bytes after a response do not reach another cell: ${what}`, async () => {
       upstream.answer(`/poison-${at}`, LEFTOVERS[what] ?? say(''))
       upstream.answer(`/next-${at}`, say(whole('{"value":"next"}')))
       const outcomes = await served.outcomes(paths, await served.run(paths))
@@ -242,7 +242,7 @@ test('connections that are kept', async (t) => {
     })
   }
 
-  await t.test("what comes over a connection while nothing is asked ends it, and is no cell's", async () => {
+  await t.test('bytes on an idle connection close it, and reach no cell', async () => {
     upstream.answer('/late', (socket) => {
       socket.write(whole('{"value":"own"}'))
       // In a packet of its own: whose answer it is, nobody could tell once the next request is out.
@@ -257,29 +257,26 @@ test('connections that are kept', async (t) => {
   })
 
   for (const how of ['close', 'reset'] as const) {
-    await t.test(
-      `one that the upstream gives up with a ${how} loses no cell, and nothing is called twice`,
-      async () => {
-        upstream.answer(`/brief-${how}`, sayAndLeave(whole('{"value":"x"}'), how))
-        let left = brief[how]
-        // A request may cross the end of the connection on the way: nobody knows then whether it was heard.
-        while (left.length > 0) {
-          const calls = new Map(left.map((path) => [path, upstream.count(path)]))
-          const outcomes = await served.outcomes(left, await served.run(left))
-          for (const path of left) assert.ok(upstream.count(path) - (calls.get(path) ?? 0) <= 1, path)
-          const failed = left.filter((path) => /^connection (?:closed|reset)$/.test(String(outcomes[path])))
-          for (const path of left) {
-            if (!failed.includes(path)) assert.deepEqual(outcomes[path], { value: 'x' }, path)
-          }
-          assert.ok(failed.length < left.length)
-          left = failed
+    await t.test(`a ${how} of the host loses no cell, and nothing is called twice`, async () => {
+      upstream.answer(`/brief-${how}`, sayAndLeave(whole('{"value":"x"}'), how))
+      let left = brief[how]
+      // A request may cross the end of the connection on the way: nobody knows then whether it was heard.
+      while (left.length > 0) {
+        const calls = new Map(left.map((path) => [path, upstream.count(path)]))
+        const outcomes = await served.outcomes(left, await served.run(left))
+        for (const path of left) assert.ok(upstream.count(path) - (calls.get(path) ?? 0) <= 1, path)
+        const failed = left.filter((path) => /^connection (?:closed|reset)$/.test(String(outcomes[path])))
+        for (const path of left) {
+          if (!failed.includes(path)) assert.deepEqual(outcomes[path], { value: 'x' }, path)
         }
-      },
-    )
+        assert.ok(failed.length < left.length)
+        left = failed
+      }
+    })
   }
 
   await t.test(
-    'one that breaks under a later request fails that cell alone, and nothing is called twice',
+    'a break during a later request fails that cell alone, and nothing is called twice',
     async () => {
       upstream.answer('/fickle', (socket, { path, earlier }) => {
         if (earlier === 0) socket.write(whole(`{"value":"${path}"}`))
@@ -296,7 +293,7 @@ test('connections that are kept', async (t) => {
   )
 })
 
-test('kept connections that the upstream gives up cost no cell where calls are retried', async (t) => {
+test('with retries, kept connections that the host closes cost no cell', async (t) => {
   const paths = [...times('/close', 20), ...times('/reset', 20)]
   const served = await serve(t, paths, { concurrency: 2, retries: 5 })
   served.upstream.answer('/close', sayAndLeave(whole('{"value":"x"}'), 'close'))

@@ -156,7 +156,7 @@ test(
   async (t) => {
     const proxied = await Proxied.start(t)
 
-    await t.test('without the right password nobody gets anywhere', async () => {
+    await t.test('without the right password every request is refused', async () => {
       const wrong = [
         {},
         { authorization: basic('ann', 'guess') },
@@ -171,7 +171,7 @@ test(
       }
     })
 
-    await t.test('with it there is reading, and the cookie of the CSRF token is for TLS only', async () => {
+    await t.test('with it reads work, and the cookie of the CSRF token is for TLS only', async () => {
       const { status, headers, body } = await proxied.ask('/api/records', { headers: ANN })
       assert.equal(status, 200)
       assert.equal((JSON.parse(body) as { records: unknown[] }).records.length, 3)
@@ -205,7 +205,7 @@ test(
       assert.equal(await proxied.actorOf('z', 'title'), 'zoë')
     })
 
-    await t.test('nobody passes for somebody else, whatever they send', async () => {
+    await t.test('no request can name another user', async () => {
       const spoofs: readonly Readonly<Record<string, string | string[]>>[] = [
         { 'X-Forwarded-User': 'agent:owner' },
         { 'x-forwarded-USER': ['agent:owner', 'agent:owner'] },
@@ -233,7 +233,7 @@ test(
       assert.equal(await proxied.actorOf('z', 'title'), 'ann')
     })
 
-    await t.test('a write that goes around the proxy is refused', async () => {
+    await t.test('a write that bypasses the proxy is refused', async () => {
       const payload = { ...PRICE, actor: 'agent:owner' }
       const headers = { ...CSRF, 'content-type': 'application/json', 'x-svc-actor': 'agent:owner' }
       const { status, body } = await proxied.askAround('/api/records', { headers, payload })
@@ -241,7 +241,7 @@ test(
       assert.match(body, /actor is required/)
     })
 
-    await t.test('frames come as they are published, on both streams', async (own) => {
+    await t.test('frames arrive as they are published, on both streams', async (own) => {
       const told = await proxied.stream(own, '/events')
       await told(': connected\n\n')
       const run = await proxied.ask('/api/materialize', {
@@ -271,7 +271,7 @@ test(
       assert.equal(refused.status, 413)
     })
 
-    await t.test('an address of 60 KB passes; beyond 64 KiB Colophon has the word', async () => {
+    await t.test('an address of 60 KB passes; beyond 64 KiB Colophon refuses it', async () => {
       const ids = Array.from({ length: 10_000 }, (_, index) => String(index).padStart(5, 'x')).join(',')
       assert.ok(ids.length > 59_000 && ids.length < 60_000)
       const long = await proxied.ask(`/api/records?ids=${ids}`, { method: 'DELETE', headers: ANN_WRITES })
@@ -281,7 +281,7 @@ test(
       assert.match(longer.body, /"ValidationError"/)
     })
 
-    await t.test('ids with encoded characters arrive as they were sent', async () => {
+    await t.test('ids with encoded characters arrive as sent', async () => {
       const id = 'a/b%2F..#?'
       await proxied.ask('/api/records', { headers: ANN_WRITES, payload: { records: [{ id, title: 'odd' }] } })
       const { status, body } = await proxied.ask(`/api/records/${encodeURIComponent(id)}`, { headers: ANN })

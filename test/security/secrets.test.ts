@@ -277,7 +277,7 @@ interface Run {
   readonly failures: readonly { record_id: string; field: string; error: string }[]
 }
 
-test('D23: secrets that an upstream echoes in whatever part of its answer are nowhere to be seen', async (t) => {
+test('D23: secrets that a host echoes in any part of its response are nowhere visible', async (t) => {
   const upstream = await RawUpstream.start(t)
   const elsewhere = await RawUpstream.start(t)
   const arrived: RawRequest[] = []
@@ -353,7 +353,7 @@ test('D23: secrets that an upstream echoes in whatever part of its answer are no
   watched.check()
 })
 
-test('D23: no level of the log, and no fault of the run or of the start, tells a secret', async (t) => {
+test('D23: no level of the log, and no error of the run or of the start, contains a secret', async (t) => {
   const upstream = await RawUpstream.start(t)
   const echo = `${ENV.CANARY_PLAIN} ${bytesOf(ENV.CANARY_AWKWARD)}`
   upstream.answer('/good', say(json('fine')))

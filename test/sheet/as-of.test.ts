@@ -31,7 +31,7 @@ async function open(
 const idsOf = ({ records }: RecordList): unknown =>
   (JSON.parse(String(records)) as { id: string }[]).map(({ id }) => id).join(' ')
 
-test('what a sheet was before its store is refused with an OperationError that says since when it is known', async (t) => {
+test('a state before the store is refused with an OperationError that has the earliest known time', async (t) => {
   const entry = { actor: 'user:ann', source: 'delete', record_id: 'x', values: {}, previous: {} }
   const { sheet } = await open(t, [
     { seq: 1, at: '2026-01-01T00:00:00.000Z', ...entry },
@@ -57,7 +57,7 @@ test('what a sheet was before its store is refused with an OperationError that s
   assert.equal(idsOf(await listRecords(sheet, { ...PAGE, limit: 9, asOf: '3' })), 'a b c')
 })
 
-test('a store beside a log that has no entry of its own yet knows of no time', async (t) => {
+test('a store with an earlier log, and without an entry of its own, knows no earlier time', async (t) => {
   const entry = { actor: 'user:ann', source: 'delete', record_id: 'x', values: {}, previous: {} }
   const { directory } = await open(t)
   const bare = await mkdtemp(join(directory, 'bare-'))
@@ -78,7 +78,7 @@ test('a store beside a log that has no entry of its own yet knows of no time', a
   await assert.rejects(listRecords(sheet, { ...PAGE, asOf: '62' }), { type: 'ValidationError' })
 })
 
-test('a walk goes on from the entry that its time meant at the start, though the time comes to mean a later one', async (t) => {
+test('a walk continues from the entry that its time selected at the start, though the time selects a later one now', async (t) => {
   const { sheet, directory } = await open(t)
   const asOf = new Date().toISOString()
   const first = await listRecords(sheet, { ...PAGE, asOf })

@@ -18,7 +18,7 @@ const { skip, path: program } = findPgbouncer()
 const ACTOR = 'human:ann'
 const PUSH = { actor: ACTOR, note: null, dryRun: false, lockTimeoutMs: 5000 }
 
-test('two servers share a sheet behind a pooler of sessions', { skip }, async (t) => {
+test('two servers share a sheet behind a session pooler', { skip }, async (t) => {
   const behind = await startPgbouncer(t, program, await startPostgres())
   const url = behind('sessions', 'session')
   await pushSheet(await writeSheet(t), url, PUSH)
@@ -50,7 +50,7 @@ test('two servers share a sheet behind a pooler of sessions', { skip }, async (t
 })
 
 test(
-  'a pooler of transactions is refused when the store is opened, and nothing is made',
+  'a transaction pooler is refused when the store is opened, and nothing is created',
   { skip },
   async (t) => {
     const behind = await startPgbouncer(t, program, await startPostgres())

@@ -74,7 +74,7 @@ async function blockedIn(run: RunSheet, selection: Partial<RunSelection> = {}): 
   )
 }
 
-test('D32: what is computed from a failed cell is blocked, is not computed even when asked for, and is once it succeeds', async (t) => {
+test('D32: a cell computed from a failed one is blocked, is skipped even if requested, and is computed once the input succeeds', async (t) => {
   const run = await openTexts(t, [{ id: '1', url: 'bad' }])
   run.api.answer('/text/bad', { json: null, status: 503 })
   const { failures, skipped } = await run.run()
@@ -110,7 +110,7 @@ test('D32: what is computed from a failed cell is blocked, is not computed even 
   )
 })
 
-test('D32: a failed input that keeps an earlier value blocks a stale cell, and a value written by hand frees it', async (t) => {
+test('D32: a failed input that keeps an earlier value blocks a stale cell, and a value written by hand unblocks it', async (t) => {
   const run = await openTexts(t, [{ id: '1', url: 'x' }])
   await run.run()
   run.api.answer('/text/bad', { json: null, status: 500 })
@@ -141,7 +141,7 @@ test('D32: a failed input that keeps an earlier value blocks a stale cell, and a
   assert.equal(await run.value('1', 'entities'), 'entities of {"text":"by hand"}')
 })
 
-test('D22, D32: a cell without a value that its request needs is blocked, and what is computed from it; a null in a body is not', async (t) => {
+test('D22, D32: a cell without a required value is blocked, and so are its dependants; a null in a body does not block', async (t) => {
   const run = await openTexts(t, [{ id: '1' }])
   assert.deepEqual(await countsOf(run, 'text'), { missing: 1, blocked: 1 })
   assert.deepEqual(await whyOf(run, '1', 'text'), ['blocked', 'url', 'input_empty', []])
@@ -167,7 +167,7 @@ test('D22, D32: a cell without a value that its request needs is blocked, and wh
   assert.deepEqual(await whyOf(run, '1', 'entities'), ['blocked', 'text', 'input_empty', []])
 })
 
-test('D27, D32: nothing is computed from a cell that was never computed; it is not blocked, and says what comes first', async (t) => {
+test('D27, D32: a cell whose input was never computed is not computed or blocked, and its explanation names the input', async (t) => {
   const run = await openTexts(t, [{ id: '1', url: 'x' }])
   assert.deepEqual(await countsOf(run, 'score'), { missing: 1 })
   assert.deepEqual(await whyOf(run, '1', 'score'), ['missing', null, null, ['text', 'entities']])
@@ -178,7 +178,7 @@ test('D27, D32: nothing is computed from a cell that was never computed; it is n
   assert.equal((await run.run({ targets: ['text', 'entities', 'score'] })).materialized, 3)
 })
 
-test('D32: a record that is deleted is not counted as blocked, nor are cells of a derivation that is gone', async (t) => {
+test('D32: a deleted record is not counted as blocked, nor are cells of a deleted derivation', async (t) => {
   const run = await openTexts(t, [{ id: '1' }, { id: '2' }])
   assert.deepEqual(await countsOf(run, 'score'), { missing: 2, blocked: 2 })
   await run.delete('1')
@@ -188,7 +188,7 @@ test('D32: a record that is deleted is not counted as blocked, nor are cells of 
   assert.deepEqual(await countsOf(run, 'text'), { missing: 1, blocked: 1 })
 })
 
-test('skip_blank: nothing is called for an empty text, in a URL or a body, and the counts follow values and the file', async (t) => {
+test('skip_blank: an empty text makes no call, in a URL or a body, and the counts follow values and the file', async (t) => {
   const skipping = (file: JsonObject): JsonObject => ({ ...file, skip_blank: true })
   const run = await openTexts(t, [
     { id: '1', url: '' },

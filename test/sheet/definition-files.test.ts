@@ -69,7 +69,7 @@ async function openedAnew(
   return RunSheet.of({ sheet, api: run.api, directory: run.directory })
 }
 
-test('D3: a broken contract breaks every operation, with file and line, until it is mended', async (t) => {
+test('D3: an invalid contract stops every operation, with file and line, until it is fixed', async (t) => {
   const { logger, logged } = listeningLogger()
   const run = await openLookupSheet(t, [{ id: '1', a: 'x' }], { logger })
   const path = join(run.directory, 'contract.yaml')
@@ -121,7 +121,7 @@ async function readLater(t: TestContext, read: () => Promise<void>): Promise<voi
   mock.restore()
 }
 
-test('D3: a contract or derivation file that cannot be read stays a fault until it can', async (t) => {
+test('D3: a contract or derivation file that cannot be read is an error until it can', async (t) => {
   const run = await openLookupSheet(t, [{ id: '1', a: 'x' }])
   const derivation = join(run.directory, 'derivations', 'c.yaml')
   await mkdir(derivation)
@@ -143,7 +143,7 @@ test('D3: a contract or derivation file that cannot be read stays a fault until 
   await assertOutcomes(run, [], /./)
 })
 
-test('D3: a broken derivation file breaks contract, upsert, status and materialize; other operations go on', async (t) => {
+test('D3: an invalid derivation file stops contract, upsert, status and materialize; other operations work', async (t) => {
   const run = await openLookupSheet(t, [{ id: '1', a: 'x' }])
   await run.run()
   const good = lookup(run.api.url, 'b', 'a')
@@ -165,7 +165,7 @@ test('D3: a broken derivation file breaks contract, upsert, status and materiali
   assert.deepEqual(run.api.calls(), { 'GET /b/x': 1 })
 })
 
-test('D3, D7: derivation files that come and go count from the next operation on', async (t) => {
+test('D3, D7: added and removed derivation files count from the next operation on', async (t) => {
   const run = await openLookupSheet(t, [{ id: '1', a: 'x' }])
   const path = join(run.directory, 'derivations', 'b.yaml')
   await run.run()
@@ -191,7 +191,7 @@ test('D1: hidden files in the folder of derivations, such as the ._* of copies f
   await assertOutcomes(await openedAnew(t, run), [], /./)
 })
 
-test('D3: edits are noticed also when neither time nor size of the file tells', async (t) => {
+test('D3: edits are detected even if neither time nor size of the file changes', async (t) => {
   const run = await openLookupSheet(t, [{ id: '1', a: 'x' }])
   const contract = join(run.directory, 'contract.yaml')
   const derivation = join(run.directory, 'derivations', 'b.yaml')
@@ -212,7 +212,7 @@ test('D3: edits are noticed also when neither time nor size of the file tells', 
   }
 })
 
-test('D9: a contract that stored records break stops every operation and changes nothing, until it is taken back', async (t) => {
+test('D9: a contract that stored records violate stops every operation and changes nothing, until it is reverted', async (t) => {
   const run = await openLookupSheet(t, [
     { id: '1', a: 'long' },
     { id: '2', a: 'longer' },
@@ -241,7 +241,7 @@ test('D9: a contract that stored records break stops every operation and changes
   assert.equal(await run.value('2', 'later'), 5)
 })
 
-test('D2, D3: a sheet whose files are broken at first opens once they are mended, step by step', async (t) => {
+test('D2, D3: a sheet whose files are invalid at first opens once they are fixed, step by step', async (t) => {
   const directory = await writeSheet(t, { contract: 'kind: [', derivations: { 'b.yaml': 'targets: 1' } })
   const records = join(directory, 'records.jsonl')
   await writeFile(records, '{"id":"1","a":"x"}\n{"id":"2","a":7}\n')
@@ -293,7 +293,7 @@ test('D3: a path that is no directory or has no contract.yaml is a SheetError', 
   await assert.rejects(stat(join(directory, 'derivations', 'sheet.db')), { code: 'ENOENT' })
 })
 
-test('D36: what is wrong with an upsert itself is told before what is wrong with the sheet', async (t) => {
+test('D36: errors of an upsert itself are reported before those of the sheet', async (t) => {
   const sheet = await openSheet(await writeSheet(t, { contract: 'kind: [' }))
   onEnd(t, () => sheet.close())
   const faults: [body: string, message: RegExp][] = [

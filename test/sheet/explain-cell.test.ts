@@ -41,7 +41,7 @@ async function sha256(run: RunSheet): Promise<string> {
     .digest('hex')
 }
 
-test('a cell that was never computed has no reasons, and neither has one that is fresh or written by hand', async (t) => {
+test('a cell that was never computed has no reasons, and neither has a fresh or overridden one', async (t) => {
   const run = await openRunSheet(t, {
     properties: ['a: string', "{name: b, logicalType: string, x-editable-by: ['user:*']}"],
     records: [{ id: '1', a: 'x' }, { id: '2' }],
@@ -74,7 +74,7 @@ test('a cell that was never computed has no reasons, and neither has one that is
   }
 })
 
-test('a cell is stale because of the inputs that were written, and of the URL and body that they make', async (t) => {
+test('a cell is stale because of changed inputs, and the URL and body made from them', async (t) => {
   const run = await openRunSheet(t, {
     properties: ['a: string', 'n: number', 'list: array', 'seen: string', 'b: string'],
     records: [{ id: '1', a: 'x y', n: 0.1 + 0.2, list: [1, { z: null, a: 'é' }] }],
@@ -115,7 +115,7 @@ test('a cell is stale because of the inputs that were written, and of the URL an
   assert.deepEqual(await reasonsOf(run, '1'), [])
 })
 
-test('D32: what was changed and changed back is no reason, though the cell is stale', async (t) => {
+test('D32: a change that was undone is not a reason, though the cell is stale', async (t) => {
   const run = await openLookupSheet(t, [{ id: '1', a: 'x' }])
   await run.run()
   const file = await readDerivation(run)
@@ -128,7 +128,7 @@ test('D32: what was changed and changed back is no reason, though the cell is st
   assert.deepEqual([state, reasons], ['stale', []])
 })
 
-test('D22: a stale cell whose input is gone is blocked by it, and there is no URL any more', async (t) => {
+test('D22: a stale cell whose input was cleared is blocked by it, and has no URL', async (t) => {
   const run = await openLookupSheet(t, [{ id: '1', a: 'x' }])
   await run.run()
   await run.write({ id: '1', a: null })
@@ -142,7 +142,7 @@ test('D22: a stale cell whose input is gone is blocked by it, and there is no UR
   assert.deepEqual((await reasonsOf(run, '1')).at(-1), ['url', `${run.api.url}/b/x`, null])
 })
 
-test('of several versions of a derivation file the one is told that the cell was computed with', async (t) => {
+test('of several versions of a derivation file, the one that computed the cell is returned', async (t) => {
   const run = await openLookupSheet(t, [
     { id: '1', a: 'x' },
     { id: '2', a: 'y' },
@@ -178,7 +178,7 @@ test('of several versions of a derivation file the one is told that the cell was
   assert.equal(texts.wasText, texts.isText.replace('/b/fourth-', '/b/second-'))
 })
 
-test('fields that are inputs only before or only after a change of the derivation file are no reason by themselves', async (t) => {
+test('fields that are inputs only before or only after a change of the derivation file are not reasons by themselves', async (t) => {
   const run = await openRunSheet(t, {
     properties: ['a: string', 'c: string', 'd: string', 'b: string'],
     records: [{ id: '1', a: 'x', c: 'c', d: 'd' }],
@@ -194,7 +194,7 @@ test('fields that are inputs only before or only after a change of the derivatio
   assert.deepEqual(await reasonsOf(run, '1'), [['derivation', before, await sha256(run)]])
 })
 
-test('a derivation file with a byte order mark, or under another name since, is known again', async (t) => {
+test('a derivation file with a byte order mark, or under a new name, is recognized', async (t) => {
   const run = await openLookupSheet(t, [{ id: '1', a: 'x' }])
   const text = await readDerivation(run)
   await run.edit(DERIVATION, Buffer.concat([Buffer.from('\uFEFF'), text]))
@@ -211,7 +211,7 @@ test('a derivation file with a byte order mark, or under another name since, is 
   assert.deepEqual(await reasonsOf(run, '1'), [['derivation', was, is]])
 })
 
-test('a version of the derivation file that is not known any more is null; the URL is then that of the entry', async (t) => {
+test('an unknown version of the derivation file is null; the URL is then that of the entry', async (t) => {
   const run = await openLookupSheet(t, [{ id: '1', a: 'x' }])
   await run.run()
   const { url } = run.api
@@ -273,7 +273,7 @@ test('a failed cell has its failure, and reasons when it was computed before', a
   assert.match(String(again.failure?.error), /500$/)
 })
 
-test('a value that a revert put back is explained by the inputs that it was once computed from', async (t) => {
+test('a reverted value is explained by the inputs that it was computed from', async (t) => {
   const run = await openLookupSheet(t, [{ id: '1', a: 'x' }])
   await run.run()
   await run.write({ id: '1', a: 'y' })
@@ -289,7 +289,7 @@ test('a value that a revert put back is explained by the inputs that it was once
   ])
 })
 
-test('a cell of a record that is there again is explained by its new life, and its entry is the latest of all', async (t) => {
+test('a cell of a recreated record is explained by the present record, and its entry is the latest of all', async (t) => {
   const run = await openLookupSheet(t, [{ id: '1', a: 'x' }])
   await run.run()
   await run.delete('1')
@@ -301,7 +301,7 @@ test('a cell of a record that is there again is explained by its new life, and i
   assert.deepEqual((await reasonsOf(run, '1'))[0], ['input a', 'y', 'z'])
 })
 
-test('a cell is stale through a derived input only when that got another value', async (t) => {
+test('a cell is stale through a derived input only if that has another value', async (t) => {
   const run = await openRunSheet(t, {
     properties: ['a: string', 'b: string', 'c: string'],
     records: [{ id: '1', a: 'x' }],
@@ -329,7 +329,7 @@ test('an unknown target is an OperationError, an absent record a SheetError, a b
   await assert.rejects(explain(run, '1'), { type: 'ContractError' })
 })
 
-test('inputs that are too long to be compared, now or then, are no reasons', async (t) => {
+test('inputs that are too long to compare, now or then, are not reasons', async (t) => {
   const run = await openRunSheet(t, {
     properties: ['a: string', 'list: array', 'b: string'],
     records: [

@@ -30,7 +30,7 @@ async function recordsOf(sheet: Sheet, ...fields: string[]): Promise<JsonObject[
   return JSON.parse((await listRecords(sheet, { fields })).records.toString()) as JsonObject[]
 }
 
-test('an import inserts what is new, updates what is another, and leaves alone what is the same', async (t) => {
+test('an import inserts new records, updates changed ones, and skips equal ones', async (t) => {
   const sheet = await openTestSheet(t)
   const result = await importCsv(t, sheet, 'id,title,price\na,Apple,1.5\nb,Bean,3\nd,Date,4\n')
   assert.deepEqual(result, {
@@ -50,7 +50,7 @@ test('an import inserts what is new, updates what is another, and leaves alone w
   ])
 })
 
-test('an empty cell clears a value, unless empty ones are kept; a column that is not there says nothing', async (t) => {
+test('an empty cell clears a value, unless empty ones are kept; a missing column changes nothing', async (t) => {
   const sheet = await openTestSheet(t)
   const kept = await importCsv(t, sheet, 'id,price\na,\n', { keepEmpty: true })
   assert.deepEqual([kept.updated, kept.unchanged], [0, 1])
@@ -62,7 +62,7 @@ test('an empty cell clears a value, unless empty ones are kept; a column that is
   })
 })
 
-test('a file with faults is not written at all, and each fault has its place', async (t) => {
+test('a file with errors is not written at all, and each error has its position', async (t) => {
   const sheet = await openTestSheet(t)
   const result = await importCsv(
     t,
@@ -87,7 +87,7 @@ test('a file with faults is not written at all, and each fault has its place', a
   assert.equal((await recordsOf(sheet, 'id')).length, 3)
 })
 
-test('each fault of JSON on one line has the number of its record', async (t) => {
+test('each JSON error on one line has the number of its record', async (t) => {
   const sheet = await openTestSheet(t)
   const source = await temporaryFile(
     t,
@@ -101,7 +101,7 @@ test('each fault of JSON on one line has the number of its record', async (t) =>
   )
 })
 
-test('guesses are told before anything is written, and nothing is where they are not right', async (t) => {
+test('guesses are reported before anything is written, and nothing is if they are wrong', async (t) => {
   const sheet = await openTestSheet(t)
   const told: string[] = []
   const options = { onGuess: (guess: string) => told.push(guess), confirm: () => Promise.resolve(false) }
@@ -112,7 +112,7 @@ test('guesses are told before anything is written, and nothing is where they are
   assert.equal((await importCsv(t, sheet, 'id,title\nd,Date\n', options)).inserted, 1)
 })
 
-test('a formula without a value in the file leaves the field as it is', async (t) => {
+test('a formula without a value in the file keeps the value of the field', async (t) => {
   const sheet = await openTestSheet(t)
   const text = (place: string, value: string): string =>
     `<c r="${place}" t="inlineStr"><is><t>${value}</t></is></c>`
@@ -128,7 +128,7 @@ test('a formula without a value in the file leaves the field as it is', async (t
   )
 })
 
-test('the ids can be in a column of another name', async (t) => {
+test('the ids can be in a column with another name', async (t) => {
   const sheet = await openTestSheet(t)
   const { inserted } = await importCsv(t, sheet, 'No,title\nx,X\n', { key: 'No' })
   assert.equal(inserted, 1)
@@ -147,7 +147,7 @@ test('the ids can be in a column of another name', async (t) => {
   )
 })
 
-test('a dry run says what an import would do, and does nothing', async (t) => {
+test('a dry run reports the effect of an import, and writes nothing', async (t) => {
   const sheet = await openTestSheet(t)
   const { store } = await sheet.current()
   const before = await store.history()
@@ -159,14 +159,14 @@ test('a dry run says what an import would do, and does nothing', async (t) => {
   assert.equal((await store.status()).total, 3)
 })
 
-test('faults are counted all and listed up to a hundred', async (t) => {
+test('all errors are counted and up to a hundred are listed', async (t) => {
   const sheet = await openTestSheet(t)
   const lines = Array.from({ length: 2500 }, (_, index) => `n${index},Title,x\n`).join('')
   const { faults, faultCount, records } = await importCsv(t, sheet, `id,title,price\n${lines}`)
   assert.deepEqual([faults.length, faultCount, records], [100, 2500, 2500])
 })
 
-test('without the check, what comes before a bad record is in the sheet, and the message says how far', async (t) => {
+test('without the check, records before an invalid one are written, and the message has the position', async (t) => {
   const sheet = await openTestSheet(t)
   const lines = Array.from(
     { length: 1500 },
@@ -181,7 +181,7 @@ test('without the check, what comes before a bad record is in the sheet, and the
   assert.equal((await (await sheet.current()).store.status()).total, 1003)
 })
 
-test('one value of a unique field in two records of a file stops the import where it is found', async (t) => {
+test('one value of a unique field in two records of a file stops the import at the second', async (t) => {
   const contract = contractText(['{name: code, logicalType: string, unique: true}'])
   const sheet = await openTestSheet(t, { contract, records: [], derivations: {} })
   const lines = Array.from({ length: 1100 }, (_, index) => `n${index},${index === 1050 ? 7 : index}\n`).join(
@@ -194,7 +194,7 @@ test('one value of a unique field in two records of a file stops the import wher
   })
 })
 
-test('D7: a derived field may come with the value that it has, or without one, and with another only for who may write it', async (t) => {
+test('D7: anyone may import a derived field with its present value or none, and another value only with permission', async (t) => {
   const sheet = await openTestSheet(t)
   const run = await startMaterialize(sheet, {
     targets: null,
@@ -230,7 +230,7 @@ for (const [text, fault] of HEADERS) {
   })
 }
 
-test('JSON says what it means: null clears, what is absent stays', async (t) => {
+test('JSON is imported as written: null clears, an absent member keeps its value', async (t) => {
   const sheet = await openTestSheet(t)
   const source = await temporaryFile(
     t,
@@ -244,7 +244,7 @@ test('JSON says what it means: null clears, what is absent stays', async (t) => 
   ])
 })
 
-test('a number that would lose digits is a fault with the value as it is written, from every format of text', async (t) => {
+test('a number that would lose digits is an error with its text, in every text format', async (t) => {
   const sheet = await openTestSheet(t)
   const row = ['1234567890123456781', '0.1234567890123456789', '9007199254740993.5']
   const files = {
@@ -261,7 +261,7 @@ test('a number that would lose digits is a fault with the value as it is written
   }
 })
 
-test('a number of a file is what it is in each notation that a double keeps', async (t) => {
+test('a number of a file is exact in each notation that a double represents', async (t) => {
   const sheet = await openTestSheet(t)
   await importCsv(t, sheet, 'id,price\na,0.10000000000000001\nb,1e-06\nc,1152921504606847000\n')
   assert.deepEqual(
@@ -280,7 +280,7 @@ const EVERYDAY = {
   derivations: {},
 }
 
-test('dates, times and numbers of everyday tools are read where their column has one meaning', async (t) => {
+test('dates, times and numbers in common notations are read if their column is unambiguous', async (t) => {
   const sheet = await openTestSheet(t, EVERYDAY)
   const csv = [
     'id,day,at,n',
@@ -300,7 +300,7 @@ test('dates, times and numbers of everyday tools are read where their column has
   ])
 })
 
-test('what has two meanings in its column is refused, unless the order of dates is told', async (t) => {
+test('an ambiguous column is refused, unless the order of dates is given', async (t) => {
   const sheet = await openTestSheet(t, EVERYDAY)
   const csv = 'id,day,n\na,03/04/2024,"1,234"\nb,05/06/2024,950\n'
   const notes: string[] = []
@@ -323,7 +323,7 @@ test('what has two meanings in its column is refused, unless the order of dates 
   assert.deepEqual(await recordsOf(sheet, 'day'), [{ day: '2024-12-31' }, { day: '2024-04-03' }])
 })
 
-test('a timestamp at midnight is a date, any other is none', async (t) => {
+test('a timestamp at midnight is a date, others are not', async (t) => {
   const sheet = await openTestSheet(t, EVERYDAY)
   const source = await temporaryFile(
     t,
@@ -337,7 +337,7 @@ test('a timestamp at midnight is a date, any other is none', async (t) => {
   )
 })
 
-test('numbers and truth values of a file with types are texts where the contract has texts', async (t) => {
+test('numbers and booleans of a file with types are texts if the contract says string', async (t) => {
   const sheet = await openTestSheet(t)
   const content = '[{"id":7,"title":1.5},{"id":1234567890123456781,"title":true}]'
   const source = await temporaryFile(t, 'data.json', content)
@@ -348,7 +348,7 @@ test('numbers and truth values of a file with types are texts where the contract
   ])
 })
 
-test('an import that is stopped ends between two batches, and says how far it came', async (t) => {
+test('a cancelled import ends between two batches, and reports its progress', async (t) => {
   const sheet = await openTestSheet(t)
   const lines = Array.from({ length: 5000 }, (_, index) => `n${index},Title\n`).join('')
   const stop = new AbortController()

@@ -13,7 +13,7 @@ async function edit(run: RunSheet): Promise<void> {
   await run.edit('derivations/b.yaml', (text) => `# edited\n${text}`)
 }
 
-test('the cells of an edited file are marked as fresh without a call, and their provenance says so', async (t) => {
+test('the cells of an edited file are marked as fresh without a call, and their provenance records it', async (t) => {
   const run = await openLookupSheet(
     t,
     ['1', '2'].map((id) => ({ id, a: `x${id}` })),
@@ -57,7 +57,7 @@ test('the cells of an edited file are marked as fresh without a call, and their 
   assert.equal(run.api.requests.length, 2)
 })
 
-test('cells with other inputs stay stale; missing, failed and overridden cells are left', async (t) => {
+test('cells with other inputs stay stale; missing, failed and overridden cells are unchanged', async (t) => {
   const ids = ['kept', 'input', 'failed', 'hand']
   const run = await openLookupSheet(
     t,
@@ -73,7 +73,7 @@ test('cells with other inputs stay stale; missing, failed and overridden cells a
   assert.equal(await run.value('hand', 'b'), 'mine')
 })
 
-test('what is no derivation, has no values, or is to compute as well, is refused', async (t) => {
+test('an unknown derivation, one without values, and one to be computed as well, are refused', async (t) => {
   const run = await openLookupSheet(t, [{ id: '1', a: 'x' }])
   await assert.rejects(run.start({ keepFresh: 'c.yaml' }), (error) => {
     assert.ok(error instanceof OperationError)

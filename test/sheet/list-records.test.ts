@@ -24,7 +24,7 @@ async function list(sheet: Sheet, query: Partial<ListRecordsQuery> = {}): Promis
 const write = (sheet: Sheet, ...records: JsonObject[]): Promise<unknown> =>
   upsertRecords(sheet, { records, actor: 'user:ann' })
 
-test('D12: a record has every field of the contract in its order, null where it has no value, or exactly those asked for', async (t) => {
+test('D12: a record has every field of the contract in its order, null without a value, or exactly the requested fields', async (t) => {
   const sheet = await openTestSheet(t)
   const apple = '{"id":"a","title":"Apple","price":1.5,"currency":"EUR","owner_note":null,"rate":null}'
   assert.equal(String((await getRecord(sheet, 'a', null)).json), apple)
@@ -50,7 +50,7 @@ test('D12: a record has every field of the contract in its order, null where it 
   }
 })
 
-test('D10: limit is 50 unless given, lowered to 10000, and refused when it is not a positive integer', async (t) => {
+test('D10: limit is 50 by default, lowered to 10000, and refused if it is not a positive integer', async (t) => {
   const sheet = await openTestSheet(t, { records: [] })
   assert.deepEqual(await list(sheet), { records: [], ids: '', limit: 50, nextCursor: null })
   const records = Array.from({ length: 10_001 }, (_, index) => ({ id: `r${index}`, title: 'x' }))
@@ -71,7 +71,7 @@ test('D10: limit is 50 unless given, lowered to 10000, and refused when it is no
   }
 })
 
-test('D11: a walk sees each record that is there throughout once, in creation order, whatever comes and goes', async (t) => {
+test('D11: a walk returns each record that exists throughout once, in creation order, whatever is added or removed', async (t) => {
   const sheet = await openTestSheet(t, {
     records: ['z', 'b', 'a', 'y', 'c'].map((id) => ({ id, title: id })),
   })
@@ -89,7 +89,7 @@ test('D11: a walk sees each record that is there throughout once, in creation or
   assert.deepEqual([rest.ids, rest.nextCursor], ['', null])
 })
 
-test('D11: a cursor is there exactly when more follows, for its filter and sheet only, and cannot be made up', async (t) => {
+test('D11: there is a cursor exactly if more follows, for its filter and sheet only, and it cannot be forged', async (t) => {
   const sheet = await openTestSheet(t)
   for (const limit of [3, 4]) assert.equal((await list(sheet, { limit })).nextCursor, null)
   const { nextCursor: last } = await list(sheet, { limit: 2 })
@@ -140,7 +140,7 @@ test('D11: a cursor is there exactly when more follows, for its filter and sheet
   await assert.rejects(list(sheet, { filter: 'price >' }), { type: 'QueryError' })
 })
 
-test('a condition is bound to the cursor as the filter is, and both hold', async (t) => {
+test('a cursor is bound to the condition as to the filter, and both apply', async (t) => {
   const ids = ['a', 'b', 'c', 'd', 'e']
   const sheet = await openTestSheet(t, { records: ids.map((id) => ({ id, title: `T${id}` })) })
   const where = JSON.stringify({ field: 'title', operator: 'not_equals', value: 'Tb' })

@@ -5,7 +5,7 @@ import { lookup, openRunSheet, writeDerivations } from '../support/run-fixture.t
 
 const ALL = { targets: null, recordIds: null, force: false } as const
 
-test('on_status: a 404 that means "there is none" is a value, with its status in the provenance, and is paid for once', async (t) => {
+test('on_status: a 404 that means "does not exist" is a value, with its status in the provenance, and is paid for once', async (t) => {
   const run = await openRunSheet(t, {
     properties: ['a: string', 'b: string', 'c: string'],
     records: ['1', '2', '3'].map((id) => ({ id, a: id })),

@@ -46,7 +46,7 @@ async function countsOf(run: RunSheet, request: Parameters<RunSheet['run']>[0]):
   return [runs[0]?.manualLeft ?? -1, runs[0]?.manualOverwritten ?? -1]
 }
 
-test('D28: force leaves what people wrote alone, and plan and row count it', async (t) => {
+test('D28: force keeps manual values, and plan and row count them', async (t) => {
   const run = await openChain(t, ['1', '2', '3'])
   await run.write({ id: '1', b: 'by hand' }, { id: '2', b: 'by hand', c: 'by hand' })
   const { targets, manualLeft, manualOverwritten } = await plan(run)
@@ -57,15 +57,18 @@ test('D28: force leaves what people wrote alone, and plan and row count it', asy
   assert.deepEqual(await run.counts('b'), { fresh: 1, overridden: 2 })
   assert.equal(await run.value('1', 'c'), '<by hand>')
 
-  await t.test('a run without force counts it, too, and one of some records what these have', async () => {
-    const ofSome = await plan(run, { force: false, recordIds: ['1', '3'] })
-    assert.deepEqual([ofSome.targets['b']?.manualLeft, ofSome.targets['c']?.manualLeft], [1, undefined])
-    assert.deepEqual(await countsOf(run, { recordIds: ['1', '3'] }), [1, 0])
-    assert.deepEqual(await countsOf(run, { recordIds: ['3'] }), [0, 0])
-  })
+  await t.test(
+    'a run without force counts them too, and a run over some records those of these',
+    async () => {
+      const ofSome = await plan(run, { force: false, recordIds: ['1', '3'] })
+      assert.deepEqual([ofSome.targets['b']?.manualLeft, ofSome.targets['c']?.manualLeft], [1, undefined])
+      assert.deepEqual(await countsOf(run, { recordIds: ['1', '3'] }), [1, 0])
+      assert.deepEqual(await countsOf(run, { recordIds: ['3'] }), [0, 0])
+    },
+  )
 })
 
-test('D28: overwrite_manual computes what people wrote, and plan and row count it', async (t) => {
+test('D28: overwrite_manual computes manual values, and plan and row count them', async (t) => {
   const run = await openChain(t, ['1', '2', '3'])
   await run.write({ id: '1', b: 'by hand', c: 'by hand' }, { id: '2', b: 'by hand' })
   const some = { ...OVERWRITE, recordIds: ['1', '3'] }
@@ -78,7 +81,7 @@ test('D28: overwrite_manual computes what people wrote, and plan and row count i
   assert.deepEqual([await run.value('1', 'b'), await run.value('1', 'c')], ['<1>', '<<1>>'])
   assert.equal(await run.value('2', 'b'), 'by hand')
 
-  await t.test('what no call is left for keeps its value', async () => {
+  await t.test('a manual value beyond the bounds is kept', async () => {
     await run.write({ id: '1', b: 'by hand' })
     const bounded = { ...OVERWRITE, targets: ['b'], maxCalls: 1 }
     const { targets: planned } = await plan(run, bounded)
@@ -95,7 +98,7 @@ test('D28: overwrite_manual computes what people wrote, and plan and row count i
   })
 })
 
-test('D28: only an actor that may write them overwrites values, and the refusal names the fields', async (t) => {
+test('D28: overwriting requires the permission to write, and the refusal names the fields', async (t) => {
   const run = await openChain(t, ['1', 'came-with-d'])
   await run.write({ id: '1', b: 'by hand', c: 'by hand' })
   const refused = (
@@ -128,13 +131,13 @@ test('D28: only an actor that may write them overwrites values, and the refusal 
   )
   assert.deepEqual(await run.counts('d'), { fresh: 1, overridden: 1 })
 
-  await t.test('other fields, and other records, are no obstacle', async () => {
+  await t.test('manual values in other fields or records do not matter', async () => {
     assert.deepEqual(await countsOf(run, { ...OVERWRITE, targets: ['c'], actor: 'agent:c-1' }), [0, 1])
     assert.deepEqual(await countsOf(run, { ...OVERWRITE, recordIds: ['1'] }), [0, 1])
   })
 })
 
-test('overwrite_manual goes with force, and not with cells of one state', async (t) => {
+test('overwrite_manual requires force, and excludes a selection by state', async (t) => {
   const run = await openChain(t, ['1'])
   const invalid = async (selection: Partial<PlanSelection>, message: RegExp): Promise<void> => {
     for (const ask of [() => plan(run, selection), () => run.start({ ...selection, actor: 'user:ann' })]) {
@@ -150,7 +153,7 @@ test('overwrite_manual goes with force, and not with cells of one state', async 
   await invalid({ ...OVERWRITE, keepFresh: 'b.yaml' }, /leave out "force", "overwrite_manual"/)
 })
 
-test('D28: what somebody writes after the run has begun is not overwritten, neither before nor during its call', async (t) => {
+test('D28: a value written after the run has started is not overwritten, neither before nor during its call', async (t) => {
   const run = await openChain(t, ['1', '2', '3'])
   await run.write({ id: '2', c: 'by hand' }, { id: '3', b: 'by hand' })
   const hold = run.api.hold('/b/*')
@@ -167,7 +170,7 @@ test('D28: what somebody writes after the run has begun is not overwritten, neit
   assert.deepEqual([manualLeft, manualOverwritten, settled, total], [1, 1, 6, 6])
 })
 
-test('D27: nothing is computed from a value that was to be overwritten and whose call failed', async (t) => {
+test('D27: nothing is computed from a manual value that was to be overwritten and whose call failed', async (t) => {
   const run = await openChain(t, ['1'])
   await run.write({ id: '1', b: 'by hand' })
   await run.run({ targets: ['c'] })

@@ -176,7 +176,7 @@ async function allRecords(run: RunSheet): Promise<readonly JsonObject[]> {
   return JSON.parse(String((await listRecords(run.sheet, { limit: 10_000 })).records)) as JsonObject[]
 }
 
-test('D28: whatever people write during a run stands, be it hundreds of edits to the very cells that are being computed', async (t) => {
+test('D28: values that people write during a run are kept, even hundreds of edits to the cells being computed', async (t) => {
   const records = Array.from({ length: RECORDS }, (_, number) => ({
     id: `r${number}`,
     a: `r${number}.start`,

@@ -7,7 +7,7 @@ import { openLookupSheet } from '../support/run-fixture.ts'
 
 const ALL = { olderThanMs: null, keep: 0 }
 
-test('D32, D34: cells keep their states, failures and provenance when the run that left them is removed', async (t) => {
+test('D32, D34: cells keep their states, failures and provenance when their run is removed', async (t) => {
   const run = await openLookupSheet(t, [
     { id: '1', a: 'x' },
     { id: '2', a: 'bad' },
@@ -34,7 +34,7 @@ test('D32, D34: cells keep their states, failures and provenance when the run th
   )
 })
 
-test('which runs to remove must be said, and only those older than an age are', async (t) => {
+test('the runs to remove must be selected, and an age selects only older ones', async (t) => {
   const run = await openLookupSheet(t, [{ id: '1', a: 'x' }])
   await run.run()
   for (const which of [

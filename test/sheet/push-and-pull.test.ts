@@ -55,7 +55,7 @@ async function fieldsOf(sheet: Sheet): Promise<readonly string[]> {
   return (await sheet.current()).contract.fields.map(({ name }) => name)
 }
 
-test('a revision that was pushed is in force on every server with its next request', async (t) => {
+test('a pushed revision is in force on every server with its next request', async (t) => {
   const { directory, url, servers } = await shared(t)
   for (let round = 1; round <= 5; round += 1) {
     const more = Array.from({ length: round }, (_, n) => `{name: more_${n}, logicalType: string}`)
@@ -78,7 +78,7 @@ test('a revision that was pushed is in force on every server with its next reque
   }
 })
 
-test('servers that are asked while revisions are pushed answer all along, and end at the last', async (t) => {
+test('servers serve requests during pushes, and end with the last revision', async (t) => {
   const { directory, url, servers } = await shared(t)
   let ended = false
   const asking = servers.map(async (sheet) => {
@@ -104,7 +104,7 @@ test('servers that are asked while revisions are pushed answer all along, and en
   }
 })
 
-test('a push tells which derivations change, and how many cells that makes stale; a dry run only tells', async (t) => {
+test('a push reports the derivations that change, and the number of stale cells; a dry run only reports', async (t) => {
   const { directory, url, servers } = await shared(t)
   const [one, other] = servers as [Sheet, Sheet]
   await run(one)
@@ -123,7 +123,7 @@ test('a push tells which derivations change, and how many cells that makes stale
   assert.equal(await stale(), 2)
 })
 
-test('a push of broken files tells every fault, and one that would break records what it would break; nothing changes', async (t) => {
+test('a push of invalid files reports every error, and one that would make records invalid reports these; nothing changes', async (t) => {
   const { directory, url, servers } = await shared(t)
   await writeFile(join(directory, 'derivations', 'rate.yaml'), 'targets: [nothing]\n')
   await writeFile(join(directory, 'transport.yaml'), 'hosts: 1\n')
@@ -145,7 +145,7 @@ test('a push of broken files tells every fault, and one that would break records
   }
 })
 
-test('a place without a sheet is told of, whether it is a directory or a store', async (t) => {
+test('a place without a sheet is reported, whether it is a directory or a store', async (t) => {
   const url = postgres.freshUrl()
   await assert.rejects(openSheet(url), (error: unknown) => {
     assert.ok(error instanceof SheetError)
@@ -163,7 +163,7 @@ test('a place without a sheet is told of, whether it is a directory or a store',
   })
 })
 
-test('what a derivation sends may have no way into the store in it', async (t) => {
+test('a derivation must not send the URL of the store', async (t) => {
   const directory = await writeSheet(t, {
     derivations: {
       'rate.yaml': `${OFFERS.derivations['rate.yaml']}headers: { X-Key: '{{ env.COLOPHON_STORE }}' }\n`,
@@ -179,7 +179,7 @@ test('what a derivation sends may have no way into the store in it', async (t) =
   )
 })
 
-test('a pull overwrites nothing, and leaves nothing when it fails', async (t) => {
+test('a pull overwrites nothing, and leaves nothing behind when it fails', async (t) => {
   const { directory, servers } = await shared(t)
   const [sheet] = servers as [Sheet]
   const before = await readdir(directory)

@@ -20,7 +20,7 @@ const lookupOf = (...targets: string[]): JsonObject => ({
   response_schema: Object.fromEntries(targets.map((target) => [target, target])),
 })
 
-test('D7, D8: the contract comes with its defaults, its own keys, and how each derived property is computed', async (t) => {
+test('D7, D8: the contract has its defaults, its own keys, and the derivation of each derived property', async (t) => {
   const run = await openRunSheet(t, {
     properties: [
       "{name: a, logicalType: string, x-editable-by: ['user:*']}",
@@ -62,7 +62,7 @@ test('D7, D8: the contract comes with its defaults, its own keys, and how each d
   assert.deepEqual((await properties(run))['b']?.['derived'], { ...derived, inputs: ['a'] })
 })
 
-test('D7: who may write is asked anew with each edit of contract and derivations', async (t) => {
+test('D7: permissions follow each edit of contract and derivations', async (t) => {
   const run = await openRunSheet(t, {
     properties: ["{name: a, logicalType: string, x-editable-by: ['agent:*']}", 'used: integer', 'b: string'],
     records: [{ id: '1', a: 'x' }],

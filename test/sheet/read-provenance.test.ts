@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { readLog } from '../support/engine.ts'
 import { lookup, openLookupSheet, openRunSheet } from '../support/run-fixture.ts'
 
-test('D35: an unknown field and a record that never existed are errors; a cell that nothing is known of is null', async (t) => {
+test('D35: an unknown field and a record that never existed are errors; a cell without entries is null', async (t) => {
   const run = await openLookupSheet(t, [{ id: '1', a: 'x' }])
   await assert.rejects(run.entry('1', 'nope'), {
     type: 'ValidationError',
@@ -21,7 +21,7 @@ test('D35: an unknown field and a record that never existed are errors; a cell t
   assert.deepEqual(await run.history('1', 'b'), [])
 })
 
-test('D33, D34, D35: the history of a cell is all that happened to it, oldest first, over deletion and return', async (t) => {
+test('D33, D34, D35: the history of a cell has all of its entries, oldest first, across deletion and return', async (t) => {
   const run = await openRunSheet(t, {
     properties: ['a: string', "{name: b, logicalType: string, x-editable-by: ['user:*']}"],
     records: [{ id: '1', a: 'x', b: 'imported' }],
@@ -65,7 +65,7 @@ test('D33, D34, D35: the history of a cell is all that happened to it, oldest fi
   )
 })
 
-test('D33: the log has a line for each computed cell and none for what was skipped or failed', async (t) => {
+test('D33: the log has a line for each computed cell and none for skipped or failed ones', async (t) => {
   const run = await openLookupSheet(t, [
     { id: '1', a: 'x' },
     { id: '2', a: 'bad' },

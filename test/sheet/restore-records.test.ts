@@ -42,7 +42,7 @@ test('D32: computed cells of a restored record are fresh, so that the next run p
   assert.equal(run.api.requests.length, calls)
 })
 
-test('D32: they are stale where the derivation file was edited while the record was deleted', async (t) => {
+test('D32: they are stale if the derivation file was edited while the record was deleted', async (t) => {
   const run = await openChain(t, ['1'])
   await run.run()
   await run.delete('1')

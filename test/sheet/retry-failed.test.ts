@@ -25,7 +25,7 @@ async function open(t: TestContext): Promise<{ run: RunSheet; clock: { ahead: nu
   return { run, clock }
 }
 
-test('retry_failed_after: runs leave a lasting failure alone until its time; plan and explanation say when that is', async (t) => {
+test('retry_failed_after: runs skip a permanent failure until its time, which plan and explanation have', async (t) => {
   const { run, clock } = await open(t)
   run.api.answer('/b/2', { json: null, status: 503 })
   run.api.answer('/b/3', { json: { value: 'longer than allowed' } })
@@ -50,7 +50,7 @@ test('retry_failed_after: runs leave a lasting failure alone until its time; pla
   assert.equal((await explainCell(run.sheet, 'b', '1')).failure?.retryAt, undefined)
 })
 
-test('retry_failed_after: an edit of the contract makes values due that it refused, one of the derivation makes all', async (t) => {
+test('retry_failed_after: an edit of the contract makes the values due that it refused, one of the derivation makes all due', async (t) => {
   const { run } = await open(t)
   run.api.answer('/b/3', { json: { value: 'longer than allowed' } })
   await run.run()

@@ -73,7 +73,7 @@ const conflictsOf = (...cells: readonly string[]): JsonObject[] =>
     return { recordId, field }
   })
 
-test('a first run taken back leaves everything missing, and the next asks the API anew', async (t) => {
+test('reverting a first run leaves everything missing, and the next run makes the calls again', async (t) => {
   const run = await openChain(t, ['1', '2', '3'])
   const first = await compute(run)
   const calls = run.api.requests.length
@@ -126,7 +126,7 @@ test('a first run taken back leaves everything missing, and the next asks the AP
   assert.deepEqual(await values(run, '2'), ['<2>', '<<2>>'])
 })
 
-test('bad answers that were forced over good ones are taken back: the good ones are there and fresh', async (t) => {
+test('forced wrong values are reverted: the earlier values are back and fresh', async (t) => {
   const run = await openChain(t, ['1', '2'])
   await compute(run)
   run.api.answer('*', { json: { value: 'bad' } })
@@ -147,7 +147,7 @@ test('bad answers that were forced over good ones are taken back: the good ones 
   assert.equal(run.api.requests.length, calls)
 })
 
-test('runs go back one after another, the last first, and then the API is asked anew', async (t) => {
+test('runs are reverted one after another, the last first, and then the calls are made again', async (t) => {
   const run = await openChain(t, ['1'])
   const runs: string[] = []
   for (const value of ['v0', 'v1', 'v2']) {
@@ -165,7 +165,7 @@ test('runs go back one after another, the last first, and then the API is asked 
   assert.equal(await run.value('1', 'b'), 'good')
 })
 
-test('a bad answer that was taken back does not reach another record with the same inputs', async (t) => {
+test('a reverted result does not reach another record with the same inputs', async (t) => {
   const run = await openChain(t, ['1'])
   run.api.answer('/b/1', { json: { value: 'bad' } })
   await undo(run, await compute(run, { targets: ['b'] }))
@@ -175,7 +175,7 @@ test('a bad answer that was taken back does not reach another record with the sa
   assert.equal(await run.value('twin', 'b'), 'good')
 })
 
-test('D27: what is computed from what is computed goes back as well', async (t) => {
+test('D27: values computed from computed values are reverted as well', async (t) => {
   const run = await openChain(t, ['1'])
   await compute(run)
   run.api.answer('/b/1', { json: { value: 'other' } })
@@ -190,7 +190,7 @@ test('D27: what is computed from what is computed goes back as well', async (t) 
   assert.equal(run.api.requests.length, calls)
 })
 
-test('D28: a value of somebody that a run overwrote is there again, and is an override', async (t) => {
+test('D28: reverting a run restores an overwritten manual value as an override', async (t) => {
   const run = await openChain(t, ['1', '2'])
   await run.write({ id: '1', b: 'by hand' })
   await compute(run)
@@ -206,7 +206,7 @@ test('D28: a value of somebody that a run overwrote is there again, and is an ov
   assert.deepEqual(await run.counts('b'), { fresh: 1, overridden: 1 })
 })
 
-test('what was written, computed or deleted since a run is a conflict and left', async (t) => {
+test('cells written, computed or deleted since a run are conflicts and are skipped', async (t) => {
   const run = await openChain(t, ['kept', 'corrected', 'gone', 'again', 'newer'])
   const first = await compute(run, { targets: ['b'] })
   await run.write({ id: 'corrected', b: 'by hand' })
@@ -245,7 +245,7 @@ test('a revert can be reverted, and a second revert of the same run finds confli
   assert.equal((await undo(run, twice.runId ?? '')).reverted, 0, 'it wrote nothing')
 })
 
-test('one entry of a cell is undone by its seq, by who may write the field', async (t) => {
+test('one entry of a cell is reverted by its seq, with the permission to write the field', async (t) => {
   const run = await openChain(t, ['1'])
   await run.write({ id: '1', note: 'first', b: 'by hand' })
   await run.write({ id: '1', note: 'second' })
@@ -277,7 +277,7 @@ test('one entry of a cell is undone by its seq, by who may write the field', asy
   assert.deepEqual((await listRuns(run.sheet, { limit: null, cursor: null })).runs.length, 1)
 })
 
-test('what cannot be reverted is refused', async (t) => {
+test('requests that cannot be reverted are refused', async (t) => {
   const run = await openChain(t, ['1'])
   const cell = { recordId: '1', field: 'a', seq: 1, actor: ACTOR }
   await assert.rejects(revertCell(run.sheet, { ...cell, field: 'nothing' }), ValidationError)
@@ -296,7 +296,7 @@ test('what cannot be reverted is refused', async (t) => {
   assert.deepEqual((await listRuns(run.sheet, { limit: null, cursor: null })).runs, [])
 })
 
-test('a run that is still running is not reverted', async (t) => {
+test('a running run cannot be reverted', async (t) => {
   const run = await openChain(t, ['1'])
   const hold = run.api.hold('*')
   const { id, done } = await startMaterialize(run.sheet, {
@@ -316,7 +316,7 @@ test('a run that is still running is not reverted', async (t) => {
   assert.equal((await undo(run, id)).reverted, 2)
 })
 
-test('D31: a revert waits for the run under way, and can be cancelled meanwhile', async (t) => {
+test('D31: a revert waits for the run under way, and can be cancelled while it waits', async (t) => {
   const run = await openChain(t, ['1'])
   const first = await compute(run)
   const hold = run.api.hold('*')
@@ -334,7 +334,7 @@ test('D31: a revert waits for the run under way, and can be cancelled meanwhile'
   assert.deepEqual((await waiting.done).reverted, 0, 'what was forced meanwhile is newer')
 })
 
-test('D31: a revert that waits for too long has failed', async (t) => {
+test('D31: a revert that waits too long fails', async (t) => {
   const run = await openChain(t, ['1'], { lockTimeoutMs: 20 })
   const first = await compute(run)
   const { store } = await run.sheet.current()
@@ -347,7 +347,7 @@ test('D31: a revert that waits for too long has failed', async (t) => {
   assert.equal(await run.value('1', 'b'), '<1>')
 })
 
-test('a sheet that is closed ends its reverts, and their rows say so', async (t) => {
+test('closing a sheet ends its reverts, and their rows record it', async (t) => {
   const run = await openChain(t, ['1'])
   const first = await compute(run)
   const { store } = await run.sheet.current()
@@ -402,13 +402,13 @@ async function computeAll(run: RunSheet, value: (index: number) => string): Prom
   return id
 }
 
-test('a large run goes back from its end, so that values of a unique field find their places', async (t) => {
+test('a large run is reverted from its end, so that values of a unique field do not conflict', async (t) => {
   const { run, shifted } = await openShifted(t)
   assert.deepEqual((await undo(run, shifted)).conflicts, [])
   for (const id of ['0', '499', '500', '1199']) assert.equal(await run.value(id, 'b'), `v${id}`)
 })
 
-test('a revert that is stopped half-way keeps what it put back, and another goes on from there', async (t) => {
+test('a cancelled revert keeps what it has reverted, and another one continues', async (t) => {
   const { run, shifted } = await openShifted(t)
   const { store } = await run.sheet.current()
   const { id, done } = await startRevert(run.sheet, { runId: shifted, actor: ACTOR })

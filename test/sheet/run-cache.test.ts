@@ -45,7 +45,7 @@ test('D24: the input hash is the SHA-256 of canonical JSON over body, file, all 
   assert.equal(run.api.requests[1]?.body, '{"n":2,"a":"x"}')
 })
 
-test('D25: what a run does with a cell whose request has been made before', async (t) => {
+test('D25: a cell whose request has been made before', async (t) => {
   const run = await openLookupSheet(
     t,
     ['skip', 'cached', 'force', 'fail'].map((a) => ({ id: a, a })),
@@ -53,7 +53,7 @@ test('D25: what a run does with a cell whose request has been made before', asyn
   const runOf = (...recordIds: string[]) => run.run({ recordIds })
   await run.run()
 
-  await t.test('H3: with its inputs as at its last computation it is skipped, and fresh again', async () => {
+  await t.test('H3: is skipped with the inputs of its last computation, and is fresh again', async () => {
     await run.write({ id: 'skip', a: 'y' })
     await run.write({ id: 'skip', a: 'skip' })
     assert.deepEqual(await run.counts('b'), { fresh: 3, stale: 1 })
@@ -63,19 +63,22 @@ test('D25: what a run does with a cell whose request has been made before', asyn
     assert.equal((await run.history('skip', 'b')).length, 1)
   })
 
-  await t.test('H4: another record is filled from the cache, and its provenance says so', async () => {
-    await run.write({ id: 'cached-2', a: 'cached' })
-    assert.deepEqual(await runOf('cached-2'), COMPUTED)
-    assert.equal(run.api.calls()['GET /b/cached'], 1)
-    assert.equal(await run.value('cached-2', 'b'), '<cached>')
-    const [first, second] = [await run.entry('cached', 'b'), await run.entry('cached-2', 'b')]
-    assert.deepEqual([first?.['cached'], second?.['cached']], [false, true])
-    for (const name of ['input_hash', 'derivation', 'method', 'url', 'status', 'duration_ms', 'source']) {
-      assert.deepEqual(second?.[name], first?.[name], name)
-    }
-  })
+  await t.test(
+    'H4: in another record is filled from the cache, and its provenance records that',
+    async () => {
+      await run.write({ id: 'cached-2', a: 'cached' })
+      assert.deepEqual(await runOf('cached-2'), COMPUTED)
+      assert.equal(run.api.calls()['GET /b/cached'], 1)
+      assert.equal(await run.value('cached-2', 'b'), '<cached>')
+      const [first, second] = [await run.entry('cached', 'b'), await run.entry('cached-2', 'b')]
+      assert.deepEqual([first?.['cached'], second?.['cached']], [false, true])
+      for (const name of ['input_hash', 'derivation', 'method', 'url', 'status', 'duration_ms', 'source']) {
+        assert.deepEqual(second?.[name], first?.[name], name)
+      }
+    },
+  )
 
-  await t.test('H5: force calls again and stores the new answer, which later records get', async () => {
+  await t.test('H5: is called again with force, and later records get the new result', async () => {
     run.api.answer('/b/force', { json: { value: 'new' } })
     assert.deepEqual(await runOf('force'), SKIPPED)
     assert.deepEqual(await run.run({ recordIds: ['force'], force: true }), COMPUTED)
@@ -87,7 +90,7 @@ test('D25: what a run does with a cell whose request has been made before', asyn
     assert.equal(run.api.calls()['GET /b/force'], 2)
   })
 
-  await t.test('a forced call that fails leaves the value and the cache as they are', async () => {
+  await t.test('keeps its value and the cache if a forced call fails', async () => {
     run.api.answer('/b/fail', { json: null, status: 503 })
     assert.equal((await run.run({ recordIds: ['fail'], force: true })).failures.length, 1)
     assert.equal(await run.value('fail', 'b'), '<fail>')
@@ -99,7 +102,7 @@ test('D25: what a run does with a cell whose request has been made before', asyn
   })
 })
 
-test('D25, D32: what failed since its last success is tried again by a run of what failed, and by no other but a forced one', async (t) => {
+test('D25, D32: that failed since its last success is tried again by a run over failed cells, and otherwise only by a forced one', async (t) => {
   const run = await openLookupSheet(t, [
     { id: '1', a: 'x' },
     { id: '2', a: 'x' },
@@ -109,7 +112,7 @@ test('D25, D32: what failed since its last success is tried again by a run of wh
   await run.run({ recordIds: ['1'], force: true })
   assert.deepEqual(await run.counts('b'), { fresh: 1, failed: 1 })
 
-  await t.test('the call is planned, and made anew', async () => {
+  await t.test('is planned as a call, and called again', async () => {
     const { calls, targets } = await planMaterialize(run.sheet, WHAT_FAILED)
     const { compute, cached, skipped } = targets['b'] ?? {}
     assert.deepEqual([calls, compute, cached, skipped], [1, 1, 0, 1])
@@ -124,7 +127,7 @@ test('D25, D32: what failed since its last success is tried again by a run of wh
     assert.deepEqual(await run.counts('b'), { fresh: 2 })
   })
 
-  await t.test('equal hashes are one call here as well', async () => {
+  await t.test('shares one call with equal hashes here as well', async () => {
     run.api.answer('/b/x', { text: '', status: 503 })
     await run.run({ force: true })
     assert.deepEqual(await run.counts('b'), { failed: 2 })
@@ -135,7 +138,7 @@ test('D25, D32: what failed since its last success is tried again by a run of wh
     assert.deepEqual([await run.value('1', 'b'), await run.value('2', 'b')], ['newest', 'newest'])
   })
 
-  await t.test('a cell that has never been computed takes what the cache has', async () => {
+  await t.test('that has never been computed is filled from the cache', async () => {
     await run.write({ id: '3', a: 'y' })
     run.api.answer('/b/y', { text: '', status: 503 })
     await run.run({ recordIds: ['3'] })
@@ -145,7 +148,7 @@ test('D25, D32: what failed since its last success is tried again by a run of wh
     assert.equal((await run.entry('3', 'b'))?.['cached'], true)
   })
 
-  await t.test('any other run finds it fresh after all', async () => {
+  await t.test('is found fresh by any other run', async () => {
     run.api.answer('/b/x', { text: '', status: 503 })
     await run.run({ recordIds: ['2'], force: true })
     assert.deepEqual(await run.run({ recordIds: ['2'] }), SKIPPED)
@@ -155,7 +158,7 @@ test('D25, D32: what failed since its last success is tried again by a run of wh
 
 const OVERWRITE = { force: true, overwriteManual: true, actor: 'user:ann' } as const
 
-test('D28: what a run does with an overridden cell', async (t) => {
+test('D28: an overridden cell', async (t) => {
   const run = await openRunSheet(t, {
     properties: ['a: string', "{name: b, logicalType: string, x-editable-by: ['user:*']}"],
     records: [{ id: '1', a: 'x' }],
@@ -164,21 +167,21 @@ test('D28: what a run does with an overridden cell', async (t) => {
   run.api.answer('*', { json: { value: '<x>' } })
   await run.run()
 
-  await t.test('it is skipped, also when its input is written', async () => {
+  await t.test('is skipped, also when its input is written', async () => {
     await run.write({ id: '1', b: 'by hand' })
     await run.write({ id: '1', a: 'y' })
     assert.deepEqual(await run.counts('b'), { overridden: 1 })
     assert.deepEqual(await run.run(), SKIPPED)
   })
 
-  await t.test('a call that fails leaves it overridden, also where it was to be overwritten', async () => {
+  await t.test('stays overridden if a call fails, also if it was to be overwritten', async () => {
     run.api.answer('*', { json: null, status: 500 })
     assert.equal((await run.run(OVERWRITE)).failures.length, 1)
     assert.equal(await run.value('1', 'b'), 'by hand')
     assert.deepEqual(await run.counts('b'), { overridden: 1 })
   })
 
-  await t.test('D25: once cleared it is filled from the cache', async () => {
+  await t.test('D25: is filled from the cache once cleared', async () => {
     await run.write({ id: '1', a: 'x', b: null })
     assert.deepEqual(await run.counts('b'), { missing: 1 })
     assert.deepEqual(await run.run(), COMPUTED)
