@@ -66,7 +66,7 @@ test('shares', (t) => t.assert.equal(globalThis.loaded, 2))
   assert.match(output, /^\d+:\d\d {2}2 of 2 groups: /m)
 })
 
-test('of a whole run, a file that failed runs once more, and is called flaky when it passes then', async (t) => {
+test('in a whole run, a failed file runs once more, and is flaky if it passes then', async (t) => {
   const { code, output } = await runTests(t, { 'src/a.test.mjs': PASSES, 'test/b.test.mjs': FAILS_ONCE })
   assert.equal(code, 0, output)
   assert.match(output, /^Second try, alone: test\/b\.test\.mjs$/m)
@@ -89,7 +89,7 @@ test('in continuous integration a flaky test fails unless it is listed', async (
   assert.match(listed.output, /^✔ fails once \(test\/b\.test\.mjs\), see test\/flaky\.md$/m)
 })
 
-test('what fails again fails', async (t) => {
+test('a second failure is a failure', async (t) => {
   const { code, output } = await runTests(t, {
     'src/a.test.mjs': PASSES,
     'src/c.test.mjs': FAILS,
@@ -100,7 +100,7 @@ test('what fails again fails', async (t) => {
   assert.match(output, /Of all tests:\nℹ tests 3\nℹ pass 2\nℹ fail 1\n(?:ℹ .*\n)*ℹ flaky 1\n/)
 })
 
-test('where a file has a failed test from another file, its group runs once more', async (t) => {
+test('if a test from another file failed in a file, its group runs once more', async (t) => {
   const { code, output } = await runTests(t, {
     'src/shared.mjs': FAILS_ONCE,
     'test/group.test.mjs': `await import('../src/shared.mjs')`,
@@ -110,7 +110,7 @@ test('where a file has a failed test from another file, its group runs once more
   assert.match(output, /^✔ fails once \(src\/shared\.mjs\), /m)
 })
 
-test('the group of a file that crashed runs once more', async (t) => {
+test('the group of a crashed file runs once more', async (t) => {
   const { code, output } = await runTests(t, { 'src/a.test.mjs': CRASHES_ONCE, 'src/b.test.mjs': PASSES })
   assert.equal(code, 0, output)
   assert.match(output, /Of all tests:\nℹ tests 2\nℹ pass 2\nℹ fail 0\n/)
@@ -126,7 +126,7 @@ test('a group whose process ends before its last test has failed, whatever the e
   assert.match(hidden.output, /^Second try, alone: src$/m)
 })
 
-test('many files that fail have failed, and so has one that was named', async (t) => {
+test('many failed files are failures, and so is a file that was named', async (t) => {
   const names = ['a', 'b', 'c', 'd']
   const many = await runTests(
     t,
@@ -140,7 +140,7 @@ test('many files that fail have failed, and so has one that was named', async (t
   assert.doesNotMatch(named.output, /Second try/)
 })
 
-test('each flaky test that is listed is there', async () => {
+test('each listed flaky test exists', async () => {
   const root = join(import.meta.dirname, '..')
   const list = await readFile(join(root, 'test', 'flaky.md'), 'utf8')
   for (const [, name = '', file = ''] of list.matchAll(/^\| `(.+?)` +\| `(.+?)` +\|/gm)) {

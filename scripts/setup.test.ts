@@ -82,19 +82,19 @@ test('installs when the lockfile asks for another version', async () => {
   assert.equal((await npmCalls()).length, 1)
 })
 
-test('a package for another platform need not be there', async () => {
+test('packages for other platforms are not required', async () => {
   await install(INSTALLED.packages)
   assert.equal((await setup()).code, 0)
   assert.deepEqual(await npmCalls(), [])
 })
 
-test('of two at once only one installs, and both succeed', async () => {
+test('of two concurrent runs only one installs, and both succeed', async () => {
   const [one, other] = await Promise.all([setup(), setup()])
   assert.deepEqual([one.code, other.code], [0, 0])
   assert.equal((await npmCalls()).length, 1)
 })
 
-test('the lock of a process that is gone holds nobody up', async () => {
+test('the lock of a dead process delays nobody', async () => {
   const gone = spawn(process.execPath, ['--version'], { stdio: 'ignore' })
   await new Promise((resolve) => gone.on('exit', resolve))
   await mkdir(join(project, '.cache'))
@@ -103,7 +103,7 @@ test('the lock of a process that is gone holds nobody up', async () => {
   assert.equal((await npmCalls()).length, 1)
 })
 
-test('says so and fails when npm fails', async () => {
+test('reports a failure of npm and fails', async () => {
   const { code, stdout, stderr } = await setup({ NPM_FAILS: '1' })
   assert.equal(code, 1)
   assert.equal(stdout, '')
@@ -126,7 +126,7 @@ test('builds the viewer when its sources have changed, once, and not for their t
   assert.deepEqual(await setup(), { code: 0, stdout: '', stderr: '' })
 })
 
-test('says what vite has against the viewer', async () => {
+test('reports the errors of vite about the viewer', async () => {
   await install(INSTALLED.packages)
   await writeFile(join(project, 'web', 'src', 'main.tsx'), 'x')
   const { code, stderr } = await setup({ VITE_FAILS: '1' })
@@ -141,7 +141,7 @@ test('only tests need a browser, a proxy and shells: nothing else looks for them
   assert.deepEqual(await linesOf('installs'), [])
 })
 
-test('for tests, says nothing when a browser and nginx are there, wherever they are', async () => {
+test('for tests, prints nothing if a browser and nginx exist, wherever they are', async () => {
   await install(INSTALLED.packages)
   await putPrograms('google-chrome')
   await mkdir(join(project, 'sbin'))
@@ -157,7 +157,7 @@ test('for tests, says nothing when a browser and nginx are there, wherever they 
   assert.deepEqual(await setup(named, '--for-tests'), found)
 })
 
-test('for tests, installs the programs that are missing, and no others', async () => {
+test('for tests, installs exactly the missing programs', async () => {
   await install(INSTALLED.packages)
   await putPrograms('chromium', 'apt-get', 'sudo', 'sh')
   await putInstaller('installs_nginx')
@@ -169,7 +169,7 @@ test('for tests, installs the programs that are missing, and no others', async (
   assert.deepEqual(await linesOf('installs'), ['nginx-light'])
 })
 
-test('of two at once for tests only one installs, dependencies and programs alike', async () => {
+test('of two concurrent runs for tests only one installs, dependencies and programs alike', async () => {
   await putPrograms('chromium', 'apt-get', 'sudo', 'sh')
   await putInstaller('installs_nginx')
   const both = await Promise.all([setup(noPrograms(), '--for-tests'), setup(noPrograms(), '--for-tests')])
@@ -197,7 +197,7 @@ test('without the programs, tests are skipped with a line that says so; in CI th
   assert.ok(inCi.stderr.endsWith(failed), inCi.stderr)
 })
 
-test('says what is in the way where nothing can be installed', async () => {
+test('reports the reason if nothing can be installed', async () => {
   await install(INSTALLED.packages)
   await putPrograms('chromium')
   const { code, stderr } = await setup(noPrograms(), '--for-tests')

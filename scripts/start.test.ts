@@ -46,7 +46,7 @@ test('without arguments, the example and its API are served, and both end with S
   await assert.rejects(fetch(`${address}/api/records`))
 })
 
-test('a signal to the process group is one clean stop, and killed it leaves no service behind', async () => {
+test('a signal to the process group is one clean stop, and a kill of it leaves no service behind', async () => {
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGKILL'] as const) {
     const { child, text } = start(['--port', '0'], await freePort(), { detached: true })
     await servedAt(text)
@@ -69,7 +69,7 @@ test('an API that is running already is used', async (t) => {
   assert.equal((await fetch(`http://127.0.0.1:${api.port}/`)).status, 200)
 })
 
-test("another program on the API's port is a clear line and exit code 1", async (t) => {
+test("another program on the API's port is reported in one line, with exit code 1", async (t) => {
   const server = createServer((_request, response) => response.end('hello')).listen(0, '127.0.0.1')
   t.after(() => server.close())
   await once(server, 'listening')
@@ -79,7 +79,7 @@ test("another program on the API's port is a clear line and exit code 1", async 
   assert.match(text(), new RegExp(`^colophon: port ${port}, .* is taken by another program.*\n$`))
 })
 
-test('when npm is killed, whose shell passes nothing on, the service and its API end too', async () => {
+test('if npm is killed, whose shell forwards no signal, the service and its API end too', async () => {
   const apiPort = await freePort()
   const command = `"${process.execPath}" scripts/start.mjs --port 0; exit`
   const env = { ...process.env, COUNTRIES_API_PORT: String(apiPort), npm_lifecycle_event: 'start' }
@@ -90,7 +90,7 @@ test('when npm is killed, whose shell passes nothing on, the service and its API
   await assert.rejects(fetch(`http://127.0.0.1:${apiPort}/`))
 })
 
-test('a sheet that is named is served without the API', async () => {
+test('a named sheet is served without the API', async () => {
   const apiPort = await freePort()
   const { child, text } = start([join(project, 'other'), '--port', '0'], apiPort)
   const address = await servedAt(text)
@@ -100,7 +100,7 @@ test('a sheet that is named is served without the API', async () => {
   assert.deepEqual(await once(child, 'close'), [0, null])
 })
 
-test('the exit code of a service that cannot start is passed on, and the API ends', async () => {
+test('the exit code of a service that cannot start is returned, and the API ends', async () => {
   const apiPort = await freePort()
   const { child } = start(['--no-such-option'], apiPort)
   const [code] = (await once(child, 'close')) as [number]

@@ -190,7 +190,7 @@ test('D28: an overridden cell', async (t) => {
     assert.equal(run.api.calls()['GET /b/x'], 1)
   })
 
-  await t.test('force leaves it alone, unless the run overwrites what people wrote', async () => {
+  await t.test('stays overridden with force, unless the run overwrites manual values', async () => {
     await run.write({ id: '1', b: 'by hand' })
     run.api.answer('*', { json: { value: 'forced' } })
     const before = run.api.requests.length
@@ -238,7 +238,7 @@ const MODES = [
   { force: false, fails: true },
 ]
 
-test('D25: within a run equal requests are one call also when the first was done with long before', async (t) => {
+test('D25: within a run equal requests are one call also long after the first', async (t) => {
   // So many others that the last record is looked at only when the first has been stored.
   const others = Array.from({ length: 64 }, (_, index) => ({ id: `n${index}`, a: `n${index}` }))
   const records = [
@@ -282,7 +282,7 @@ test('D25, D26: targets of one call', async (t) => {
     }),
   })
 
-  await t.test('equal requests are one call also when one target is not in the answer', async () => {
+  await t.test('equal requests are one call also if one target is missing in the response', async () => {
     const recordIds = SAME.map(({ id }) => id)
     run.api.answer('/x', { json: { b: 'good' } })
     const { materialized, failures } = await run.run({ recordIds })
@@ -300,7 +300,7 @@ test('D25, D26: targets of one call', async (t) => {
   })
 
   await t.test(
-    'one that the run does not name is not written by the call, and costs none later',
+    'a target that the run does not name is not written by the call, and costs none later',
     async () => {
       run.api.answer('/one', { json: { b: 'B', c: 'C' } })
       assert.deepEqual(await run.run({ recordIds: ['one'], targets: ['b'] }), COMPUTED)
@@ -316,7 +316,7 @@ test('D25, D26: targets of one call', async (t) => {
     },
   )
 
-  await t.test('D28: one that is overridden stays so when the call is made for the other', async () => {
+  await t.test('D28: an overridden target stays overridden when the call is made for the other', async () => {
     run.api.answer('/half', { json: null, status: 500 })
     const failed = await run.run({ recordIds: ['half'] })
     assert.deepEqual([failed.failures.map(({ field }) => field), failed.skipped], [['c'], 1])
@@ -331,7 +331,7 @@ test('D25, D26: targets of one call', async (t) => {
   })
 })
 
-test('H5, D32: editing the derivation file makes its cells stale; edited back, it finds its answers in the cache', async (t) => {
+test('H5, D32: editing the derivation file makes its cells stale; edited back, its results are in the cache', async (t) => {
   const run = await openLookupSheet(t, [{ id: '1', a: 'x' }, { id: '2' }])
   const edited: JsonObject = { ...lookup(run.api.url, 'b', 'a'), headers: { 'X-Edited': 'yes' } }
   await run.run()
@@ -345,7 +345,7 @@ test('H5, D32: editing the derivation file makes its cells stale; edited back, i
   assert.deepEqual(run.api.calls(), { 'GET /b/x': 2 })
 })
 
-test('D26: an answer in the cache that a tightened contract refuses is not written, and asked for anew', async (t) => {
+test('D26: a cached result that a tightened contract refuses is not written, and is requested anew', async (t) => {
   const run = await openLookupSheet(t, [{ id: '1', a: 'x' }])
   run.api.answer('/b/x', { json: { value: 'a long value' } })
   await run.run()

@@ -58,7 +58,7 @@ async function hearToEnd(watch: RunWatch): Promise<RunFrame[]> {
   return frames
 }
 
-test('a finished run is told by its row: what was asked, what it came to, when', async (t) => {
+test('the row of an ended run has its request, its result and its times', async (t) => {
   const run = await openLookupSheet(t, [{ id: '1', a: 'x' }, { id: '2', a: 'bad' }, { id: '3' }])
   run.api.answer('/b/bad', { json: null, status: 500 })
   const { id, done } = await startMaterialize(run.sheet, {
@@ -140,7 +140,7 @@ test('runs are listed newest first, page by page, and so are the failures of one
   }
 })
 
-test('cancelling aborts calls under way, starts no other, keeps what is stored and tells who', async (t) => {
+test('cancelling aborts calls under way, starts no other, keeps stored values and records the actor', async (t) => {
   const run = await openLookupSheet(t, numbered(100))
   await run.run({ recordIds: ['0', '1'] })
   await run.frames()
@@ -213,7 +213,7 @@ test('cancelling stops calls at once, however busy the store is', async (t) => {
   await stopped
 })
 
-test('who watches a run hears that it is over also when the store cannot note how', async (t) => {
+test('a client that watches a run gets its end even if the store cannot record it', async (t) => {
   const run = await openLookupSheet(t, numbered(1))
   const hold = run.api.hold('*')
   const { id, done } = await startMaterialize(run.sheet, REQUEST)
@@ -231,7 +231,7 @@ test('who watches a run hears that it is over also when the store cannot note ho
   )
 })
 
-test('long values are left out of what is told of a run', async (t) => {
+test('long values are left out of the frames of a run', async (t) => {
   const run = await openLookupSheet(t, [
     { id: '1', a: 'x'.repeat(990) },
     { id: '2', a: 'x'.repeat(999) },
@@ -248,7 +248,7 @@ test('long values are left out of what is told of a run', async (t) => {
   assert.deepEqual(hasValue, { 1: true, 2: false })
 })
 
-test('a run that waits for another can be cancelled, and the other goes on', async (t) => {
+test('a run that waits for another can be cancelled, and the other continues', async (t) => {
   const run = await openLookupSheet(t, numbered(1))
   const hold = run.api.hold('*')
   const first = run.start()
@@ -289,7 +289,7 @@ test('a run of another process is listed, watched and cancelled', async (t) => {
 /** On PostgreSQL another process goes on with such a run; shared-runs.test.ts is about that. */
 const IS_LEFT = { skip: perEngine({ sqlite: false, postgres: true }) }
 
-test('a run whose process was killed is interrupted, also when nobody runs again', IS_LEFT, async (t) => {
+test('a run whose process was killed is interrupted, even without a further run', IS_LEFT, async (t) => {
   const run = await openLookupSheet(t, numbered(3))
   const other = await runElsewhere(t, run)
   assert.equal((await getRun(run.sheet, '1')).state, 'running')
@@ -326,7 +326,7 @@ test('a run that its stopping service ended is interrupted', async (t) => {
   assert.deepEqual([state, error?.message], ['interrupted', 'the service is stopping'])
 })
 
-test('a run that could not have the lock has failed', async (t) => {
+test('a run that could not get the lock has failed', async (t) => {
   const run = await openLookupSheet(t, numbered(1))
   const impatient = await openOnEngine(run.directory, { lockTimeoutMs: 20 })
   onEnd(t, () => impatient.close())
@@ -341,7 +341,7 @@ test('a run that could not have the lock has failed', async (t) => {
   await first
 })
 
-test('who watches a run hears of its progress and its cells, then of its end, with all that it came to', async (t) => {
+test('a client that watches a run gets its progress and its cells, then its end, with its result', async (t) => {
   const run = await openLookupSheet(t, [...numbered(20), { id: 'bad', a: 'bad' }])
   run.api.answer('/b/bad', { json: null, status: 500 })
   const hold = run.api.hold('/b/0')
@@ -377,7 +377,7 @@ test('who watches a run hears of its progress and its cells, then of its end, wi
   )
 })
 
-test('limit runs the first records that have work, max_calls stops calling; the rest counts as skipped', async (t) => {
+test('limit runs the first records with pending cells, max_calls stops calling; the rest counts as skipped', async (t) => {
   const run = await openLookupSheet(t, [{ id: 'none' }, ...numbered(10)])
   assert.deepEqual(await run.run({ limit: 3 }), { materialized: 3, skipped: 8, failures: [], totalCost: 0 })
   assert.deepEqual(await run.counts('b'), { fresh: 3, missing: 8 })
@@ -399,7 +399,7 @@ function passTime(t: TestContext, ms: number): void {
   t.mock.method(performance, 'now', () => now() + ms)
 }
 
-test('D28: a call that waited for its turn is not made when its cells were written meanwhile', async (t) => {
+test('D28: a call that waits for its permit is not made if its cells were written meanwhile', async (t) => {
   // More records than are under way at a time: the last ones wait before their calls begin.
   const run = await openLookupSheet(t, numbered(120))
   await run.edit('transport.yaml', 'hosts: {"*": {concurrency: 2, cost_per_call: 1}}')
@@ -424,7 +424,7 @@ test('D28: a call that waited for its turn is not made when its cells were writt
   assert.equal((await run.run()).materialized, 28)
 })
 
-test('a call that was sent is not given back when nobody wants its next try: max_calls holds', async (t) => {
+test('a call that was sent still counts if its next try is not wanted: max_calls holds', async (t) => {
   // The next try is due at once.
   t.mock.method(Math, 'random', () => 0)
   // More records than are under way at a time: the last ones find out whether a call is left when others have ended.
@@ -445,7 +445,7 @@ test('a call that was sent is not given back when nobody wants its next try: max
   assert.equal(new Set(run.api.requests.map(({ path }) => path)).size, 512)
 })
 
-test('what a run has spent is known elsewhere before anything is stored', async (t) => {
+test('the spending of a run is visible elsewhere before anything is stored', async (t) => {
   const run = await openLookupSheet(t, numbered(3))
   await run.edit('transport.yaml', 'hosts: {"*": {cost_per_call: 0.5}}')
   const hold = run.api.hold('*')
@@ -461,7 +461,7 @@ test('what a run has spent is known elsewhere before anything is stored', async 
   await done
 })
 
-test('only runs what failed, what is missing or what is stale', async (t) => {
+test('only runs failed, missing or stale cells', async (t) => {
   const run = await openLookupSheet(t, numbered(3))
   run.api.answer('/b/1', { json: null, status: 500 })
   await run.run({ recordIds: ['0', '1'] })
@@ -477,7 +477,7 @@ test('only runs what failed, what is missing or what is stale', async (t) => {
   assert.deepEqual(await run.counts('b'), { fresh: 3 })
 })
 
-test('bounds that are none are refused before anything is published', async (t) => {
+test('invalid bounds are refused before anything is published', async (t) => {
   const run = await openLookupSheet(t, numbered(1))
   for (const bad of [{ limit: 0 }, { limit: 1.5 }, { maxCalls: -1 }, { maxCost: -0.1 }, { maxCost: NaN }]) {
     await assert.rejects(run.start(bad), { type: 'ValidationError' })

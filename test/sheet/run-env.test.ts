@@ -101,7 +101,7 @@ test('D23: without its variable a run stops before any call, but only when it wo
   assert.equal(run.api.requests.length, calls + 2)
 })
 
-test('a plan needs no variable, and says which one a run would be refused for, but only when it would call for it', async (t) => {
+test('a plan needs no variable, and names the one for which a run would be refused, but only if it would call for it', async (t) => {
   setEnv(t, null)
   const run = await openSecretSheet(t, [{ id: '1', a: 'x' }])
   const everything = { targets: null, recordIds: null, force: false }

@@ -64,7 +64,7 @@ const SCENARIOS: readonly Scenario[] = [
   { name: 'an actor of 201 characters', request: { actor: 'x'.repeat(201) }, frames: [] },
 ]
 
-test('D40: a run publishes start, then end or error; a fault of the actor publishes nothing', async (t) => {
+test('D40: a run publishes start, then end or error; an invalid actor publishes nothing', async (t) => {
   const run = await openLookupSheet(t, RECORDS, { defaultActor: 'agent:default' })
   run.api.answer('/b/bad', { json: null, status: 500 })
   for (const { name, request, frames } of SCENARIOS) {
@@ -84,7 +84,7 @@ test('D39, D40: without an actor and a default a run is refused and publishes no
   assert.deepEqual(run.api.calls(), {})
 })
 
-test('D40, D3: a run over a broken contract publishes start and error', async (t) => {
+test('D40, D3: a run over an invalid contract publishes start and error', async (t) => {
   const run = await openLookupSheet(t, RECORDS)
   await run.edit('contract.yaml', null)
   await assert.rejects(run.start(), { type: 'ContractError' })

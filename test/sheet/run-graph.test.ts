@@ -72,7 +72,7 @@ for (const force of [false, true]) {
   })
 }
 
-test('D27: what depends on a failed input through a body is skipped too, and computed once the input is there', async (t) => {
+test('D27: cells that depend on a failed input through a body are skipped too, and computed once the input has a value', async (t) => {
   const run = await openRunSheet(t, {
     properties: ['a: string', 'b: string', 'c: string', 'd: string'],
     records: [{ id: '1', a: 'x' }],
@@ -107,7 +107,7 @@ test('D27: what depends on a failed input through a body is skipped too, and com
   assert.deepEqual(await run.record('1'), { id: '1', a: 'x', b: 'B', c: 'B', d: 'B' })
 })
 
-test('D27: naming targets pulls in nothing else, in neither direction', async (t) => {
+test('D27: naming targets selects no others, in neither direction', async (t) => {
   const run = await openChain(t, [{ id: '1', a: 'x' }])
   assert.deepEqual(await run.run({ targets: ['c'] }), {
     materialized: 0,
@@ -135,7 +135,7 @@ test('D27: naming targets pulls in nothing else, in neither direction', async (t
   )
 })
 
-test('D20: a cycle is named field by field, stops contract, upsert, status and runs, and is gone once mended', async (t) => {
+test('D20: a cycle is reported field by field, stops contract, upsert, status and runs, until it is fixed', async (t) => {
   const run = await openChain(t, [{ id: '1', a: 'x' }])
   await writeDerivations(run.directory, { '3.yaml': lookup(run.api.url, 'b', 'd') })
   const cycle = {

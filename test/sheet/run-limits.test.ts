@@ -26,7 +26,7 @@ async function refuses(run: RunSheet, request: Partial<MaterializeRequest>, mess
 
 const absent = (count: number): string[] => Array.from({ length: count }, (_, index) => `absent ${index}`)
 
-test('D12: a run keeps each of its targets and records once', async (t) => {
+test('D12: a run has each of its targets and records once', async (t) => {
   const run = await openLookupSheet(t, [{ id: '1', a: 'x' }])
   const targets = Array.from({ length: RUN_LIMITS.targets }, () => 'b')
   const recordIds = Array.from({ length: RUN_LIMITS.records }, (_, index) => (index % 2 === 0 ? '1' : 'no'))
@@ -37,7 +37,7 @@ test('D12: a run keeps each of its targets and records once', async (t) => {
   assert.deepEqual((await getRunDetail(run.sheet, newest.id)).recordIds, ['1', 'no'])
 })
 
-test('lists beyond their limits are refused before anything is stored or told', async (t) => {
+test('lists beyond their limits are refused before anything is stored or published', async (t) => {
   const run = await openLookupSheet(t, [{ id: '1', a: 'x' }])
   const { targets, records, bytes } = RUN_LIMITS
   const names = (count: number): string[] => Array.from({ length: count }, () => 'b')
@@ -84,13 +84,13 @@ test('D29: as many records may be absent as their failures are within the limit'
   assert.deepEqual(run.api.calls(), {})
 })
 
-test('D29: of a run that keeps values the failures of its own targets count', async (t) => {
+test('D29: for a run that keeps values, the failures of its own targets count', async (t) => {
   const run = await openLookupSheet(t, [{ id: '1', a: 'x' }])
   const keepFresh = 'b.yaml'
   await refuses(run, { keepFresh, recordIds: absent(RUN_LIMITS.absent + 1) }, /50001 failures with 1 target,/)
 })
 
-test('lists of runs and failures go on after a page that ended for its bytes', async (t) => {
+test('lists of runs and failures continue after a page that ended at its limit in bytes', async (t) => {
   const { sheet } = await openLookupSheet(t, [])
   const { store } = await sheet.current()
   const long = 'x'.repeat(3 << 20)

@@ -57,7 +57,7 @@ test('D26, H7: each failure has its text and type, the other cells are computed,
   assert.deepEqual(await run.counts('b'), { fresh: 2, failed: 7 })
 })
 
-test('what an error response said is kept with the failure of the run and of the cell, and gone with it', async (t) => {
+test('the body of an error response is kept with the failure of the run and of the cell, and removed with it', async (t) => {
   const run = await openLookupSheet(t, [
     { id: '1', a: 'x' },
     { id: '2', a: 'silent' },
@@ -86,7 +86,7 @@ test('what an error response said is kept with the failure of the run and of the
   assert.equal((await explainCell(run.sheet, 'b', '1')).failure, null)
 })
 
-test('a page of failures has as many as 1 MiB of responses leaves room for, and the next page goes on', async (t) => {
+test('a page of failures has at most 1 MiB of responses, and the next page continues', async (t) => {
   const ids = Array.from({ length: 600 }, (_, index) => `r${index}`)
   const run = await openLookupSheet(
     t,
@@ -107,7 +107,7 @@ test('a page of failures has as many as 1 MiB of responses leaves room for, and 
   )
 })
 
-test('D26, H6: an answer that does not come in time fails its cell, and tells how long was waited', async (t) => {
+test('D26, H6: a response that does not arrive in time fails its cell, with the time waited', async (t) => {
   const run = await openLookupSheet(t, [{ id: '1', a: 'x' }])
   await run.edit('transport.yaml', "hosts: {'*': {timeout: 20ms}}")
   const late = run.api.hold('*')
@@ -119,7 +119,7 @@ test('D26, H6: an answer that does not come in time fails its cell, and tells ho
   ])
 })
 
-test('D26: values are held against the contract: text takes numbers and booleans, other breaches fail the cell', async (t) => {
+test('D26: values are validated against the contract: text takes numbers and booleans, other violations fail the cell', async (t) => {
   const run = await openRunSheet(t, {
     properties: [
       'a: string',
@@ -175,7 +175,7 @@ test('D26: values are held against the contract: text takes numbers and booleans
   ])
 })
 
-test('D26: a number for a number field may be as large as one written by hand; as text it would have lost digits', async (t) => {
+test('D26: a number for a number field may be as large as one written by hand; as text it would lose digits', async (t) => {
   const run = await openRunSheet(t, {
     properties: ['amount: number', 'count: integer', 'text: string'],
     records: [{ id: '1' }, { id: '2' }],
@@ -213,7 +213,7 @@ test('D26: null at a path is a value: the cell is computed, fresh, and has a pro
   assert.deepEqual(run.api.calls(), { 'GET /b/x': 1 })
 })
 
-test('D26, D32: the cells that share a failed call each have an entry; status tells when, by whom, and what failed', async (t) => {
+test('D26, D32: the cells that share a failed call each have an entry; status has the time, the actor and the failure', async (t) => {
   const run = await openRunSheet(t, {
     properties: ['a: string', 'b: string', 'c: string'],
     records: [
@@ -257,7 +257,7 @@ test('D26, D32: the cells that share a failed call each have an entry; status te
   assert.equal(await run.entry('1', 'b'), null)
 })
 
-test('D22: no request is sent where a placeholder of URL or header is null, and the cells are skipped', async (t) => {
+test('D22: no request is sent if a placeholder of URL or header is null, and the cells are skipped', async (t) => {
   const run = await openRunSheet(t, {
     properties: ['a: string', 'h: string', 'm: string', 'b: string', 'c: string'],
     records: [
@@ -361,7 +361,7 @@ test('D29: absent records fail once per target, an empty list selects nothing, r
 
 const REQUEST = { targets: null, recordIds: null, force: false, actor: 'agent:runner' }
 
-test('D41, H6: a run over a stub takes prepared payloads by exact method and URL; others fail their cells', async (t) => {
+test('D41, H6: a run over a stub uses prepared payloads by exact method and URL; others fail their cells', async (t) => {
   const sheet = await openTestSheet(
     t,
     {},
@@ -418,7 +418,7 @@ test('D41, H6: a run over a stub takes prepared payloads by exact method and URL
   })
 })
 
-test('D41: the fallback answers what is not prepared, also when either is null', async (t) => {
+test('D41: the fallback responds to unprepared requests, also if either is null', async (t) => {
   const stub = parseStub('{"responses": {"GET https://rates.example/EUR": null}, "fallback": {"rate": null}}')
   const sheet = await openTestSheet(t, {}, { transport: stub })
   const { materialized, failures } = await materialize(sheet, REQUEST)

@@ -9,7 +9,7 @@ import {
   writeDerivations,
 } from '../support/run-fixture.ts'
 
-test('D28: what is written while a call is under way stands, and the late answer goes into the cache only', async (t) => {
+test('D28: a value written while a call is under way is kept, and the late result is only cached', async (t) => {
   const ids = ['kept', 'input', 'input-back', 'overridden', 'ended', 'deleted', 'recreated']
   const run = await openRunSheet(t, {
     properties: ['a: string', 'b: string'].map((property) =>
@@ -60,7 +60,7 @@ test('D28: what is written while a call is under way stands, and the late answer
   assert.equal(await run.value('overridden', 'b'), 'by hand')
 })
 
-test('D28: a write keeps neither a late failure nor the answer of another record with the same request', async (t) => {
+test('D28: a write is overwritten neither by a late failure nor by the result of another record with the same request', async (t) => {
   const run = await openLookupSheet(t, [
     { id: '1', a: 'x' },
     { id: '2', a: 'x' },
@@ -79,7 +79,7 @@ test('D28: a write keeps neither a late failure nor the answer of another record
   assert.deepEqual(await run.counts('b'), { fresh: 1, missing: 2, failed: 1 })
 })
 
-test('D28, D32: with the derivation file edited during the run, its cells are stale afterwards', async (t) => {
+test('D28, D32: if the derivation file is edited during the run, its cells are stale afterwards', async (t) => {
   const run = await openLookupSheet(t, [{ id: '1', a: 'x' }])
   const hold = run.api.hold('*')
   const running = run.run()
@@ -106,7 +106,7 @@ test('D28, D32: with the derivation file edited during the run, its cells are st
   assert.deepEqual(await run.counts('b'), { stale: 1 })
 })
 
-test('D28: with the derivation file gone during the run, nothing is written for it and the run ends well', async (t) => {
+test('D28: if the derivation file is deleted during the run, nothing is written for it and the run ends normally', async (t) => {
   const run = await openLookupSheet(t, [{ id: '1', a: 'x' }])
   const hold = run.api.hold('*')
   const running = run.start()
@@ -118,7 +118,7 @@ test('D28: with the derivation file gone during the run, nothing is written for 
   assert.deepEqual(await run.record('1'), { id: '1', a: 'x', b: null })
 })
 
-test('D30, D31: results are stored as the run goes, while reads and writes go on', async (t) => {
+test('D30, D31: results are stored during the run, while reads and writes continue', async (t) => {
   const run = await openLookupSheet(t, [
     { id: '1', a: 'held' },
     { id: '2', a: 'x' },
@@ -158,7 +158,7 @@ async function nextCommit(sheet: Awaited<ReturnType<typeof openLookupSheet>>['sh
   })
 }
 
-test('D30: records inserted while a run goes do not upset its counts', async (t) => {
+test('D30: records inserted during a run do not change its counts', async (t) => {
   const records = Array.from({ length: 70 }, (_, index) => ({ id: `${index}`, a: `${index}` }))
   const run = await openLookupSheet(t, [{ id: 'fresh', a: 'fresh' }])
   await run.run()

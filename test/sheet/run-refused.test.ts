@@ -63,7 +63,7 @@ test('H7: cells whose call is refused fail with the reason, no socket is opened 
   if (watch !== null) assert.deepEqual(new Set(watch.attempts), new Set(['127.0.0.1']))
 })
 
-test('D23: a derivation that is refused needs no environment variable, and costs none of the calls that a run may make', async (t) => {
+test('D23: a refused derivation needs no environment variable, and uses none of the calls that a run may make', async (t) => {
   const run = await openMixedSheet(t)
   const { materialized, failures } = await run.run({ maxCalls: 2 })
   assert.deepEqual([materialized, failures.length], [2, 2])
@@ -83,7 +83,7 @@ async function reopen(
   return RunSheet.of({ sheet: again, api, directory })
 }
 
-test('--offline: what the cache has is filled in all the same, and nobody is called', async (t) => {
+test('--offline: cells are still filled from the cache, and no host is called', async (t) => {
   const run = await openRunSheet(t, {
     properties: ['a: string', 'b: string'],
     records: [{ id: '1', a: 'x' }],
@@ -108,7 +108,7 @@ test('--offline: what the cache has is filled in all the same, and nobody is cal
   assert.deepEqual(await online.counts('b'), { fresh: 3 })
 })
 
-test('--allow-net: derivations call the hosts that are listed, the others fail, and the sheet can say which', async (t) => {
+test('--allow-net: derivations call the listed hosts, the others fail, and the sheet reports which', async (t) => {
   const other = await startLocalApi(t)
   answerLookups(other)
   const first = await openRunSheet(t, {

@@ -41,7 +41,7 @@ async function sent({ api }: RunSheet): Promise<number> {
 }
 
 suite('reused responses', () => {
-  test('a target added out of the same answers costs the calls again, or nothing with kept responses', async (t) => {
+  test('a new target from the same responses costs the calls again, or nothing with kept responses', async (t) => {
     const run = await open(t, (url) => lookup(url, 'b', 'a'))
     run.api.answer('*', ({ path }) => ({ json: { value: path, more: [`more of ${path}`] } }))
     await run.run()
@@ -76,7 +76,7 @@ suite('reused responses', () => {
     )
   })
 
-  test('H4, H5: without being asked for, kept responses are never used', async (t) => {
+  test('H4, H5: kept responses are used only on request', async (t) => {
     const run = await open(t, (url) => lookup(url, 'b', 'a'))
     run.api.answer('*', { json: { value: 'old' } })
     await run.run()
@@ -91,7 +91,7 @@ suite('reused responses', () => {
     assert.equal(await run.value('1', 'b'), 'new', 'the latest response is kept')
   })
 
-  test('a kept response is evaluated as one that has just come: paths and the contract hold', async (t) => {
+  test('a kept response is evaluated like a new one: paths and the contract apply', async (t) => {
     const run = await open(t, (url) => lookup(url, 'b', 'a'))
     run.api.answer('*', { json: { value: 'v', more: [] } })
     await run.run()
@@ -114,7 +114,7 @@ suite('reused responses', () => {
     assert.equal((await sent(run)) - before, 2)
   })
 
-  test('D23: secrets are no part of what is kept, and a response that repeats one is not kept', async (t) => {
+  test('D23: secrets are not part of a kept response, and a response that repeats one is not kept', async (t) => {
     const secret = 'geheim-0123456789'
     assert.ok(secret.length >= SECRET_LENGTH)
     process.env['REUSE_KEY'] = secret

@@ -9,7 +9,7 @@ import { answerLookups, lookup, openLookupSheet, openRunSheet } from '../support
 
 const STOPPING = { type: 'ServiceError', message: 'the service is stopping' }
 
-test('closing a sheet ends its runs with materialize.error, and what they stored stays', async (t) => {
+test('closing a sheet ends its runs with materialize.error, and their stored values are kept', async (t) => {
   // More records than calls at a time, so that some wait for their turn.
   const records = Array.from({ length: 100 }, (_, index) => ({ id: `${index}`, a: `${index}` }))
   const run = await openLookupSheet(t, records)
@@ -50,7 +50,7 @@ test('closing a sheet ends its runs with materialize.error, and what they stored
   assert.deepEqual([materialized, skipped, failures], [98, 2, []])
 })
 
-test('failures in a row stop a run: its row, its error and its frames say so, what it computed stays, the rest is skipped', async (t) => {
+test('failures in a row stop a run: its row, its error and its frames have the reason, computed values are kept, the rest is skipped', async (t) => {
   const records = Array.from({ length: 300 }, (_, index) => ({ id: `${index}`, a: `${index}` }))
   const run = await openLookupSheet(t, records)
   await run.edit('transport.yaml', "hosts: {'*': {concurrency: 1}}")
@@ -79,7 +79,7 @@ test('failures in a row stop a run: its row, its error and its frames say so, wh
   assert.equal((await run.run()).failures.length, 297)
 })
 
-test('one refused call stops a run that may stop, and a call that is refused a connection costs nothing', async (t) => {
+test('one refused call stops a run with that limit, and a refused connection costs nothing', async (t) => {
   const records = Array.from({ length: 30 }, (_, index) => ({ id: `${index}`, a: `${index}` }))
   const run = await openLookupSheet(t, records)
   await run.edit('transport.yaml', "hosts: {'*': {concurrency: 1, cost_per_call: 0.5}}")
@@ -92,7 +92,7 @@ test('one refused call stops a run that may stop, and a call that is refused a c
   assert.deepEqual([totalCost, failures.length, (await getRun(run.sheet, '2')).calls], [0, 30, 30])
 })
 
-test('what calls were to cost that never reached their host is there for those that come after', async (t) => {
+test('the reserved cost of calls that never reached their host is available to later ones', async (t) => {
   const run = await openRunSheet(t, {
     properties: ['a: string', 'b: string', 'c: string'],
     records: ['0', '1', '2'].map((id) => ({ id, a: id })),
@@ -111,7 +111,7 @@ test('what calls were to cost that never reached their host is there for those t
   assert.deepEqual(run.api.calls(), { 'GET /c/0': 1, 'GET /c/1': 1 })
 })
 
-test('closing a sheet while a result is being stored stores it whole and hangs nowhere', async (t) => {
+test('closing a sheet while a result is being stored stores it completely, without a hang', async (t) => {
   const run = await openLookupSheet(t, [{ id: '1', a: 'x' }])
   const { store } = await run.sheet.deriving()
   const { promise: storing, resolve: onStoring } = Promise.withResolvers<void>()

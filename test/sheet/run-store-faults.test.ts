@@ -5,7 +5,7 @@ import { answerLookups, lookup, openLookupSheet, openRunSheet } from '../support
 
 // What a store that fails does to a run; the faults are put in between, since no disk fails on demand.
 
-test('D31: a run that breaks ends only when nothing of it is under way any more', async (t) => {
+test('D31: a failing run ends only when all of its work has ended', async (t) => {
   const run = await openRunSheet(t, {
     properties: ['a: string', 'b: string', 'c: string'],
     records: [{ id: '1', a: 'x' }],
@@ -43,7 +43,7 @@ test('a run whose results cannot be stored stops calling', async (t) => {
   assert.ok(run.api.requests.length <= 24, `${run.api.requests.length} calls`)
 })
 
-test('D31: a commit that fails while another cell of the record is being called for ends the run, and no more', async (t) => {
+test('D31: a commit that fails during the call of another cell of the record ends the run, and nothing else', async (t) => {
   const run = await openRunSheet(t, {
     properties: ['a: string', 'b: string', 'c: string'],
     records: [{ id: '1', a: 'x' }],

@@ -42,7 +42,7 @@ async function openMeasured(
   return openRunSheet(t, files, { kinds: [kind], transport })
 }
 
-test('a kind that has nothing of http is planned, run, cached, explained and logged like any other', async (t) => {
+test('a kind unrelated to http is planned, run, cached, explained and logged like any other', async (t) => {
   const kind = new MeasureKind()
   const run = await openMeasured(t, ['one', 'three', 'one', null, 'boundless'], { kind })
   const plan = await planMaterialize(run.sheet, ALL)
@@ -94,7 +94,7 @@ test('a kind uses the limiter that all kinds share', async (t) => {
   assert.ok(kind.peak <= METER_LIMITS.concurrency, `${kind.peak} at a time`)
 })
 
-test('a kind that computes many cells in one go is called with many, and each comes to what it would alone', async (t) => {
+test('a kind that computes in batches gets many cells at a time, with the same results as one by one', async (t) => {
   const kind = new BatchMeasureKind()
   const texts = [...Array.from({ length: 600 }, (_, index) => 'x'.repeat(index % 300)), null, 'boundless']
   const run = await openMeasured(t, texts, { kind })
@@ -111,13 +111,13 @@ test('a kind that computes many cells in one go is called with many, and each co
   assert.equal((await run.run({ recordIds: ['1'], maxCalls: 1 })).materialized, 1)
 })
 
-test('what a computation cost less than its estimate is there for the next', async (t) => {
+test('the part of an estimate that a computation did not cost is available to the next', async (t) => {
   const run = await openMeasured(t, ['.'.repeat(10), '_'.repeat(10)], { counted: true })
   const { materialized, totalCost } = await run.run({ maxCost: 0.205 })
   assert.deepEqual([materialized, totalCost], [4, 0.022])
 })
 
-test('the resources of a kind are refused as those of http are, and told', async (t) => {
+test('the resources of a kind are refused like those of http, and reported', async (t) => {
   const kind = new MeasureKind()
   const transport = new NetworkTransport({ allowedHosts: new Set(['other.example']) })
   const run = await openMeasured(t, ['one'], { kind, transport })
@@ -135,7 +135,7 @@ test('the resources of a kind are refused as those of http are, and told', async
   assert.deepEqual(kind.measured, [])
 })
 
-test('REST answers for a kind that has nothing of http as its schemas say', async (t) => {
+test('REST responses for a kind unrelated to http match their schemas', async (t) => {
   const run = await openMeasured(t, ['one', null])
   const app = createApp(run.sheet)
   checkAnswers(t, app, run.sheet)

@@ -89,7 +89,7 @@ function range(from: number, to: number): number[] {
   return Array.from({ length: to - from + 1 }, (_, index) => from + index)
 }
 
-test('subscribers who join at any time, and come back after any frame, have every frame once, in order', async (t) => {
+test('subscribers that join at any time, or return after any frame, get every frame once, in order', async (t) => {
   const url = await freshUrl(t)
   const feeds = [openFeed(t, url), openFeed(t, url)]
   const total = 1500
@@ -113,7 +113,7 @@ test('subscribers who join at any time, and come back after any frame, have ever
   )
 })
 
-test('a stalled subscriber holds no more than its queue, and reads the rest when it goes on', async (t) => {
+test('a stalled subscriber holds no more than its queue, and reads the rest when it continues', async (t) => {
   const url = await freshUrl(t)
   const feed = openFeed(t, url)
   const [stalled, reader] = [new Reader(feed), new Reader(feed)]
@@ -148,7 +148,7 @@ test('a stalled subscriber holds no more than its queue, and reads the rest when
   assert.ok(reads < 10, `once it has caught up it is told again: ${reads} reads`)
 })
 
-test('who has missed frames that are not kept is told so, and from there has every frame', async (t) => {
+test('a subscriber that missed removed frames is notified, and from there gets every frame', async (t) => {
   const url = await freshUrl(t)
   const feed = openFeed(t, url, { frames: 100, bytes: 1e9, milliseconds: 3_600_000 })
   feed.publish('sheet', numbered(1, 500))
@@ -170,7 +170,7 @@ test('who has missed frames that are not kept is told so, and from there has eve
   assert.deepEqual(readers[2]?.numbers, range(951, 1002))
 })
 
-test('a stream ends with its last frame, or with one that is given to it when none comes', async (t) => {
+test('a stream ends with its last frame, or with a given one if none arrives', async (t) => {
   const url = await freshUrl(t)
   const feed = openFeed(t, url)
   const [first, second] = [new Reader(feed, 0, 'run:1'), new Reader(feed, 0, 'run:2')]
@@ -191,7 +191,7 @@ test('a stream ends with its last frame, or with one that is given to it when no
   assert.deepEqual(late.numbers, [1, 2, 3, 4], 'the end that was told counts')
 })
 
-test('a subscriber hears of the end of the sheet, and gets nothing more once it has left', async (t) => {
+test('a subscriber is notified when the sheet is closed, and gets nothing after it has unsubscribed', async (t) => {
   const url = await freshUrl(t)
   const feed = openFeed(t, url)
   const [staying, leaving] = [new Reader(feed), new Reader(feed)]

@@ -95,7 +95,7 @@ test('a run whose connection is lost while it is cut into tasks leaves out none 
   await assertAllOnce(server, 120)
 })
 
-test('tasks of derivations that do not depend on each other are handed out by turns', async (t) => {
+test('tasks of independent derivations alternate', async (t) => {
   const sheet = await sharedOffers(t, offers(300, 300), '', 'currency')
   const [server, other] = [await sheet.open(), await sheet.open()]
   const { tasks } = (await other.current()).store
@@ -123,7 +123,7 @@ test('without workers the server computes a run itself', async (t) => {
   await assertAllOnce(server, 100)
 })
 
-test('of an input that failed nothing is computed, whichever worker it failed at', async (t) => {
+test('cells with a failed input are not computed, whichever worker it failed at', async (t) => {
   const sheet = await sharedOffers(t, offers(60, 6))
   sheet.api.answer('/rate/C2', { status: 500, json: {} })
   const server = await sheet.open()
@@ -134,7 +134,7 @@ test('of an input that failed nothing is computed, whichever worker it failed at
   assert.deepEqual(new Set(failures.map(({ field }) => field)), new Set(['rate']))
 })
 
-test('with force each cell is computed anew once, and equal requests are still one call', async (t) => {
+test('with force each cell is recomputed once, and equal requests are still one call', async (t) => {
   const sheet = await sharedOffers(t, offers(200, 10))
   const server = await sheet.open()
   await runOffers(server)
@@ -146,7 +146,7 @@ test('with force each cell is computed anew once, and equal requests are still o
   assert.deepEqual(new Set((await logged(server)).values()), new Set([2]))
 })
 
-test('the bounds of a run hold for all workers together, in the order of its records', async (t) => {
+test('the bounds of a run apply to all workers together, in the order of its records', async (t) => {
   const sheet = await sharedOffers(t, offers(100, 100))
   const server = await sheet.open()
   await startWorkers(t, sheet, 3)
@@ -231,7 +231,7 @@ test('failures in a row at a host are counted over all processes, and stop the r
   assert.deepEqual([run.state, run.skipped], ['failed', 300 - run.failed])
 })
 
-test('a worker that is stopped loses nothing that it has stored, and its cells go to others', async (t) => {
+test('a stopped worker loses no stored result, and its cells are computed by others', async (t) => {
   const sheet = await sharedOffers(t, offers(300, 300))
   const server = await sheet.open()
   const [first] = await startWorkers(t, sheet, 1)
@@ -321,7 +321,7 @@ async function assertSeenToAlone(t: TestContext, url: string): Promise<void> {
   }
 }
 
-test('a run whose lock is lost is seen to with the lock again', async (t) => {
+test('a run that has lost its lock continues with the lock again', async (t) => {
   const { url, server, running, release } = await heldRun(t)
   const first = await loseLock(url)
   for (let now = [first]; now.length === 0 || now.includes(first);) {
@@ -334,7 +334,7 @@ test('a run whose lock is lost is seen to with the lock again', async (t) => {
   await assertAllOnce(server, 240)
 })
 
-test('a run whose lock is lost to the next one of its server comes first', async (t) => {
+test('a run that has lost its lock to the next run of its server continues first', async (t) => {
   const { url, server, running, release } = await heldRun(t)
   const next = runOffers(server)
   while ((await lockers(url, 'NOT granted')).length === 0) t.signal.throwIfAborted()
@@ -353,7 +353,7 @@ test('a run whose lock is lost to the next one of its server comes first', async
   await assertAllOnce(server, 240)
 })
 
-test('a run goes on when the server that saw to it stops', async (t) => {
+test('a run continues when its server stops', async (t) => {
   const sheet = await sharedOffers(t, offers(120, 120))
   const server = await sheet.open({ handOverRuns: true })
   await startWorkers(t, sheet, 1)
@@ -370,7 +370,7 @@ test('a run goes on when the server that saw to it stops', async (t) => {
   await assertAllOnce(other, 240)
 })
 
-test('a run goes on after the database was away, and who waits for it has its result', async (t) => {
+test('a run continues after the database was unavailable, and a waiting client gets its result', async (t) => {
   const { server, running, release } = await heldRun(t)
   await postgres.stop('fast')
   release()

@@ -61,7 +61,7 @@ async function lines(url: string): Promise<readonly JsonObject[]> {
   }
 }
 
-test('entries of servers whose clocks differ are in the order of time, which is that of the database', async (t) => {
+test('entries of servers with different clocks are ordered by the time of the database', async (t) => {
   const shared = await sharedOffers(t, offers(3, 3))
   const { ahead, behind, at, now } = await skewed(t, shared)
   const frames = await hearFrames(behind)
@@ -88,7 +88,7 @@ test('entries of servers whose clocks differ are in the order of time, which is 
   assert.deepEqual(spans, spans.toSorted())
 })
 
-test('a time of the log is no time to come for a server that is behind', async (t) => {
+test('a time in the log is never in the future for a server whose clock is behind', async (t) => {
   const shared = await sharedOffers(t, offers(1, 1))
   const { ahead, behind, at } = await skewed(t, shared)
   await at(ahead, () => upsertRecords(ahead, { records: [{ id: 'r0', title: 'new' }], actor: ACTOR }))
@@ -97,7 +97,7 @@ test('a time of the log is no time to come for a server that is behind', async (
   assert.equal((JSON.parse(String(found)) as JsonObject)['title'], 'new')
 })
 
-test('what is due, and how old something is, goes by the clock of the database', async (t) => {
+test('due times and ages follow the clock of the database', async (t) => {
   const { ahead, behind, at, now } = await skewed(t, await sharedOffers(t, offers(1, 1)))
   for (const sheet of [ahead, behind]) {
     const before = Date.parse(await now())
@@ -106,7 +106,7 @@ test('what is due, and how old something is, goes by the clock of the database',
   }
 })
 
-test('runs of a server that is behind are neither interrupted nor taken over while it lives', async (t) => {
+test('runs of a server whose clock is behind are neither interrupted nor taken over while it lives', async (t) => {
   const shared = await sharedOffers(t, offers(2, 2))
   const { ahead, behind, at } = await skewed(t, shared)
   const hold = shared.api.hold('/rate/C0')
@@ -134,7 +134,7 @@ test('runs of a server that is behind are neither interrupted nor taken over whi
   assert.equal(shared.api.requests.length, 4)
 })
 
-test('a run that waits at a server that is behind is not begun by whoever has the run lock', async (t) => {
+test('a run that waits at a server whose clock is behind is not started by the server with the run lock', async (t) => {
   const shared = await sharedOffers(t, offers(1, 1))
   const { ahead, behind, at } = await skewed(t, shared)
   const store = await storeOf(ahead)

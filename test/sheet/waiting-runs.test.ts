@@ -61,7 +61,7 @@ function silence(url: string, run: RunId): Promise<void> {
   )
 }
 
-test('runs that wait when their server stops go on elsewhere, in order and as they were asked for', async (t) => {
+test('waiting runs of a stopping server continue elsewhere, in order and as requested', async (t) => {
   const sheet = await sharedOffers(t, offers(6, 6))
   const other = await sheet.open({ handOverRuns: true })
   await runOffers(other)
@@ -112,7 +112,7 @@ test('runs that wait when their server stops go on elsewhere, in order and as th
   )
 })
 
-test('a run whose process is gone while it waits comes before one that was accepted later', async (t) => {
+test('a waiting run whose process has died comes before one that was accepted later', async (t) => {
   const sheet = await sharedOffers(t, offers(2, 2))
   const server = await sheet.open()
   const store = await storeOf(server)
@@ -122,7 +122,7 @@ test('a run whose process is gone while it waits comes before one that was accep
   assert.deepEqual([state, actor, before, materialized], ['finished', 'human:gone', 2, 2])
 })
 
-test('a run that its own server still waits with is not started twice, and that one has its result', async (t) => {
+test('a run for which its own server still waits is not started twice, and that server has its result', async (t) => {
   const sheet = await sharedOffers(t, offers(4, 4))
   const [waiting, taking] = [await sheet.open(), await sheet.open()]
   const store = await storeOf(taking)
@@ -175,7 +175,7 @@ test('a run that waits at a server that is halted with the run lock is taken ove
   lock.release()
 })
 
-test('a run that was left waiting is interrupted when nobody expects it any more', async (t) => {
+test('a waiting run without a server is interrupted when it has expired', async (t) => {
   const sheet = await sharedOffers(t, offers(2, 2))
   const server = await sheet.open()
   const store = await storeOf(server)

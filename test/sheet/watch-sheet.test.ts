@@ -5,7 +5,7 @@ import { watchSheet } from '../../src/sheet/runs/watch/watch-sheet.ts'
 import { onEnd } from '../support/on-end.ts'
 import { openTestSheet } from '../support/sheet-fixture.ts'
 
-test('who joins others is told of what changed between being read to and joining', async (t) => {
+test('a joining subscriber gets the changes between reading and joining', async (t) => {
   const sheet = await openTestSheet(t)
   const told = Promise.withResolvers<void>()
   const others = (await watchSheet(sheet)).subscribe(told.resolve)

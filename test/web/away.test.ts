@@ -32,7 +32,7 @@ function fetched(page: Page): Promise<string> {
   )
 }
 
-test('a server that goes away and comes back', { skip: NO_BROWSER }, async (t) => {
+test('a server that stops and comes back', { skip: NO_BROWSER }, async (t) => {
   const sheet = await exampleSheet()
   onEnd(t, () => sheet.cleanup())
   const viewer = await RestartableViewer.serving(t, sheet.path)
@@ -43,7 +43,7 @@ test('a server that goes away and comes back', { skip: NO_BROWSER }, async (t) =
   const before = await title.innerText()
   assert.notEqual(before, '')
 
-  await t.test('the page says so, and keeps what it shows', async () => {
+  await t.test('the page reports it, and keeps its contents', async () => {
     // They are fetched when there is nothing else to do.
     await eventually(async () => {
       for (const name of ['runs-page', 'contract-page']) assert.ok((await fetched(page)).includes(name))
@@ -59,7 +59,7 @@ test('a server that goes away and comes back', { skip: NO_BROWSER }, async (t) =
       .waitFor()
   })
 
-  await t.test('an edit is refused, and goes back when it is discarded', async () => {
+  await t.test('an edit is refused, and the value is restored when it is discarded', async () => {
     await title.click()
     await page.keyboard.press('Enter')
     await page.keyboard.press('Control+a')
@@ -73,7 +73,7 @@ test('a server that goes away and comes back', { skip: NO_BROWSER }, async (t) =
     await shows(title, before)
   })
 
-  await t.test('one that waits is saved when the server is there again', async () => {
+  await t.test('a waiting edit is saved when the server is back', async () => {
     await title.click()
     await page.keyboard.press('Enter')
     await page.keyboard.press('Control+a')
@@ -93,7 +93,7 @@ test('a server that goes away and comes back', { skip: NO_BROWSER }, async (t) =
     })
   })
 
-  await t.test('what somebody else wrote meanwhile is shown without being asked for', async () => {
+  await t.test('changes of others meanwhile are shown automatically', async () => {
     await viewer.post('/api/records', { records: [{ id: 'AE', capital: 'Dubai' }], actor: 'human:ann' })
     await shows(await cellAt(page, 1, 'Capital'), 'Dubai')
     await viewer.kill()
@@ -104,7 +104,7 @@ test('a server that goes away and comes back', { skip: NO_BROWSER }, async (t) =
     await shows(await cellAt(page, 1, 'Capital'), 'Abu Dhabi')
   })
 
-  await t.test('a page that is opened meanwhile is filled when the server is back', async () => {
+  await t.test('a page that is opened meanwhile is loaded when the server is back', async () => {
     await viewer.kill()
     await notice.waitFor()
     await page.getByRole('link', { name: 'Contract' }).click()
@@ -114,7 +114,7 @@ test('a server that goes away and comes back', { skip: NO_BROWSER }, async (t) =
     await page.getByRole('heading', { name: 'No runs yet' }).waitFor()
   })
 
-  await t.test('without a network a server on this machine is there all the same', async () => {
+  await t.test('a browser without a network still reaches a local server', async () => {
     await page.evaluate(() => dispatchEvent(new Event('offline')))
     await page.getByRole('link', { name: 'Derivations' }).click()
     await page.getByRole('button', { name: /^currency http/ }).waitFor()
@@ -136,13 +136,13 @@ test('two tabs share one stream of changes', { skip: NO_BROWSER }, async (t) => 
   const write = (capital: string): Promise<unknown> =>
     viewer.post('/api/records', { records: [{ id: 'AD', capital }], actor: 'human:ann' })
 
-  await t.test('both hear of a change', async () => {
+  await t.test('both receive a change', async () => {
     await write('One')
     for (const page of [first, second]) await shows(await cellAt(page, 0, 'Capital'), 'One')
     assert.equal(streams(), 1)
   })
 
-  await t.test('both say that the server is away, and that it is back', async () => {
+  await t.test('both show that the server is unavailable, and that it is back', async () => {
     await viewer.kill()
     for (const page of [first, second]) await page.getByText(AWAY).waitFor()
     await viewer.restart()
@@ -151,7 +151,7 @@ test('two tabs share one stream of changes', { skip: NO_BROWSER }, async (t) => 
     for (const page of [first, second]) await shows(await cellAt(page, 0, 'Capital'), 'Two')
   })
 
-  await t.test('when one is closed the other listens for itself', async () => {
+  await t.test('when one is closed the other opens its own stream', async () => {
     const before = streams()
     await first.close()
     await eventually(() => assert.equal(streams(), before + 1))
@@ -160,7 +160,7 @@ test('two tabs share one stream of changes', { skip: NO_BROWSER }, async (t) => 
   })
 })
 
-test('what cannot be fetched ahead is fetched ahead later', { skip: NO_BROWSER }, async (t) => {
+test('pages that cannot be prefetched are prefetched later', { skip: NO_BROWSER }, async (t) => {
   const sheet = await exampleSheet()
   onEnd(t, () => sheet.cleanup())
   const viewer = await RestartableViewer.serving(t, sheet.path)
@@ -175,7 +175,7 @@ test('what cannot be fetched ahead is fetched ahead later', { skip: NO_BROWSER }
   assert.equal(display, 'grid', 'its style is there too')
 })
 
-test('a page that cannot be fetched says so, and the rest stands', { skip: NO_BROWSER }, async (t) => {
+test('a page that cannot be loaded says so, and the rest is shown', { skip: NO_BROWSER }, async (t) => {
   const sheet = await exampleSheet()
   onEnd(t, () => sheet.cleanup())
   const viewer = await RestartableViewer.serving(t, sheet.path)

@@ -48,7 +48,7 @@ test('columns by mouse', { skip: NO_BROWSER }, async (t) => {
   const viewer = await Viewer.start(t)
   const page = await viewer.open()
 
-  await t.test('an edge is dragged, its column stays as wide after a reload', async () => {
+  await t.test('resizing a column by its edge persists after a reload', async () => {
     const before = await widthOf(page, 'Name')
     const box = await page.getByRole('columnheader', { name: 'Name', exact: true }).boundingBox()
     assert.ok(box)
@@ -64,7 +64,7 @@ test('columns by mouse', { skip: NO_BROWSER }, async (t) => {
     assert.equal(Math.round(cell?.width ?? 0), before + 80)
   })
 
-  await t.test('Escape gives a dragged edge up', async () => {
+  await t.test('Escape cancels resizing', async () => {
     const before = await widthOf(page, 'Name')
     const box = await page.getByRole('columnheader', { name: 'Name', exact: true }).boundingBox()
     assert.ok(box)
@@ -76,7 +76,7 @@ test('columns by mouse', { skip: NO_BROWSER }, async (t) => {
     await eventually(async () => assert.equal(await widthOf(page, 'Name'), before))
   })
 
-  await t.test('a double click on an edge fits the column to what is in sight', async () => {
+  await t.test('a double click on an edge fits the column to the visible values', async () => {
     const box = await page.getByRole('columnheader', { name: 'Name', exact: true }).boundingBox()
     assert.ok(box)
     await page.mouse.dblclick(box.x + box.width - 1, box.y + 20)
@@ -85,7 +85,7 @@ test('columns by mouse', { skip: NO_BROWSER }, async (t) => {
     assert.ok(await value.evaluate((element) => element.scrollWidth <= element.clientWidth))
   })
 
-  await t.test('a head is dragged to another place', async () => {
+  await t.test('dragging a header moves its column', async () => {
     const before = await order(page)
     const [, first = '', second = '', third = ''] = before
     const from = await page.getByRole('columnheader', { name: first, exact: true }).boundingBox()
@@ -104,7 +104,7 @@ test('columns by mouse', { skip: NO_BROWSER }, async (t) => {
     assert.equal(new URL(page.url()).searchParams.get('sort'), null)
   })
 
-  await t.test('a column is pinned by its menu, and stays when the others scroll', async () => {
+  await t.test('a column is pinned by its menu, and stays visible when the others scroll', async () => {
     await page.getByRole('columnheader', { name: 'Region', exact: true }).hover()
     await page.getByRole('button', { name: 'Menu of Region' }).click()
     await page.getByRole('menuitem', { name: 'Pin left' }).click()
@@ -131,7 +131,7 @@ test('columns by mouse', { skip: NO_BROWSER }, async (t) => {
     await eventually(async () => assert.ok((await order(page)).includes('Capital')))
   })
 
-  await t.test('nothing was wrong meanwhile', () => viewer.assertCalm())
+  await t.test('no page reported an error', () => viewer.assertCalm())
 })
 
 test('columns by keyboard', { skip: NO_BROWSER }, async (t) => {
@@ -192,5 +192,5 @@ test('columns by keyboard', { skip: NO_BROWSER }, async (t) => {
     await eventually(async () => assert.deepEqual(await order(page), before))
   })
 
-  await t.test('nothing was wrong meanwhile', () => viewer.assertCalm())
+  await t.test('no page reported an error', () => viewer.assertCalm())
 })

@@ -28,13 +28,13 @@ test('the documentation', { skip: NO_BROWSER }, async (t) => {
     assert.equal(background, expected, 'the style applies')
   }
 
-  await t.test('is without faults for axe, in light', async () => {
+  await t.test('shows no violations of axe, in light', async () => {
     await picture(page, 'docs-light')
     assert.deepEqual(await axeFaults(page), [])
     await assertBackground('rgb(255, 255, 255)')
   })
 
-  await t.test('and in dark, which differs in its colours alone', async () => {
+  await t.test('nor in dark, which differs in its colours alone', async () => {
     await page.emulateMedia({ colorScheme: 'dark' })
     await picture(page, 'docs-dark')
     assert.deepEqual(await axeFaults(page, { rules: ['color-contrast'] }), [])
@@ -42,7 +42,7 @@ test('the documentation', { skip: NO_BROWSER }, async (t) => {
     await page.emulateMedia({ colorScheme: 'light' })
   })
 
-  await t.test('tells of the sheet’s own fields, and every link in it leads somewhere', async () => {
+  await t.test('has the sheet’s own fields, and all of its links work', async () => {
     const record = page.locator('#schema-Record')
     assert.match(await record.innerText(), /capital\s+string or null\s+optional\s+Seat of government/)
     const dead = await page.evaluate(() =>
@@ -67,7 +67,7 @@ test('the documentation', { skip: NO_BROWSER }, async (t) => {
     assert.ok(wide <= 390, `${wide} wide on a window of 390`)
   })
 
-  await t.test('asks for nothing elsewhere, and has no complaints', () => {
+  await t.test('requests nothing from other hosts, and logs no errors', () => {
     // The browser asks for an icon by itself, which only the viewer has.
     assert.deepEqual(
       problems.filter((text) => !text.includes('404')),
@@ -75,7 +75,7 @@ test('the documentation', { skip: NO_BROWSER }, async (t) => {
     )
   })
 
-  await t.test('axe is there, and finds what is wrong', async () => {
+  await t.test('axe is present, and finds a violation', async () => {
     await page.evaluate(() => document.body.append(document.createElement('img')))
     assert.deepEqual(await axeFaults(page, { rules: ['image-alt'] }), ['image-alt: <img>'])
   })

@@ -20,7 +20,7 @@ test('editing', { skip: NO_BROWSER }, async (t) => {
   const stored = (id: string, field: string, value: unknown): Promise<void> =>
     eventually(async () => assert.deepEqual(await viewer.value(id, field), value))
 
-  await t.test('what is typed replaces the value, Enter saves it and goes down', async () => {
+  await t.test('typing replaces the value, Enter saves it and moves down', async () => {
     await select(page, 0, 'Capital')
     await page.keyboard.type('Andorra City')
     await page.keyboard.press('Enter')
@@ -92,7 +92,7 @@ test('editing', { skip: NO_BROWSER }, async (t) => {
     await stored('AE', 'region', 'Asia')
   })
 
-  await t.test('what the server refuses says why, and goes back when it is discarded', async () => {
+  await t.test('a refused value shows the reason, and is restored when it is discarded', async () => {
     await select(page, 0, 'Alpha-3')
     await page.keyboard.type('AFG')
     await page.keyboard.press('Enter')
@@ -107,7 +107,7 @@ test('editing', { skip: NO_BROWSER }, async (t) => {
     assert.equal(await viewer.value('AD', 'alpha3'), 'AND')
   })
 
-  await t.test('what somebody else writes while a cell is edited is not overwritten unseen', async () => {
+  await t.test('a change of another person during an edit is not overwritten silently', async () => {
     await select(page, 2, 'Capital')
     await page.keyboard.press('Enter')
     const editor = page.getByRole('textbox', { name: 'Capital' })
@@ -123,7 +123,7 @@ test('editing', { skip: NO_BROWSER }, async (t) => {
     await stored('AF', 'capital', 'Mine')
   })
 
-  await t.test('an edit goes to its record, though that has moved meanwhile', async () => {
+  await t.test('an edit is written to its record, even if that has moved meanwhile', async () => {
     await page.goto(`${viewer.url}/?sort=name`)
     await shows(await cellAt(page, 1, 'Code'), 'AL')
     await select(page, 1, 'Subregion')
@@ -166,7 +166,7 @@ test('editing', { skip: NO_BROWSER }, async (t) => {
     await stored('AG', 'region', 'Americas')
   })
 
-  await t.test('a record is added, with the faults told at the fields', async () => {
+  await t.test('a record is added, with errors shown at the fields', async () => {
     await page.getByRole('button', { name: 'Add record' }).click()
     const dialog = page.getByRole('dialog', { name: 'New record' })
     await dialog.getByLabel(/^Code/).fill('ZZ')
@@ -190,7 +190,7 @@ test('editing', { skip: NO_BROWSER }, async (t) => {
     )
   })
 
-  await t.test('a record is deleted, after asking, and comes back with Undo', async () => {
+  await t.test('a record is deleted after a confirmation, and restored with Undo', async () => {
     await grid.focus()
     await page.keyboard.press('Shift+Space')
     await page.getByRole('group', { name: 'Selected records' }).getByText('1 selected').waitFor()
@@ -229,7 +229,7 @@ test('editing', { skip: NO_BROWSER }, async (t) => {
     await other.close()
   })
 
-  await t.test('who may not write a field is told so, and the name is remembered', async () => {
+  await t.test('an actor who may not write a field sees the reason, and the name is remembered', async () => {
     await page.getByRole('button', { name: 'You are human:me' }).click()
     await page.getByLabel('Who are you?').fill('agent:bot')
     await page.keyboard.press('Enter')
@@ -246,5 +246,5 @@ test('editing', { skip: NO_BROWSER }, async (t) => {
     await page.getByRole('button', { name: 'You are agent:bot' }).waitFor()
   })
 
-  await t.test('nothing was wrong meanwhile', () => viewer.assertCalm())
+  await t.test('no page reported an error', () => viewer.assertCalm())
 })

@@ -33,7 +33,7 @@ test('a sheet without records', { skip: NO_BROWSER }, async (t) => {
   const viewer = await SheetViewer.on(t, directory)
   const page = await viewer.open()
 
-  await t.test('says so, and how records come into it', async () => {
+  await t.test('shows how to add records', async () => {
     await page.getByRole('heading', { name: 'No records yet' }).waitFor()
     await page.getByText('colophon import <sheet> data.csv --actor you').waitFor()
     await page.getByText('POST /api/records').waitFor()
@@ -63,7 +63,7 @@ test('a sheet without records', { skip: NO_BROWSER }, async (t) => {
     assert.deepEqual(await viewer.get('/api/records/b1'), { id: 'b1', title: 'Middlemarch', year: 1871 })
   })
 
-  await t.test('shows at once what others write', async () => {
+  await t.test('shows writes of others at once', async () => {
     await viewer.post('/api/records', {
       actor: 'human:me',
       records: [{ id: 'b2', title: 'Emma', year: 1815 }],
@@ -72,7 +72,7 @@ test('a sheet without records', { skip: NO_BROWSER }, async (t) => {
     await shows(await cellAt(page, 1, 'title'), 'Emma')
   })
 
-  await t.test('shows at once what the command that it names imports', async () => {
+  await t.test('shows at once the records that its suggested command imports', async () => {
     const file = join(directory, 'data.csv')
     await writeFile(file, 'id,title,year\nb3,Ulysses,1922\n')
     const { code } = await runColophon(['import', directory, file, '--actor', 'you'])
@@ -81,5 +81,5 @@ test('a sheet without records', { skip: NO_BROWSER }, async (t) => {
     await shows(await cellAt(page, 2, 'title'), 'Ulysses')
   })
 
-  await t.test('nothing was wrong meanwhile', () => viewer.assertCalm())
+  await t.test('no page reported an error', () => viewer.assertCalm())
 })

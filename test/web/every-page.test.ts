@@ -118,5 +118,5 @@ test('every page', { skip: NO_BROWSER }, async (t) => {
     await assertAccessible(page, 'new-record')
   })
 
-  await t.test('nothing was wrong meanwhile', () => viewer.assertCalm())
+  await t.test('no page reported an error', () => viewer.assertCalm())
 })

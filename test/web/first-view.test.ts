@@ -53,7 +53,7 @@ test('the first view', { skip: NO_BROWSER }, async (t) => {
     await (await cellAt(page, 0, 'Landlocked')).getByRole('img', { name: 'true' }).waitFor()
   })
 
-  await t.test('goes to any position at once', async () => {
+  await t.test('scrolls to any position at once', async () => {
     await page.keyboard.press('Control+End')
     await eventually(async () => {
       assert.equal(await page.locator('.grid-row').last().getAttribute('data-row'), '248')
@@ -85,5 +85,5 @@ test('the first view', { skip: NO_BROWSER }, async (t) => {
     await page.locator('[role=grid]:focus').waitFor()
   })
 
-  await t.test('asks for nothing elsewhere, and has no complaints', () => viewer.assertCalm())
+  await t.test('requests nothing from other hosts, and logs no errors', () => viewer.assertCalm())
 })

@@ -79,14 +79,14 @@ test(`${shown(COUNT)} records`, { skip: NO_BROWSER, timeout: TEST_PATIENCE_MS },
   const count = page.locator('.match-count')
   const inCreationOrder = (row: number): number => row
 
-  await t.test('are counted, and the first are there', async () => {
+  await t.test('are counted, and the first are shown', async () => {
     await shows(count, `${shown(COUNT)} records`)
     assert.equal(await grid.getAttribute('aria-rowcount'), String(COUNT + 1))
     await assertRow(page, 0, 0)
     await picture(page, 'large-light')
   })
 
-  await t.test('the wheel brings rows that have been read ahead, few of them as elements', async () => {
+  await t.test('are prefetched for the wheel, few of them as elements', async () => {
     await page.mouse.move(640, 500)
     const sight = await watchGrid(page, async () => {
       for (let turn = 0; turn < 40; turn += 1) {
@@ -101,7 +101,7 @@ test(`${shown(COUNT)} records`, { skip: NO_BROWSER, timeout: TEST_PATIENCE_MS },
     assert.equal(sight.blankFrames, 0)
   })
 
-  await t.test('the scroll bar goes anywhere', async () => {
+  await t.test('are reached anywhere by the scroll bar', async () => {
     const sight = await watchGrid(page, async () => {
       for (const part of [0.1, 0.12, 0.14, 0.5, 0.51, 0.9, 0.3, 1]) {
         await scrollTo(page, part)
@@ -120,7 +120,7 @@ test(`${shown(COUNT)} records`, { skip: NO_BROWSER, timeout: TEST_PATIENCE_MS },
     await assertRow(page, first + 6, first + 6)
   })
 
-  await t.test('the keyboard goes to the end, page by page, and back', async () => {
+  await t.test('are reached by the keyboard, to the end, page by page, and back', async () => {
     await grid.focus()
     const sight = await watchGrid(page, async () => {
       await page.keyboard.press('Control+End')
@@ -136,7 +136,7 @@ test(`${shown(COUNT)} records`, { skip: NO_BROWSER, timeout: TEST_PATIENCE_MS },
     assertRight(sight, inCreationOrder)
   })
 
-  await t.test('the dialog goes to any number, the last as well', async () => {
+  await t.test('are reached by number in the dialog, the last one included', async () => {
     for (const number of [Math.round(0.734512 * COUNT), 1, COUNT, COUNT / 2]) {
       await goTo(page, number)
       await eventually(async () =>
@@ -149,7 +149,7 @@ test(`${shown(COUNT)} records`, { skip: NO_BROWSER, timeout: TEST_PATIENCE_MS },
     }
   })
 
-  await t.test('are sorted, and what is not there yet says so and is never another record', async () => {
+  await t.test('are sorted, and a missing row is marked and never shows another record', async () => {
     const byRank = (row: number): number => placeOfRank(row, COUNT)
     await page.goto(`${viewer.url}/?sort=rank`)
     await rowsInSight(page, SERVER_PATIENCE_MS)
@@ -173,7 +173,7 @@ test(`${shown(COUNT)} records`, { skip: NO_BROWSER, timeout: TEST_PATIENCE_MS },
     await assertRow(page, first + 6, byRank(first + 6))
   })
 
-  await t.test('read on from a known place by its cursor', async () => {
+  await t.test('are read from a known position by its cursor', async () => {
     const asked: string[] = []
     page.on('request', (request) => asked.push(decodeURIComponent(request.url())))
     const [before] = await rowsInSight(page)
@@ -209,7 +209,7 @@ test(`${shown(COUNT)} records`, { skip: NO_BROWSER, timeout: TEST_PATIENCE_MS },
     await assertRow(page, OF_A_CITY - 1, places.at(-1) ?? -1)
   })
 
-  await t.test('each column has its picture', async () => {
+  await t.test('have a summary for each column', async () => {
     await page.goto(viewer.url)
     await settled(page)
     const heads = page.locator('.grid-head-cell')
@@ -222,7 +222,7 @@ test(`${shown(COUNT)} records`, { skip: NO_BROWSER, timeout: TEST_PATIENCE_MS },
     await picture(page, 'large-pictures-light')
   })
 
-  await t.test('what takes the server too long says so, and can be tried again', async () => {
+  await t.test('show when the server takes too long, and can be requested again', async () => {
     const hasty = await SheetViewer.on(t, directory, ['--query-timeout', '0.001'])
     const other = await hasty.open()
     await shows(other.locator('.match-count'), `${shown(COUNT)} records`)
@@ -251,5 +251,5 @@ test(`${shown(COUNT)} records`, { skip: NO_BROWSER, timeout: TEST_PATIENCE_MS },
     hasty.assertCalm()
   })
 
-  await t.test('nothing was wrong meanwhile', () => viewer.assertCalm())
+  await t.test('no page reported an error', () => viewer.assertCalm())
 })

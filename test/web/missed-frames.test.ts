@@ -25,7 +25,7 @@ async function forgetFrames(store: string): Promise<void> {
   await client.end()
 }
 
-test('pages that missed what is not kept any more read it again', { skip: NO_BROWSER }, async (t) => {
+test('pages that missed removed frames read their data again', { skip: NO_BROWSER }, async (t) => {
   const sheet = await exampleSheet()
   onEnd(t, () => sheet.cleanup())
   const gate = await GatedApi.before(t, sheet)

@@ -40,7 +40,7 @@ test('the other pages', { skip: NO_BROWSER }, async (t) => {
     await panel.waitFor({ state: 'detached' })
   })
 
-  await t.test('SQL is asked, and answered as a table and a chart', async () => {
+  await t.test('SQL runs, with its result as a table and a chart', async () => {
     await page.goto(`${viewer.url}/sql`)
     await runSql(
       page,
@@ -68,7 +68,7 @@ test('the other pages', { skip: NO_BROWSER }, async (t) => {
     assert.deepEqual([lines.length, lines[0]], [7, 'region,countries'])
   })
 
-  await t.test('a bad statement is told in the words of the server', async () => {
+  await t.test('an invalid statement shows the message of the server', async () => {
     await runSql(page, 'SELECT nothing_here FROM records')
     await page
       .getByRole('alert')
@@ -76,7 +76,7 @@ test('the other pages', { skip: NO_BROWSER }, async (t) => {
       .waitFor()
   })
 
-  await t.test('a long one is cancelled', async () => {
+  await t.test('a long statement is cancelled', async () => {
     await runSql(page, ENDLESS)
     await page.getByRole('button', { name: 'Cancel' }).click()
     await page.getByText(/^Cancelled after/).waitFor()
@@ -84,14 +84,14 @@ test('the other pages', { skip: NO_BROWSER }, async (t) => {
     await page.getByRole('columnheader', { name: 'one' }).waitFor()
   })
 
-  await t.test('what was run before is in the history', async () => {
+  await t.test('earlier statements are in the history', async () => {
     await page.getByRole('button', { name: 'History' }).click()
     const history = page.getByRole('dialog', { name: 'Statement history' })
     await history.getByText(/GROUP BY region/).click()
     await shows(page.getByRole('textbox', { name: 'SQL statement' }), /GROUP BY region/)
   })
 
-  await t.test('the contract tells of its fields', async () => {
+  await t.test('the contract lists its fields', async () => {
     await page.goto(`${viewer.url}/contract`)
     await page
       .getByRole('row', { name: /^Region region/ })
@@ -106,21 +106,24 @@ test('the other pages', { skip: NO_BROWSER }, async (t) => {
     await eventually(() => assert.match(page.url(), /cell=AD.*region/))
   })
 
-  await t.test('a broken contract is told with file and line, and recovers by itself', async () => {
-    await page.goto(`${viewer.url}/`)
-    await settled(page)
-    const file = join(viewer.sheet.path, 'contract.yaml')
-    const sound = await readFile(file, 'utf8')
-    await writeFile(file, sound.replace('logicalType: object', 'logicalType: [object'))
-    const notice = page.getByRole('alert').filter({ hasText: 'Cannot read the sheet' })
-    await notice.getByText(/contract\.yaml:\d+/).waitFor()
-    await picture(page, 'broken-contract-light')
-    await writeFile(file, sound)
-    await notice.waitFor({ state: 'detached' })
-    await shows(await cellAt(page, 0, 'Name'), 'Andorra')
-  })
+  await t.test(
+    'an invalid contract is shown with file and line, and the page recovers automatically',
+    async () => {
+      await page.goto(`${viewer.url}/`)
+      await settled(page)
+      const file = join(viewer.sheet.path, 'contract.yaml')
+      const sound = await readFile(file, 'utf8')
+      await writeFile(file, sound.replace('logicalType: object', 'logicalType: [object'))
+      const notice = page.getByRole('alert').filter({ hasText: 'Cannot read the sheet' })
+      await notice.getByText(/contract\.yaml:\d+/).waitFor()
+      await picture(page, 'broken-contract-light')
+      await writeFile(file, sound)
+      await notice.waitFor({ state: 'detached' })
+      await shows(await cellAt(page, 0, 'Name'), 'Andorra')
+    },
+  )
 
-  await t.test('the command menu goes everywhere, by keyboard', async () => {
+  await t.test('the command menu opens every page, by keyboard', async () => {
     await page.keyboard.press('Control+k')
     const menu = page.getByRole('dialog', { name: 'Commands' })
     await menu.waitFor()
@@ -150,5 +153,5 @@ test('the other pages', { skip: NO_BROWSER }, async (t) => {
     assert.equal(await paper(), dark)
   })
 
-  await t.test('nothing was wrong meanwhile', () => viewer.assertCalm())
+  await t.test('no page reported an error', () => viewer.assertCalm())
 })

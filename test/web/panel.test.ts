@@ -16,7 +16,7 @@ test('the panel of a cell', { skip: NO_BROWSER }, async (t) => {
   const dialog = page.getByRole('dialog')
   const name = await cellAt(page, 0, 'Currency name')
 
-  await t.test('a fresh cell that failed by force is tried again where one asks for that', async () => {
+  await t.test('a fresh cell that failed in a forced run can be retried', async () => {
     viewer.gate.refuse(/^\/currencies\//)
     await run({ targets: ['currency_name'], force: true })
     await panel.getByRole('heading', { name: 'Why it failed' }).waitFor()
@@ -51,7 +51,7 @@ test('the panel of a cell', { skip: NO_BROWSER }, async (t) => {
     await why.getByText('The changes were undone.').waitFor()
   })
 
-  await t.test('what an undo makes of a cell is told before, and so it is', async () => {
+  await t.test('a revert shows the next state of the cell before, and has it', async () => {
     await run({ targets: ['name_de'], force: true })
     await viewer.post('/api/records', {
       records: [{ id: 'AD', name_de: 'Andorrra' }],
@@ -70,7 +70,7 @@ test('the panel of a cell', { skip: NO_BROWSER }, async (t) => {
     await eventually(async () => assert.equal(await viewer.value('AD', 'name_de'), 'Andorrra'))
   })
 
-  await t.test('a cell that had nothing is missing again', async () => {
+  await t.test('a cell without an earlier value becomes missing again', async () => {
     await run({ targets: ['time_zones'] })
     await page.goto(`${viewer.url}/?cell=AD~time_zones&panel=1`)
     await panel.getByRole('button', { name: 'Revert this change' }).click()
@@ -79,5 +79,5 @@ test('the panel of a cell', { skip: NO_BROWSER }, async (t) => {
     await (await cellAt(page, 0, 'Time zones')).getByRole('img', { name: 'missing' }).waitFor()
   })
 
-  await t.test('nothing was wrong meanwhile', () => viewer.assertCalm())
+  await t.test('no page reported an error', () => viewer.assertCalm())
 })

@@ -24,12 +24,12 @@ test('proposals', { skip: NO_BROWSER }, async (t) => {
   const record = (id: string, of: string) => detail(of).getByRole('article', { name: `Record ${id}` })
   const stateOf = (id: string): Promise<Proposal> => viewer.get(`/api/proposals/${id}`)
 
-  await t.test('without any, the page says what they are', async () => {
+  await t.test('without proposals, the page explains them', async () => {
     await pages.getByRole('link', { name: 'Proposals', exact: true }).click()
     await page.getByRole('heading', { name: 'No waiting proposals' }).waitFor()
   })
 
-  await t.test('one that is made shows in the header, and in the list, by itself', async () => {
+  await t.test('a new proposal appears in the header, and in the list, automatically', async () => {
     await propose({
       note: 'Capitals by their own names',
       records: [
@@ -41,7 +41,7 @@ test('proposals', { skip: NO_BROWSER }, async (t) => {
     await list.getByText('Capitals by their own names').waitFor()
   })
 
-  await t.test('it is opened by keyboard, and told as differences', async () => {
+  await t.test('it is opened by keyboard, and shown as differences', async () => {
     await list.getByRole('link', { name: /^Proposal 1/ }).focus()
     await page.keyboard.press('Enter')
     await detail('1')
@@ -58,7 +58,7 @@ test('proposals', { skip: NO_BROWSER }, async (t) => {
     await picture(page, 'proposal-open-light')
   })
 
-  await t.test('it is accepted by keyboard, and the cells tell of both', async () => {
+  await t.test('it is accepted by keyboard, and the cells show both actors', async () => {
     await page.keyboard.press('Control+Enter')
     await messages.getByText('Proposal 1 accepted').waitFor()
     await detail('1')
@@ -80,7 +80,7 @@ test('proposals', { skip: NO_BROWSER }, async (t) => {
   })
 
   await t.test(
-    'one that the sheet moves under says so at once, cannot be accepted, and is rejected',
+    'one that conflicts with a later change says so at once, cannot be accepted, and is rejected',
     async () => {
       await propose({ records: [{ id: 'BE', capital: 'Brussel', currency: 'BEF' }] })
       await page.goto(`${viewer.url}/proposals/2`)
@@ -113,7 +113,7 @@ test('proposals', { skip: NO_BROWSER }, async (t) => {
     },
   )
 
-  await t.test('additions and deletions are told as such', async () => {
+  await t.test('additions and deletions are shown as such', async () => {
     const country = { name: 'Nowhere', alpha3: 'XXX', numeric: '999', region: 'Europe' }
     const rest = { languages: [], landlocked: true, independent: false }
     await propose({ records: [{ id: 'XX', ...country, ...rest }] })
@@ -134,7 +134,7 @@ test('proposals', { skip: NO_BROWSER }, async (t) => {
     assert.equal(response.status, 404)
   })
 
-  await t.test('what somebody else decided meanwhile is told', async () => {
+  await t.test('a decision of another person is shown', async () => {
     await page.goto(`${viewer.url}/proposals/3`)
     await detail('3')
       .getByRole('button', { name: /^Accept/ })
@@ -148,7 +148,7 @@ test('proposals', { skip: NO_BROWSER }, async (t) => {
   })
 
   await t.test(
-    'nobody accepts what is their own, or what the contract does not let them; they hear why',
+    'actors cannot accept their own proposals, or those beyond their permissions; they see why',
     async () => {
       await propose({ records: [{ id: 'CH', capital: 'Berne' }] }, 'human:me')
       await propose({ records: [{ id: 'CH', capital: 'Bern BE' }] })
@@ -172,7 +172,7 @@ test('proposals', { skip: NO_BROWSER }, async (t) => {
     },
   )
 
-  await t.test('the lists of what is decided are addresses', async () => {
+  await t.test('each list of decided proposals has an address', async () => {
     await list.getByRole('link', { name: 'Rejected' }).click()
     await eventually(() => assert.match(page.url(), /\/proposals\?state=rejected$/))
     await eventually(async () => assert.equal(await list.getByRole('listitem').count(), 3))
@@ -192,5 +192,5 @@ test('proposals', { skip: NO_BROWSER }, async (t) => {
     await (await cellAt(page, 11, 'Capital')).getByText('Wien').waitFor()
   })
 
-  await t.test('nothing was wrong meanwhile', () => viewer.assertCalm())
+  await t.test('no page reported an error', () => viewer.assertCalm())
 })

@@ -6,7 +6,7 @@ import { onEnd } from '../support/on-end.ts'
 import { RestartableViewer } from '../support/restartable-viewer.ts'
 import { cellAt, eventually, picture, shows } from '../support/viewer.ts'
 
-test('where a reverse proxy says who writes', { skip: NO_BROWSER }, async (t) => {
+test('where a reverse proxy names the actor', { skip: NO_BROWSER }, async (t) => {
   const sheet = await exampleSheet()
   onEnd(t, () => sheet.cleanup())
   const viewer = await RestartableViewer.serving(t, sheet.path, ['--trust-actor-header', 'X-Forwarded-User'])
@@ -16,7 +16,7 @@ test('where a reverse proxy says who writes', { skip: NO_BROWSER }, async (t) =>
   await context.addInitScript(() => localStorage.setItem('colophon.actor', '"human:bob"'))
   const page = await viewer.open('/', context)
 
-  await t.test('the page shows whom the proxy names, and says why that cannot be chosen', async () => {
+  await t.test('the page shows the actor that the proxy names, and why it cannot be changed', async () => {
     await page.getByRole('button', { name: 'You are human:ann' }).click()
     const popover = page.getByRole('dialog', { name: 'Actor' })
     await popover.getByText(/The reverse proxy in front of this server sets this name/).waitFor()
@@ -25,7 +25,7 @@ test('where a reverse proxy says who writes', { skip: NO_BROWSER }, async (t) =>
     await page.keyboard.press('Escape')
   })
 
-  await t.test('what is written bears that name', async () => {
+  await t.test('writes have that actor', async () => {
     const capital = await cellAt(page, 0, 'Capital')
     await capital.click()
     await page.keyboard.type('Elsewhere')
@@ -37,7 +37,7 @@ test('where a reverse proxy says who writes', { skip: NO_BROWSER }, async (t) =>
     })
   })
 
-  await t.test('past the proxy it says what is missing', async () => {
+  await t.test('past the proxy it shows the missing header', async () => {
     const direct = await viewer.open('/', await viewer.newContext())
     await direct.getByRole('button', { name: /^You are/ }).click()
     await shows(
@@ -46,5 +46,5 @@ test('where a reverse proxy says who writes', { skip: NO_BROWSER }, async (t) =>
     )
   })
 
-  await t.test('nothing was wrong meanwhile', () => viewer.assertCalm())
+  await t.test('no page reported an error', () => viewer.assertCalm())
 })

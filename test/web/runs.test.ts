@@ -22,7 +22,7 @@ test('runs', { skip: NO_BROWSER }, async (t) => {
   const goesOn = page.getByRole('group', { name: /^Run \d+ is running$/ })
   const ended = page.getByRole('link', { name: /^Last run/ })
 
-  await t.test('the plan tells calls and cost before anything is spent', async () => {
+  await t.test('the plan shows calls and cost before any call', async () => {
     await plan(page, /^Compute this column: Week starts on/)
     await dialog.getByText('249 calls').first().waitFor()
     await dialog.getByRole('button', { name: /^Run 249 calls · \$0\.02/ }).waitFor()
@@ -30,35 +30,38 @@ test('runs', { skip: NO_BROWSER }, async (t) => {
     assert.equal(viewer.sheet.api.requests, 0)
   })
 
-  await t.test('cells change live, with progress, and only those that are computed run', async () => {
-    gate.close()
-    await dialog.getByRole('button', { name: /^Run 249 calls/ }).click()
-    await goesOn.waitFor()
-    const cell = await cellAt(page, 0, 'Week starts on')
-    await cell.getByRole('img', { name: 'running' }).waitFor()
-    await (await cellAt(page, 0, 'UTC offsets')).getByRole('img', { name: 'missing' }).waitFor()
-    await eventually(() => assert.ok(gate.waiting >= 4))
-    // On PostgreSQL the total is known when the first task begins.
-    await eventually(async () =>
-      assert.equal(await goesOn.getByRole('progressbar').getAttribute('aria-valuemax'), '249'),
-    )
-    await picture(page, 'running-light')
-    gate.open(4)
-    await eventually(async () => {
-      const now = Number(await goesOn.getByRole('progressbar').getAttribute('aria-valuenow'))
-      assert.ok(now > 0 && now < 249, `${now}`)
-    })
-    // On PostgreSQL calls come in no particular order: those let through may be of other records.
-    if (perEngine({ sqlite: false, postgres: true })) gate.open()
-    await shows(cell, 'Monday')
-    await cell.getByRole('img', { name: 'fresh' }).waitFor()
-    gate.open()
-    await ended.waitFor()
-    const summary = await viewer.get<Record<string, { fresh: number }>>('/api/status')
-    assert.equal(summary['week_starts_on']?.fresh, 249)
-  })
+  await t.test(
+    'cells change live, with progress, and only those that are computed show as running',
+    async () => {
+      gate.close()
+      await dialog.getByRole('button', { name: /^Run 249 calls/ }).click()
+      await goesOn.waitFor()
+      const cell = await cellAt(page, 0, 'Week starts on')
+      await cell.getByRole('img', { name: 'running' }).waitFor()
+      await (await cellAt(page, 0, 'UTC offsets')).getByRole('img', { name: 'missing' }).waitFor()
+      await eventually(() => assert.ok(gate.waiting >= 4))
+      // On PostgreSQL the total is known when the first task begins.
+      await eventually(async () =>
+        assert.equal(await goesOn.getByRole('progressbar').getAttribute('aria-valuemax'), '249'),
+      )
+      await picture(page, 'running-light')
+      gate.open(4)
+      await eventually(async () => {
+        const now = Number(await goesOn.getByRole('progressbar').getAttribute('aria-valuenow'))
+        assert.ok(now > 0 && now < 249, `${now}`)
+      })
+      // On PostgreSQL calls come in no particular order: those let through may be of other records.
+      if (perEngine({ sqlite: false, postgres: true })) gate.open()
+      await shows(cell, 'Monday')
+      await cell.getByRole('img', { name: 'fresh' }).waitFor()
+      gate.open()
+      await ended.waitFor()
+      const summary = await viewer.get<Record<string, { fresh: number }>>('/api/status')
+      assert.equal(summary['week_starts_on']?.fresh, 249)
+    },
+  )
 
-  await t.test('where responses are kept, the dialog offers them with both prices', async () => {
+  await t.test('if responses are kept, the dialog offers them with both costs', async () => {
     await plan(page, /^Compute this column: Week starts on/)
     await dialog.getByRole('checkbox', { name: /^Recompute fresh/ }).check()
     await dialog.getByRole('radio', { name: /^Call again: \$0\.02/ }).waitFor()
@@ -70,7 +73,7 @@ test('runs', { skip: NO_BROWSER }, async (t) => {
     await dialog.waitFor({ state: 'detached' })
   })
 
-  await t.test('a run is cancelled; what is stored stays', async () => {
+  await t.test('a run is cancelled; stored values are kept', async () => {
     await plan(page, 'Compute missing, stale and failed cells')
     gate.close()
     await dialog.getByRole('button', { name: /^Run at most/ }).click()
@@ -85,7 +88,7 @@ test('runs', { skip: NO_BROWSER }, async (t) => {
     await goesOn.waitFor({ state: 'detached' })
   })
 
-  await t.test('a selected record runs, and what cannot be had fails', async () => {
+  await t.test('a selected record runs, and a cell without a result fails', async () => {
     gate.refuse(/^\/currencies\/EUR/)
     await page.getByRole('grid').focus()
     await page.keyboard.press('Control+Home')
@@ -102,7 +105,7 @@ test('runs', { skip: NO_BROWSER }, async (t) => {
     await picture(page, 'failed-light')
   })
 
-  await t.test('a failed cell says why, and is tried again', async () => {
+  await t.test('a failed cell shows the reason, and is retried', async () => {
     await page.getByRole('grid').focus()
     await page.keyboard.press('Space')
     const panel = page.getByRole('complementary', { name: 'Provenance' })
@@ -121,7 +124,7 @@ test('runs', { skip: NO_BROWSER }, async (t) => {
       .waitFor()
   })
 
-  await t.test('the panel tells where a value came from', async () => {
+  await t.test('the panel shows the origin of a value', async () => {
     const panel = page.getByRole('complementary', { name: 'Provenance' })
     await panel.getByRole('link', { name: 'currency.yaml' }).first().waitFor()
     await panel.getByText(/\/currencies\/EUR$/).waitFor()
@@ -133,7 +136,7 @@ test('runs', { skip: NO_BROWSER }, async (t) => {
     await picture(page, 'panel-light')
   })
 
-  await t.test('and puts an earlier value back', async () => {
+  await t.test('and restores an earlier value', async () => {
     await page.goto(`${viewer.url}/?cell=AD~name_de`)
     await (await cellAt(page, 0, 'Name in German')).click()
     await page.keyboard.type('Andorrra')
@@ -154,7 +157,7 @@ test('runs', { skip: NO_BROWSER }, async (t) => {
     await mark.waitFor({ state: 'detached' })
   })
 
-  await t.test('the panel tells of the whole record as well', async () => {
+  await t.test('the panel shows the whole record as well', async () => {
     const panel = page.getByRole('complementary', { name: 'Provenance' })
     await panel.getByRole('tab', { name: 'Record' }).click()
     await eventually(async () => assert.equal(await panel.getByRole('listitem').count(), 22))
@@ -165,7 +168,7 @@ test('runs', { skip: NO_BROWSER }, async (t) => {
     await picture(page, 'record-light')
   })
 
-  await t.test('the page of the runs lists them, opens one, and reverts it', async () => {
+  await t.test('the page of runs lists them, opens one, and reverts it', async () => {
     await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Runs' }).click()
     const list = page.getByRole('region', { name: 'Runs' })
     await eventually(async () => assert.equal(await list.getByRole('row').count(), 5))
@@ -182,7 +185,7 @@ test('runs', { skip: NO_BROWSER }, async (t) => {
     await list.getByRole('link', { name: 'Revert of run 1' }).waitFor()
   })
 
-  await t.test('a run with failures lists them, each leading to its cell', async () => {
+  await t.test('a run with failures lists them, each with a link to its cell', async () => {
     await page.goto(`${viewer.url}/runs/3`)
     await settled(page)
     const failures = page.getByRole('region', { name: 'Failures' })
@@ -191,7 +194,7 @@ test('runs', { skip: NO_BROWSER }, async (t) => {
     await eventually(() => assert.match(page.url(), /cell=AD/))
   })
 
-  await t.test('D28: the dialog says how many manual values a run keeps or overwrites', async () => {
+  await t.test('D28: the dialog shows how many manual values a run keeps or overwrites', async () => {
     const records = [{ id: 'AD', name_de: 'Andorrra' }]
     await viewer.post('/api/records', { records, actor: 'human:ann' })
     await page.goto(`${viewer.url}/?cell=AD~name_de`)
@@ -207,11 +210,11 @@ test('runs', { skip: NO_BROWSER }, async (t) => {
     await dialog.waitFor({ state: 'detached' })
   })
 
-  await t.test('what is not fresh has a name for it', async () => {
+  await t.test('every state other than fresh has a name', async () => {
     const states = await viewer.get<Record<string, { fresh: number; total_records: number }>>('/api/status')
     const total = Object.values(states).reduce((sum, { total_records: records }) => sum + records, 0)
     assert.equal(total, ALL_CELLS)
   })
 
-  await t.test('nothing was wrong meanwhile', () => viewer.assertCalm())
+  await t.test('no page reported an error', () => viewer.assertCalm())
 })

@@ -74,7 +74,7 @@ test('the SQL console', { skip: NO_BROWSER }, async (t) => {
     assert.ok(Array.isArray(rows[0]['languages']))
   })
 
-  await t.test('CSV is downloaded as RFC 4180 has it, and no spreadsheet runs it', async () => {
+  await t.test('CSV is downloaded as RFC 4180 defines it, and no spreadsheet executes it', async () => {
     const { name, text } = await download(page, 'CSV, for spreadsheets')
     assert.equal(name, 'countries-result.csv')
     const [head, ...lines] = text.split('\r\n')
@@ -85,7 +85,7 @@ test('the SQL console', { skip: NO_BROWSER }, async (t) => {
     )
   })
 
-  await t.test('one that is cancelled makes room on the server at once', async () => {
+  await t.test('a cancelled statement is stopped on the server at once', async () => {
     for (let round = 0; round < 3; round += 1) {
       await runSql(page, ENDLESS)
       await page.getByRole('button', { name: 'Cancel' }).click()
@@ -95,7 +95,7 @@ test('the SQL console', { skip: NO_BROWSER }, async (t) => {
     await page.getByRole('columnheader', { name: 'one', exact: true }).waitFor()
   })
 
-  await t.test('and so does one whose page is left', async () => {
+  await t.test('and so is one whose page is closed', async () => {
     for (let round = 0; round < 3; round += 1) {
       await runSql(page, ENDLESS)
       await page.getByRole('button', { name: 'Cancel' }).waitFor()
@@ -106,5 +106,5 @@ test('the SQL console', { skip: NO_BROWSER }, async (t) => {
     await page.getByRole('columnheader', { name: 'two', exact: true }).waitFor()
   })
 
-  await t.test('nothing was wrong meanwhile', () => viewer.assertCalm())
+  await t.test('no page reported an error', () => viewer.assertCalm())
 })

@@ -10,7 +10,7 @@ test('sorting, filtering and the address bar', { skip: NO_BROWSER }, async (t) =
   const grid = page.getByRole('grid')
   const count = page.locator('.match-count')
 
-  await t.test('a head sorts, and sorts the other way', async () => {
+  await t.test('clicking a header sorts, and clicking again reverses', async () => {
     const head = page.getByRole('columnheader', { name: 'Area', exact: true })
     await head.getByRole('button', { name: 'Area', exact: true }).click()
     await eventually(async () => assert.equal(await head.getAttribute('aria-sort'), 'ascending'))
@@ -72,7 +72,7 @@ test('sorting, filtering and the address bar', { skip: NO_BROWSER }, async (t) =
     await page.keyboard.press('Escape')
   })
 
-  await t.test('SQL filters, and what the server has against it is told', async () => {
+  await t.test('SQL filters, and the error of the server is shown', async () => {
     await page.getByRole('button', { name: 'Clear the filter' }).click()
     await shows(count, '249 records')
     await page.getByRole('button', { name: 'Edit the filter as SQL' }).click()
@@ -94,7 +94,7 @@ test('sorting, filtering and the address bar', { skip: NO_BROWSER }, async (t) =
   const filtered = (...conditions: object[]): string =>
     `${viewer.url}/?where=${encodeURIComponent(JSON.stringify(conditions))}`
 
-  await t.test('texts, lists, truth and gaps filter as they say', async () => {
+  await t.test('texts, arrays, booleans and missing values filter as they say', async () => {
     const cases = [
       [{ field: 'name', is: 'contains', value: 'ÅLAND' }, 1],
       [{ field: 'capital', is: 'begins', value: 'SAN ' }, 3],
@@ -109,7 +109,7 @@ test('sorting, filtering and the address bar', { skip: NO_BROWSER }, async (t) =
     }
   })
 
-  await t.test('values are found by what is typed, within what the filter lets through', async () => {
+  await t.test('values are found by typing, among the records that match the filter', async () => {
     await page.goto(filtered({ field: 'landlocked', is: 'equals', value: true }))
     await settled(page)
     await page.keyboard.press('/')
@@ -124,7 +124,7 @@ test('sorting, filtering and the address bar', { skip: NO_BROWSER }, async (t) =
     await shows(count, '1 of 249 records')
   })
 
-  await t.test('conditions can be gone on with as SQL', async () => {
+  await t.test('conditions can be edited as SQL', async () => {
     await page.goto(
       filtered({ field: 'name', is: 'begins', value: 'Al' }, { field: 'area', is: 'above', value: 1e6 }),
     )
@@ -142,7 +142,7 @@ test('sorting, filtering and the address bar', { skip: NO_BROWSER }, async (t) =
     await shows(count, '2 of 249 records')
   })
 
-  await t.test('what nothing matches says so, and how to go on', async () => {
+  await t.test('an empty result says so, and how to continue', async () => {
     await page.goto(`${viewer.url}/?sql=${encodeURIComponent("name = 'Atlantis'")}`)
     await page.getByRole('main').getByRole('heading', { level: 2 }).waitFor()
     await picture(page, 'no-match-light')
@@ -161,5 +161,5 @@ test('sorting, filtering and the address bar', { skip: NO_BROWSER }, async (t) =
     assert.equal(await head.count(), 0)
   })
 
-  await t.test('nothing was wrong meanwhile', () => viewer.assertCalm())
+  await t.test('no page reported an error', () => viewer.assertCalm())
 })

@@ -15,13 +15,13 @@ test('a sheet of 200 columns', { skip: NO_BROWSER }, async (t) => {
   const grid = page.getByRole('grid')
   const heads = page.locator('.grid-head-cell')
 
-  await t.test('has elements for those near what is in sight only', async () => {
+  await t.test('has elements only near the visible columns', async () => {
     assert.equal(await grid.getAttribute('aria-colcount'), String(COLUMNS + 1))
     const drawn = await heads.count()
     assert.ok(drawn > 5 && drawn < 25, `${drawn} heads`)
   })
 
-  await t.test('scrolls sideways with few cells, and always those that belong there', async () => {
+  await t.test('scrolls sideways with few cells, and always the right ones', async () => {
     await page.mouse.move(700, 500)
     const sight = await watchGrid(page, async () => {
       for (let turn = 0; turn < 40; turn += 1) {
@@ -87,7 +87,7 @@ test('a sheet of 200 columns', { skip: NO_BROWSER }, async (t) => {
     await eventually(async () => assert.equal(await grid.getAttribute('aria-colcount'), String(COLUMNS)))
   })
 
-  await t.test('only columns that somebody looks at are summarized', async () => {
+  await t.test('only visible columns are summarized', async () => {
     const asked = new Set<string>()
     page.on('request', (request) => {
       const field = new URL(request.url()).searchParams.get('fields')
@@ -100,5 +100,5 @@ test('a sheet of 200 columns', { skip: NO_BROWSER }, async (t) => {
     assert.ok(asked.size > 0 && asked.size <= (await heads.count()), [...asked].join())
   })
 
-  await t.test('nothing was wrong meanwhile', () => viewer.assertCalm())
+  await t.test('no page reported an error', () => viewer.assertCalm())
 })
