@@ -73,8 +73,8 @@ async function runSome(program) {
  * @returns {Promise<number>} the exit code
  */
 async function runAll(program) {
-  // Many tests wait for processes of their own: one more test process than processors keeps these busy.
-  const first = await runGroups(testGroups(ROOT), { node: program, processes: cpus().length + 1 })
+  // Many tests wait for timers and databases: two more test processes than processors keep these busy.
+  const first = await runGroups(testGroups(ROOT), { node: program, processes: cpus().length + 2 })
   const tries = first.flatMap(secondTries)
   if (tries.length === 0 || tries.length > MOST_SECOND_TRIES) return finish(first, [])
   console.log(`\nSecond try, alone: ${tries.map(({ name }) => name).join(', ')}\n`)

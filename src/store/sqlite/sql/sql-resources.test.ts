@@ -13,7 +13,7 @@ enableCompileCache()
 const MIB = 1024 * 1024
 const FIELDS = [field('id', 'string'), field('n', 'integer')]
 
-const LIMITS: QueryLimits = { ...DEFAULT_QUERY_LIMITS, timeoutMs: 1000 }
+const LIMITS: QueryLimits = { ...DEFAULT_QUERY_LIMITS, timeoutMs: 400 }
 
 /** Deadline of a test, in milliseconds: a query that runs past its own is stopped by neither its process nor this one. */
 const HANG_MS = 30_000
