@@ -2,6 +2,14 @@ import type { Problem } from '../wire/service/problem.ts'
 
 type ErrorCode = Problem['code']
 
+/** A violation of the contract or of permissions by one record of a request. */
+type Violation = NonNullable<Problem['violations']>[number]
+
+interface ErrorParts {
+  readonly code?: ErrorCode | null
+  readonly violations?: readonly Violation[]
+}
+
 /** An error response of the server, or a failure to reach it. */
 export class ApiError extends Error {
   override readonly name = 'ApiError'
@@ -11,16 +19,19 @@ export class ApiError extends Error {
   readonly status: number
   /** The error code; null where the response has none. */
   readonly code: ErrorCode | null
+  /** The violations of the records of a refused write, as many as the message lists; empty for any other error. */
+  readonly violations: readonly Violation[]
 
   constructor(
     status: number,
     type: string,
     message: string,
-    { code = null, ...options }: ErrorOptions & { readonly code?: ErrorCode | null } = {},
+    { code = null, violations = [], ...options }: ErrorOptions & ErrorParts = {},
   ) {
     super(message, options)
     this.status = status
     this.type = type
     this.code = code
+    this.violations = violations
   }
 }

@@ -167,8 +167,8 @@ async function toApiError(response: Response): Promise<ApiError> {
     const body = (await response.json()) as Problem | ErrorEnvelope
     // A server that refuses a message before it has read the headers sends the envelope.
     if ('error' in body) return new ApiError(response.status, body.error.type, body.error.message)
-    const { title, detail, code } = body
-    return new ApiError(response.status, title, detail, { code: code ?? null })
+    const { title, detail, code, violations = [] } = body
+    return new ApiError(response.status, title, detail, { code: code ?? null, violations })
   } catch {
     return new ApiError(response.status, 'ServiceError', `the server answered ${response.status}`)
   }

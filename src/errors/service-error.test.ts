@@ -14,9 +14,11 @@ import {
 
 const CODES = Object.entries(ERROR_CODES).filter(([code]) => code !== 'internal_error')
 
+const NO_DETAILS = { violations: null, inFile: null }
+
 test('an error is the same after it was sent to another thread', () => {
   for (const [code, { type }] of CODES) {
-    const plain = { type, code: code as ErrorCode, message: 'wrong', hint: null }
+    const plain = { type, code: code as ErrorCode, message: 'wrong', hint: null, ...NO_DETAILS }
     assert.deepEqual(toPlainError(fromPlainError(plain)), plain)
   }
 })
@@ -42,7 +44,7 @@ test('an error that was stored without a code gets the general code of its type'
 })
 
 test('the hint of an error is sent with it', () => {
-  const error = new SheetError('no run "7"', 'unknown_run', { action: 'list_runs' })
+  const error = new SheetError('no run "7"', 'unknown_run', { hint: { action: 'list_runs' } })
   const plain = toPlainError(error)
   assert.deepEqual(plain && fromPlainError(structuredClone(plain)).hint, { action: 'list_runs' })
 })

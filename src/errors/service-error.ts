@@ -1,10 +1,27 @@
 import type { CodeOf, ErrorCode, ErrorType } from './codes.ts'
+import type { ListedViolations } from './violations.ts'
 
 /** An operation that helps after an error. Each skin names it by its own route, command or tool. */
 export type Hint =
   | { readonly action: 'list_runs' }
   | { readonly action: 'get_run' | 'cancel_run'; readonly run: string }
   | { readonly action: 'list_entries' }
+
+/** An error in a file of the sheet: the message of the error is of the file, the line and this message. */
+export interface FileError {
+  /** The path relative to the sheet. */
+  readonly file: string
+  /** From 1; null when it is no single line. */
+  readonly line: number | null
+  readonly message: string
+}
+
+/** Parts of an error that programs read; absent or null where the error has none. */
+export interface ErrorDetails {
+  readonly hint?: Hint | null
+  readonly violations?: ListedViolations | null
+  readonly inFile?: FileError | null
+}
 
 /**
  * An error that stops an operation and is returned to its caller. `message` says what is wrong, the value seen and what to
@@ -16,11 +33,15 @@ export abstract class ServiceError extends Error {
   abstract readonly type: ErrorType
   readonly code: ErrorCode
   readonly hint: Hint | null
+  readonly violations: ListedViolations | null
+  readonly inFile: FileError | null
 
-  constructor(message: string, code: ErrorCode, hint: Hint | null = null) {
+  constructor(message: string, code: ErrorCode, details: ErrorDetails = {}) {
     super(message)
     this.code = code
-    this.hint = hint
+    this.hint = details.hint ?? null
+    this.violations = details.violations ?? null
+    this.inFile = details.inFile ?? null
   }
 }
 
@@ -33,8 +54,12 @@ export function messageWithHint({ message, hint }: ServiceError, wordsOf: (hint:
 export class ContractError extends ServiceError {
   readonly type = 'ContractError'
 
-  constructor(message: string, code: CodeOf<'ContractError'> = 'invalid_definition') {
-    super(message, code)
+  constructor(
+    message: string,
+    code: CodeOf<'ContractError'> = 'invalid_definition',
+    details: ErrorDetails = {},
+  ) {
+    super(message, code, details)
   }
 }
 
@@ -42,8 +67,8 @@ export class ContractError extends ServiceError {
 export class SheetError extends ServiceError {
   readonly type = 'SheetError'
 
-  constructor(message: string, code: CodeOf<'SheetError'> = 'not_found', hint: Hint | null = null) {
-    super(message, code, hint)
+  constructor(message: string, code: CodeOf<'SheetError'> = 'not_found', details: ErrorDetails = {}) {
+    super(message, code, details)
   }
 }
 
@@ -51,8 +76,8 @@ export class SheetError extends ServiceError {
 export class RecordsError extends ServiceError {
   readonly type = 'RecordsError'
 
-  constructor(message: string, code: CodeOf<'RecordsError'> = 'store_unusable') {
-    super(message, code)
+  constructor(message: string, code: CodeOf<'RecordsError'> = 'store_unusable', details: ErrorDetails = {}) {
+    super(message, code, details)
   }
 }
 
@@ -80,9 +105,9 @@ export class OperationError extends ServiceError {
   constructor(
     message: string,
     code: CodeOf<'OperationError'> = 'invalid_operation',
-    hint: Hint | null = null,
+    details: ErrorDetails = {},
   ) {
-    super(message, code, hint)
+    super(message, code, details)
   }
 }
 
@@ -121,8 +146,12 @@ export class ConflictError extends OperationError {
 export class PermissionDeniedError extends ServiceError {
   readonly type = 'PermissionDeniedError'
 
-  constructor(message: string, code: CodeOf<'PermissionDeniedError'> = 'not_permitted') {
-    super(message, code)
+  constructor(
+    message: string,
+    code: CodeOf<'PermissionDeniedError'> = 'not_permitted',
+    details: ErrorDetails = {},
+  ) {
+    super(message, code, details)
   }
 }
 
@@ -139,8 +168,12 @@ export class LockTimeoutError extends ServiceError {
 export class ValidationError extends ServiceError {
   readonly type = 'ValidationError'
 
-  constructor(message: string, code: CodeOf<'ValidationError'> = 'invalid_request') {
-    super(message, code)
+  constructor(
+    message: string,
+    code: CodeOf<'ValidationError'> = 'invalid_request',
+    details: ErrorDetails = {},
+  ) {
+    super(message, code, details)
   }
 }
 
@@ -157,26 +190,25 @@ export class StoppingError extends ServiceError {
 }
 
 /** A service error as plain data, to be stored or sent to another thread or process. */
-export interface PlainServiceError {
+export interface PlainServiceError extends ErrorDetails {
   readonly type: ErrorType
   readonly message: string
   /** Absent in what an earlier version stored. */
   readonly code?: ErrorCode | null
-  readonly hint?: Hint | null
 }
 
 /** The plain form of a service error; `undefined` for anything else, which is a bug. */
 export function toPlainError(error: unknown): PlainServiceError | undefined {
   if (!(error instanceof ServiceError)) return undefined
-  const { type, code, message, hint } = error
-  return { type, code, message, hint }
+  const { type, code, message, hint, violations, inFile } = error
+  return { type, code, message, hint, violations, inFile }
 }
 
 /** The inverse of {@link toPlainError}. Without a code it gets the general code of its type. */
-export function fromPlainError({ type, message, code, hint }: PlainServiceError): ServiceError {
+export function fromPlainError({ type, message, code, ...details }: PlainServiceError): ServiceError {
   const known = code ?? undefined
   const Class = (known && CLASS_OF_CODE.get(known)) ?? CLASSES[type]
-  return new Class(message, known as never, hint)
+  return new Class(message, known as never, details)
 }
 
 const CLASSES = {
@@ -191,7 +223,7 @@ const CLASSES = {
   ServiceError: StoppingError,
 } as const
 
-type Constructor = new (message: string, code: never, hint?: Hint | null) => ServiceError
+type Constructor = new (message: string, code: never, details?: ErrorDetails) => ServiceError
 
 /** Codes whose errors have a class of their own. */
 const CLASS_OF_CODE: ReadonlyMap<ErrorCode, Constructor> = new Map<ErrorCode, Constructor>([

@@ -3,6 +3,7 @@ import type { Contract } from '../contract/contract.ts'
 import type { JsonObject, JsonValue } from '../contract/json/json.ts'
 import type { ErrorType } from '../errors/codes.ts'
 import type { FailureReason } from '../errors/failure.ts'
+import type { ListedViolations } from '../errors/violations.ts'
 import type { Condition } from './condition.ts'
 import type { CacheEntry, CellCommit, CellOutcome, RecordKey, WorkItem, WorkQuery } from './cell-work.ts'
 import type { ResponseStore } from './stored-responses.ts'
@@ -494,18 +495,7 @@ export interface UpsertResult {
 /** The outcome of an upsert without its changes. Records with violations are not counted. */
 export interface UpsertTrial extends Pick<UpsertResult, 'inserted' | 'updated' | 'unchanged'> {
   /** At most a hundred of each sort: permissions, and all others. */
-  readonly violations: readonly UpsertViolation[]
-  readonly violationCount: number
-}
-
-/** A violation of one field of a record that was sent. */
-export interface UpsertViolation {
-  /** The index of the record in the batch, from 0. */
-  readonly position: number
-  /** Null when the record has none. */
-  readonly id: string | null
-  readonly field: string
-  readonly message: string
+  readonly violations: ListedViolations
 }
 
 export interface DeleteResult {

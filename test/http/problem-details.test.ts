@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { InjectOptions } from 'fastify'
-import { listen, startApp } from '../support/http-fixture.ts'
+import { CSRF, listen, startApp } from '../support/http-fixture.ts'
 import { exchange } from '../support/raw-client.ts'
 
 const PROBLEM = 'application/problem+json'
@@ -62,6 +62,34 @@ test('the type of every problem refers to its description in the documentation',
   const { app } = await startApp(t)
   const { body } = await app.inject({ url: '/docs' })
   for (const [, , type] of FAULTS) assert.ok(body.includes(` id="${type}"`), type)
+})
+
+test('the violations of refused records have their index and field, and the envelope has its two members only', async (t) => {
+  const { app } = await startApp(t)
+  const records = [
+    { id: 'a', price: 1 },
+    { id: 'b', price: 'records[0] (id "a"), field "price": x' },
+    { id: 'c', nope: 1 },
+  ]
+  const post = (accept: string) =>
+    app.inject({
+      method: 'POST',
+      url: '/api/records',
+      headers: { ...CSRF, accept },
+      payload: { records, actor: 'human:ann' },
+    })
+  const { violations, ...rest } = (await post(PROBLEM)).json<{
+    violations: object[]
+    violation_count: number
+    detail: string
+  }>()
+  assert.deepEqual(violations, [
+    { index: 1, field: 'price', message: '"records[0] (id \\"a\\"), field \\"price\\": x" is not a number' },
+    { index: 2, field: 'nope', message: 'the contract has no such field' },
+  ])
+  assert.equal(rest.violation_count, 2)
+  const { error } = (await post('*/*')).json<{ error: { message: string } }>()
+  assert.deepEqual(error, { type: 'ValidationError', message: rest.detail })
 })
 
 test('an internal error reveals no more as problem details than as an envelope', async (t) => {

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { ERROR_CODES, type ErrorCode, type ErrorType } from '../../errors/codes.ts'
+import type { ListedViolations } from '../../errors/violations.ts'
 import { errorEnvelope } from '../../wire/service/error-envelope.ts'
 import { problem } from '../../wire/service/problem.ts'
 import { JSON_CONTENT_TYPE } from './json-response.ts'
@@ -12,12 +13,13 @@ const PROBLEM_TYPE = 'application/problem+json'
 export interface RenderableError {
   readonly code: ErrorCode
   readonly message: string
+  readonly violations?: ListedViolations | null
 }
 
 /** Renders an error as the envelope (D36), or as problem details for a client that prefers these. */
 export function renderError(
   headers: IncomingHttpHeaders,
-  { code, message }: RenderableError,
+  { code, message, violations = null }: RenderableError,
 ): { readonly status: number; readonly contentType: string; readonly body: string } {
   const { type } = ERROR_CODES[code]
   const status = statusOf(code)
@@ -25,7 +27,7 @@ export function renderError(
     return {
       status,
       contentType: `${PROBLEM_TYPE}; charset=utf-8`,
-      body: JSON.stringify(problem({ type, code, status, message })),
+      body: JSON.stringify(problem({ type, code, status, message, violations })),
     }
   }
   return { status, contentType: JSON_CONTENT_TYPE, body: JSON.stringify(errorEnvelope(type, message)) }

@@ -28,8 +28,10 @@ export async function cancelRun(sheet: Sheet, id: RunId, givenActor: GivenActor)
   if (ended.state === 'cancelled') return ended
   throw ended.state === 'running'
     ? new OperationError(`run ${id} was asked to end and is still running`, 'run_not_finished', {
-        action: 'get_run',
-        run: id,
+        hint: {
+          action: 'get_run',
+          run: id,
+        },
       })
     : notRunning(ended)
 }

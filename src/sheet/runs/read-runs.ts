@@ -124,7 +124,9 @@ const CHECKS = new WeakMap<Sheet, { readonly at: number; next: Promise<void> | n
 /** Creates the error for a run that does not exist. */
 export function unknownRun(id: RunId): SheetError {
   return new SheetError(`no run ${JSON.stringify(id.slice(0, 100))}`, 'unknown_run', {
-    action: 'list_runs',
+    hint: {
+      action: 'list_runs',
+    },
   })
 }
 

@@ -82,7 +82,7 @@ async function revertRun(
     throw new OperationError(
       `run ${reverts} is still running; wait for its end, or cancel it first`,
       'run_not_finished',
-      { action: 'cancel_run', run: reverts },
+      { hint: { action: 'cancel_run', run: reverts } },
     )
   }
   const id = await store.startRun({ ...UNFILTERED, kind: 'revert', reverts, actor, silentMs: SILENT_MS })
@@ -102,7 +102,7 @@ function revertedElsewhere({ id, materialized, skipped }: StoredRun): OperationE
   return new OperationError(
     `run ${id} was finished by another process: it restored ${materialized} cells and skipped ${skipped}`,
     'run_interrupted',
-    { action: 'get_run', run: id },
+    { hint: { action: 'get_run', run: id } },
   )
 }
 

@@ -3,7 +3,7 @@ import { idSourceOf } from '../../contract/odcs/id-source.ts'
 import type { JsonObject, JsonValue } from '../../contract/json/json.ts'
 import { originalNames, unknownColumnMessage } from '../../contract/odcs/original-names.ts'
 import { showNames, showValue } from '../../contract/json/show-value.ts'
-import { ValidationError, fromPlainError, toPlainError } from '../../errors/service-error.ts'
+import { ValidationError } from '../../errors/service-error.ts'
 import { inputFormatOf, type FileFormat } from '../../files/io/file-format.ts'
 import { ColumnReadings } from '../../files/inference/column-readings.ts'
 import type { AskedKey } from '../../files/inference/infer-key.ts'
@@ -17,6 +17,7 @@ import { spool } from '../../files/io/spool.ts'
 import { typeCells } from '../../files/inference/type-cells.ts'
 import type { SheetStore, Upsert } from '../../store/sheet-store.ts'
 import { targetDefinitions } from '../definition/definition-files.ts'
+import { withMessage, withPlaces } from './error-places.ts'
 import { GuessReporter } from './guess-reporter.ts'
 import { resolveActor, type GivenActor } from '../resolve-actor.ts'
 import type { Sheet } from '../sheet.ts'
@@ -252,10 +253,10 @@ async function tryFile(file: ImportFile): Promise<ImportResult> {
     counts.inserted += trial.inserted
     counts.updated += trial.updated - trial.unchanged
     counts.unchanged += trial.unchanged
-    faultCount += trial.violationCount
-    for (const { position, id, field, message } of trial.violations) {
+    faultCount += trial.violations.count
+    for (const { index, id, field, message } of trial.violations.listed) {
       if (faults.length === LISTED_FAULTS) break
-      faults.push({ place: placeAt(raw, batch, position), id, field, message })
+      faults.push({ place: placeOf(raw, batch[index] ?? { at: 0 }), id, field, message })
     }
   })
   return { records, ...counts, faults, faultCount, written: false }
@@ -269,7 +270,7 @@ async function writeFile(file: ImportFile): Promise<ImportResult> {
   try {
     const records = await eachBatch(file, 'write', async (upsert, batch) => {
       const result = await store.upsert(upsert).catch((error: unknown) => {
-        throw withPlaces(error, (position) => placeAt(raw, batch, position))
+        throw withPlaces(error, batch, raw)
       })
       counts.inserted += result.inserted
       counts.updated += result.updated - result.unchanged
@@ -310,22 +311,4 @@ async function eachBatch(
     await under
   }
   return records
-}
-
-function placeAt(raw: RawRecords, batch: readonly RawRecord[], position: number): string {
-  return placeOf(raw, batch[position] ?? { at: 0 })
-}
-
-/** Replaces positions in the request by places in the file, in an error of the store. */
-function withPlaces(error: unknown, place: (position: number) => string): unknown {
-  return withMessage(error, (message) =>
-    message.replaceAll(/(^|; )records\[(\d+)\] \(/g, (_all, before: string, position: string) => {
-      return `${before}${place(Number(position))} (`
-    }),
-  )
-}
-
-export function withMessage(error: unknown, change: (message: string) => string): unknown {
-  const plain = toPlainError(error)
-  return plain === undefined ? error : fromPlainError({ ...plain, message: change(plain.message) })
 }

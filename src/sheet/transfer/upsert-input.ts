@@ -4,7 +4,7 @@ import { idSourceOf } from '../../contract/odcs/id-source.ts'
 import { ColumnReadings } from '../../files/inference/column-readings.ts'
 import type { DateOrder } from '../../files/notation/foreign-moment.ts'
 import { inputFormatOf, type FileFormat } from '../../files/io/file-format.ts'
-import { placeOf, type RawRecord, type RawRecords } from '../../files/io/raw-records.ts'
+import { type RawRecord, type RawRecords } from '../../files/io/raw-records.ts'
 import {
   idMaker,
   recordsWithIds,
@@ -18,8 +18,8 @@ import { columnsAsFields, recordsAsFields } from '../../files/columns/rename-col
 import { spool } from '../../files/io/spool.ts'
 import { typeCells } from '../../files/inference/type-cells.ts'
 import { ValidationError } from '../../errors/service-error.ts'
+import { withMessage, withPlaces } from './error-places.ts'
 import { GuessReporter } from './guess-reporter.ts'
-import { withMessage } from './import-records.ts'
 import { ndjsonBatches } from './ndjson-batches.ts'
 import type { Sheet } from '../sheet.ts'
 import { upsertRecords } from '../writes/upsert-records.ts'
@@ -143,7 +143,7 @@ async function upsertBatches(
       // As text, which preserves every digit of a number.
       const body = Buffer.from(JSON.stringify({ records }))
       const result = await upsertRecords(sheet, body, { actor }).catch((error: unknown) => {
-        throw placed(error, batch, origin)
+        throw withPlaces(error, batch, origin)
       })
       inserted += result.inserted
       updated += result.updated
@@ -154,16 +154,6 @@ async function upsertBatches(
   }
   guesses.report()
   return { inserted, updated, total: total ?? (await store.status()).total }
-}
-
-/** Replaces positions in the request by places in the input, in an error. */
-function placed(error: unknown, batch: readonly RawRecord[], origin: Origin): unknown {
-  return withMessage(error, (message) =>
-    message.replaceAll(/\brecords\[(\d+)\]/g, (whole, position: string) => {
-      const record = batch[Number(position)]
-      return record === undefined ? whole : placeOf(origin, record)
-    }),
-  )
 }
 
 /** Adds the number of records that were stored before the error. */

@@ -76,7 +76,8 @@ function checkRestore(
       present.add(() => `record ${showValue(ref.recordId)} exists`)
     else if ((deletions[index] ?? null) === null) unknown.add(() => noDeletion(ref))
   }
-  if (unknown.count > 0) throw new SheetError(unknown.message(), 'unknown_entry', { action: 'list_entries' })
+  if (unknown.count > 0)
+    throw new SheetError(unknown.message(), 'unknown_entry', { hint: { action: 'list_entries' } })
   if (present.count > 0) {
     throw new ConflictError(
       `${present.message()}; nothing was restored, since restoring never overwrites a record`,

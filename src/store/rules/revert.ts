@@ -84,7 +84,7 @@ function* undoingOf(change: StoreChange, entry: EntryRef, actor: string): Steps<
   const placed = yield* load(history.inForce(entry.seq))
   if (placed === null && (yield* load(history.at(entry.seq))) === null) {
     throw new SheetError(`${nameOf(entry)}: there is no provenance entry ${entry.seq}`, 'unknown_entry', {
-      action: 'list_entries',
+      hint: { action: 'list_entries' },
     })
   }
   const record = change.records.get(entry.recordId)
@@ -141,16 +141,16 @@ function* isByHand(entry: JsonObject, history: CellHistory): Steps<boolean> {
  */
 function* withoutConflicts(change: StoreChange, undoings: readonly Undoing[]): Steps<readonly Undoing[]> {
   const claims = new UniqueClaims()
-  undoings.forEach(({ field, entry, value }, position) => {
-    if (field.unique) claims.add({ field, id: entry.recordId, position, value })
+  undoings.forEach(({ field, entry, value }, index) => {
+    if (field.unique) claims.add({ field, id: entry.recordId, index, value })
   })
   if (claims.isEmpty) return undoings
   const conflicts = claims.conflicts(yield* load(change.holders(claims)))
   if (conflicts.length === 0) return undoings
-  const conflicting = new Set(conflicts.map(({ claim }) => claim.position))
+  const conflicting = new Set(conflicts.map(({ claim }) => claim.index))
   return yield* withoutConflicts(
     change,
-    undoings.filter((_, position) => !conflicting.has(position)),
+    undoings.filter((_, index) => !conflicting.has(index)),
   )
 }
 

@@ -7,7 +7,7 @@ export interface UniqueClaim {
   /** The record's id. */
   readonly id: string
   /** The index in the batch. */
-  readonly position: number
+  readonly index: number
   readonly value: JsonValue
 }
 
@@ -62,7 +62,7 @@ export class UniqueClaims {
         if (holder !== null) conflicts.push({ claim, holder })
       }
     }
-    return conflicts.toSorted((a, b) => a.claim.position - b.claim.position)
+    return conflicts.toSorted((a, b) => a.claim.index - b.claim.index)
   }
 }
 

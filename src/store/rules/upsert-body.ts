@@ -4,6 +4,7 @@ import { requireActor } from '../../contract/rules/permissions.ts'
 import { PART_BYTES } from '../../contract/json/parse-in-parts.ts'
 import { WrittenNumber } from '../../contract/json/written-number.ts'
 import { ValidationError } from '../../errors/service-error.ts'
+import { listMessage } from '../../errors/violations.ts'
 import type { Upsert } from '../sheet-store.ts'
 
 /** The most violations that a message lists (D13). */
@@ -81,24 +82,22 @@ function kindOf(value: unknown): string {
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`
 }
 
-/** The violations of a request; only as many as a message lists are kept as text (D13). */
-export class Violations {
-  readonly #listed: string[] = []
+/** The violations of a request; only as many as a message lists are kept (D13). */
+export class Violations<T = string> {
+  readonly listed: T[] = []
   #count = 0
 
   get count(): number {
     return this.#count
   }
 
-  add(message: () => string): void {
+  add(violation: () => T): void {
     this.#count += 1
-    if (this.#listed.length < LISTED) this.#listed.push(message())
+    if (this.listed.length < LISTED) this.listed.push(violation())
   }
 
   /** Returns the message that lists them. */
-  message(): string {
-    const listed = this.#listed.join('; ')
-    const rest = this.#count - this.#listed.length
-    return rest > 0 ? `${listed}; and ${rest} more` : listed
+  message(this: Violations): string {
+    return listMessage(this.listed, this.count)
   }
 }

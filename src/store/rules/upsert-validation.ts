@@ -5,8 +5,8 @@ import { mayWrite, writeDenial } from '../../contract/rules/permissions.ts'
 import type { Check } from '../../contract/values/scalar-checks.ts'
 import { checkOf } from '../../contract/values/validate-value.ts'
 import { PermissionDeniedError, ValidationError } from '../../errors/service-error.ts'
+import { shorten, violationsMessage, type ListedViolations, type Violation } from '../../errors/violations.ts'
 import type { AcceptedProposal } from '../../provenance/log-line.ts'
-import type { UpsertViolation, UpsertTrial } from '../sheet-store.ts'
 import { memberOf } from '../sheet-files/import-lines.ts'
 import type { UniqueConflict } from './unique-claims.ts'
 import { UniqueClaims } from './unique-claims.ts'
@@ -44,13 +44,13 @@ export class UpsertValidator {
   readonly #columns: readonly Column[]
   /** Whether the actor may write the field of each column; undefined before the first check. */
   readonly #mayWrite: (boolean | undefined)[] = []
-  readonly #denied = new Violations()
-  readonly #violations = new Violations()
+  readonly #denied = new Violations<Violation>()
+  readonly #violations = new Violations<Violation>()
   /** Ids of records with violations: a later record of the same id is not checked for completeness. */
   readonly #refused = new Set<string>()
-  /** The violations that are kept as text. */
-  readonly #listed: UpsertViolation[] = []
-  #position = 0
+  /** The listed violations of both kinds, in their order. */
+  readonly #listed: Violation[] = []
+  #index = 0
 
   constructor(contract: Contract, writer: RecordWriter, isDerived: (field: string) => boolean) {
     this.#contract = contract
@@ -65,10 +65,10 @@ export class UpsertValidator {
    */
   validate(
     record: JsonObject,
-    position: number,
+    index: number,
     isStored: ((field: Field, value: JsonValue) => boolean) | null,
   ): RecordWrite | null {
-    this.#position = position
+    this.#index = index
     const id = idOf(record)
     const violationsBefore = this.#violationCount
     const { fields, values } = this.#changes(record, isStored)
@@ -83,22 +83,29 @@ export class UpsertValidator {
   /** Adds violations for conflicting claims. */
   refuse(conflicts: readonly UniqueConflict[]): void {
     for (const { claim, holder } of conflicts) {
-      const { field, value, id, position } = claim
+      const { field, value, id, index } = claim
       const message = (): string =>
         `must be unique, but record ${JSON.stringify(holder)} has ${shorten(JSON.stringify(value))} already`
-      this.#violations.add(this.#listing({ position, id, field: field.name }, message))
+      this.#violations.add(this.#listing({ index, id, field: field.name }, message))
     }
   }
 
   /** Throws PermissionDeniedError, else ValidationError, when there is a violation. */
   throwViolations(): void {
-    if (this.#denied.count > 0) throw new PermissionDeniedError(this.#denied.message(), 'write_not_permitted')
-    if (this.#violations.count > 0) throw new ValidationError(this.#violations.message(), 'invalid_records')
+    for (const violations of [this.#denied, this.#violations]) {
+      if (violations.count === 0) continue
+      const { listed, count } = violations
+      const message = violationsMessage(violations)
+      const details = { violations: { listed, count } }
+      throw violations === this.#denied
+        ? new PermissionDeniedError(message, 'write_not_permitted', details)
+        : new ValidationError(message, 'invalid_records', details)
+    }
   }
 
   /** Returns the violations, for a trial. */
-  violations(): Pick<UpsertTrial, 'violations' | 'violationCount'> {
-    return { violations: this.#listed, violationCount: this.#violationCount }
+  violations(): ListedViolations {
+    return { listed: this.#listed, count: this.#violationCount }
   }
 
   get hasViolations(): boolean {
@@ -148,7 +155,7 @@ export class UpsertValidator {
     if (violation !== null) this.#violations.add(this.#at(record, field.name, () => violation))
     else if (field.unique && !field.primaryKey) {
       const id = idOf(record)
-      if (id !== null) this.claims.add({ field, id, position: this.#position, value })
+      if (id !== null) this.claims.add({ field, id, index: this.#index, value })
     }
   }
 
@@ -170,7 +177,7 @@ export class UpsertValidator {
   #refuseUnknown(record: JsonObject, names: readonly string[]): void {
     for (const name of names) {
       if (this.#contract.fieldByName.has(name)) continue
-      this.#violations.add(this.#at(record, name, () => unknownFieldMessage(this.#contract, name)))
+      this.#violations.add(this.#at(record, shorten(name), () => unknownFieldMessage(this.#contract, name)))
     }
   }
 
@@ -182,16 +189,16 @@ export class UpsertValidator {
     }
   }
 
-  #at(record: JsonObject, field: string, message: () => string): () => string {
-    return this.#listing({ position: this.#position, id: idOf(record), field }, message)
+  #at(record: JsonObject, field: string, message: () => string): () => Violation {
+    return this.#listing({ index: this.#index, id: idOf(record), field }, message)
   }
 
-  /** Returns a function that makes the text of a violation. */
-  #listing(place: Omit<UpsertViolation, 'message'>, message: () => string): () => string {
+  /** Returns a function that creates a violation and lists it. */
+  #listing(place: Omit<Violation, 'message'>, message: () => string): () => Violation {
     return () => {
       const violation = { ...place, message: message() }
       this.#listed.push(violation)
-      return violationText(violation)
+      return violation
     }
   }
 }
@@ -234,14 +241,4 @@ function memberIn(record: JsonObject, { field: { name }, inherited }: Column): J
 export function idOf(record: JsonObject): string | null {
   const id = memberOf(record, 'id')
   return typeof id === 'string' ? id : null
-}
-
-/** Returns the text of a violation with its place in the batch. */
-function violationText({ position, id, field, message }: UpsertViolation): string {
-  const who = id === null ? 'no id' : `id ${JSON.stringify(shorten(id))}`
-  return `records[${position}] (${who}), field ${JSON.stringify(shorten(field))}: ${message}`
-}
-
-function shorten(text: string): string {
-  return text.length > 80 ? `${text.slice(0, 77)}…` : text
 }

@@ -135,7 +135,7 @@ class UpsertBatch {
 
   *trial(): Steps<UpsertTrial> {
     yield* this.#checkUnique()
-    return { ...this.#counts, ...this.#validator.violations() }
+    return { ...this.#counts, violations: this.#validator.violations() }
   }
 
   *#checkUnique(): Steps<void> {

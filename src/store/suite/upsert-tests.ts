@@ -213,9 +213,9 @@ export function testUpsert(open: OpenStore): void {
       ]
       const request = { body: { records }, defaultActor: 'user:writer', ifMatch: null }
       const trial = await sheet.store.tryUpsert(request)
-      assert.deepEqual([trial.inserted, trial.updated, trial.unchanged, trial.violationCount], [2, 2, 1, 2])
+      assert.deepEqual([trial.inserted, trial.updated, trial.unchanged, trial.violations.count], [2, 2, 1, 2])
       assert.deepEqual(
-        trial.violations.map(({ position, id, field }) => [position, id, field]),
+        trial.violations.listed.map(({ index, id, field }) => [index, id, field]),
         [
           [3, 'bad', 'n'],
           [4, 'second', 'code'],

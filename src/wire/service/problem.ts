@@ -1,5 +1,6 @@
 import { Type, type Static } from 'typebox'
 import type { ErrorCode, ErrorType } from '../../errors/codes.ts'
+import type { ListedViolations } from '../../errors/violations.ts'
 
 /** An error as problem details (RFC 9457), for a client that prefers these to the envelope. */
 export const Problem = Type.Object({
@@ -16,6 +17,17 @@ export const Problem = Type.Object({
   ),
   status: Type.Integer({ description: 'The HTTP status.', examples: [400] }),
   detail: Type.String({ description: 'What is wrong, the value seen, and what to do.' }),
+  violations: Type.Optional(
+    Type.Array(
+      Type.Object({
+        index: Type.Integer({ description: 'Index of the record in the request, from 0.' }),
+        field: Type.String({ description: 'A long name that the contract does not have is shortened.' }),
+        message: Type.String(),
+      }),
+      { description: 'Of records that were refused: the violations that `detail` lists.' },
+    ),
+  ),
+  violation_count: Type.Optional(Type.Integer({ description: 'The number of all violations.' })),
 })
 export type Problem = Static<typeof Problem>
 
@@ -25,7 +37,22 @@ export function problem(error: {
   readonly code: ErrorCode
   readonly status: number
   readonly message: string
+  readonly violations?: ListedViolations | null
 }): Problem {
-  const { type, code, status, message } = error
-  return { type: `/docs#${type}`, title: type, code, status, detail: message.toWellFormed() }
+  const { type, code, status, message, violations = null } = error
+  return {
+    type: `/docs#${type}`,
+    title: type,
+    code,
+    status,
+    detail: message.toWellFormed(),
+    ...(violations !== null && {
+      violations: violations.listed.map(({ index, field, message: text }) => ({
+        index,
+        field: field.toWellFormed(),
+        message: text.toWellFormed(),
+      })),
+      violation_count: violations.count,
+    }),
+  }
 }

@@ -12,6 +12,10 @@ const AREA = testField({ name: 'area', type: 'number' })
 const NAME = testField({ name: 'name' })
 
 /** A server of two records, which refuses negative areas. */
+function refusal(violations: ApiError['violations']): ApiError {
+  return new ApiError(400, 'ValidationError', 'refused', { violations })
+}
+
 class FakeServer implements EditPort {
   records = new Map<string, Record<string, unknown>>()
   version = 1
@@ -35,12 +39,10 @@ class FakeServer implements EditPort {
     if (tag !== null && tag !== `"${this.version}"`) {
       return Promise.reject(new ApiError(412, 'OperationError', 'another version'))
     }
-    const errors = records.flatMap(({ id, area }, position) =>
-      typeof area === 'number' && area < 0
-        ? [`records[${position}] (id "${id}"), field "area": ${area} is too low`]
-        : [],
+    const violations = records.flatMap(({ area }, index) =>
+      typeof area === 'number' && area < 0 ? [{ index, field: 'area', message: `${area} is too low` }] : [],
     )
-    if (errors.length > 0) return Promise.reject(new ApiError(400, 'ValidationError', errors.join('; ')))
+    if (violations.length > 0) return Promise.reject(refusal(violations))
     this.writes.push({ records, tag })
     for (const record of records) this.set(record.id, record)
     return Promise.resolve()
@@ -259,8 +261,7 @@ test('deleted records take their edits with them', async () => {
 
 test('an error of another field is shown at the written one', async () => {
   const picky = Object.assign(Object.create(server) as FakeServer, {
-    write: () =>
-      Promise.reject(new ApiError(400, 'ValidationError', 'records[0] (id "DE"), field "name": is required')),
+    write: () => Promise.reject(refusal([{ index: 0, field: 'name', message: 'is required' }])),
   })
   await store.commit([change('DE', 5, 1)], picky)
   assert.equal(pending('DE')?.message, 'name: is required')

@@ -2,7 +2,6 @@ import { ApiError, messageOf } from '../api/api-error.ts'
 import type { RecordPatch } from '../../../src/client/client.ts'
 import type { Edit } from './edit.ts'
 import { sameValue } from '../values/same-value.ts'
-import { parseBatchErrors } from './batch-errors.ts'
 import type { DoneChange } from './undo-stack.ts'
 import { unparsedError, shownValue } from '../values/value-text.ts'
 
@@ -130,7 +129,8 @@ function refusalOf(error: unknown, { edits, patches, isWriting }: Attempt): Save
   const status = error instanceof ApiError ? error.status : 0
   // Another actor may be allowed to write, and a server error may be temporary.
   const mayRetry = status === 0 || status === 403 || status >= 500
-  const errors = batchErrors(messageOf(error), edits, patches)
+  const violations = error instanceof ApiError ? error.violations : []
+  const errors = batchErrors(violations, edits, patches)
   if (errors.size > 0) return refusal(errors, mayRetry)
   const doubt =
     status === 0 && isWriting ? '. The change may or may not have been saved: save it again to be sure' : ''
@@ -138,17 +138,17 @@ function refusalOf(error: unknown, { edits, patches, isWriting }: Attempt): Save
 }
 
 function batchErrors(
-  message: string,
+  violations: ApiError['violations'],
   edits: readonly Edit[],
   patches: readonly RecordPatch[],
 ): ReadonlyMap<Edit, string> {
   const errors = new Map<Edit, string>()
-  for (const { position, field, text } of parseBatchErrors(message, patches)) {
-    const ofRecord = edits.filter(({ recordId }) => recordId === patches[position]?.id)
+  for (const { index, field, message } of violations) {
+    const ofRecord = edits.filter(({ recordId }) => recordId === patches[index]?.id)
     const edit = ofRecord.find((each) => each.field.name === field)
     // A violation of another field of the record applies to all its edits.
-    if (edit !== undefined) errors.set(edit, text)
-    else for (const each of ofRecord) errors.set(each, `${field}: ${text}`)
+    if (edit !== undefined) errors.set(edit, message)
+    else for (const each of ofRecord) errors.set(each, `${field}: ${message}`)
   }
   return errors
 }

@@ -1,7 +1,6 @@
 import { ApiError, messageOf } from '../../api/api-error.ts'
 import { server } from '../../api/server.ts'
 import type { RecordPatch } from '../../../../src/client/client.ts'
-import { parseBatchErrors } from '../batch-errors.ts'
 
 /** The violations of a new record: by field of the form, and others. */
 export interface CreateErrors {
@@ -25,7 +24,7 @@ export async function createRecord(
     await server.records.upsert([record], { actor })
     return null
   } catch (error) {
-    return errorsOf(messageOf(error), record, shown)
+    return errorsOf(error, shown)
   }
 }
 
@@ -41,14 +40,16 @@ async function exists(id: string): Promise<boolean> {
   }
 }
 
-/** Assigns the violations in a server message to the fields of the form. */
-export function errorsOf(message: string, record: RecordPatch, shown: ReadonlySet<string>): CreateErrors {
-  const errors = parseBatchErrors(message, [record])
-  if (errors.length === 0) return { byField: {}, other: message }
-  const others = errors.filter(({ field }) => !shown.has(field)).map(({ field, text }) => `${field}: ${text}`)
+/** Assigns the violations of a refused record to the fields of the form. */
+export function errorsOf(error: unknown, shown: ReadonlySet<string>): CreateErrors {
+  const errors = error instanceof ApiError ? error.violations : []
+  if (errors.length === 0) return { byField: {}, other: messageOf(error) }
+  const others = errors
+    .filter(({ field }) => !shown.has(field))
+    .map(({ field, message }) => `${field}: ${message}`)
   return {
     byField: Object.fromEntries(
-      errors.filter(({ field }) => shown.has(field)).map(({ field, text }) => [field, text]),
+      errors.filter(({ field }) => shown.has(field)).map(({ field, message }) => [field, message]),
     ),
     other: others.length > 0 ? others.join('; ') : null,
   }
