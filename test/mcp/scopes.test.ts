@@ -128,7 +128,7 @@ test('with --propose an agent cancels its own runs and no others', async (t) => 
   await hold.arrived()
   assert.match(
     await agent.fails('cancel_run', { id }),
-    /^PermissionDeniedError: run 1 is of "human:ann".*\nget_permissions/,
+    /^PermissionDeniedError: run 1 was started by "human:ann".*\nget_permissions/,
   )
   assert.equal((await owner.call('cancel_run', { id })).structured['state'], 'cancelled')
   hold.release()
