@@ -9,7 +9,6 @@ import type { RecordKey, WorkItem } from '../store/cell-work.ts'
 import type { SheetStore, WorkState } from '../store/sheet-store.ts'
 import type { FailedCell, RunId, RunProgress } from '../store/stored-run.ts'
 import type { Derivation } from './definition/derivation-kind.ts'
-import type { FailureStreak } from './failure-streak.ts'
 import type { Limiter } from './limiter/limiter.ts'
 import type { HostPolicies } from './definition/host-policies.ts'
 
@@ -18,7 +17,7 @@ export type PlanStore = Pick<SheetStore, 'status' | 'work' | 'cached' | 'hosts' 
   readonly responses: Pick<ResponseStore, 'find' | 'read' | 'now'>
 }
 
-/** The part of a store that the materializer needs. */
+/** The part of a store that computing needs. */
 export type RunStore = PlanStore & Pick<SheetStore, 'commitCells'>
 
 /** The cells that a run covers, and the way of computing them. */
@@ -59,32 +58,11 @@ export interface RunRequest extends PlanRequest {
   readonly actor: string
   readonly store: RunStore
   readonly observer: RunObserver
-  /** The number of cells with a value written by hand when the run begins. */
-  readonly manual: number
   /** The calls that processes share; absent if one process makes all. */
   readonly calls?: SharedCalls
-}
-
-/** A task of a run: some records of one derivation. */
-export interface TaskRequest extends Omit<
-  RunRequest,
-  'levels' | 'records' | 'limit' | 'maxCalls' | 'maxCost' | 'manual'
-> {
-  /** The failures of the run that this process has counted. */
-  readonly streak: FailureStreak
-  readonly derivation: Derivation
-  /** The derivations that it depends on, directly or not, in the order of their dependencies. */
-  readonly before: readonly Derivation[]
-  /** Ascending; null for all with pending cells. */
-  readonly records: readonly RecordKey[] | null
-  /** The key of the last record that is part of it. */
-  readonly lastKey: RecordKey
-  /** The number of the last provenance entry when the run began. */
-  readonly lastSeq: number
-  readonly calls: SharedCalls
-  /** The cells that the run has settled, of records that may have been computed before; null if there can be none. */
-  readonly settled:
-    ((items: readonly WorkItem[]) => Promise<ReadonlyMap<RecordKey, ReadonlySet<string>>>) | null
+  /** Returns the cells of these records that the run has settled before; absent if it can have settled none. */
+  readonly settled?:
+    ((items: readonly WorkItem[]) => Promise<ReadonlyMap<RecordKey, ReadonlySet<string>>>) | undefined
 }
 
 /** The calls of a run that several processes compute: one of them makes each of several equal calls. */
@@ -115,12 +93,6 @@ export type CellChange = { readonly recordId: string; readonly field: string } &
 
 /** A cell that failed, and why. */
 export type CellFailure = Omit<FailedCell, 'responseBody'>
-
-/** The result of a run, in cells. */
-export interface RunOutcome {
-  readonly progress: RunProgress
-  readonly failures: readonly CellFailure[]
-}
 
 /**
  * The reason why a run does not compute a cell: it is blocked, or an input is missing that the run does not compute either. For a run, a

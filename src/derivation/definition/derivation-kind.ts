@@ -127,7 +127,7 @@ export interface KindResponses<Spec, P extends Plan> {
 
 /**
  * One way of computing fields. A new kind is one folder under `kinds/`, one line in the registry and one registration in the kinds' common
- * test suite; the materializer knows none by name.
+ * test suite; runs know none by name.
  */
 export interface DerivationKind<Spec = unknown, P extends Plan = Plan> {
   /** The value of `kind:` in the file, and `source` in provenance. */

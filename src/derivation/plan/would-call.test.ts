@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { runDerivations } from '../run/materializer.ts'
+import { runDerivations } from '../testing/run-derivations.ts'
 import { MemoryStore } from '../testing/memory-store.ts'
 import type { PlanRequest } from '../run-request.ts'
 import { testDerivations, testRequest, TestKind } from '../testing/test-run.ts'

@@ -19,7 +19,7 @@ import type { Derivation } from '../definition/derivation-kind.ts'
 import type { FailureStreak } from '../failure-streak.ts'
 import type { PlannedItem, Planner } from '../plan/planner.ts'
 import type { ReusedResponses } from './reused-responses.ts'
-import type { SharedCalls, TaskRequest } from '../run-request.ts'
+import type { RunRequest, SharedCalls } from '../run-request.ts'
 import { StillWanted } from './still-wanted.ts'
 import type { Tally } from './tally.ts'
 import { UnderWay } from './concurrency-limit.ts'
@@ -42,8 +42,7 @@ export interface PartsOfRun {
   readonly calls?: SharedCalls | undefined
   /** The responses that are used instead of calls; absent where every call is made. */
   readonly reuse?: ReusedResponses | undefined
-  /** Which cells of these the run has settled before; absent where it can have settled none. */
-  readonly settled?: TaskRequest['settled']
+  readonly settled?: RunRequest['settled']
   /** The failures of the run in a row; no new call starts once they stop it. */
   readonly streak: FailureStreak
   /** Aborted when the run is stopped or breaks: no new call starts, calls under way are aborted. */

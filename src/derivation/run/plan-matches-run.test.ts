@@ -15,7 +15,7 @@ import type { CacheEntry, CellCommit, RecordKey, WorkQuery } from '../../store/c
 import type { StoreDefinition } from '../../store/sheet-store.ts'
 import type { RunProgress } from '../../store/stored-run.ts'
 import type { Derivation } from '../definition/derivation-kind.ts'
-import { runDerivations } from './materializer.ts'
+import { runDerivations } from '../testing/run-derivations.ts'
 import { MemoryStore } from '../testing/memory-store.ts'
 import { planRun } from '../plan/plan-run.ts'
 import type { PlanRequest, RunPlan, RunStore } from '../run-request.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { runDerivations } from './materializer.ts'
+import { runDerivations } from '../testing/run-derivations.ts'
 import { KEPT_AT, MemoryStore } from '../testing/memory-store.ts'
 import { planRun } from '../plan/plan-run.ts'
 import type { RunRequest } from '../run-request.ts'

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JsonObject } from '../../contract/json/json.ts'
 import type { Derivation } from '../definition/derivation-kind.ts'
-import { runDerivations } from './materializer.ts'
+import { runDerivations, type RunOutcome } from '../testing/run-derivations.ts'
 import { KEPT_AT, MemoryStore } from '../testing/memory-store.ts'
 import { planRun } from '../plan/plan-run.ts'
-import type { RunOutcome, RunPlan, RunRequest } from '../run-request.ts'
+import type { RunPlan, RunRequest } from '../run-request.ts'
 import { testDerivations, testRequest, TestKind, type TestSpec } from '../testing/test-run.ts'
 
 /** A sheet in memory whose derivation files can be edited. */

@@ -2,7 +2,16 @@ import type { CellCommit, CellOutcome } from '../../store/cell-work.ts'
 import type { RunProgress } from '../../store/stored-run.ts'
 import { Prices, type Price } from '../plan/budget.ts'
 import type { ResultOfRun } from './cell-result.ts'
-import type { CellChange, CellFailure, RunObserver } from '../run-request.ts'
+import type { CellChange, RunObserver } from '../run-request.ts'
+
+/** The cells of a run when it begins. */
+interface CountedCells {
+  readonly total: number
+  /** Those that have a value written by hand. */
+  readonly manual: number
+  /** Those that have failed already. */
+  readonly failed: number
+}
 
 /** Counts what becomes of a run's cells, and tells who watches. */
 export class Tally {
@@ -17,12 +26,12 @@ export class Tally {
   #overwritten = 0
   /** Cells that were counted as left alone and then had something to do after all, since somebody wrote an input. */
   #owed = 0
-  readonly failures: CellFailure[] = []
+  #failed: number
 
-  /** `total`: how many cells the run is about; `manual`: how many of them have a value written by hand. */
-  constructor({ total, manual }: { readonly total: number; readonly manual: number }, observer: RunObserver) {
+  constructor({ total, manual, failed }: CountedCells, observer: RunObserver) {
     this.#total = total
     this.#manual = manual
+    this.#failed = failed
     this.#observer = observer
   }
 
@@ -31,7 +40,7 @@ export class Tally {
    * been counted as left alone and is computed in the end.
    */
   get progress(): RunProgress {
-    const [materialized, failed] = [this.#materialized, this.failures.length]
+    const [materialized, failed] = [this.#materialized, this.#failed]
     const skipped = Math.min(this.#skipped, this.#total - materialized - failed)
     return {
       done: materialized + skipped + failed,
@@ -89,11 +98,6 @@ export class Tally {
     this.skip(cells)
   }
 
-  /** Whatever has not been computed and has not failed was left alone: the run is through. */
-  finish(): void {
-    this.#skipped = this.#total - this.#materialized - this.failures.length
-  }
-
   /** Counts what a commit has stored, and tells of it. */
   stored(results: readonly ResultOfRun[], outcomes: readonly CellOutcome[]): void {
     const changes: CellChange[] = []
@@ -106,14 +110,16 @@ export class Tally {
       else changes.push(change)
     }
     for (const change of changes) {
-      if (change.state === 'fresh') {
-        this.#materialized += 1
-        continue
-      }
-      const { state: _state, ...failure } = change
-      this.failures.push(failure)
+      if (change.state === 'fresh') this.#materialized += 1
+      else this.#failed += 1
     }
     if (changes.length > 0) this.#observer.onCells(changes)
     this.report()
   }
+}
+
+/** Returns the progress of a run that computes nothing more: cells that were neither computed nor failed count as skipped. */
+export function withRestSkipped(progress: RunProgress): RunProgress {
+  const { total, materialized, failed } = progress
+  return { ...progress, skipped: total - materialized - failed, done: total }
 }

@@ -1,4 +1,6 @@
 import type { RecordKey } from '../../store/cell-work.ts'
+import type { Derivation } from '../definition/derivation-kind.ts'
+import type { Planner } from '../plan/planner.ts'
 
 /**
  * Cells that a run has not brought up to date though they have work, by field: they failed, no call was left for them,
@@ -29,5 +31,21 @@ export class UnusableCells {
 
   has(field: string, record: RecordKey): boolean {
     return this.#records.get(field)?.has(record) ?? false
+  }
+
+  /** Adds the cells of earlier derivations that the run could not bring up to date, as the store has them, and what is computed from them. */
+  async addFailed(planner: Planner, earlier: readonly Derivation[]): Promise<void> {
+    for (const derivation of earlier) {
+      if (planner.targets(derivation).length === 0) continue
+      for await (const items of planner.work(derivation, { ready: false })) {
+        for (const item of items) {
+          const isLeft = derivation.inputs.some((input) => this.has(input, item.key))
+          for (const { target, state } of planner.cells(item)) {
+            // One that was to be overwritten and still is as it was could not be computed either.
+            if (isLeft || state === 'failed' || state === 'overridden') this.add(target, item.key)
+          }
+        }
+      }
+    }
   }
 }

@@ -214,7 +214,6 @@ export function testRequest(
     store,
     id: '1',
     actor: 'agent:runner',
-    manual: 0,
     observer: new TestObserver(),
     ...changes,
   }

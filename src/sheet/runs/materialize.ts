@@ -1,23 +1,17 @@
-import { manualCells, sumOf } from '../../derivation/plan/manual-cells.ts'
-import { runDerivations } from '../../derivation/run/materializer.ts'
-import type { CellFailure, RunObserver, RunOutcome, RunRequest } from '../../derivation/run-request.ts'
-import type { RunId, RunOrder, RunProgress } from '../../store/stored-run.ts'
-import { ActiveRun } from '../active-run.ts'
-import { checkSelection } from './selection/check-selection.ts'
-import { derivationOf, keepFresh } from './selection/keep-fresh.ts'
-import { requireOverwritable } from './selection/overwrite-manual.ts'
-import { prepareCalls } from '../calls/prepare-calls.ts'
+import type { CellFailure } from '../../derivation/run-request.ts'
+import type { SheetStore } from '../../store/sheet-store.ts'
+import type { RunId, RunOrder } from '../../store/stored-run.ts'
 import { selectTargets } from '../cells/read-status.ts'
 import { resolveActor, type GivenActor } from '../resolve-actor.ts'
-import { distinctLists } from './selection/run-limits.ts'
-import { checkRecords, resolveSelection, type RunSelection } from './selection/run-selection.ts'
-import { RunFrames } from './coordination/run-frames.ts'
-import { outcomeOf } from './coordination/run-outcome.ts'
-import { runShared } from './coordination/run-shared.ts'
-import { runToEnd } from './coordination/run-to-end.ts'
 import type { Sheet } from '../sheet.ts'
+import { executeRun } from './coordination/execute-run.ts'
+import { RunFrames } from './coordination/run-frames.ts'
+import { failuresOf, finishedRun } from './coordination/run-outcome.ts'
+import { checkSelection } from './selection/check-selection.ts'
+import { derivationOf } from './selection/keep-fresh.ts'
+import { requireOverwritable } from './selection/overwrite-manual.ts'
+import { checkRecords, resolveSelection, type RunSelection } from './selection/run-selection.ts'
 import { stopAfterOf } from './selection/stop-after-failures.ts'
-import { SILENT_MS } from './coordination/with-run-lock.ts'
 
 export interface MaterializeRequest extends RunSelection {
   readonly actor: GivenActor
@@ -87,30 +81,23 @@ async function publishRun(
   order: RunOrder,
   onStarted: (id: RunId) => void,
 ): Promise<MaterializeResult> {
-  const frames = new RunFrames(sheet, order.actor)
-  frames.start(order)
+  const frames = new RunFrames(sheet, order)
+  frames.start()
   try {
-    const { progress, failures } = await run(sheet, { order, frames, onStarted })
-    frames.end({ ...progress, failed: failures.length })
-    const { materialized, skipped, totalCost } = progress
-    return { materialized, skipped, totalCost, failures }
+    const store = await checkOrder(sheet, order)
+    const { id } = await executeRun({ sheet, store, order, frames, onStarted })
+    const { materialized, skipped, totalCost } = await finishedRun(store, id)
+    return { materialized, skipped, totalCost, failures: await failuresOf(store, id) }
   } catch (error) {
     frames.error(error)
     throw error
   }
 }
 
-interface OrderedRun {
-  readonly order: RunOrder
-  readonly frames: RunFrames
-  onStarted(id: RunId): void
-}
-
-async function run(sheet: Sheet, { order, frames, onStarted }: OrderedRun): Promise<RunOutcome> {
+/** Checks a run before it waits for the run lock, so that a wrong request fails at once. Returns the store. */
+async function checkOrder(sheet: Sheet, order: RunOrder): Promise<SheetStore> {
   sheet.stopping.throwIfAborted()
   const { store, derivations } = await sheet.deriving()
-  const { tasks } = store
-  // Checked before waiting for the lock, so that a wrong request fails at once.
   const targets = selectTargets(derivations, order.targets)
   const kept = order.keepFresh === undefined ? null : derivationOf(derivations, order.keepFresh)
   const wanted = kept === null || order.targets !== null ? targets : new Set(kept.targets)
@@ -119,56 +106,5 @@ async function run(sheet: Sheet, { order, frames, onStarted }: OrderedRun): Prom
   if (order.overwriteManual) {
     await requireOverwritable((await resolveSelection(sheet, order, sheet.stopping)).plan, order)
   }
-  const id = await store.startRun({ ...order, ...distinctLists(order), silentMs: SILENT_MS })
-  const active = new ActiveRun(id, sheet.stopping, store.frames)
-  return sheet.runs.during(active, store, () => {
-    onStarted(id)
-    // Files may be edited while the run waits: they are read once it has the lock.
-    return tasks === undefined || order.keepFresh !== undefined
-      ? runToEnd(sheet, active, {
-          work: () => runLocked(sheet, order, active),
-          resultOf: (ended) => outcomeOf(store, ended),
-          onReleased: () => frames.suppressEnd(),
-        })
-      : runShared({ sheet, store, tasks, active, order, frames })
-  })
-}
-
-async function runLocked(sheet: Sheet, order: RunOrder, active: ActiveRun): Promise<RunOutcome> {
-  const { keepFresh: file } = order
-  if (file !== undefined) return keepFresh(sheet, { ...order, keepFresh: file }, active)
-  const { plan, absent } = await resolveSelection(sheet, order, active.signal)
-  const { store } = plan
-  const { total } = await store.status()
-  const manual = sumOf(await manualCells(plan))
-  await store.runLocked(active.id, {
-    manual,
-    total: (plan.records?.length ?? total) * plan.targets.size + absent.length,
-    absent,
-  })
-  const request: RunRequest = {
-    ...plan,
-    store,
-    id: active.id,
-    actor: order.actor,
-    manual,
-    observer: observe(active, absent.length),
-  }
-  await prepareCalls(request)
-  const { progress, failures } = await runDerivations(request)
-  return { progress: withAbsent(progress, absent.length), failures: [...absent, ...failures] }
-}
-
-function observe({ feed }: ActiveRun, absent: number): RunObserver {
-  return {
-    onCells: (cells) => feed.onCells(cells),
-    onProgress: (progress) => feed.onProgress(withAbsent(progress, absent)),
-  }
-}
-
-/** Adds the cells of records that do not exist. */
-function withAbsent(progress: RunProgress, absent: number): RunProgress {
-  if (absent === 0) return progress
-  const { done, total, failed } = progress
-  return { ...progress, done: done + absent, total: total + absent, failed: failed + absent }
+  return store
 }

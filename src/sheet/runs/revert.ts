@@ -1,14 +1,14 @@
 import { OperationError } from '../../errors/service-error.ts'
 import type { RevertResult } from '../../store/sheet-store.ts'
-import type { RunId, StoredRun } from '../../store/stored-run.ts'
-import { ActiveRun } from '../active-run.ts'
+import type { RunId, RunOrder, StoredRun } from '../../store/stored-run.ts'
 import { getRun } from './read-runs.ts'
 import { resolveActor, type GivenActor } from '../resolve-actor.ts'
-import { runToEnd } from './coordination/run-to-end.ts'
+import { executeRun } from './coordination/execute-run.ts'
+import { RunFrames } from './coordination/run-frames.ts'
+import { finishedRun } from './coordination/run-outcome.ts'
 import { unknownFields } from '../queries/select-fields.ts'
 import type { Sheet } from '../sheet.ts'
-import { undoRun, type RevertOrder } from './coordination/undo-run.ts'
-import { SILENT_MS } from './coordination/with-run-lock.ts'
+import type { RevertOrder } from './coordination/undo-run.ts'
 
 export interface RevertCellRequest {
   readonly recordId: string
@@ -85,16 +85,11 @@ async function revertRun(
       { hint: { action: 'cancel_run', run: reverts } },
     )
   }
-  const id = await store.startRun({ ...UNFILTERED, kind: 'revert', reverts, actor, silentMs: SILENT_MS })
-  const active = new ActiveRun(id, sheet.stopping, store.frames)
-  const result = await sheet.runs.during(active, store, () => {
-    onStarted(id)
-    return runToEnd(sheet, active, {
-      work: () => undoRun(store, active, { actor, reverts }),
-      resultOf: (run) => Promise.reject(revertedElsewhere(run)),
-    })
-  })
-  return { ...result, runId: id }
+  const order: RunOrder = { ...UNFILTERED, kind: 'revert', reverts, actor }
+  const frames = new RunFrames(sheet, order)
+  const { id, reverted } = await executeRun({ sheet, store, order, frames, onStarted })
+  if (reverted === null) throw revertedElsewhere(await finishedRun(store, id))
+  return { ...reverted, runId: id }
 }
 
 /** Creates the error of a revert that another process finished, since its conflicts are not stored. */

@@ -2,8 +2,9 @@ import type { RunTasks } from '../../../store/run-tasks.ts'
 import type { SheetStore } from '../../../store/sheet-store.ts'
 import type { RunEnd } from '../../../store/stored-run.ts'
 import type { ActiveRun } from '../../active-run.ts'
-import type { Sheet } from '../../sheet.ts'
 import { reportedError } from '../../run-error.ts'
+import type { Sheet } from '../../sheet.ts'
+import type { AcceptedRun } from './accepted-run.ts'
 
 /** Stores how a run ended, and publishes that to its watchers. Throws when the store cannot be written. */
 export async function endRun(
@@ -16,7 +17,7 @@ export async function endRun(
 }
 
 /** Ends a run with an error; see {@link endRun}. */
-export async function endRunEarly({ sheet, store, active }: EndingRun, error: unknown): Promise<void> {
+export async function endRunEarly({ sheet, store, active }: AcceptedRun, error: unknown): Promise<void> {
   await endRun(store, active, { state: stateAfter(error, active, sheet), error: reportedError(error) })
 }
 
@@ -25,7 +26,7 @@ export async function endRunEarly({ sheet, store, active }: EndingRun, error: un
  * has taken it over.
  */
 export async function endWaitingEarly(
-  { sheet, store, active }: EndingRun,
+  { sheet, store, active }: AcceptedRun,
   tasks: RunTasks,
   error: unknown,
 ): Promise<boolean> {
@@ -33,13 +34,6 @@ export async function endWaitingEarly(
   const isStored = await tasks.endWaiting(active.id, endOf(active, how))
   if (isStored) await publishEnd(store, active)
   return isStored
-}
-
-/** A run of this process. */
-export interface EndingRun {
-  readonly sheet: Sheet
-  readonly store: SheetStore
-  readonly active: ActiveRun
 }
 
 function endOf(active: ActiveRun, how: Pick<RunEnd, 'state' | 'error'>): RunEnd {

@@ -2,16 +2,12 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { LockTimeoutError, RecordsError } from '../../../errors/service-error.ts'
 import { HEARTBEAT_MS } from '../../../store/run-tasks.ts'
 import type { SheetStore } from '../../../store/sheet-store.ts'
-import type { RunId, RunLock, RunOrder } from '../../../store/stored-run.ts'
+import type { RunId, RunLock } from '../../../store/stored-run.ts'
 import { ActiveRun } from '../../active-run.ts'
-import { coordinateRun } from './coordinate-run.ts'
-import type { LockedRun } from './coordinated-run.ts'
-import { keepFresh } from '../selection/keep-fresh.ts'
 import { RunFrames } from './run-frames.ts'
 import { RunReleasedError } from './run-released-error.ts'
+import { runToEnd } from './run-to-end.ts'
 import type { Sheet } from '../../sheet.ts'
-import { undoRun } from './undo-run.ts'
-import { workToEnd } from './work-to-end.ts'
 
 /**
  * Finishes orphaned runs, whose processes are gone: first those that had the run lock, then those that wait for it, in
@@ -68,36 +64,13 @@ async function finishRun(
   const order = { ...run, recordIds: await store.runRecordIds(id) }
   const active = new ActiveRun(id, sheet.stopping, store.frames)
   if (run.cancelledBy !== null) active.cancel(run.cancelledBy)
-  const frames = new RunFrames(sheet, run.actor)
-  const orphan = { sheet, store, tasks, active, order, frames, lock, wasOrphaned: true }
+  const frames = new RunFrames(sheet, order)
+  const orphan = { sheet, store, active, order, frames, lock, wasOrphaned: true }
   try {
-    await sheet.during(sheet.runs.during(active, store, () => execute(orphan)))
+    await sheet.during(sheet.runs.during(active, store, () => runToEnd(orphan)))
   } catch (error) {
     // The callers that requested the run receive its error.
     if (error instanceof RunReleasedError)
       throw new RecordsError(`run ${id} is left unfinished: ${error.message}`)
   }
-}
-
-async function execute(run: LockedRun): Promise<void> {
-  const { active, order, frames } = run
-  const whole = wholeWork(run, order)
-  if (whole === null) return coordinateRun(run)
-  try {
-    await workToEnd(run, () => {
-      active.signal.throwIfAborted()
-      return whole()
-    })
-    if (order.kind === 'materialize') frames.end(active.feed.progress)
-  } catch (error) {
-    if (order.kind === 'materialize') frames.error(error)
-    throw error
-  }
-}
-
-/** Returns the work of a run that is not divided into tasks; null for one that is. */
-function wholeWork({ sheet, store, active }: LockedRun, order: RunOrder): (() => Promise<unknown>) | null {
-  const { actor, reverts, keepFresh: file } = order
-  if (reverts !== null) return () => undoRun(store, active, { actor, reverts })
-  return file === undefined ? null : () => keepFresh(sheet, { ...order, keepFresh: file }, active)
 }

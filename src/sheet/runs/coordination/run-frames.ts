@@ -2,18 +2,22 @@ import type { RunOrder, RunProgress } from '../../../store/stored-run.ts'
 import type { Sheet } from '../../sheet.ts'
 import { reportedError } from '../../run-error.ts'
 
-/** Publishes the start of a run to the sheet's subscribers, and once how it ended. */
+/** Publishes the start of a run to the sheet's subscribers, and once how it ended; nothing for a revert. */
 export class RunFrames {
   readonly #sheet: Sheet
+  readonly #order: RunOrder
   readonly #actor: string
-  #isOver = false
+  #isOver: boolean
 
-  constructor(sheet: Sheet, actor: string) {
+  constructor(sheet: Sheet, order: RunOrder) {
     this.#sheet = sheet
-    this.#actor = actor
+    this.#order = order
+    this.#actor = order.actor
+    this.#isOver = order.kind === 'revert'
   }
 
-  start({ targets, recordIds, force }: RunOrder): void {
+  start(): void {
+    const { targets, recordIds, force } = this.#order
     this.#sheet.publish({
       kind: 'materialize.start',
       ts: now(),

@@ -1,4 +1,5 @@
-import type { CellFailure, RunOutcome } from '../../../derivation/run-request.ts'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { CellFailure } from '../../../derivation/run-request.ts'
 import { OperationError } from '../../../errors/service-error.ts'
 import type { SheetStore } from '../../../store/sheet-store.ts'
 import type { RunId, StoredRun } from '../../../store/stored-run.ts'
@@ -6,11 +7,6 @@ import { errorFrom } from '../../run-error.ts'
 
 /** Failures read at a time. */
 const FAILURES = 1000
-
-/** Reads the outcome of a finished run from the store. */
-export async function outcomeOf(store: SheetStore, run: StoredRun): Promise<RunOutcome> {
-  return { progress: run, failures: await allFailures(store, run.id) }
-}
 
 /** Reads a run that has ended. Throws the error that ended it early. */
 export async function finishedRun(store: SheetStore, id: RunId): Promise<StoredRun> {
@@ -26,12 +22,15 @@ function notFinished({ id, state, cancelledBy }: StoredRun): OperationError {
     : new OperationError(`run ${id} is ${state}`, 'run_interrupted')
 }
 
-async function allFailures(store: SheetStore, run: RunId): Promise<CellFailure[]> {
+/** Reads the cells that failed in a run, in the order in which they failed. */
+export async function failuresOf(store: SheetStore, run: RunId): Promise<CellFailure[]> {
   const all: CellFailure[] = []
   for (let after = 0; ;) {
     const page = await store.runFailures({ run, after, limit: FAILURES })
     const last = page.at(-1)
     if (last === undefined) return all
+    // Lets other requests run between pages.
+    await nextTurn()
     for (const { recordId, field, error, errorType, reason } of page) {
       all.push({ recordId, field, error, errorType, reason })
     }

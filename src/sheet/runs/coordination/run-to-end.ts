@@ -1,32 +1,56 @@
-import type { StoredRun } from '../../../store/stored-run.ts'
-import type { ActiveRun } from '../../active-run.ts'
+import type { RevertResult } from '../../../store/sheet-store.ts'
+import { keepFresh } from '../selection/keep-fresh.ts'
+import { isStoreUnavailable } from '../tasks/task-runner.ts'
+import type { LockedRun } from './accepted-run.ts'
+import { endRun, endRunEarly } from './end-run.ts'
+import { coordinateRun } from './run-coordinator.ts'
 import { RunReleasedError } from './run-released-error.ts'
-import { awaitReleasedRun } from './run-shared.ts'
-import type { Sheet } from '../../sheet.ts'
-import { withRunLock } from './with-run-lock.ts'
-import { workToEnd } from './work-to-end.ts'
-
-/** The work of a run that one process executes as a whole. */
-export interface RunWork<T> {
-  work(): Promise<T>
-  /** Returns the result when another process executed the run. */
-  resultOf(run: StoredRun): Promise<T>
-  /** Called when another process executes the run. */
-  onReleased?(): void
-}
+import { undoRun } from './undo-run.ts'
 
 /**
- * Waits for the run lock, does the work of a run, and stores how it ended before it releases the lock. Throws what the
- * work throws, LockTimeoutError, and the reason of the run's signal when it is aborted while it waits.
+ * Does the work of a run, stores how it ended, and publishes that. Returns the result of a revert, and null for any other run. Throws the
+ * error that ended the run early, and RunReleasedError when it has not ended.
  */
-export async function runToEnd<T>(sheet: Sheet, active: ActiveRun, run: RunWork<T>): Promise<T> {
-  const { store } = await sheet.current()
-  const { work, resultOf, onReleased } = run
+export async function runToEnd(run: LockedRun): Promise<RevertResult | null> {
+  const { active, frames } = run
   try {
-    return await withRunLock(sheet, active, () => workToEnd({ sheet, store, active }, work))
+    const result = await finish(run)
+    frames.end(active.feed.progress)
+    return result
   } catch (error) {
-    if (!(error instanceof RunReleasedError)) throw error
-    onReleased?.()
-    return resultOf(await awaitReleasedRun({ sheet, store, active }, error))
+    if (error instanceof RunReleasedError) throw error
+    try {
+      await endRunEarly(run, error)
+    } catch (fault) {
+      // A run whose end cannot be stored has not ended; an internal error will occur again in the next process.
+      if (isShared(run) && isStoreUnavailable(fault)) throw new RunReleasedError((fault as Error).message)
+    }
+    frames.error(error)
+    throw error
   }
+}
+
+/** Does the work of a run and stores that it finished. */
+async function finish(run: LockedRun): Promise<RevertResult | null> {
+  if (hasTasks(run)) {
+    await coordinateRun(run)
+    return null
+  }
+  const { sheet, store, active, order } = run
+  const { actor, reverts, keepFresh: file } = order
+  active.signal.throwIfAborted()
+  const result = reverts === null ? null : await undoRun(store, active, { actor, reverts })
+  if (file !== undefined) await keepFresh(sheet, { ...order, keepFresh: file }, active)
+  await endRun(store, active, { state: 'finished', error: null })
+  return result
+}
+
+/** Whether a run is divided into tasks, and not executed as a whole. */
+function hasTasks({ order }: LockedRun): boolean {
+  return order.reverts === null && order.keepFresh === undefined
+}
+
+/** Whether another process can continue a run that has begun. */
+function isShared(run: LockedRun): boolean {
+  return run.store.tasks !== undefined && hasTasks(run)
 }

@@ -1,10 +1,10 @@
 import { RecordsError } from '../../../errors/service-error.ts'
 import type { RunLock } from '../../../store/stored-run.ts'
 import type { ActiveRun } from '../../active-run.ts'
-import { endRunEarly, endWaitingEarly, type EndingRun } from './end-run.ts'
+import type { AcceptedRun } from './accepted-run.ts'
+import { endRunEarly, endWaitingEarly } from './end-run.ts'
 import { finishOrphanedRuns } from './finish-orphaned-runs.ts'
 import { releasedByShutdown, RunReleasedError } from './run-released-error.ts'
-import type { Sheet } from '../../sheet.ts'
 import { isStoreUnavailable } from '../tasks/task-runner.ts'
 
 /** The time, in milliseconds, after which a waiting run without a heartbeat counts as orphaned. */
@@ -16,13 +16,8 @@ export const SILENT_MS = 6000
  * not begin is stored as ended: then it throws LockTimeoutError, or the reason of the run's signal when that is
  * aborted. Throws RunReleasedError when another process executes the run.
  */
-export async function withRunLock<T>(
-  sheet: Sheet,
-  active: ActiveRun,
-  work: (lock: RunLock) => Promise<T>,
-): Promise<T> {
-  const { store } = await sheet.current()
-  const lock = await lockFor({ sheet, store, active })
+export async function withRunLock<T>(run: AcceptedRun, work: (lock: RunLock) => Promise<T>): Promise<T> {
+  const lock = await lockFor(run)
   try {
     return await work(lock)
   } finally {
@@ -30,7 +25,7 @@ export async function withRunLock<T>(
   }
 }
 
-async function lockFor(run: EndingRun): Promise<RunLock> {
+async function lockFor(run: AcceptedRun): Promise<RunLock> {
   const { sheet, store, active } = run
   // Without it the waiting run would count as orphaned.
   const heartbeat = setInterval(() => {
@@ -55,7 +50,7 @@ async function lockFor(run: EndingRun): Promise<RunLock> {
 }
 
 /** Stores that a run does not begin in this process, and returns the reason. */
-async function endUnstarted(run: EndingRun, error: unknown): Promise<unknown> {
+async function endUnstarted(run: AcceptedRun, error: unknown): Promise<unknown> {
   const { sheet, store, active } = run
   const { tasks } = store
   const reason: unknown = active.signal.aborted ? active.signal.reason : error

@@ -6,8 +6,8 @@ import { evidenceOf } from '../../../derivation/definition/evidence.ts'
 import { hashOfValues } from '../../../derivation/plan/hash-of-values.ts'
 import { manualCells, manualCounts, sumOf } from '../../../derivation/plan/manual-cells.ts'
 import { Planner } from '../../../derivation/plan/planner.ts'
-import type { CellFailure, RunOutcome, RunPlan } from '../../../derivation/run-request.ts'
-import { Tally } from '../../../derivation/run/tally.ts'
+import type { CellFailure, RunPlan } from '../../../derivation/run-request.ts'
+import { Tally, withRestSkipped } from '../../../derivation/run/tally.ts'
 import { ContractError, OperationError, ValidationError } from '../../../errors/service-error.ts'
 import { ok } from '../../../errors/result.ts'
 import type { CacheEntry, WorkItem } from '../../../store/cell-work.ts'
@@ -77,21 +77,14 @@ interface Keeping {
  * provenance entry. Requires the run lock. Throws OperationError when the file is not a derivation, or none of its
  * cells has ever been computed.
  */
-export async function keepFresh(sheet: Sheet, order: KeptOrder, active: ActiveRun): Promise<RunOutcome> {
+export async function keepFresh(sheet: Sheet, order: KeptOrder, active: ActiveRun): Promise<void> {
   const { id, signal, feed } = active
   const keeping = await find(sheet, order, signal)
   const { store, planner, absent } = keeping
   const total = planner.scope.total * planner.request.targets.size + absent.length
   const manual = sumOf(await manualCells(planner.request))
   await store.runLocked(id, { total, manual, absent })
-  const tally = new Tally(
-    { total, manual },
-    {
-      onCells: (cells) => feed.onCells(cells),
-      onProgress: (progress) => feed.onProgress(progress),
-    },
-  )
-  tally.failures.push(...absent)
+  const tally = new Tally({ total, manual, failed: absent.length }, feed)
   tally.report()
   for await (const { results, cache } of kept(keeping)) {
     signal.throwIfAborted()
@@ -99,9 +92,7 @@ export async function keepFresh(sheet: Sheet, order: KeptOrder, active: ActiveRu
     const commit = { actor: order.actor, run: id, progress: tally.beside, cells, cache }
     tally.stored(results, await store.commitCells(commit))
   }
-  tally.finish()
-  tally.report()
-  return { progress: tally.progress, failures: tally.failures }
+  feed.onProgress(withRestSkipped(tally.progress))
 }
 
 /** Plans {@link keepFresh}; its cells count as `cached`. Throws as it does. */

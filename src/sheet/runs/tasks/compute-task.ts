@@ -1,6 +1,7 @@
 import type { Derivation } from '../../../derivation/definition/derivation-kind.ts'
-import type { TaskRequest } from '../../../derivation/run-request.ts'
-import { runTask } from '../../../derivation/run/task-run.ts'
+import type { RunRequest } from '../../../derivation/run-request.ts'
+import { Computation } from '../../../derivation/run/computation.ts'
+import { Tally } from '../../../derivation/run/tally.ts'
 import type { RunTasks, TakenTask } from '../../../store/run-tasks.ts'
 import { NO_PROGRESS } from '../../active-run.ts'
 import { failureStreakOf } from './failure-streaks.ts'
@@ -11,6 +12,9 @@ import { RunFeed } from '../../run-feed.ts'
 import type { Sheet } from '../../sheet.ts'
 import { TaskCalls } from './task-calls.ts'
 import { TaskStore } from './task-store.ts'
+
+/** The run has the bounds, and the coordinator has counted them and the records that they leave. */
+const UNBOUNDED = { limit: null, maxCalls: null, maxCost: null } as const
 
 /**
  * Computes a task and stores each result. Resolves when all is stored and published. Does nothing when the run has
@@ -32,20 +36,18 @@ export async function computeTask(
   const streak = failureStreakOf(sheet, run)
   const taskStore = new TaskStore({ store, tasks, task, streak })
   const feed = new RunFeed(task.run, NO_PROGRESS, store.frames, false)
-  const request: TaskRequest = {
+  const earlier = upstreamOf(derivation, all)
+  const request: RunRequest = {
     contract,
-    derivation,
-    before: upstreamOf(derivation, all),
+    levels: [earlier, [derivation]],
     targets,
     overwritable: overwritableTargets(contract, { ...run, targets }),
     records: task.records,
-    lastKey: task.lastKey,
-    lastSeq: task.lastSeq,
     force: run.force,
     only: run.only,
+    ...UNBOUNDED,
     reuseResponses: run.reuseResponses,
     stopAfterFailures: run.stopAfterFailures,
-    streak,
     policies: sheet.policies(),
     limiter: sheet.limiter,
     now: await sheet.now(),
@@ -58,12 +60,18 @@ export async function computeTask(
       onProgress: (progress) => taskStore.onProgress(progress),
     },
     calls: new TaskCalls(tasks, task),
-    settled: task.attempt === 0 ? null : (items) => tasks.settledCells(task, items),
+    settled: task.attempt === 0 ? undefined : (items) => tasks.settledCells(task, items),
   }
+  const { records, lastKey, lastSeq } = task
+  const scope = { total: records?.length ?? 0, records, lastKey, lastSeq }
+  const tally = new Tally({ total: Number.MAX_SAFE_INTEGER, manual: 0, failed: 0 }, request.observer)
+  const computation = new Computation(request, scope, { tally, streak })
   try {
-    await prepareCalls({ ...request, levels: [[derivation]], limit: null, maxCalls: null, maxCost: null })
-    await runTask(request)
+    await prepareCalls({ ...request, levels: [[derivation]] })
+    await computation.readFailed(earlier)
+    await computation.compute(derivation)
   } finally {
+    computation.close()
     taskStore.stop()
     // Counts aborted calls too; after the task is lost, nothing is stored.
     await taskStore.note().catch(() => undefined)

@@ -1,22 +1,20 @@
-import type { RunTasks } from '../../../store/run-tasks.ts'
 import type { SheetStore } from '../../../store/sheet-store.ts'
 import type { RunLock, RunOrder } from '../../../store/stored-run.ts'
 import type { ActiveRun } from '../../active-run.ts'
-import type { RunFrames } from './run-frames.ts'
 import type { Sheet } from '../../sheet.ts'
+import type { RunFrames } from './run-frames.ts'
 
-/** A run that this process coordinates. */
-export interface CoordinatedRun {
+/** A run that this process has accepted or taken over. */
+export interface AcceptedRun {
   readonly sheet: Sheet
   readonly store: SheetStore
-  readonly tasks: RunTasks
   readonly active: ActiveRun
   readonly order: RunOrder
   readonly frames: RunFrames
 }
 
-/** A coordinated run that has the run lock. */
-export interface LockedRun extends CoordinatedRun {
+/** A run that has the run lock. */
+export interface LockedRun extends AcceptedRun {
   readonly lock: RunLock
   /** Whether it was taken over from another process: when this one is stopped, another takes it over again. */
   readonly wasOrphaned?: boolean

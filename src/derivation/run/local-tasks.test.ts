@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { err, ok } from '../../errors/result.ts'
 import type { CellCommit } from '../../store/cell-work.ts'
-import { runDerivations } from './materializer.ts'
+import { runDerivations, type RunOutcome } from '../testing/run-derivations.ts'
 import { RunStoppedError } from '../../errors/service-error.ts'
 import { MemoryStore } from '../testing/memory-store.ts'
 import { planRun } from '../plan/plan-run.ts'
-import type { RunOutcome, RunRequest } from '../run-request.ts'
+import type { RunRequest } from '../run-request.ts'
 import {
   testDerivations,
   testRequest,
