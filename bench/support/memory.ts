@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 
 /** Bytes in a megabyte, as figures have it. */
 const MB = 1e6
-const LOOK_MS = 50
+const CHECK_MS = 50
 
 /** Memory of a process and of its children, in MB. Pages mapped from files do not count: the system takes them back as it likes. */
 export interface MemoryUse {
@@ -26,7 +26,7 @@ export function watchMemory(pid: number): () => number {
   const look = (): void => {
     most = Math.max(most, memoryOf(pid).total)
   }
-  const timer = setInterval(look, LOOK_MS)
+  const timer = setInterval(look, CHECK_MS)
   look()
   return () => {
     clearInterval(timer)

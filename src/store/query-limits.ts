@@ -17,7 +17,7 @@ export const DEFAULT_QUERY_LIMITS: QueryLimits = {
 }
 
 /** The most bytes of the JSON text of a response in UTF-8. */
-export const MAX_ANSWER_BYTES = 64 * MIB
+export const MAX_RESPONSE_BYTES = 64 * MIB
 
 /** The most bytes of a statement or filter in UTF-8. */
 export const MAX_SQL_BYTES = MIB

@@ -44,7 +44,7 @@ export interface HostShare {
   /** Sets the limits from now on. */
   setLimits(limits: HostLimits): void
   /** Whether a permit is free, so that one more call may begin. */
-  hasPlace(): boolean
+  hasPermit(): boolean
   /** Returns the milliseconds until a request may be sent; Infinity when that is not known yet. */
   slotWait(): number
   /** Takes a permit for a call that begins. */

@@ -23,7 +23,7 @@ const SERVERS = 3
 const WORKERS = 4
 
 /** Between two looks at a run. */
-const LOOK_MS = 100
+const CHECK_MS = 100
 
 const CONTRACT = contractText([
   '{name: title, logicalType: string}',
@@ -105,7 +105,7 @@ async function ended(t: TestContext, cluster: Cluster, id: string): Promise<RunA
     t.signal.throwIfAborted()
     const run = await cluster.get<RunAnswer>(`/api/runs/${id}`).catch(() => null)
     if (run !== null && run.state !== 'running') return run
-    await delay(LOOK_MS)
+    await delay(CHECK_MS)
   }
 }
 

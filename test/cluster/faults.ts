@@ -19,7 +19,7 @@ type Fault = (typeof ALL)[number]
 const LONG_MS = LEASE_MS + 1500
 const BRIEF_MS = LEASE_MS / 4
 
-const LOOK_MS = 20
+const CHECK_MS = 20
 
 /** Has one process after the other killed, halted and cut off, as random numbers say. */
 export class Faults {
@@ -74,7 +74,7 @@ export class Faults {
     for (;;) {
       const member = await this.#cluster.conductor()
       if (member !== null || this.#stopped) return member
-      await delay(LOOK_MS)
+      await delay(CHECK_MS)
     }
   }
 

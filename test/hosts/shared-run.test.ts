@@ -25,14 +25,14 @@ test("a run uses only the part of a host's limit that other processes leave", as
     waiting: () => 8 - begun,
     requests: () => 0,
     onChange() {
-      for (; begun < 8 && share.hasPlace(); begun += 1) share.begin()
+      for (; begun < 8 && share.hasPermit(); begun += 1) share.begin()
       if (begun === 8) held.resolve()
     },
     onPause: () => undefined,
     onPauseEnd: () => undefined,
   })
   share.setLimits({ concurrency: 8, rate: null })
-  share.hasPlace()
+  share.hasPermit()
   await held.promise
 
   const run = materialize(sheet, { targets: null, recordIds: null, force: false, actor: 'agent:runner' })

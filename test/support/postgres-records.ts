@@ -10,7 +10,7 @@ import {
   quoted,
   recordsView,
 } from '../../src/store/postgres/database/schema.ts'
-import { giveReaderAccess } from '../../src/store/postgres/sql/reader-role.ts'
+import { grantReaderAccess } from '../../src/store/postgres/sql/reader-role.ts'
 import { parseStoreUrl } from '../../src/store/postgres/database/store-url.ts'
 import { toColumn, writtenOf } from '../../src/store/postgres/database/values.ts'
 import { startPostgres } from './postgres.ts'
@@ -43,7 +43,7 @@ export async function createPostgresRecords(
     await db.exec(INTERNAL_TABLES)
     await db.exec(dataTable(contract))
     await db.exec(`${ID_INDEX}; ${recordsView(contract)}`)
-    await giveReaderAccess(db, schema)
+    await grantReaderAccess(db, schema)
   })
   let count = 0
   return {

@@ -5,7 +5,7 @@ import { QueryError } from '../../src/errors/service-error.ts'
 import { DatabaseSync } from 'node:sqlite'
 import { runPage } from '../../src/store/sqlite/sql/run-page.ts'
 import { runQuery } from '../../src/store/sqlite/sql/run-query.ts'
-import { SqlAnswer } from '../../src/store/sqlite/sql/sql-result.ts'
+import { ResultWriter } from '../../src/store/sqlite/sql/sql-result.ts'
 import { SqlDatabase } from '../../src/store/sqlite/sql/sql-database.ts'
 import { toQueryError } from '../../src/store/sqlite/sql/sql-errors.ts'
 import { onEnd } from './on-end.ts'
@@ -50,7 +50,7 @@ export class RecordsAlone {
   ): { readonly answer: string } | { readonly message: string } | null {
     if (UNSTEADY.test(text)) return null
     const chunks: Buffer[] = []
-    const answer = new SqlAnswer((chunk) => chunks.push(Buffer.from(chunk)))
+    const answer = new ResultWriter((chunk) => chunks.push(Buffer.from(chunk)))
     const allFields = this.#fields
     try {
       if (kind === 'query')

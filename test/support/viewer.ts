@@ -15,7 +15,7 @@ const PICTURES = join(import.meta.dirname, '..', '..', '.cache', 'screenshots')
 /** Queries may take their time, unless a test is about their deadline. */
 const PATIENTLY = ['--query-timeout', '60']
 
-const PATIENCE_MS = 30_000
+const GRACE_MS = 30_000
 const POLL_MS = 50
 const CALM_POLLS = 2
 
@@ -53,7 +53,7 @@ export class SheetViewer {
       locale: 'en-GB',
       ...options,
     })
-    context.setDefaultTimeout(PATIENCE_MS)
+    context.setDefaultTimeout(GRACE_MS)
     return context
   }
 
@@ -159,7 +159,7 @@ export async function settled(page: Page): Promise<void> {
 }
 
 /** Asserts again until that holds, no longer than `patience`, in milliseconds. */
-export async function eventually(check: () => Promise<void> | void, patience = PATIENCE_MS): Promise<void> {
+export async function eventually(check: () => Promise<void> | void, patience = GRACE_MS): Promise<void> {
   const end = performance.now() + patience
   for (;;) {
     try {

@@ -160,7 +160,7 @@ export class ResourceQueue {
   /** A call that has to wait for something else needs no permit of the share. */
   #isFull(delay: number): boolean {
     if (this.#closed) return false
-    return this.#underWay >= this.#policy.concurrency || (delay === 0 && !this.#share.hasPlace())
+    return this.#underWay >= this.#policy.concurrency || (delay === 0 && !this.#share.hasPermit())
   }
 
   #slotWait(): number {

@@ -9,7 +9,7 @@ function isNeverOver(): boolean {
 /** The share of a process that is alone in calling a host: all of its limits. */
 export const UNSHARED: HostShare = {
   setLimits: nothing,
-  hasPlace: () => true,
+  hasPermit: () => true,
   slotWait: () => 0,
   begin: nothing,
   end: nothing,

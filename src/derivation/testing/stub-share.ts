@@ -32,7 +32,7 @@ export class StubShare implements HostShare, SharedHosts {
     this.limits = limits
   }
 
-  hasPlace(): boolean {
+  hasPermit(): boolean {
     return this.places > 0
   }
 

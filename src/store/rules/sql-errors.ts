@@ -1,5 +1,5 @@
 import { QueryError } from '../../errors/service-error.ts'
-import { inMebibytes, MAX_ANSWER_BYTES, MAX_PARAMS, MAX_SQL_BYTES } from '../query-limits.ts'
+import { inMebibytes, MAX_RESPONSE_BYTES, MAX_PARAMS, MAX_SQL_BYTES } from '../query-limits.ts'
 
 /** SQL from a user: a statement, or the filter of a list. */
 export type SqlKind = 'statement' | 'filter'
@@ -88,7 +88,7 @@ export function duplicateColumn(name: string): QueryError {
 /** Returns the error for a response beyond its limit. */
 export function resultTooLarge(): QueryError {
   return new QueryError(
-    `the answer is larger than ${inMebibytes(MAX_ANSWER_BYTES)}: select less`,
+    `the answer is larger than ${inMebibytes(MAX_RESPONSE_BYTES)}: select less`,
     'result_too_large',
   )
 }

@@ -4,7 +4,7 @@ import { fromPlainError, type PlainServiceError } from '../../errors/service-err
 import type { StoreSnapshot } from '../sheet-store.ts'
 
 /** The message of a copying thread. */
-export type SnapshotAnswer = { readonly snapshot: StoreSnapshot } | { readonly refused: PlainServiceError }
+export type SnapshotResult = { readonly snapshot: StoreSnapshot } | { readonly refused: PlainServiceError }
 
 /** MiB for short-lived objects such as rows: without a bound V8 enlarges this space as the copy goes on. */
 const YOUNG_MB = 16
@@ -13,7 +13,7 @@ const YOUNG_MB = 16
 export async function snapshotInThread(thread: URL, workerData: unknown): Promise<StoreSnapshot> {
   const worker = new Worker(thread, { workerData, resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB } })
   // Rejects with a bug of the thread, should it end by one.
-  const [answer] = (await once(worker, 'message')) as [SnapshotAnswer]
-  if ('refused' in answer) throw fromPlainError(answer.refused)
-  return answer.snapshot
+  const [result] = (await once(worker, 'message')) as [SnapshotResult]
+  if ('refused' in result) throw fromPlainError(result.refused)
+  return result.snapshot
 }

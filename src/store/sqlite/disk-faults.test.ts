@@ -13,7 +13,7 @@ import { storePaths } from './definition/create-store.ts'
 import { logOf } from './read-log.ts'
 import { PATIENT_LIMITS } from '../suite/support/patient-limits.ts'
 import { SqliteStore } from './sqlite-store.ts'
-import type { ProcessAnswer, ProcessCommand } from './store-process.ts'
+import type { ProcessResponse, ProcessCommand } from './store-process.ts'
 import type { WriterRequest } from './write/writer-protocol.ts'
 import { Writer } from './write/writer.ts'
 
@@ -178,7 +178,7 @@ async function runWithFault(
   directory: string,
   fault: string,
   writes: readonly string[],
-): Promise<{ stored: number; answers: ProcessAnswer[] }> {
+): Promise<{ stored: number; answers: ProcessResponse[] }> {
   const child = fork(new URL('./store-process.ts', import.meta.url), {
     execPath: STRACE,
     execArgv: ['-f', '-qq', '-o', '/dev/null', '-e', `inject=${fault}`, process.execPath],
@@ -191,10 +191,10 @@ async function runWithFault(
     }),
     { do: 'close' },
   ]
-  const answers: ProcessAnswer[] = []
+  const answers: ProcessResponse[] = []
   let stored = 0
   const done = new Promise<void>((resolve) => {
-    child.on('message', (answer: ProcessAnswer) => {
+    child.on('message', (answer: ProcessResponse) => {
       if (answer.did === 'stored') stored += 1
       else answers.push(answer)
       if (answers.length === commands.length) resolve()

@@ -13,7 +13,7 @@ import { seededRandom } from '../suite/support/random.ts'
 import { storePaths } from './definition/create-store.ts'
 import { logOf } from './read-log.ts'
 import { takeRunLock } from './database/run-lock.ts'
-import type { ProcessAnswer, ProcessCommand } from './store-process.ts'
+import type { ProcessResponse, ProcessCommand } from './store-process.ts'
 import { WriterClient } from './write/writer-client.ts'
 import type { OpenRequest } from './write/writer-protocol.ts'
 import { Writer } from './write/writer.ts'
@@ -24,11 +24,11 @@ const CONTRACT = contractText(['{name: a, logicalType: string}'])
 class Child {
   readonly process: ChildProcess = fork(new URL('./store-process.ts', import.meta.url))
   stored = 0
-  readonly #answers: ProcessAnswer[] = []
+  readonly #answers: ProcessResponse[] = []
   #wake: () => void = () => undefined
 
   constructor() {
-    this.process.on('message', (answer: ProcessAnswer) => {
+    this.process.on('message', (answer: ProcessResponse) => {
       if (answer.did === 'stored') this.stored += 1
       else this.#answers.push(answer)
       this.#wake()

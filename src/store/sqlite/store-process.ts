@@ -5,7 +5,7 @@ import { storePaths } from './definition/create-store.ts'
 import type { OpenRequest } from './write/writer-protocol.ts'
 import { Writer } from './write/writer.ts'
 
-/** A command for the process, one at a time; each is answered with a {@link ProcessAnswer}. */
+/** A command for the process, one at a time; each is answered with a {@link ProcessResponse}. */
 export type ProcessCommand =
   | { readonly do: 'open'; readonly request: OpenRequest }
   /** Writes records `<prefix>0`, `<prefix>1`, … one by one, and reports each, until `count` or the process is killed. */
@@ -13,7 +13,7 @@ export type ProcessCommand =
   | { readonly do: 'lock'; readonly directory: string }
   | { readonly do: 'close' }
 
-export interface ProcessAnswer {
+export interface ProcessResponse {
   /** The completed command, or `stored` for each record that was written. */
   readonly did: ProcessCommand['do'] | 'stored'
   readonly error?: string
@@ -47,13 +47,13 @@ class StoreProcess {
       const argument: Upsert = { body: { records }, defaultActor: `agent:${prefix}`, ifMatch: null }
       const [outcome] = await this.#writer.change([{ id: 1, operation: 'upsert', argument }])
       if (outcome !== undefined && 'error' in outcome) throw outcome.error
-      tell({ did: 'stored' })
+      respond({ did: 'stored' })
     }
   }
 }
 
-function tell(answer: ProcessAnswer): void {
-  process.send?.(answer)
+function respond(response: ProcessResponse): void {
+  process.send?.(response)
 }
 
 const child = new StoreProcess()
@@ -62,8 +62,8 @@ process.on('message', (command: ProcessCommand) => {
   last = last
     .then(() => child.carryOut(command))
     .then(
-      () => tell({ did: command.do }),
-      (error: unknown) => tell({ did: command.do, error: String(error) }),
+      () => respond({ did: command.do }),
+      (error: unknown) => respond({ did: command.do, error: String(error) }),
     )
 })
 process.on('disconnect', () => process.exit())

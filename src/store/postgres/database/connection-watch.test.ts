@@ -12,11 +12,11 @@ import { parseStoreUrl } from './store-url.ts'
 const server = await startPostgres()
 
 /** A short interval for tests. */
-const LOOK_MS = 200
+const CHECK_MS = 200
 
 async function overProxy(t: TestContext): Promise<{ database: Database; proxy: DatabaseProxy }> {
   const proxy = await DatabaseProxy.start(t, server.freshUrl())
-  const database = new Database(parseStoreUrl(proxy.url), LOOK_MS)
+  const database = new Database(parseStoreUrl(proxy.url), CHECK_MS)
   onEnd(t, () => database.close())
   return { database, proxy }
 }
@@ -45,7 +45,7 @@ test('a request while no connection works gets an error', async (t) => {
 
 test('a statement may take as long as it likes', async (t) => {
   const { database } = await overProxy(t)
-  const asked = database.get('SELECT 7 AS seven, pg_sleep($1)::text', (LOOK_MS / 1000) * 10)
+  const asked = database.get('SELECT 7 AS seven, pg_sleep($1)::text', (CHECK_MS / 1000) * 10)
   assert.equal((await asked)?.['seven'], 7)
 })
 
@@ -55,19 +55,19 @@ test('a connection on which a long statement is still being sent is given more t
   const idle = new Client({ connectionString })
   await idle.connect()
   onEnd(t, () => idle.end())
-  const watch = new ConnectionWatch(parseStoreUrl(url), LOOK_MS)
+  const watch = new ConnectionWatch(parseStoreUrl(url), CHECK_MS)
   const ended: string[] = []
   const { processID } = idle as unknown as { processID: number }
   const ends = ['sending', 'waiting'].map((name) => {
     const { promise, resolve } = Promise.withResolvers<void>()
     const destroy = (): void => {
       ended.push(name)
-      watch.answered(client)
+      watch.ended(client)
       resolve()
     }
     const stream = { writableLength: name === 'sending' ? 1 : 0, destroy }
     const client = { processID, connection: { stream } } as unknown as Client
-    watch.asked(client)
+    watch.started(client)
     return promise
   })
   // The connection keeps the process alive, not the watch.

@@ -5,15 +5,15 @@ import { sqlState } from './errors.ts'
 import type { StoreLocation } from './store-url.ts'
 
 /** Milliseconds without a response before the watch checks whether the database works on it, and between two checks. */
-const LOOK_MS = 5000
+const CHECK_MS = 5000
 
 /** A connection counts as lost when the database does not work for it at so many checks in a row. */
-const LOOKS = 2
+const CHECKS = 2
 
 /** The same while a statement is still being sent: the database works for it only when it has all of it. */
-const LOOKS_WHILE_SENDING = 12
+const CHECKS_WHILE_SENDING = 12
 
-interface Asked {
+interface PendingQuery {
   readonly since: number
   /** Number of checks in a row at which the database did not work for it. */
   misses: number
@@ -25,68 +25,68 @@ interface Asked {
  */
 export class ConnectionWatch {
   readonly #location: StoreLocation
-  readonly #lookMs: number
-  readonly #asked = new Map<ClientBase, Asked>()
+  readonly #checkMs: number
+  readonly #pending = new Map<ClientBase, PendingQuery>()
   /** Time at which each connection of a pool last received a response. */
-  readonly #heard = new Map<ClientBase, number>()
-  #looks = false
+  readonly #lastResponse = new Map<ClientBase, number>()
+  #isChecking = false
 
-  constructor(location: StoreLocation, lookMs = LOOK_MS) {
+  constructor(location: StoreLocation, checkMs = CHECK_MS) {
     this.#location = location
-    this.#lookMs = lookMs
+    this.#checkMs = checkMs
   }
 
   /** Registers a connection of a pool, which the pool can replace. */
   pooled(client: ClientBase): void {
-    this.#heard.set(client, performance.now())
+    this.#lastResponse.set(client, performance.now())
   }
 
   /** Notes that a query is sent on a connection. */
-  asked(client: ClientBase): void {
-    this.#asked.set(client, { since: performance.now(), misses: 0 })
-    if (!this.#looks) void this.#lookOften()
+  started(client: ClientBase): void {
+    this.#pending.set(client, { since: performance.now(), misses: 0 })
+    if (!this.#isChecking) void this.#checkRepeatedly()
   }
 
   /** Notes that the query has succeeded or failed. */
-  answered(client: ClientBase): void {
-    this.#asked.delete(client)
-    if (this.#heard.has(client)) this.#heard.set(client, performance.now())
+  ended(client: ClientBase): void {
+    this.#pending.delete(client)
+    if (this.#lastResponse.has(client)) this.#lastResponse.set(client, performance.now())
   }
 
   /** Notes that a connection has left its pool. */
   forget(client: ClientBase): void {
-    this.#heard.delete(client)
+    this.#lastResponse.delete(client)
   }
 
   /** Checks periodically while any query is pending. */
-  async #lookOften(): Promise<void> {
-    this.#looks = true
-    while (this.#asked.size > 0) {
+  async #checkRepeatedly(): Promise<void> {
+    this.#isChecking = true
+    while (this.#pending.size > 0) {
       // Does not keep the process alive.
-      await delay(this.#lookMs, undefined, { ref: false })
-      await this.#look()
+      await delay(this.#checkMs, undefined, { ref: false })
+      await this.#check()
     }
-    this.#looks = false
+    this.#isChecking = false
   }
 
-  async #look(): Promise<void> {
-    const before = performance.now() - this.#lookMs
-    const late = [...this.#asked].filter(([, { since }]) => since <= before)
+  async #check(): Promise<void> {
+    const before = performance.now() - this.#checkMs
+    const late = [...this.#pending].filter(([, { since }]) => since <= before)
     if (late.length === 0) return
     const isWorking = await this.#working(late.map(([client]) => pidOf(client)))
-    for (const [client, asked] of late) {
-      // Answered meanwhile, or asked something else.
-      if (this.#asked.get(client) !== asked) continue
-      asked.misses = isWorking(pidOf(client)) ? 0 : asked.misses + 1
-      if (asked.misses >= (isSending(client) ? LOOKS_WHILE_SENDING : LOOKS)) this.#end(client, asked)
+    for (const [client, query] of late) {
+      // Its query has ended meanwhile.
+      if (this.#pending.get(client) !== query) continue
+      query.misses = isWorking(pidOf(client)) ? 0 : query.misses + 1
+      if (query.misses >= (isSending(client) ? CHECKS_WHILE_SENDING : CHECKS)) this.#end(client, query)
     }
   }
 
   /** Also ends idle connections of the pool without a response since this query was sent: presumably they were lost too. */
-  #end(client: ClientBase, { since }: Asked): void {
+  #end(client: ClientBase, { since }: PendingQuery): void {
     destroy(client)
-    for (const [other, heardAt] of this.#heard) {
-      if (heardAt <= since && !this.#asked.has(other)) destroy(other)
+    for (const [other, lastResponse] of this.#lastResponse) {
+      if (lastResponse <= since && !this.#pending.has(other)) destroy(other)
     }
   }
 
@@ -95,7 +95,7 @@ export class ConnectionWatch {
     const client = new Client(clientConfig(this.#location))
     client.on('error', () => undefined)
     // This connection can be lost as well.
-    const timer = setTimeout(() => destroy(client), Math.max(this.#lookMs, 1000))
+    const timer = setTimeout(() => destroy(client), Math.max(this.#checkMs, 1000))
     try {
       await client.connect()
       const { rows } = await client.query<{ pid: number; own: boolean }>(
@@ -116,21 +116,21 @@ export class ConnectionWatch {
   }
 }
 
-interface Insides {
+interface Internals {
   readonly processID: number
   readonly connection: { readonly stream: { readonly writableLength: number; destroy(): void } }
 }
 
 function pidOf(client: ClientBase): number {
-  return (client as unknown as Insides).processID
+  return (client as unknown as Internals).processID
 }
 
 /** Whether the operating system has not yet accepted all that was written to a connection, as with a statement of many MiB. */
 function isSending(client: ClientBase): boolean {
-  return (client as unknown as Insides).connection.stream.writableLength > 0
+  return (client as unknown as Internals).connection.stream.writableLength > 0
 }
 
 /** Destroys the socket, so that pending queries reject. */
 function destroy(client: ClientBase): void {
-  ;(client as unknown as Insides).connection.stream.destroy()
+  ;(client as unknown as Internals).connection.stream.destroy()
 }

@@ -79,7 +79,7 @@ function nameOf(sql: string): string | null {
 export class ClientConnection implements Connection {
   readonly client: ClientBase
   readonly #watch: ConnectionWatch | null
-  #turn: Promise<unknown> = Promise.resolve()
+  #previous: Promise<unknown> = Promise.resolve()
 
   /** `watch` ends the connection when it is lost without notice; null for none. */
   constructor(client: ClientBase, watch: ConnectionWatch | null = null) {
@@ -88,7 +88,7 @@ export class ClientConnection implements Connection {
   }
 
   async all(sql: string, ...params: readonly SqlInput[]): Promise<StoredRow[]> {
-    return (await this.#ask<Record<string, StoredValue>>(statement(sql, params))).rows
+    return (await this.#send<Record<string, StoredValue>>(statement(sql, params))).rows
   }
 
   async get(sql: string, ...params: readonly SqlInput[]): Promise<StoredRow | undefined> {
@@ -96,7 +96,7 @@ export class ClientConnection implements Connection {
   }
 
   async run(sql: string, ...params: readonly SqlInput[]): Promise<number> {
-    return (await this.#ask(statement(sql, params))).rowCount ?? 0
+    return (await this.#send(statement(sql, params))).rowCount ?? 0
   }
 
   async query<T>({ sql, params, result }: Query<T>): Promise<T> {
@@ -108,28 +108,28 @@ export class ClientConnection implements Connection {
   }
 
   async exec(sql: string): Promise<void> {
-    await this.#ask({ text: sql })
+    await this.#send({ text: sql })
   }
 
   foreign(sql: string, params?: readonly unknown[]): Promise<{ rows: unknown[] }> {
-    if (params === undefined) return this.#ask({ text: sql })
+    if (params === undefined) return this.#send({ text: sql })
     const name = nameOf(sql)
-    return this.#ask({ text: sql, values: [...params], ...(name !== null && { name }) })
+    return this.#send({ text: sql, values: [...params], ...(name !== null && { name }) })
   }
 
   /** Sends one query at a time, as node-postgres requires: code for many cells sends its queries at once. */
-  #ask<R extends QueryResultRow>(query: QueryConfig): Promise<QueryResult<R>> {
-    const ask = async (): Promise<QueryResult<R>> => {
-      this.#watch?.asked(this.client)
+  #send<R extends QueryResultRow>(query: QueryConfig): Promise<QueryResult<R>> {
+    const send = async (): Promise<QueryResult<R>> => {
+      this.#watch?.started(this.client)
       try {
         return await this.client.query<R>(query)
       } finally {
-        this.#watch?.answered(this.client)
+        this.#watch?.ended(this.client)
       }
     }
-    const answer = this.#turn.then(ask, ask)
-    this.#turn = answer
-    return answer
+    const result = this.#previous.then(send, send)
+    this.#previous = result
+    return result
   }
 
   /** Runs statements without parameters in one round trip; returns the rows of the last. */
@@ -144,7 +144,7 @@ export class ClientConnection implements Connection {
 
   async #last(sql: string): Promise<QueryResult<Record<string, StoredValue>>> {
     // For several statements node-postgres returns several results, contrary to its types.
-    const results: unknown = await this.#ask({ text: sql, types: TYPES })
+    const results: unknown = await this.#send({ text: sql, types: TYPES })
     return (Array.isArray(results) ? results.at(-1) : results) as QueryResult<Record<string, StoredValue>>
   }
 }

@@ -27,10 +27,10 @@ export class Database implements Connection {
   readonly #writers: Pool
   readonly #watch: ConnectionWatch
 
-  /** `lookMs`: milliseconds between checks of connections that do not respond. */
-  constructor(location: StoreLocation, lookMs?: number) {
+  /** `checkMs`: milliseconds between checks of connections that do not respond. */
+  constructor(location: StoreLocation, checkMs?: number) {
     this.location = location
-    this.#watch = new ConnectionWatch(location, lookMs)
+    this.#watch = new ConnectionWatch(location, checkMs)
     this.#readers = poolOf(location, READERS, this.#watch)
     this.#writers = poolOf(location, 1, this.#watch)
   }

@@ -48,10 +48,10 @@ export function asRecordsError(error: unknown): unknown {
     return unusable('its tables are gone from the database; put them back, or restart')
   }
   if (state !== undefined && error instanceof Error) {
-    if (isStandby(error)) return away(`${WORDS['25006']} (${state})`)
-    const words = WORDS[state] ?? WORDS[state.slice(0, 2)]
-    if (words === undefined) return error
-    const what = `${words} (${TOLD.test(state) ? error.message : state})`
+    if (isStandby(error)) return away(`${MESSAGES['25006']} (${state})`)
+    const message = MESSAGES[state] ?? MESSAGES[state.slice(0, 2)]
+    if (message === undefined) return error
+    const what = `${message} (${FOR_OPERATOR.test(state) ? error.message : state})`
     return PASSES.test(state) ? away(what) : unusable(what)
   }
   const file = fileOf(error)
@@ -80,8 +80,8 @@ export class ConnectError extends StoreAwayError {
 
 /** Turns a failure to connect into an error for an operator: {@link ConnectError} where no other is more specific. */
 export function asConnectError(error: unknown): RecordsError | LockTimeoutError {
-  const isTold = error instanceof ServiceError || sqlState(error) !== undefined
-  const known = isTold ? asRecordsError(error) : null
+  const hasMessage = error instanceof ServiceError || sqlState(error) !== undefined
+  const known = hasMessage ? asRecordsError(error) : null
   if (known instanceof RecordsError || known instanceof LockTimeoutError) return known
   if (error instanceof Error && NO_PASSWORD.test(error.message)) {
     return unusable(
@@ -132,10 +132,10 @@ function reasonOf(error: unknown): string {
 }
 
 /** SQLSTATEs whose messages are for an operator, and reveal nothing of the server's internals. */
-const TOLD = /^(08P01|28|3D|42501|42P07)/
+const FOR_OPERATOR = /^(08P01|28|3D|42501|42P07)/
 
 /** Messages for SQLSTATEs and for classes of them, about the database and not about the program. */
-const WORDS: Readonly<Record<string, string>> = {
+const MESSAGES: Readonly<Record<string, string>> = {
   '08': 'the connection to the database is lost',
   '28': 'the database does not let us in; check user and password in the URL of the store',
   '3D': 'there is no such database; create it, or correct the URL of the store',

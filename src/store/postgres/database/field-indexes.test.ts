@@ -82,16 +82,16 @@ suite('indexes of fields', () => {
   }
 
   /** Fails where it is evaluated for a record that must not be read. */
-  const onlyLookAt = (from: number, to: number): string =>
+  const onlyReading = (from: number, to: number): string =>
     `CASE WHEN n BETWEEN ${from} AND ${to} THEN true ELSE 1 / (n - n) = 0 END`
 
   test('a page sorted by an indexed or unique field, from either end, looks at few records', async () => {
     for (const field of ['n', 'word', 'moment', 'code', 'id']) {
       const up = [{ field, descending: false }]
       const down = [{ field, descending: true }]
-      assert.deepEqual(await numbers({ filter: onlyLookAt(0, FEW), sort: up }), [0, 1, 2], field)
+      assert.deepEqual(await numbers({ filter: onlyReading(0, FEW), sort: up }), [0, 1, 2], field)
       assert.deepEqual(
-        await numbers({ filter: onlyLookAt(COUNT - FEW, COUNT - 1), sort: down }),
+        await numbers({ filter: onlyReading(COUNT - FEW, COUNT - 1), sort: down }),
         [COUNT - 1, COUNT - 2, COUNT - 3],
         field,
       )
@@ -111,13 +111,13 @@ suite('indexes of fields', () => {
         const place = { key: at + 1, values: [value(at)] }
         const up = { sort: [{ field, descending: false }], after: place }
         assert.deepEqual(
-          await numbers({ ...up, filter: onlyLookAt(at, at + FEW) }),
+          await numbers({ ...up, filter: onlyReading(at, at + FEW) }),
           [at + 1, at + 2, at + 3],
           field,
         )
         const down = { sort: [{ field, descending: true }], after: place }
         assert.deepEqual(
-          await numbers({ ...down, filter: onlyLookAt(at - FEW, at) }),
+          await numbers({ ...down, filter: onlyReading(at - FEW, at) }),
           [at - 1, at - 2, at - 3],
           field,
         )
@@ -129,7 +129,7 @@ suite('indexes of fields', () => {
     const sort = [{ field: 'half', descending: false }]
     const place = { key: 3001, values: ['false'] }
     assert.deepEqual(
-      await numbers({ filter: onlyLookAt(3000, 3000 + FEW), sort, after: place }),
+      await numbers({ filter: onlyReading(3000, 3000 + FEW), sort, after: place }),
       [3001, 3002, 3003],
     )
   })
@@ -139,10 +139,10 @@ suite('indexes of fields', () => {
       { field: 'n', descending: false },
       { field: 'word', descending: true },
     ]
-    assert.deepEqual(await numbers({ filter: onlyLookAt(0, FEW), sort }), [0, 1, 2])
+    assert.deepEqual(await numbers({ filter: onlyReading(0, FEW), sort }), [0, 1, 2])
     const place = { key: 6001, values: [6000, 'w06000'] }
     assert.deepEqual(
-      await numbers({ filter: onlyLookAt(6000, 6000 + FEW), sort, after: place }),
+      await numbers({ filter: onlyReading(6000, 6000 + FEW), sort, after: place }),
       [6001, 6002, 6003],
     )
   })
@@ -161,7 +161,7 @@ suite('indexes of fields', () => {
       ["moment > '1970-01-01T03:19:56Z'", [11_997, 11_998, 11_999]],
     ] as const) {
       assert.deepEqual(
-        await numbers({ filter: `${filter} AND ${onlyLookAt(wanted[0] - FEW, COUNT)}` }),
+        await numbers({ filter: `${filter} AND ${onlyReading(wanted[0] - FEW, COUNT)}` }),
         wanted,
         filter,
       )
@@ -262,7 +262,7 @@ suite('indexes of fields', () => {
         return { defining }
       })
       await defined.defining
-      assert.deepEqual(await numbers({ filter: `size = 7 AND ${onlyLookAt(0, FEW)}` }), [0])
+      assert.deepEqual(await numbers({ filter: `size = 7 AND ${onlyReading(0, FEW)}` }), [0])
     } finally {
       await other.close()
     }

@@ -9,7 +9,7 @@ import { socketOf } from './store-client.ts'
 const CHECK_MS = 10_000
 
 /** Milliseconds that the check may take. */
-const ANSWER_MS = 10_000
+const RESPONSE_MS = 10_000
 
 const FIRST_DELAY_MS = 50
 const LONGEST_DELAY_MS = 10_000
@@ -42,7 +42,7 @@ export class Notifications {
   #closed = false
   #failures = 0
   #wake: () => void = ignore
-  #look: () => void = ignore
+  #poll: () => void = ignore
 
   constructor(options: NotificationOptions) {
     this.#options = options
@@ -54,8 +54,8 @@ export class Notifications {
   }
 
   /** Requests a call of `onNews`, now or when there is a connection. */
-  look(): void {
-    this.#look()
+  poll(): void {
+    this.#poll()
   }
 
   /** Closes the connection. */
@@ -85,7 +85,7 @@ export class Notifications {
       await this.#follow(client)
     } finally {
       this.#client = null
-      this.#look = ignore
+      this.#poll = ignore
       await within(client.end().catch(() => undefined)).catch(() => undefined)
       socketOf(client).destroy()
     }
@@ -95,13 +95,13 @@ export class Notifications {
     const { channel, onNews, onNotification = ignore } = this.#options
     const db = new ClientConnection(client)
     const state = { news: false, ended: false }
-    this.#look = () => {
+    this.#poll = () => {
       state.news = true
       this.#wake()
     }
     client.on('notification', ({ payload = '' }) => {
       onNotification(payload)
-      this.#look()
+      this.#poll()
     })
     client.on('end', () => {
       state.ended = true
@@ -116,7 +116,7 @@ export class Notifications {
     }
   }
 
-  /** Waits until {@link look} is called, or for so many milliseconds. */
+  /** Waits until {@link poll} is called, or for so many milliseconds. */
   async #sleep(ms: number): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>()
     const timer = setTimeout(resolve, ms)
@@ -129,11 +129,11 @@ export class Notifications {
 function ignore(): void {}
 
 /** Rejects when the database has not responded in time: a connection can be lost without notice. */
-async function within<T>(answer: Promise<T>): Promise<T> {
+async function within<T>(response: Promise<T>): Promise<T> {
   const { promise: late, reject } = Promise.withResolvers<never>()
-  const timer = setTimeout(() => reject(new Error('the database does not answer')), ANSWER_MS)
+  const timer = setTimeout(() => reject(new Error('the database does not answer')), RESPONSE_MS)
   try {
-    return await Promise.race([answer, late])
+    return await Promise.race([response, late])
   } finally {
     clearTimeout(timer)
   }

@@ -2,7 +2,7 @@ import type { StoreDefinition } from '../../sheet-store.ts'
 import { changeTables } from './change-tables.ts'
 import type { Connection } from '../database/connection.ts'
 import { applyContract } from './apply-contract.ts'
-import { giveReaderAccess } from '../sql/reader-role.ts'
+import { grantReaderAccess } from '../sql/reader-role.ts'
 import { applyTargets, loadTargets } from './targets.ts'
 
 export interface ApplyOptions {
@@ -29,7 +29,7 @@ export async function applyDefinition(
   if (changes !== null) {
     // Last, since nobody can read from here on.
     await changeTables(db, changes.statements, lockTimeoutMs)
-    await giveReaderAccess(db, schema)
+    await grantReaderAccess(db, schema)
   }
   // Tells other processes that what they have cached is outdated.
   return changes !== null || targetsChanged ? ['UPDATE "$sheet" SET definition = definition + 1'] : []

@@ -4,7 +4,7 @@ import type { Connection } from '../database/connection.ts'
 import { sqlState } from '../database/errors.ts'
 
 /** Milliseconds that one attempt waits for readers: all later readers wait behind it. */
-const PATIENCE_MS = 100
+const GRACE_MS = 100
 
 /** Milliseconds between attempts, in which readers proceed. */
 const PAUSE_MS = 400
@@ -28,7 +28,7 @@ export async function changeTables(
       await db.exec(
         [
           'SAVEPOINT tables',
-          `SET LOCAL lock_timeout = ${PATIENCE_MS}`,
+          `SET LOCAL lock_timeout = ${GRACE_MS}`,
           'LOCK TABLE "$data" IN ACCESS EXCLUSIVE MODE',
           ...statements,
           `SET LOCAL lock_timeout = ${Math.max(1, Math.ceil(lockTimeoutMs))}`,

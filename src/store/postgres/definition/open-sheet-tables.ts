@@ -4,7 +4,7 @@ import type { ClientConnection, Connection } from '../database/connection.ts'
 import { adoptStore, createStore, type NewStore } from './create-store.ts'
 import type { Database } from '../database/database.ts'
 import { migrate } from '../database/migrate.ts'
-import { giveReaderAccess } from '../sql/reader-role.ts'
+import { grantReaderAccess } from '../sql/reader-role.ts'
 
 /** The oldest supported server version. */
 const OLDEST_SERVER = 160_000
@@ -65,7 +65,7 @@ async function create(db: ClientConnection, store: NewStore, lockTimeoutMs: numb
   } else {
     await createStore(db, store)
   }
-  await giveReaderAccess(db, schema)
+  await grantReaderAccess(db, schema)
   return adopts ? 'adopted' : 'made'
 }
 

@@ -6,9 +6,9 @@ import {
   leaveHost,
   notePause,
   notePauseEnd,
-  renewPart,
+  renewShare,
   takeSlots,
-  type PartAnswer,
+  type RenewedShare,
 } from './host-table.ts'
 
 /** Milliseconds between two renewals of a share. */
@@ -22,13 +22,13 @@ export interface ShareLink {
   /** The id of this process. */
   readonly holder: string
   /**
-   * Requests that {@link PostgresHostShare.ask} is called when due: the share has a query, or its next renewal has moved.
+   * Requests that {@link PostgresHostShare.runQueries} is called when due: the share has a query, or its next renewal has moved.
    */
-  look(): void
+  schedule(): void
   /** Notifies the other processes of a change at a host. */
-  tell(db: ClientConnection, host: number): Promise<void>
+  notify(db: ClientConnection, host: number): Promise<void>
   /** Removes the share, which has no more queries. */
-  ended(): void
+  remove(): void
 }
 
 /** This process' share of the calls to one origin. Times are milliseconds of `performance.now()`. */
@@ -40,20 +40,20 @@ export class PostgresHostShare implements HostShare {
   /** Null before the first query. */
   #host: number | null = null
   #limit = 1
-  #places = 0
+  #permits = 0
   /** Permits beyond this are returned as calls end. */
   #due = 0
   #heldUntil = -Infinity
   #underWay = 0
   /** The most calls that were under way or waited since the last renewal. */
   #peak = 0
-  #told = { wanted: 0, short: false }
+  #reported = { wanted: 0, short: false }
   /** Whether permits were returned since the last renewal. */
-  #gaveBack = false
+  #hasReturned = false
   /** Requests that wait for a slot which has not been requested yet. */
   #requests = 0
   #pauseNumber = 0
-  #pauseHeard: { readonly ms: number; readonly status: number; readonly at: number } | 'end' | null = null
+  #newPause: { readonly ms: number; readonly status: number; readonly at: number } | 'end' | null = null
   #renewAt = Infinity
   #left = false
 
@@ -75,12 +75,12 @@ export class PostgresHostShare implements HostShare {
 
   /** The time of the next query; -Infinity for at once. */
   get dueAt(): number {
-    const asks = this.#pauseHeard !== null || this.#slots.lacking(this.#requests) !== null
-    return asks ? -Infinity : this.#renewAt
+    const hasQuery = this.#newPause !== null || this.#slots.lacking(this.#requests) !== null
+    return hasQuery ? -Infinity : this.#renewAt
   }
 
   /** Renews the share soon, if calls are made: another process has notified of a change. */
-  hear(): void {
+  renewIfActive(): void {
     if (this.#renewAt < Infinity) this.#renewAt = -Infinity
   }
 
@@ -88,28 +88,28 @@ export class PostgresHostShare implements HostShare {
     this.#slots.setRate(rate)
     if (concurrency === this.#limit) return
     this.#limit = concurrency
-    this.hear()
-    this.#link.look()
+    this.renewIfActive()
+    this.#link.schedule()
   }
 
-  hasPlace(): boolean {
-    if (this.isHeld && this.#underWay < this.#places) return true
+  hasPermit(): boolean {
+    if (this.isHeld && this.#underWay < this.#permits) return true
     const wanted = this.#wanted()
     this.#peak = Math.max(this.#peak, wanted)
-    if (!this.isHeld || wanted > this.#told.wanted) this.#ask()
+    if (!this.isHeld || wanted > this.#reported.wanted) this.#renewSoon()
     return false
   }
 
   slotWait(): number {
     if (!this.isHeld) {
-      this.#ask()
+      this.#renewSoon()
       return Infinity
     }
     if (!this.#slots.areNeeded) return 0
     const wait = this.#slots.wait(performance.now())
     const requests = this.#listener.requests()
     this.#requests = this.#slots.lacking(requests) === null ? 0 : requests
-    if (this.#requests > 0) this.#link.look()
+    if (this.#requests > 0) this.#link.schedule()
     return wait
   }
 
@@ -120,7 +120,7 @@ export class PostgresHostShare implements HostShare {
 
   end(): void {
     this.#underWay -= 1
-    if (this.#giveBack()) this.#ask()
+    if (this.#returnSurplus()) this.#renewSoon()
   }
 
   takeSlot(): () => boolean {
@@ -129,18 +129,18 @@ export class PostgresHostShare implements HostShare {
   }
 
   pause(ms: number, status: number): void {
-    this.#pauseHeard = { ms, status, at: performance.now() }
-    this.#link.look()
+    this.#newPause = { ms, status, at: performance.now() }
+    this.#link.schedule()
   }
 
   endPause(): void {
-    this.#pauseHeard = 'end'
-    this.#link.look()
+    this.#newPause = 'end'
+    this.#link.schedule()
   }
 
   leave(): void {
     this.#left = true
-    this.#ask()
+    this.#renewSoon()
   }
 
   /** Ends the share without a query: its permits and slots are void. */
@@ -151,10 +151,10 @@ export class PostgresHostShare implements HostShare {
   }
 
   /** Runs the queries that are due. */
-  async ask(db: ClientConnection): Promise<void> {
+  async runQueries(db: ClientConnection): Promise<void> {
     const host = (this.#host ??= await hostNumber(db, this.#origin))
-    await this.#tellPause(db, host)
-    await this.#askForSlots(db, host)
+    await this.#reportPause(db, host)
+    await this.#requestSlots(db, host)
     if (this.#renewAt <= performance.now()) await this.#renew(db, host)
   }
 
@@ -162,17 +162,17 @@ export class PostgresHostShare implements HostShare {
     return Math.min(this.#limit, this.#underWay + this.#listener.waiting())
   }
 
-  #ask(): void {
+  #renewSoon(): void {
     this.#renewAt = -Infinity
-    this.#link.look()
+    this.#link.schedule()
   }
 
   /** Returns surplus permits; returns whether there were any. */
-  #giveBack(): boolean {
+  #returnSurplus(): boolean {
     const kept = Math.max(this.#underWay + this.#aboutToBegin(), Math.min(this.#due, this.#limit))
-    if (kept >= this.#places) return false
-    this.#places = kept
-    this.#gaveBack = true
+    if (kept >= this.#permits) return false
+    this.#permits = kept
+    this.#hasReturned = true
     return true
   }
 
@@ -182,84 +182,93 @@ export class PostgresHostShare implements HostShare {
     return slots === 0 ? 0 : Math.min(slots, this.#listener.waiting())
   }
 
-  async #tellPause(db: ClientConnection, host: number): Promise<void> {
-    const heard = this.#pauseHeard
-    if (heard === null) return
-    if (heard === 'end') await notePauseEnd(db, host)
+  async #reportPause(db: ClientConnection, host: number): Promise<void> {
+    const pause = this.#newPause
+    if (pause === null) return
+    if (pause === 'end') await notePauseEnd(db, host)
     else {
-      const { ms: askedMs, status, at } = heard
+      const { ms: askedMs, status, at } = pause
       await notePause(db, host, { askedMs, status, leftMs: askedMs - (performance.now() - at) })
     }
-    if (this.#pauseHeard === heard) this.#pauseHeard = null
-    await this.#link.tell(db, host)
+    if (this.#newPause === pause) this.#newPause = null
+    await this.#link.notify(db, host)
   }
 
   async #renew(db: ClientConnection, host: number): Promise<void> {
-    if (this.#left || (this.#peak === 0 && this.#wanted() === 0)) return this.#giveAllBack(db, host)
-    const asked = performance.now()
+    if (this.#left || (this.#peak === 0 && this.#wanted() === 0)) return this.#returnAll(db, host)
+    const requestedAt = performance.now()
     // Calls that outlast the share still use permits.
-    if (!this.isHeld) this.#places = this.#underWay
-    else this.#giveBack()
+    if (!this.isHeld) this.#permits = this.#underWay
+    else this.#returnSurplus()
     const wanted = Math.max(Math.min(this.#peak, this.#limit), this.#wanted())
-    const { short: wasShort } = this.#told
-    const [limit, kept, underWay, gaveBack] = [this.#limit, this.#places, this.#underWay, this.#gaveBack]
-    this.#told.wanted = wanted
+    const { short: wasShort } = this.#reported
+    const [limit, kept, underWay, hasReturned] = [
+      this.#limit,
+      this.#permits,
+      this.#underWay,
+      this.#hasReturned,
+    ]
+    this.#reported.wanted = wanted
     this.#peak = 0
-    this.#gaveBack = false
-    this.#renewAt = asked + RENEW_MS
-    const answer = await renewPart(db, { host, holder: this.#link.holder, limit, kept, underWay, wanted })
-    if (answer === null) return this.#forget()
-    const short = this.#take(answer, asked, wanted)
-    if ((gaveBack && answer.othersShort) || (short && !wasShort)) await this.#link.tell(db, host)
+    this.#hasReturned = false
+    this.#renewAt = requestedAt + RENEW_MS
+    const renewed = await renewShare(db, { host, holder: this.#link.holder, limit, kept, underWay, wanted })
+    if (renewed === null) return this.#startOver()
+    const short = this.#apply(renewed, requestedAt, wanted)
+    if ((hasReturned && renewed.othersShort) || (short && !wasShort)) await this.#link.notify(db, host)
   }
 
   /** Applies a renewed share; returns whether it has fewer permits than it is due. */
-  #take({ places, due, left, pauseNumber, pause }: PartAnswer, asked: number, wanted: number): boolean {
-    this.#places = places
+  #apply(
+    { permits, due, left, pauseNumber, pause }: RenewedShare,
+    requestedAt: number,
+    wanted: number,
+  ): boolean {
+    this.#permits = permits
     this.#due = Math.max(0, Math.min(due, left))
-    this.#heldUntil = asked + HELD_MS
-    const short = places < Math.min(due, wanted)
-    this.#told.short = short
-    if (this.#giveBack()) this.#ask()
-    this.#hearPause(pauseNumber, pause)
+    this.#heldUntil = requestedAt + HELD_MS
+    const short = permits < Math.min(due, wanted)
+    this.#reported.short = short
+    if (this.#returnSurplus()) this.#renewSoon()
+    this.#applyPause(pauseNumber, pause)
     this.#listener.onChange()
     return short
   }
 
-  #hearPause(number: number, pause: SharedPause): void {
+  #applyPause(number: number, pause: SharedPause): void {
     // A pause of this process is reported first.
-    if (number === this.#pauseNumber || this.#pauseHeard !== null) return
+    if (number === this.#pauseNumber || this.#newPause !== null) return
     this.#pauseNumber = number
     if (pause.leftMs > 0) this.#listener.onPause(pause)
     else this.#listener.onPauseEnd()
   }
 
-  async #giveAllBack(db: ClientConnection, host: number): Promise<void> {
+  async #returnAll(db: ClientConnection, host: number): Promise<void> {
     this.#heldUntil = -Infinity
-    this.#places = 0
+    this.#permits = 0
     this.#due = 0
-    this.#told = { wanted: 0, short: false }
+    this.#reported = { wanted: 0, short: false }
     this.#renewAt = Infinity
     await leaveHost(db, host, this.#link.holder)
-    if (this.#left) this.#link.ended()
-    await this.#link.tell(db, host)
+    if (this.#left) this.#link.remove()
+    await this.#link.notify(db, host)
   }
 
-  async #askForSlots(db: ClientConnection, host: number): Promise<void> {
+  async #requestSlots(db: ClientConnection, host: number): Promise<void> {
     const lacking = this.#slots.lacking(this.#requests)
     if (lacking === null || this.#left) return
-    const asked = performance.now()
+    const requestedAt = performance.now()
     const slots = await takeSlots(db, host, lacking)
     this.#requests = 0
-    if (slots === null) return this.#forget()
-    this.#slots.add(slots, lacking, asked)
+    if (slots === null) return this.#startOver()
+    this.#slots.add(slots, lacking, requestedAt)
     this.#listener.onChange()
   }
 
   /** Starts over when the rows of the host were replaced. */
-  #forget(): void {
+  #startOver(): void {
     this.#host = null
     this.#heldUntil = -Infinity
-    this.#ask()
+    this.#renewSoon()
   }
 }

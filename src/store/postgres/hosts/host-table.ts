@@ -3,19 +3,19 @@ import type { SharedPause, SlotRate } from '../../shared-hosts.ts'
 import type { ClientConnection, Connection, StoredRow } from '../database/connection.ts'
 
 /** A process loses its permits after so many heartbeats of the host, of at least a second each, without a renewal. */
-const LEASE_BEATS = 5
+const LEASE_HEARTBEATS = 5
 const HEARTBEAT_MS = 1000
 
 /** It also loses them after so many milliseconds: the host has heartbeats only while somebody calls it. */
-const FORGOTTEN_MS = 60_000
+const EXPIRY_MS = 60_000
 
 /** When there are fewer permits than processes that want one, a process may keep a new permit for so many milliseconds. */
-const TURN_MS = 1000
+const MIN_HELD_MS = 1000
 
 const NOW = `(extract(epoch FROM clock_timestamp()) * 1000)::float8`
 
 /** The state that a process reports about its share of the calls to a host. */
-export interface PartNote {
+export interface ShareReport {
   readonly host: number
   readonly holder: string
   /** Concurrent calls that all processes together may make. */
@@ -29,8 +29,8 @@ export interface PartNote {
 }
 
 /** The share that a process is given. */
-export interface PartAnswer {
-  readonly places: number
+export interface RenewedShare {
+  readonly permits: number
   /** Its fair share of the permits. */
   readonly due: number
   /** The permits that the others leave. Its own permits beyond this or {@link due} are to be returned as calls end. */
@@ -56,11 +56,11 @@ export async function hostNumber(db: Connection, origin: string): Promise<number
  * statements are sent in one message, so that a process that is halted cannot keep the others waiting. Returns null when
  * the row of the host does not exist.
  */
-export async function renewPart(db: ClientConnection, note: PartNote): Promise<PartAnswer | null> {
-  const [row] = await db.execForRows(renewal(note))
+export async function renewShare(db: ClientConnection, report: ShareReport): Promise<RenewedShare | null> {
+  const [row] = await db.execForRows(renewal(report))
   if (row === undefined) return null
   return {
-    places: Number(row['places']),
+    permits: Number(row['places']),
     due: Number(row['due']),
     left: Number(row['left_over']),
     othersShort: row['others_short'] === true,
@@ -82,7 +82,7 @@ function pauseOf(row: StoredRow): SharedPause {
  * has too few, those who have just received theirs come first, then who has waited longest, then those who have had theirs
  * for long.
  */
-function renewal({ host: number, holder, limit, kept, underWay, wanted }: PartNote): string {
+function renewal({ host: number, holder, limit, kept, underWay, wanted }: ShareReport): string {
   const [host, me] = [Math.trunc(number), escapeLiteral(holder)]
   const [most, keeps, uses, wants] = [limit, kept, underWay, wanted].map(Math.trunc)
   return `
@@ -90,7 +90,7 @@ function renewal({ host: number, holder, limit, kept, underWay, wanted }: PartNo
     UPDATE "$host" SET beat = beat + 1, beat_at = ${NOW} WHERE id = ${host} AND abs(${NOW} - beat_at) >= ${HEARTBEAT_MS};
     DELETE FROM "$host_part" AS part USING "$host"
     WHERE part.host = ${host} AND id = ${host}
-      AND (part.beat < "$host".beat - ${LEASE_BEATS} OR renewed_at < ${NOW} - ${FORGOTTEN_MS});
+      AND (part.beat < "$host".beat - ${LEASE_HEARTBEATS} OR renewed_at < ${NOW} - ${EXPIRY_MS});
     INSERT INTO "$host_part" AS part (host, holder, places, wanted, since, beat, renewed_at)
     SELECT id, ${me}, ${uses}, ${wants}, ${NOW}, beat, ${NOW} FROM "$host" WHERE id = ${host}
     ON CONFLICT (host, holder) DO UPDATE SET places = ${keeps}, wanted = excluded.wanted, beat = excluded.beat,
@@ -99,7 +99,7 @@ function renewal({ host: number, holder, limit, kept, underWay, wanted }: PartNo
       SELECT holder, count(*)::int AS due FROM (
         SELECT holder FROM "$host_part", generate_series(1, wanted) AS round WHERE host = ${host}
         ORDER BY round,
-          CASE WHEN places < round THEN 1 WHEN since > ${NOW} - ${TURN_MS} THEN 0 ELSE 2 END,
+          CASE WHEN places < round THEN 1 WHEN since > ${NOW} - ${MIN_HELD_MS} THEN 0 ELSE 2 END,
           CASE WHEN places < round THEN since ELSE -since END, holder
         LIMIT ${most}
       ) AS place GROUP BY holder
@@ -117,7 +117,7 @@ function renewal({ host: number, holder, limit, kept, underWay, wanted }: PartNo
     )
     UPDATE "$host_part" AS part
     SET places = given.places, since = CASE part.places WHEN given.places THEN since ELSE ${NOW} END
-    FROM given, "$host" AS told WHERE host = ${host} AND holder = ${me} AND id = ${host}
+    FROM given, "$host" AS called WHERE host = ${host} AND holder = ${me} AND id = ${host}
     RETURNING part.places, due, left_over, short AS others_short, pause_number, pause_status, pause_ms, pause_until - ${NOW} AS pause_left`
 }
 

@@ -40,7 +40,7 @@ class Caller implements HostListener {
   }
 
   onChange(): void {
-    while (this.#waiting > 0 && this.share.hasPlace()) {
+    while (this.#waiting > 0 && this.share.hasPermit()) {
       this.share.begin()
       this.#waiting -= 1
       this.underWay += 1
@@ -155,7 +155,7 @@ test('permits of a closing process are available to the others', async (t) => {
   one.want(8)
   await one.until(({ underWay }) => underWay === 8)
   await one.hosts.close()
-  assert.equal(one.share.hasPlace(), false)
+  assert.equal(one.share.hasPermit(), false)
   other.want(8)
   await other.until(({ underWay }) => underWay === 8)
 })
@@ -182,7 +182,7 @@ test('while the database is unavailable calls stop soon, and they continue when 
   await caller.until(({ underWay }) => underWay === 1)
   await database.exec('ALTER DATABASE away ALLOW_CONNECTIONS false')
   await database.all("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = 'away'")
-  while (caller.share.hasPlace()) await new Promise(setImmediate)
+  while (caller.share.hasPermit()) await new Promise(setImmediate)
   caller.want(1)
   caller.end(1)
   assert.equal(caller.underWay, 0)

@@ -28,17 +28,17 @@ export class PostgresHosts implements SharedHosts {
     this.#notifications = new Notifications({
       database,
       channel: this.#channel,
-      onNews: (db) => this.#ask(db),
-      onNotification: (payload) => this.#hear(payload),
+      onNews: (db) => this.#runQueries(db),
+      onNotification: (payload) => this.#onNotification(payload),
     })
   }
 
   join(origin: string, listener: HostListener): HostShare {
     const share = new PostgresHostShare(origin, listener, {
       holder: this.#holder,
-      look: () => this.#notifications.look(),
-      tell: (db, host) => this.#tell(db, host),
-      ended: () => this.#shares.delete(share),
+      schedule: () => this.#notifications.poll(),
+      notify: (db, host) => this.#notify(db, host),
+      remove: () => this.#shares.delete(share),
     })
     this.#shares.add(share)
     this.#notifications.start()
@@ -55,27 +55,27 @@ export class PostgresHosts implements SharedHosts {
     if (holds) await leaveAll(this.#database, this.#holder).catch(() => undefined)
   }
 
-  async #ask(db: ClientConnection): Promise<void> {
+  async #runQueries(db: ClientConnection): Promise<void> {
     clearTimeout(this.#timer)
     if (db !== this.#connection) await db.exec('SET synchronous_commit = off')
     this.#connection = db
     const due = [...this.#shares].filter((share) => share.dueAt <= performance.now())
-    for (const share of due) await share.ask(db)
+    for (const share of due) await share.runQueries(db)
     // Checks the connection.
     if (due.length === 0) await db.exec('SELECT 1')
     const next = Math.min(...[...this.#shares].map((share) => share.dueAt))
     if (next === Infinity || this.#closed) return
-    this.#timer = setTimeout(() => this.#notifications.look(), Math.max(0, next - performance.now()))
+    this.#timer = setTimeout(() => this.#notifications.poll(), Math.max(0, next - performance.now()))
   }
 
-  #hear(payload: string): void {
+  #onNotification(payload: string): void {
     const [host, holder] = payload.split(' ')
     if (holder === this.#holder) return
-    for (const share of this.#shares) if (String(share.host) === host) share.hear()
+    for (const share of this.#shares) if (String(share.host) === host) share.renewIfActive()
   }
 
   /** The payload contains no origin, since any user of the database can listen. */
-  async #tell(db: ClientConnection, host: number): Promise<void> {
+  async #notify(db: ClientConnection, host: number): Promise<void> {
     await db.get('SELECT pg_notify($1, $2)::text', this.#channel, `${host} ${this.#holder}`)
   }
 }

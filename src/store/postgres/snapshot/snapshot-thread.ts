@@ -1,11 +1,11 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { toPlainError } from '../../../errors/service-error.ts'
-import type { SnapshotAnswer } from '../../sheet-files/snapshot-worker.ts'
+import type { SnapshotResult } from '../../sheet-files/snapshot-worker.ts'
 import { copyStore } from './snapshot.ts'
 import type { SnapshotOrder } from './take-snapshot.ts'
 
 /** Copies a store on this thread, and ends it. */
-async function answer({ location, directory }: SnapshotOrder): Promise<SnapshotAnswer> {
+async function copy({ location, directory }: SnapshotOrder): Promise<SnapshotResult> {
   try {
     return { snapshot: await copyStore(location, directory) }
   } catch (error) {
@@ -15,4 +15,4 @@ async function answer({ location, directory }: SnapshotOrder): Promise<SnapshotA
   }
 }
 
-parentPort?.postMessage(await answer(workerData as SnapshotOrder))
+parentPort?.postMessage(await copy(workerData as SnapshotOrder))

@@ -5,7 +5,7 @@ import type { Connection } from '../database/connection.ts'
 import { RECORD_JSON, recordJsonSource } from './record-json.ts'
 import { quoted } from '../database/schema.ts'
 import { resultTooLarge } from '../../rules/sql-errors.ts'
-import { MAX_ANSWER_BYTES } from '../../query-limits.ts'
+import { MAX_RESPONSE_BYTES } from '../../query-limits.ts'
 import type { TypedField } from '../database/values.ts'
 
 /** Bytes of the pieces in which a record is sent, so that no row of a result blocks for long. */
@@ -86,7 +86,7 @@ function piecesStatement(fields: readonly TypedField[]): string {
       FROM page CROSS JOIN LATERAL (${record('page.number + 1')}) AS next
       WHERE page.number < cardinality($1::bigint[]) AND page.total <= ${PAGE_BYTES} AND page.total + octet_length(next.bytes) <= ${PAGE_BYTES}
     )
-    SELECT number, piece, CASE WHEN octet_length(bytes) <= ${MAX_ANSWER_BYTES} THEN substring(bytes FROM piece * ${PIECE_BYTES} + 1 FOR ${PIECE_BYTES}) END AS bytes
-    FROM page CROSS JOIN LATERAL generate_series(0, CASE WHEN octet_length(bytes) <= ${MAX_ANSWER_BYTES} THEN (octet_length(bytes) - 1) / ${PIECE_BYTES} ELSE 0 END) AS piece
+    SELECT number, piece, CASE WHEN octet_length(bytes) <= ${MAX_RESPONSE_BYTES} THEN substring(bytes FROM piece * ${PIECE_BYTES} + 1 FOR ${PIECE_BYTES}) END AS bytes
+    FROM page CROSS JOIN LATERAL generate_series(0, CASE WHEN octet_length(bytes) <= ${MAX_RESPONSE_BYTES} THEN (octet_length(bytes) - 1) / ${PIECE_BYTES} ELSE 0 END) AS piece
     ORDER BY number, piece`
 }

@@ -1,6 +1,6 @@
 import { sqlState } from '../database/errors.ts'
 import type { Database } from '../database/database.ts'
-import { giveReaderAccess, readerRole, roleMissing } from './reader-role.ts'
+import { grantReaderAccess, readerRole, roleMissing } from './reader-role.ts'
 
 /** Milliseconds to wait for locks of the store's other work when the role is created. */
 const WAIT_MS = 10_000
@@ -35,7 +35,7 @@ export class ReaderAccess {
 
   async #find(): Promise<string> {
     const { schema } = this.#database.location
-    const role = await this.#database.writing(WAIT_MS, (db) => giveReaderAccess(db, schema))
+    const role = await this.#database.writing(WAIT_MS, (db) => grantReaderAccess(db, schema))
     if (role !== null) return role
     const user = await this.#database.get('SELECT session_user AS name')
     throw roleMissing(await readerRole(this.#database, schema), String(user?.['name']))

@@ -8,7 +8,7 @@ import { Database } from '../database/database.ts'
 import { sqlState } from '../database/errors.ts'
 import { quoted } from '../database/schema.ts'
 import { parseStoreUrl } from '../database/store-url.ts'
-import { giveReaderAccess, readerRole } from './reader-role.ts'
+import { grantReaderAccess, readerRole } from './reader-role.ts'
 import { SqlConnection } from './sql-connection.ts'
 import { MAX_ROW_BYTES } from './sql-limits.ts'
 import { DEFAULT_QUERY_LIMITS, SqlPool } from './sql-pool.ts'
@@ -134,7 +134,7 @@ suite('the role that runs SQL from users', () => {
     )
     assert.deepEqual(Object.values(row ?? {}), Array<boolean>(7).fill(false))
     await Promise.all(
-      Array.from({ length: 4 }, () => sheet.database.writing(5000, (db) => giveReaderAccess(db, schema))),
+      Array.from({ length: 4 }, () => sheet.database.writing(5000, (db) => grantReaderAccess(db, schema))),
     )
   })
 
@@ -144,7 +144,7 @@ suite('the role that runs SQL from users', () => {
       await db.exec(
         'ALTER TABLE "$data" ADD late text; DROP VIEW records; CREATE VIEW records AS SELECT id, n, late FROM "$data"',
       )
-      await giveReaderAccess(db, schema)
+      await grantReaderAccess(db, schema)
     })
     assert.deepEqual(await unchecked('SELECT late FROM records'), [[null], [null]])
     assert.deepEqual(await unchecked('SELECT late FROM "$data"'), [[null], [null]])

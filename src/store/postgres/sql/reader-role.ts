@@ -42,7 +42,7 @@ export async function readerRole(db: Connection, schema: string): Promise<string
  * permissions. Call it as the last step of the transaction that created the view `records` or changed the columns of
  * `"$data"`; where nothing changes it costs one SELECT. Returns the role when it can be used, else null.
  */
-export async function giveReaderAccess(db: Connection, schema: string): Promise<string | null> {
+export async function grantReaderAccess(db: Connection, schema: string): Promise<string | null> {
   const name = await readerRole(db, schema)
   const role = quoted(name)
   let state = await stateOf(db, name, schema)

@@ -19,7 +19,7 @@ import {
   type SortedPart,
   type SortTerm,
 } from './sort-sql.ts'
-import { SqlAnswer } from './sql-result.ts'
+import { ResultWriter } from './sql-result.ts'
 import type { CheckedSql } from './sql-checks.ts'
 import type { SqlSession } from './sql-session.ts'
 import type { ColumnText, TypedParam } from './wire-query.ts'
@@ -181,8 +181,8 @@ async function recordsAt(
   )
   // No record is read when each is too large.
   if (rows.length === 0) return fittingRecords(session.own(), keys, fields)
-  const answer = new SqlAnswer()
-  for (const [index, row] of rows.entries()) answer.text(`${index === 0 ? '[' : ','}${String(row['json'])}`)
-  answer.text(']')
-  return { records: answer.finish(), count: places.length }
+  const writer = new ResultWriter()
+  for (const [index, row] of rows.entries()) writer.text(`${index === 0 ? '[' : ','}${String(row['json'])}`)
+  writer.text(']')
+  return { records: writer.finish(), count: places.length }
 }

@@ -3,7 +3,7 @@ import type { JsonBytes, SqlParam, SqlStatement } from '../../sheet-store.ts'
 import type { TypedField } from '../database/values.ts'
 import { toJsonOf } from './column-json.ts'
 import { OID } from './sort-sql.ts'
-import { SqlAnswer } from './sql-result.ts'
+import { ResultWriter } from './sql-result.ts'
 import type { CheckedSql } from './sql-checks.ts'
 import { duplicateColumn } from '../../rules/sql-errors.ts'
 import { shown } from './sql-errors.ts'
@@ -34,27 +34,27 @@ export async function runQuery(session: SqlSession, query: CheckedQuery): Promis
     toJson: toJsonOf(field),
   }))
   checkDistinct(fields.map(({ name }) => name))
-  const answer = new SqlAnswer()
-  answer.text('{"rows":[')
+  const writer = new ResultWriter()
+  writer.text('{"rows":[')
   let count = 0
   const onRow = (row: readonly ColumnText[]): void => {
     count += 1
     if (count > query.maxRows) return
-    if (count > 1) answer.text(',')
-    if (columns.length === 0) answer.text('{')
+    if (count > 1) writer.text(',')
+    if (columns.length === 0) writer.text('{')
     for (const [index, { key, toJson }] of columns.entries()) {
       const value = row[index] ?? null
-      answer.text(key + (value === null ? 'null' : toJson(value)))
+      writer.text(key + (value === null ? 'null' : toJson(value)))
     }
-    answer.text('}')
+    writer.text('}')
   }
   await session.run({ values: params.map(({ text }) => text), rows: query.maxRows + 1, onRow })
-  answer.text(
+  writer.text(
     `],"count":${Math.min(count, query.maxRows)}${count > query.maxRows ? ',"truncated":true' : ''}`,
   )
-  if (query.columns) answer.text(`,"columns":${JSON.stringify(fields.map(({ name }) => name))}`)
-  answer.text('}')
-  return answer.finish()
+  if (query.columns) writer.text(`,"columns":${JSON.stringify(fields.map(({ name }) => name))}`)
+  writer.text('}')
+  return writer.finish()
 }
 
 /**

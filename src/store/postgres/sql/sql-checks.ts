@@ -17,7 +17,7 @@ import {
   ALLOWED_FUNCTIONS,
   PLAIN_WORDS,
   REFUSED_TYPES,
-  TELLING_WORDS,
+  REVEALING_WORDS,
   WORDS_BEFORE_BRACKETS,
 } from './sql-functions.ts'
 import { isSignificant, nameOf, sqlTokens, wordOf, type SqlToken } from './sql-lexer.ts'
@@ -145,7 +145,7 @@ function checkName(name: string, { what, token, next }: NamePlace): void {
   }
   if (REFUSED_TYPES.has(name))
     throw new QueryError(`the name ${shown(name)} cannot be used`, 'forbidden_function')
-  if (token.kind === 'word' && TELLING_WORDS.has(name)) {
+  if (token.kind === 'word' && REVEALING_WORDS.has(name)) {
     const hint = next?.text === '(' ? '' : `; of a field of that name write "${name}"`
     throw new QueryError(`the function ${name} cannot be used${hint}`, 'forbidden_function')
   }

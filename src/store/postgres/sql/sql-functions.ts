@@ -74,7 +74,7 @@ export const PLAIN_WORDS: ReadonlySet<string> = new Set([
 ])
 
 /** Words that call a function without brackets and reveal the user or the database. */
-export const TELLING_WORDS: ReadonlySet<string> = listed(
+export const REVEALING_WORDS: ReadonlySet<string> = listed(
   'current_catalog current_role current_schema current_user session_user system_user user',
 )
 

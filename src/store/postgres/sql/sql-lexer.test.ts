@@ -96,7 +96,7 @@ suite('the lexer and PostgreSQL', () => {
   /** The message with which PostgreSQL refuses a text, or null. */
   async function refusal(text: string): Promise<string | null> {
     try {
-      await client.query(new ParseStatement(text, [])).answer
+      await client.query(new ParseStatement(text, [])).done
       return null
     } catch (error) {
       return (error as Error).message

@@ -1,4 +1,4 @@
-import { MAX_ANSWER_BYTES } from '../../query-limits.ts'
+import { MAX_RESPONSE_BYTES } from '../../query-limits.ts'
 
 const MIB = 1024 * 1024
 
@@ -12,7 +12,7 @@ export const MAX_ROW_BYTES = 16 * MIB
  * The most bytes that PostgreSQL may send for one request; binary values arrive in hexadecimal, which is longer than the
  * response.
  */
-export const MAX_RECEIVED_BYTES = 2 * MAX_ANSWER_BYTES
+export const MAX_RECEIVED_BYTES = 2 * MAX_RESPONSE_BYTES
 
 /** The most tokens of a text, white space included: they are checked on the main thread. */
 export const MAX_TOKENS = 100_000

@@ -115,7 +115,7 @@ suite('the connections for SQL from users', () => {
   })
 
   test('an abandoned query is stopped, or removed from the queue', async (t) => {
-    const pool = poolOf(t, { patienceMs: 0 })
+    const pool = poolOf(t, { graceMs: 0 })
     const running = Array.from({ length: 4 }, () => new AbortController())
     const first = running.map(({ signal }) =>
       assert.rejects(query(pool, ENDLESS, signal), { name: 'AbortError' }),

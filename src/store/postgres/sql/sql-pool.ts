@@ -13,7 +13,7 @@ import { SqlConnection, type SqlWork } from './sql-connection.ts'
 import { noSuchTable, toQueryError } from './sql-errors.ts'
 import { otherTable } from './sql-guard.ts'
 import { MAX_ROW_BYTES } from './sql-limits.ts'
-import { MAX_ANSWER_BYTES, type QueryLimits } from '../../query-limits.ts'
+import { MAX_RESPONSE_BYTES, type QueryLimits } from '../../query-limits.ts'
 import { SqlQueue } from './sql-queue.ts'
 import { LostAtRest } from './sql-session.ts'
 import type { TypedField } from '../database/values.ts'
@@ -29,7 +29,7 @@ export interface SqlPoolOptions {
    */
   readonly maxWaitMs?: number
   /** Milliseconds after its beginning for which an abandoned request may go on (default: 150). */
-  readonly patienceMs?: number
+  readonly graceMs?: number
 }
 
 /**
@@ -43,7 +43,7 @@ export class SqlPool {
   readonly #access: ReaderAccess
   readonly #queue: SqlQueue
 
-  constructor({ database, limits, maxWaitMs, patienceMs }: SqlPoolOptions) {
+  constructor({ database, limits, maxWaitMs, graceMs }: SqlPoolOptions) {
     this.#database = database
     this.#limits = limits
     this.#access = new ReaderAccess(database)
@@ -51,7 +51,7 @@ export class SqlPool {
       open: () => SqlConnection.open(database, limits),
       timeoutMs: limits.timeoutMs,
       maxWaitMs: maxWaitMs ?? 2 * limits.timeoutMs + 5000,
-      ...(patienceMs === undefined ? {} : { patienceMs }),
+      ...(graceMs === undefined ? {} : { graceMs }),
     })
   }
 
@@ -83,7 +83,7 @@ export class SqlPool {
     return this.#run({
       sql: filter,
       characters: charactersOf(page),
-      rowBytes: MAX_ANSWER_BYTES,
+      rowBytes: MAX_RESPONSE_BYTES,
       signal,
       work: (session) => runPage(session, { ...page, filter }),
     })
@@ -95,7 +95,7 @@ export class SqlPool {
     return this.#run({
       sql: filter,
       characters: charactersOf(run),
-      rowBytes: MAX_ANSWER_BYTES,
+      rowBytes: MAX_RESPONSE_BYTES,
       signal,
       work: (session) => runPosition(session, { ...run, filter }),
     })
@@ -107,7 +107,7 @@ export class SqlPool {
     return this.#run({
       sql: filter,
       characters: charactersOf(run),
-      rowBytes: MAX_ANSWER_BYTES,
+      rowBytes: MAX_RESPONSE_BYTES,
       signal,
       work: (session) => runSummary(session, { ...run, filter }),
     })

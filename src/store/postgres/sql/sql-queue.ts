@@ -9,7 +9,7 @@ const CONCURRENT = 4
 /**
  * Milliseconds after its beginning for which an abandoned request may go on: to finish it costs less than a new connection.
  */
-const PATIENCE_MS = 150
+const GRACE_MS = 150
 
 /** The most requests that may wait, and the most characters of their SQL and params, which can be as long as a body. */
 const MAX_WAITING = 1000
@@ -32,7 +32,7 @@ export interface SqlQueueOptions {
   readonly timeoutMs: number
   /** Milliseconds that a request may wait. */
   readonly maxWaitMs: number
-  readonly patienceMs?: number
+  readonly graceMs?: number
 }
 
 interface Waiting {
@@ -50,7 +50,7 @@ export class SqlQueue {
   readonly #connections = new Set<SqlConnection>()
   #waitingCharacters = 0
   /** Permits in use, by requests and by connections that cannot be stopped. */
-  #taken = 0
+  #permits = 0
   #closed = false
 
   constructor(options: SqlQueueOptions) {
@@ -60,7 +60,7 @@ export class SqlQueue {
   /** Carries out a request. Throws QueryError at its deadline, and when the queue is full. */
   async run<T>(request: QueuedWork<T>): Promise<T> {
     request.signal?.throwIfAborted()
-    await this.#turn(request)
+    await this.#permit(request)
     try {
       return await this.#serve(request)
     } catch (error) {
@@ -84,10 +84,10 @@ export class SqlQueue {
   }
 
   /** Waits for a permit. */
-  #turn({ characters, signal }: QueuedWork<unknown>): Promise<void> {
+  #permit({ characters, signal }: QueuedWork<unknown>): Promise<void> {
     if (this.#closed) throw closing()
-    if (this.#taken < CONCURRENT && this.#waiting.length === 0) {
-      this.#taken += 1
+    if (this.#permits < CONCURRENT && this.#waiting.length === 0) {
+      this.#permits += 1
       return Promise.resolve()
     }
     // The first in the queue may have any length; otherwise it could never run.
@@ -118,10 +118,10 @@ export class SqlQueue {
     this.#waitingCharacters -= waiting.characters
   }
 
-  #nextTurn(): void {
+  #releasePermit(): void {
     const next = this.#waiting.shift()
     if (next === undefined) {
-      this.#taken -= 1
+      this.#permits -= 1
       return
     }
     this.#waitingCharacters -= next.characters
@@ -133,10 +133,10 @@ export class SqlQueue {
     try {
       connection = await this.#connection()
     } catch (error) {
-      this.#nextTurn()
+      this.#releasePermit()
       throw error
     }
-    const { timeoutMs, patienceMs = PATIENCE_MS } = this.#options
+    const { timeoutMs, graceMs = GRACE_MS } = this.#options
     const since = performance.now()
     const stopAfter = (ms: number, reason: QueryError): NodeJS.Timeout =>
       setTimeout(() => void connection.stop(reason), ms)
@@ -144,7 +144,7 @@ export class SqlQueue {
     const given = Promise.withResolvers<never>()
     const abort = (): void => {
       clearTimeout(timer)
-      const left = Math.min(patienceMs, timeoutMs) - (performance.now() - since)
+      const left = Math.min(graceMs, timeoutMs) - (performance.now() - since)
       timer = stopAfter(Math.max(0, left), queryAbandoned())
       given.reject(signal?.reason)
     }
@@ -187,7 +187,7 @@ export class SqlQueue {
     } else {
       await connection.ended
     }
-    this.#nextTurn()
+    this.#releasePermit()
   }
 
   async #retire(connection: SqlConnection): Promise<void> {

@@ -1,12 +1,12 @@
 import { resultTooLarge } from '../../rules/sql-errors.ts'
 import { QueryError } from '../../../errors/service-error.ts'
-import { inMebibytes, MAX_ANSWER_BYTES } from '../../query-limits.ts'
+import { inMebibytes, MAX_RESPONSE_BYTES } from '../../query-limits.ts'
 
 /** Characters that are encoded at once. */
 const CHUNK = 64 * 1024
 
 /** Joins the JSON text of a response piece by piece, and enforces its limit. */
-export class SqlAnswer {
+export class ResultWriter {
   #text = ''
   #chunks: Buffer[] = []
   #total = 0
@@ -27,7 +27,7 @@ export class SqlAnswer {
     const bytes = Buffer.from(this.#text)
     this.#text = ''
     this.#total += bytes.length
-    if (this.#total > MAX_ANSWER_BYTES) throw resultTooLarge()
+    if (this.#total > MAX_RESPONSE_BYTES) throw resultTooLarge()
     this.#chunks.push(bytes)
   }
 }

@@ -55,12 +55,12 @@ export class SqlSession {
   async parse(text: string, params: readonly TypedParam[]): Promise<readonly FieldDef[]> {
     await this.#catchUp()
     const types = params.map(({ type }) => type)
-    return this.#client.query(new ParseStatement(text, types)).answer
+    return this.#client.query(new ParseStatement(text, types)).done
   }
 
   /** Runs the statement that was parsed last. */
   run(run: ParsedRun): Promise<void> {
-    return this.#client.query(new RunParsed(run)).answer
+    return this.#client.query(new RunParsed(run)).done
   }
 
   /** Returns all rows of a statement; for short results. */
@@ -73,7 +73,7 @@ export class SqlSession {
       onRow: (row: readonly ColumnText[]) => void rows.push(row),
     }
     const types = params.map(({ type }) => type)
-    await this.#client.query(new RunParsed(run, { text, types })).answer
+    await this.#client.query(new RunParsed(run, { text, types })).done
     return rows
   }
 

@@ -23,14 +23,14 @@ interface Wire {
  * one statement: the simple protocol would run every statement in it.
  */
 abstract class WireQuery<T> implements Submittable {
-  readonly answer: Promise<T>
-  readonly #resolve: (answer: T) => void
+  readonly done: Promise<T>
+  readonly #resolve: (result: T) => void
   readonly #reject: (error: unknown) => void
-  #fault: unknown = null
+  #error: unknown = null
 
   constructor() {
     const { promise, resolve, reject } = Promise.withResolvers<T>()
-    this.answer = promise
+    this.done = promise
     this.#resolve = resolve
     this.#reject = reject
   }
@@ -62,21 +62,21 @@ abstract class WireQuery<T> implements Submittable {
 
   handleError(error: unknown): void {
     this.fail(error)
-    this.#reject(this.#fault)
+    this.#reject(this.#error)
   }
 
   handleReadyForQuery(): void {
-    if (this.#fault === null) this.#resolve(this.result())
-    else this.#reject(this.#fault)
+    if (this.#error === null) this.#resolve(this.result())
+    else this.#reject(this.#error)
   }
 
   /** Notes the first error; the result settles only when the connection can be used again. */
   protected fail(error: unknown): void {
-    this.#fault ??= error
+    this.#error ??= error
   }
 
   protected get failed(): boolean {
-    return this.#fault !== null
+    return this.#error !== null
   }
 
   protected abstract send(wire: Wire): void

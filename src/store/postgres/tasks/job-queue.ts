@@ -113,6 +113,6 @@ function through(db: Connection): Db {
   return { executeSql: (text, values) => db.foreign(text, values) }
 }
 
-function affectedAll(answer: object, attempts: readonly JobAttempt[]): boolean {
-  return (answer as { affected?: number }).affected === attempts.length
+function affectedAll(result: object, attempts: readonly JobAttempt[]): boolean {
+  return (result as { affected?: number }).affected === attempts.length
 }

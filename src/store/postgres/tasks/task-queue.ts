@@ -25,7 +25,7 @@ import { JobQueue } from './job-queue.ts'
 import { breakRunLock, HeldRunLock } from '../database/run-lock.ts'
 import { endRun, addTaskGain } from '../write/run-writer.ts'
 import { addToStreaks } from './failure-streaks.ts'
-import { claimRun, findOrphan, isSomeRunHeardOf, leaveWaiting, stillWaits } from '../write/waiting-runs.ts'
+import { claimRun, findOrphan, hasLiveRun, leaveWaiting, stillWaits } from '../write/waiting-runs.ts'
 import { targetIds, workKeys } from '../read/work-reader.ts'
 import type { Writer } from '../write/writer.ts'
 
@@ -122,16 +122,16 @@ export class TaskQueue implements RunTasks {
 
   async heartbeat(run: RunId, lock: RunLock): Promise<void> {
     const { token, lost } = heldLock(lock)
-    if (lost || !(await this.#noteBeat(run, { token, time: 'now()' })))
+    if (lost || !(await this.#noteHeartbeat(run, { token, time: 'now()' })))
       throw new TaskLostError('the run lock')
   }
 
   async handOver(run: RunId, lock: RunLock): Promise<void> {
-    await this.#noteBeat(run, { token: heldLock(lock).token, time: `now() - ${LEASE}` })
+    await this.#noteHeartbeat(run, { token: heldLock(lock).token, time: `now() - ${LEASE}` })
   }
 
   /** Returns false when another process has taken the run lock since; that process' heartbeats count. */
-  async #noteBeat(run: RunId, { token, time }: { token: number; time: string }): Promise<boolean> {
+  async #noteHeartbeat(run: RunId, { token, time }: { token: number; time: string }): Promise<boolean> {
     const noted = await this.#database.run(
       `UPDATE "$run" SET beat_at = ${time} WHERE id = $1 AND (SELECT run_token FROM "$sheet") = $2`,
       runNumber(run),
@@ -188,7 +188,7 @@ export class TaskQueue implements RunTasks {
   }
 
   async breakLock({ waits }: OrphanedRun): Promise<void> {
-    if (waits && (await isSomeRunHeardOf(this.#database))) return
+    if (waits && (await hasLiveRun(this.#database))) return
     await breakRunLock(this.#database, LEASE_MS)
   }
 

@@ -29,10 +29,10 @@ const WAITING = `(waits_until IS NOT NULL AND NOT stopping AND (waits_until > ${
 const SILENT = `(waits_until < ${timeText(`- interval '${WAIT_GRACE_MS} milliseconds'`)})`
 
 /** A run that another process takes over once its own is gone. */
-const CAN_GO_ON = `(${BEGUN} OR ${WAITING})`
+const CAN_CONTINUE = `(${BEGUN} OR ${WAITING})`
 
 /** A run that is stored as running, has no process, and is not taken over. */
-export const IS_LOST = `(state = 'running' AND (waits_until IS NULL OR ${SILENT}) AND NOT ${CAN_GO_ON})`
+export const IS_LOST = `(state = 'running' AND (waits_until IS NULL OR ${SILENT}) AND NOT ${CAN_CONTINUE})`
 
 /** Renews the wait of a run for the run lock; the process may be silent for so many milliseconds. */
 export async function keepWaiting(db: Connection, id: RunId, silentMs: number): Promise<void> {
@@ -89,7 +89,7 @@ export async function findOrphan(
 }
 
 /** Whether there is a heartbeat of a process that may have the run lock, or a run without heartbeats. */
-export async function isSomeRunHeardOf(db: Connection): Promise<boolean> {
+export async function hasLiveRun(db: Connection): Promise<boolean> {
   const row = await db.get(
     `SELECT FROM "$run" WHERE state = 'running' AND waits_until IS NULL AND (beat_at IS NULL OR beat_at > now() - ${LEASE}) LIMIT 1`,
   )

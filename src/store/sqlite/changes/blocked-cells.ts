@@ -10,7 +10,7 @@ export class BlockedCells {
   readonly #db: Connection
   readonly #targets: StoredTargets
   /** The statements that check one cell. */
-  readonly #looks = new Map<StoredTarget, string>()
+  readonly #checks = new Map<StoredTarget, string>()
 
   constructor(db: Connection, targets: StoredTargets) {
     this.#db = db
@@ -21,15 +21,15 @@ export class BlockedCells {
    * Checks whether the cell of a target is blocked, and if that has changed, checks the cells computed from it. `onChange`
    * receives the change of the number of blocked cells of a target.
    */
-  look(target: StoredTarget, record: RecordKey, onChange: (target: StoredTarget, by: 1 | -1) => void): void {
+  check(target: StoredTarget, record: RecordKey, onChange: (target: StoredTarget, by: 1 | -1) => void): void {
     if (!target.active || !canBeBlocked(target, this.#targets)) return
-    const found = this.#db.tuple(this.#lookSql(target), record)
+    const found = this.#db.tuple(this.#checkSql(target), record)
     if (found === undefined || found[0] === found[1]) return
     const isBlocked = Number(found[1])
     const sql = 'UPDATE "$todo" SET blocked = ? WHERE target = ? AND record = ?'
     this.#db.run(sql, isBlocked, target.id, record)
     onChange(target, isBlocked === 1 ? 1 : -1)
-    for (const next of this.#targets.computedFrom(target.field)) this.look(next, record, onChange)
+    for (const next of this.#targets.computedFrom(target.field)) this.check(next, record, onChange)
   }
 
   /**
@@ -65,13 +65,13 @@ export class BlockedCells {
     }
   }
 
-  #lookSql(target: StoredTarget): string {
-    let sql = this.#looks.get(target)
+  #checkSql(target: StoredTarget): string {
+    let sql = this.#checks.get(target)
     if (sql === undefined) {
       const { blocked, joins } = blockedSql(target, this.#targets)
       sql = `SELECT todo.blocked, ${blocked} FROM "$todo" AS todo JOIN "$data" AS data ON data."$seq" = todo.record ${joins}
         WHERE todo.target = ${target.id} AND todo.record = ?`
-      this.#looks.set(target, sql)
+      this.#checks.set(target, sql)
     }
     return sql
   }

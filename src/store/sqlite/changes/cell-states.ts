@@ -143,7 +143,7 @@ export class CellStates extends StoredTargets {
         this.#db.run('UPDATE "$cell" SET mark = ? WHERE target = ? AND record = ?', seq, target.id, record)
       } else if (todo !== null) {
         this.#db.run('UPDATE "$todo" SET mark = ? WHERE target = ? AND record = ?', seq, target.id, record)
-        if (target.required?.includes(field)) this.#look(target, record)
+        if (target.required?.includes(field)) this.#check(target, record)
       } else if (computed) {
         this.#putTodo(target, record, STALE, seq)
       }
@@ -190,7 +190,7 @@ export class CellStates extends StoredTargets {
       this.#db.run('UPDATE "$todo" SET state = ? WHERE target = ? AND record = ?', FAILED, target.id, record)
       this.#count(target, COUNTERS[todo], -1)
       this.#count(target, 'failed', 1)
-      this.#lookFrom(target, record)
+      this.#checkComputedFrom(target, record)
     }
     this.#db.run(
       'INSERT OR REPLACE INTO "$failure" (target, record, error, error_type, reason, response_body, at, hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
@@ -254,7 +254,7 @@ export class CellStates extends StoredTargets {
     if (state === FAILED) {
       this.#db.run('DELETE FROM "$failure" WHERE target = ? AND record = ?', target.id, record)
     }
-    this.#lookFrom(target, record)
+    this.#checkComputedFrom(target, record)
   }
 
   #putTodo(target: StoredTarget, record: RecordKey, state: TodoState, mark: number): void {
@@ -266,18 +266,18 @@ export class CellStates extends StoredTargets {
       mark,
     )
     this.#count(target, COUNTERS[state], 1)
-    this.#look(target, record)
-    this.#lookFrom(target, record)
+    this.#check(target, record)
+    this.#checkComputedFrom(target, record)
   }
 
   /** Checks whether the cell is blocked now, and in turn those computed from it. */
-  #look(target: StoredTarget, record: RecordKey): void {
-    this.#blocked.look(target, record, (changed, by) => this.#count(changed, 'blocked', by))
+  #check(target: StoredTarget, record: RecordKey): void {
+    this.#blocked.check(target, record, (changed, by) => this.#count(changed, 'blocked', by))
   }
 
   /** Checks the cells computed from a cell whose state has changed: that may block or unblock them. */
-  #lookFrom(target: StoredTarget, record: RecordKey): void {
-    for (const next of this.computedFrom(target.field)) this.#look(next, record)
+  #checkComputedFrom(target: StoredTarget, record: RecordKey): void {
+    for (const next of this.computedFrom(target.field)) this.#check(next, record)
   }
 
   #putOverride(target: StoredTarget, record: RecordKey, seq: number): void {

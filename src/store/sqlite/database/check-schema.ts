@@ -16,7 +16,7 @@ const NO_STORE =
  * it and writes nothing. Throws RecordsError for anything but a store, and for a store of a later version.
  */
 export function checkSchema(path: string): void {
-  const db = Connection.forLooking(path)
+  const db = Connection.forInspection(path)
   try {
     // In one state: another process may be changing the schema.
     db.exec('BEGIN')

@@ -49,7 +49,7 @@ export class Connection {
 
   /**
    * Opens the store for reading, with its pages mapped into memory. They are not checked at each read, which would take a
-   * quarter of a small read's time: use {@link forLooking} first.
+   * quarter of a small read's time: use {@link forInspection} first.
    */
   static forReading(path: string): Connection {
     const db = new DatabaseSync(path, { readOnly: true, timeout: 0, defensive: true })
@@ -61,7 +61,7 @@ export class Connection {
    * Opens a file of unknown content, to inspect its schema. Changes nothing in the file; beside one in WAL mode, `-wal` and
    * `-shm` may be created.
    */
-  static forLooking(path: string): Connection {
+  static forInspection(path: string): Connection {
     const db = new DatabaseSync(path, { readOnly: true, timeout: 0, defensive: true })
     try {
       db.exec(NO_TRUST + CHECK_PAGES)

@@ -59,16 +59,16 @@ suite('indexes of fields', () => {
   }
 
   /** Fails where it is evaluated for a record that must not be read. */
-  const onlyLookAt = (from: number, to: number): string =>
+  const onlyReading = (from: number, to: number): string =>
     `abs(CASE WHEN n BETWEEN ${from} AND ${to} THEN 1 ELSE -9223372036854775808 END) > 0`
 
   test('a page sorted by an indexed field looks at no records but its own and the next', async () => {
     for (const field of ['n', 'word', 'moment']) {
       const up = [{ field, descending: false }]
       const down = [{ field, descending: true }]
-      assert.deepEqual(await numbers({ filter: onlyLookAt(0, 3), sort: up }), [0, 1, 2], field)
+      assert.deepEqual(await numbers({ filter: onlyReading(0, 3), sort: up }), [0, 1, 2], field)
       assert.deepEqual(
-        await numbers({ filter: onlyLookAt(COUNT - 4, COUNT - 1), sort: down }),
+        await numbers({ filter: onlyReading(COUNT - 4, COUNT - 1), sort: down }),
         [COUNT - 1, COUNT - 2, COUNT - 3],
         field,
       )
@@ -79,7 +79,7 @@ suite('indexes of fields', () => {
     const sort = [{ field: 'n', descending: false }]
     for (const at of [6000, COUNT - 5]) {
       const place = { key: at + 1, values: [at] }
-      const filter = onlyLookAt(at, at + 4)
+      const filter = onlyReading(at, at + 4)
       assert.deepEqual(await numbers({ filter, sort, after: place }), [at + 1, at + 2, at + 3])
     }
   })

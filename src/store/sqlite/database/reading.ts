@@ -6,7 +6,7 @@ export function reading<T>(read: () => T): T {
   try {
     return read()
   } catch (error) {
-    throw toldOf(error)
+    throw storeError(error)
   }
 }
 
@@ -15,11 +15,11 @@ export async function readingOn<T>(read: Promise<T>): Promise<T> {
   try {
     return await read
   } catch (error) {
-    throw toldOf(error)
+    throw storeError(error)
   }
 }
 
-function toldOf(error: unknown): unknown {
+function storeError(error: unknown): unknown {
   const isClosed = error instanceof Error && 'code' in error && error.code === 'ERR_INVALID_STATE'
   return isClosed ? new StoppingError('the store is closed') : asRecordsError(error)
 }

@@ -63,7 +63,7 @@ function statOf(path: string): BigIntStats | undefined {
  */
 function generationOf(path: string): Generation | null {
   try {
-    const db = Connection.forLooking(path)
+    const db = Connection.forInspection(path)
     try {
       const row = db.get('SELECT hex(cursor_key) AS identity, mirror_seq AS sequence FROM "$sheet"')
       return row === undefined

@@ -19,7 +19,7 @@ export interface ThreadRequest<Operation extends string = string> {
 }
 
 /** The response to a request. */
-export interface ThreadAnswer {
+export interface ThreadResponse {
   readonly id: number
   readonly outcome:
     | { readonly kind: 'done'; readonly value: unknown }
@@ -29,7 +29,7 @@ export interface ThreadAnswer {
 }
 
 /** Returns the response to a request that failed. */
-export function failedAnswer(id: number, thrown: unknown): ThreadAnswer {
+export function failedResponse(id: number, thrown: unknown): ThreadResponse {
   const error = asRecordsError(thrown)
   const plain = toPlainError(error)
   if (plain !== undefined) return { id, outcome: { kind: 'refused', error: plain } }
@@ -118,10 +118,10 @@ export class ThreadClient<Operations extends OperationsOf<Operations>> {
 
   /** Handles a message of the thread: responses. */
   protected receive(message: unknown): void {
-    for (const answer of message as readonly ThreadAnswer[]) this.#settle(answer)
+    for (const response of message as readonly ThreadResponse[]) this.#settle(response)
   }
 
-  #settle({ id, outcome }: ThreadAnswer): void {
+  #settle({ id, outcome }: ThreadResponse): void {
     const waiting = this.#waiting.get(id)
     this.#waiting.delete(id)
     switch (outcome.kind) {

@@ -50,7 +50,7 @@ async function tryStored(
 ): Promise<void> {
   const wait: LockWait = { deadline: performance.now() + lockTimeoutMs, what: 'the store' }
   await whenFree(wait, () => checkSchema(database))
-  const stored = await whenFree(wait, () => Connection.forLooking(database))
+  const stored = await whenFree(wait, () => Connection.forInspection(database))
   let isCurrent: boolean
   try {
     // In one state of the store and its log, to which a server may be writing.

@@ -6,9 +6,9 @@ import { entryTimeNow } from '../database/last-entry.ts'
 import type { LineRequest, ReadingOperations, RecordAsOf, ValuesRequest } from './reading-protocol.ts'
 import { recordJsonExpression } from '../sql/json-columns.ts'
 import {
-  failedAnswer,
+  failedResponse,
   transferable,
-  type ThreadAnswer,
+  type ThreadResponse,
   type ThreadRequest,
 } from '../database/thread-client.ts'
 
@@ -39,10 +39,10 @@ class ReadingThread implements Handlers {
     try {
       const value = await this[operation](argument as never)
       const bytes = value !== null && typeof value === 'object' && 'records' in value ? value.records : value
-      const answer: ThreadAnswer = { id, outcome: { kind: 'done', value } }
-      port.postMessage([answer], transferable(bytes))
+      const response: ThreadResponse = { id, outcome: { kind: 'done', value } }
+      port.postMessage([response], transferable(bytes))
     } catch (error) {
-      port.postMessage([failedAnswer(id, error)])
+      port.postMessage([failedResponse(id, error)])
     }
   }
 

@@ -1,12 +1,12 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { toPlainError } from '../../../errors/service-error.ts'
-import type { SnapshotAnswer } from '../../sheet-files/snapshot-worker.ts'
+import type { SnapshotResult } from '../../sheet-files/snapshot-worker.ts'
 import { asRecordsError } from '../database/connection.ts'
 import { copyStore } from './snapshot.ts'
 import type { SnapshotOrder } from './take-snapshot.ts'
 
 /** Copies a store on this thread, and ends it. */
-function answer({ database, directory }: SnapshotOrder): SnapshotAnswer {
+function copy({ database, directory }: SnapshotOrder): SnapshotResult {
   try {
     return { snapshot: copyStore(database, directory) }
   } catch (thrown) {
@@ -17,4 +17,4 @@ function answer({ database, directory }: SnapshotOrder): SnapshotAnswer {
   }
 }
 
-parentPort?.postMessage(answer(workerData as SnapshotOrder))
+parentPort?.postMessage(copy(workerData as SnapshotOrder))

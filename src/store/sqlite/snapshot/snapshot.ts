@@ -45,7 +45,7 @@ export function copyStore(database: string, directory: string): StoreSnapshot {
 /** Copies the used pages of the store in one state. */
 function vacuumInto(database: string, path: string): void {
   rmSync(path, { force: true })
-  const db = Connection.forLooking(database)
+  const db = Connection.forInspection(database)
   try {
     db.run('VACUUM INTO ?', path)
   } finally {

@@ -4,7 +4,7 @@ import { createSheetDatabase, field, type SheetDatabase } from '../../../../test
 import { QueryError } from '../../../errors/service-error.ts'
 import { runPage } from './run-page.ts'
 import type { PagePlace } from '../../sheet-store.ts'
-import { SqlAnswer } from './sql-result.ts'
+import { ResultWriter } from './sql-result.ts'
 import { SqlDatabase } from './sql-database.ts'
 import { toQueryError } from './sql-errors.ts'
 
@@ -47,15 +47,15 @@ suite('a filtered page', () => {
 
   function page(filter: string, { limit = 100, after: key = null, fields = ['n'] }: PageOptions = {}) {
     const chunks: Uint8Array[] = []
-    const answer = new SqlAnswer((chunk) => chunks.push(Buffer.from(chunk)))
+    const writer = new ResultWriter((chunk) => chunks.push(Buffer.from(chunk)))
     const named = FIELDS.filter(({ name }) => fields.includes(name))
     try {
       const next = runPage(
         database,
         { ...UNSORTED, filter, limit, after: key, fields: named, allFields: FIELDS },
-        answer,
+        writer,
       )
-      answer.finish()
+      writer.finish()
       return {
         records: JSON.parse(Buffer.concat(chunks).toString()) as readonly { readonly n: number }[],
         next,
@@ -170,7 +170,7 @@ suite('a filtered page', () => {
   test('D16: a filter sees the columns of a new field', () => {
     sheet.writer.exec('ALTER TABLE "$data" ADD COLUMN late TEXT; DROP VIEW records')
     sheet.writer.exec('CREATE VIEW records AS SELECT id, n, done, tags, late FROM "$data"')
-    const answer = new SqlAnswer(() => undefined)
+    const writer = new ResultWriter(() => undefined)
     const allFields = [...FIELDS, field('late', 'string')]
     const run = {
       ...UNSORTED,
@@ -180,6 +180,6 @@ suite('a filtered page', () => {
       allFields,
       filter: 'late IS NULL AND n > 5',
     }
-    assert.deepEqual(runPage(database, run, answer), { key: 6, values: [] })
+    assert.deepEqual(runPage(database, run, writer), { key: 6, values: [] })
   })
 })

@@ -7,7 +7,7 @@ import { bindCondition, type BoundCondition } from './condition-sql.ts'
 import { recordJsonExpression, type TypedField } from './json-columns.ts'
 import { rowsOf } from './statement-rows.ts'
 import { heldColumns, sortColumn, sortColumns, sortedParts, type SortTerm } from './sort-sql.ts'
-import type { SqlAnswer } from './sql-result.ts'
+import type { ResultWriter } from './sql-result.ts'
 import { checkFilter, type CheckedSql } from './sql-checks.ts'
 import type { SqlDatabase } from './sql-database.ts'
 import { toQueryError } from './sql-errors.ts'
@@ -35,8 +35,8 @@ export interface PageRun {
  * Writes a page as a JSON array and returns the place after which the next one starts, or null (D11, D16). Throws
  * QueryError.
  */
-export function runPage(database: SqlDatabase, run: PageRun, answer: SqlAnswer): PagePlace | null {
-  return withFilter(database, run.filter, (filter) => writePage(database, { ...run, filter }, answer))
+export function runPage(database: SqlDatabase, run: PageRun, writer: ResultWriter): PagePlace | null {
+  return withFilter(database, run.filter, (filter) => writePage(database, { ...run, filter }, writer))
 }
 
 /**
@@ -106,8 +106,8 @@ function confineFilter(database: SqlDatabase, { text, names }: CheckedSql): void
   }
 }
 
-function writePage(database: SqlDatabase, run: PageRun, answer: SqlAnswer): PagePlace | null {
-  const page = new PageWriter(database, run, answer)
+function writePage(database: SqlDatabase, run: PageRun, writer: ResultWriter): PagePlace | null {
+  const page = new PageWriter(database, run, writer)
   if (run.sort.length > 0) writeSorted(page, run)
   else writeInCreationOrder(page, run)
   return page.finish()
@@ -121,18 +121,18 @@ type BoundSql = BoundCondition
 /** Writes the records of a page as they are found, perhaps by several statements, up to its limit of records or bytes. */
 class PageWriter {
   readonly database: SqlDatabase
-  readonly #answer: SqlAnswer
+  readonly #writer: ResultWriter
   readonly #limit: number
   #count = 0
   #bytes = 0
   #last: PagePlace | null = null
   #full = false
 
-  constructor(database: SqlDatabase, { limit }: PageRun, answer: SqlAnswer) {
+  constructor(database: SqlDatabase, { limit }: PageRun, writer: ResultWriter) {
     this.database = database
-    this.#answer = answer
+    this.#writer = writer
     this.#limit = limit
-    answer.text('[')
+    writer.text('[')
   }
 
   /** Number of records to look for: the rest of the page, and one to know whether any follow. */
@@ -153,8 +153,8 @@ class PageWriter {
         this.#full = true
         break
       }
-      if (this.#count > 0) this.#answer.text(',')
-      this.#answer.bytes(json)
+      if (this.#count > 0) this.#writer.text(',')
+      this.#writer.bytes(json)
       this.#last = { key, values }
       this.#count += 1
     }
@@ -163,7 +163,7 @@ class PageWriter {
 
   /** Completes the page; returns the place of the last record when others follow, else null. */
   finish(): PagePlace | null {
-    this.#answer.text(']')
+    this.#writer.text(']')
     return this.#full ? this.#last : null
   }
 }
@@ -203,7 +203,7 @@ export function countRows(database: SqlDatabase, { sql, params }: BoundSql): num
 const FIRST_PIECE = 5000
 
 /** The scan continues as long as its hits promise a full page within so many records. */
-const WORTH_GOING_ON = 100_000
+const SCAN_LIMIT = 100_000
 
 /**
  * Writes a page in creation order. Where a filter selects a range of an index, SQLite would either scan all records in
@@ -220,7 +220,7 @@ function writeInCreationOrder(page: PageWriter, run: PageRun): void {
     page.add(inCreationOrder(run, { wanted: page.wanted, above, way }))
     return
   }
-  for (let records = FIRST_PIECE; records <= WORTH_GOING_ON;) {
+  for (let records = FIRST_PIECE; records <= SCAN_LIMIT;) {
     const found = page.add(
       inCreationOrder(run, { wanted: page.wanted, above, way: { upTo: above + records } }),
     )

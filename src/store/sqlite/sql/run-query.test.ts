@@ -4,7 +4,7 @@ import { createSheetDatabase, field, type SheetDatabase } from '../../../../test
 import { QueryError } from '../../../errors/service-error.ts'
 import type { SqlParam } from '../../sheet-store.ts'
 import { runQuery } from './run-query.ts'
-import { SqlAnswer } from './sql-result.ts'
+import { ResultWriter } from './sql-result.ts'
 import { SqlDatabase } from './sql-database.ts'
 import { toQueryError } from './sql-errors.ts'
 
@@ -37,13 +37,13 @@ suite('a query', () => {
 
   function text(sql: string, params: readonly SqlParam[] = [], maxRows = 100): string {
     const chunks: string[] = []
-    const answer = new SqlAnswer((chunk) => chunks.push(Buffer.from(chunk).toString('latin1')))
+    const writer = new ResultWriter((chunk) => chunks.push(Buffer.from(chunk).toString('latin1')))
     try {
-      runQuery(database, { sql, params, allFields: FIELDS, maxRows }, answer)
+      runQuery(database, { sql, params, allFields: FIELDS, maxRows }, writer)
     } catch (error) {
       throw toQueryError(error)
     }
-    answer.finish()
+    writer.finish()
     return Buffer.from(chunks.join(''), 'latin1').toString()
   }
 
@@ -76,9 +76,9 @@ suite('a query', () => {
   test('the columns are named if requested, in their order, with or without rows', () => {
     const named = (sql: string, maxRows = 100): unknown => {
       const chunks: Uint8Array[] = []
-      const answer = new SqlAnswer((chunk) => chunks.push(Buffer.from(chunk)))
-      runQuery(database, { sql, params: [], allFields: FIELDS, maxRows, columns: true }, answer)
-      answer.finish()
+      const writer = new ResultWriter((chunk) => chunks.push(Buffer.from(chunk)))
+      runQuery(database, { sql, params: [], allFields: FIELDS, maxRows, columns: true }, writer)
+      writer.finish()
       return JSON.parse(Buffer.concat(chunks).toString())
     }
     const sql = 'SELECT n AS "2", id AS "1", price FROM records'
@@ -327,12 +327,12 @@ suite('a query', () => {
   })
 
   test('D3: new fields of another process are not refused, but have the types of SQLite', () => {
-    const answer: string[] = []
-    const pieces = new SqlAnswer((chunk) => answer.push(Buffer.from(chunk).toString()))
+    const chunks: string[] = []
+    const writer = new ResultWriter((chunk) => chunks.push(Buffer.from(chunk).toString()))
     const sql = "SELECT id, done FROM records WHERE id = 'a'"
-    runQuery(database, { sql, params: [], allFields: FIELDS.slice(0, 1), maxRows: 10 }, pieces)
-    pieces.finish()
-    assert.equal(answer.join(''), '{"rows":[{"id":"a","done":1}],"count":1}')
+    runQuery(database, { sql, params: [], allFields: FIELDS.slice(0, 1), maxRows: 10 }, writer)
+    writer.finish()
+    assert.equal(chunks.join(''), '{"rows":[{"id":"a","done":1}],"count":1}')
   })
 
   test('a refused query leaves no state for the next one', () => {

@@ -3,7 +3,7 @@ import { QueryError } from '../../../errors/service-error.ts'
 import type { SqlParam } from '../../sheet-store.ts'
 import type { TypedField } from './json-columns.ts'
 import { rowsOf } from './statement-rows.ts'
-import type { SqlAnswer } from './sql-result.ts'
+import type { ResultWriter } from './sql-result.ts'
 import type { QueryOfFields } from './sql-protocol.ts'
 import { checkStatement } from './sql-checks.ts'
 import type { SqlDatabase } from './sql-database.ts'
@@ -19,7 +19,7 @@ export interface QueryRun extends QueryOfFields {
 type ToJson = (value: SQLOutputValue) => string
 
 /** Runs a statement from a user and writes the query result as JSON (D18, D19). Throws QueryError. */
-export function runQuery(database: SqlDatabase, run: QueryRun, answer: SqlAnswer): void {
+export function runQuery(database: SqlDatabase, run: QueryRun, writer: ResultWriter): void {
   const { params, allFields, maxRows, columns = false } = run
   const { text: sql, names } = checkStatement(run.sql.toWellFormed(), params.length)
   database.snapshot(() => {
@@ -28,7 +28,7 @@ export function runQuery(database: SqlDatabase, run: QueryRun, answer: SqlAnswer
       // The scan found one statement; if SQLite stopped reading earlier, they disagree on where it ends.
       if (statement.sourceSQL !== sql) throw new QueryError('only one statement can be run', 'not_select')
       const toJson = columnsToJson(statement, allFields)
-      writeRows(statement, { params: params.map(bound), toJson, maxRows, columns }, answer)
+      writeRows(statement, { params: params.map(bound), toJson, maxRows, columns }, writer)
     })
   })
 }
@@ -42,10 +42,10 @@ interface RowsRun {
   readonly columns: boolean
 }
 
-function writeRows(statement: StatementSync, run: RowsRun, answer: SqlAnswer): void {
+function writeRows(statement: StatementSync, run: RowsRun, writer: ResultWriter): void {
   const { params, toJson, maxRows, columns } = run
   statement.setReadBigInts(true)
-  answer.text('{"rows":[')
+  writer.text('{"rows":[')
   let count = 0
   let truncated = false
   for (const row of rowsOf(statement, params)) {
@@ -53,15 +53,15 @@ function writeRows(statement: StatementSync, run: RowsRun, answer: SqlAnswer): v
       truncated = true
       break
     }
-    if (count > 0) answer.text(',')
+    if (count > 0) writer.text(',')
     // Column by column: a row can be too long for one JavaScript string.
-    for (const [index, { key, value }] of toJson.entries()) answer.text(key + value(row[index] ?? null))
-    answer.text('}')
+    for (const [index, { key, value }] of toJson.entries()) writer.text(key + value(row[index] ?? null))
+    writer.text('}')
     count += 1
   }
-  answer.text(`],"count":${count}${truncated ? ',"truncated":true' : ''}`)
-  if (columns) answer.text(`,"columns":${JSON.stringify(toJson.map(({ name }) => name))}`)
-  answer.text('}')
+  writer.text(`],"count":${count}${truncated ? ',"truncated":true' : ''}`)
+  if (columns) writer.text(`,"columns":${JSON.stringify(toJson.map(({ name }) => name))}`)
+  writer.text('}')
 }
 
 /** Binds a parameter; a whole number as INTEGER, so that it divides and prints like one. */

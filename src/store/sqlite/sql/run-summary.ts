@@ -6,7 +6,7 @@ import { quoted } from '../database/schema.ts'
 import { placeOf, type BoundCondition } from './condition-sql.ts'
 import type { TypedField } from './json-columns.ts'
 import { filteredRecords, withFilter } from './run-page.ts'
-import type { SqlAnswer } from './sql-result.ts'
+import type { ResultWriter } from './sql-result.ts'
 import type { SqlDatabase } from './sql-database.ts'
 
 /** A summary of the records that a filter from a user selects. */
@@ -34,7 +34,7 @@ const TOP = 10
 const LONGEST_VALUE = 200
 
 /** Writes a {@link Summary} as JSON. Throws QueryError. */
-export function runSummary(database: SqlDatabase, run: SummaryRun, answer: SqlAnswer): void {
+export function runSummary(database: SqlDatabase, run: SummaryRun, writer: ResultWriter): void {
   const summary = withFilter(database, run.filter, (filter): Summary => {
     const columns = run.allFields.map(({ name }) => quoted(name)).join(', ')
     const { where = null, search = null } = run
@@ -46,7 +46,7 @@ export function runSummary(database: SqlDatabase, run: SummaryRun, answer: SqlAn
       fields: Object.fromEntries(run.fields.map((field) => [field.name, summarizer.field(field, count)])),
     }
   })
-  answer.text(JSON.stringify(summary))
+  writer.text(JSON.stringify(summary))
 }
 
 function countOfSheet(database: SqlDatabase): number {

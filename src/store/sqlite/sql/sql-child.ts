@@ -8,7 +8,7 @@ import { runPage } from './run-page.ts'
 import { runPosition } from './run-position.ts'
 import { runQuery } from './run-query.ts'
 import { runSummary } from './run-summary.ts'
-import { SqlAnswer } from './sql-result.ts'
+import { ResultWriter } from './sql-result.ts'
 import { SqlDatabase } from './sql-database.ts'
 import { toQueryError } from './sql-errors.ts'
 import {
@@ -46,7 +46,7 @@ try {
   // Reported to the first request.
 }
 send(FRAME.ready, Buffer.alloc(0))
-for (let request = receive(); request !== null; request = receive()) answer(request)
+for (let request = receive(); request !== null; request = receive()) respond(request)
 process.exit(0)
 
 /** Returns the database, opened at the first request, which then fails for a damaged file. */
@@ -54,7 +54,7 @@ function database(): SqlDatabase {
   return (opened ??= new SqlDatabase(path))
 }
 
-function answer(request: SqlRequest): void {
+function respond(request: SqlRequest): void {
   watchdog.during(() => {
     try {
       const next = run(request)
@@ -68,13 +68,13 @@ function answer(request: SqlRequest): void {
 }
 
 function run(request: SqlRequest): PagePlace | null {
-  const text = new SqlAnswer((chunk) => send(FRAME.chunk, chunk))
+  const text = new ResultWriter((chunk) => send(FRAME.chunk, chunk))
   const next = write(request, text)
   text.finish()
   return next
 }
 
-function write(request: SqlRequest, text: SqlAnswer): PagePlace | null {
+function write(request: SqlRequest, text: ResultWriter): PagePlace | null {
   switch (request.kind) {
     case 'page':
       return runPage(database(), request, text)

@@ -206,7 +206,7 @@ suite('the pool of query processes', () => {
 
   test('an abandoned query that is almost done does not cost its process', async () => {
     const others = new Set(children())
-    const pool = open({}, { patienceMs: 30_000 })
+    const pool = open({}, { graceMs: 30_000 })
     const one = { sql: 'SELECT 1 AS a', params: [], allFields: FIELDS }
     await pool.query(one)
     const [pid] = children().filter((each) => !others.has(each))
@@ -467,12 +467,12 @@ suite('the pool of query processes', () => {
     const parent = spawn(process.execPath, ['--input-type=module', '-e', script], {
       stdio: ['ignore', 'pipe', 'pipe'],
     })
-    let lastWords = ''
-    parent.stderr.setEncoding('utf8').on('data', (text: string) => (lastWords += text))
+    let output = ''
+    parent.stderr.setEncoding('utf8').on('data', (text: string) => (output += text))
     await once(parent.stdout, 'data')
     parent.kill('SIGKILL')
     await once(parent, 'close')
-    assert.equal(lastWords, 'the parent is gone')
+    assert.equal(output, 'the parent is gone')
   })
 })
 

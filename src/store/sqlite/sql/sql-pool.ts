@@ -20,7 +20,7 @@ const SPARE = 1
  * Milliseconds after its beginning for which an abandoned request may go on: to finish it costs less than to start a new
  * process, which takes about that long.
  */
-const PATIENCE_MS = 150
+const GRACE_MS = 150
 
 /** The most requests that may wait, and the most characters of their SQL and params, which can be as long as a body. */
 const MAX_WAITING = 1000
@@ -46,7 +46,7 @@ export interface SqlPoolOptions {
    */
   readonly maxWaitMs?: number
   /** Milliseconds after its beginning for which an abandoned request may go on (default: 150). */
-  readonly patienceMs?: number
+  readonly graceMs?: number
 }
 
 /**
@@ -58,7 +58,7 @@ export class SqlPool {
   readonly #path: string
   readonly #limits: QueryLimits
   readonly #maxWaitMs: number
-  readonly #patienceMs: number
+  readonly #graceMs: number
   /** All processes that have not ended; killed ones are no longer usable. */
   readonly #processes = new Set<SqlProcess>()
   readonly #idle: SqlProcess[] = []
@@ -68,10 +68,10 @@ export class SqlPool {
   #starting = false
   #closed = false
 
-  constructor({ path, limits, maxWaitMs, patienceMs = PATIENCE_MS }: SqlPoolOptions) {
+  constructor({ path, limits, maxWaitMs, graceMs = GRACE_MS }: SqlPoolOptions) {
     this.#path = path
     this.#limits = limits
-    this.#patienceMs = patienceMs
+    this.#graceMs = graceMs
     this.#maxWaitMs = maxWaitMs ?? 2 * limits.timeoutMs + 5000
   }
 
@@ -145,7 +145,7 @@ export class SqlPool {
     if (signal === undefined) return result
     const giveUp = (): void => {
       this.#dequeue(waiting)
-      waiting.process?.abandon(this.#patienceMs)
+      waiting.process?.abandon(this.#graceMs)
       waiting.reject(signal.reason as Error)
     }
     signal.addEventListener('abort', giveUp, { once: true })

@@ -12,7 +12,7 @@ import {
   FRAME,
   FrameDecoder,
   frameHeader,
-  MEMORY_LIMIT_WORDS,
+  MEMORY_LIMIT_MESSAGE,
   type ChildOptions,
   type EndFrame,
   type ErrorFrame,
@@ -21,7 +21,7 @@ import {
 } from './sql-protocol.ts'
 
 /** The most characters of a process' standard error that are kept. */
-const MAX_LAST_WORDS = 4000
+const MAX_STDERR = 4000
 
 const MIB = 1024 * 1024
 
@@ -58,7 +58,7 @@ export class SqlProcess {
   readonly #limits: QueryLimits
   readonly #decoder = new FrameDecoder()
   #pending: Pending | null = null
-  #lastWords = ''
+  #stderr = ''
   #usable = true
 
   constructor(path: string, limits: QueryLimits) {
@@ -89,7 +89,7 @@ export class SqlProcess {
       }
     })
     this.#child.stderr.setEncoding('utf8').on('data', (text: string) => {
-      this.#lastWords = (this.#lastWords + text).slice(0, MAX_LAST_WORDS)
+      this.#stderr = (this.#stderr + text).slice(0, MAX_STDERR)
     })
     // An error of writing to an ended process; its end is reported separately.
     this.#child.stdin.on('error', () => undefined)
@@ -125,11 +125,11 @@ export class SqlProcess {
   }
 
   /** Stops an abandoned request, unless it ends within so many milliseconds after its beginning. */
-  abandon(patienceMs: number): void {
+  abandon(graceMs: number): void {
     const pending = this.#pending
     if (pending === null) return
     clearTimeout(pending.timer)
-    const left = Math.min(patienceMs, this.#limits.timeoutMs) - (performance.now() - pending.since)
+    const left = Math.min(graceMs, this.#limits.timeoutMs) - (performance.now() - pending.since)
     pending.timer = this.#stopAfter(Math.max(0, left), queryAbandoned())
   }
 
@@ -151,11 +151,11 @@ export class SqlProcess {
       this.#pending?.chunks.push(payload)
       return
     }
-    const answer = JSON.parse(payload.toString()) as EndFrame | ErrorFrame
-    if (answer.spent) this.kill()
+    const response = JSON.parse(payload.toString()) as EndFrame | ErrorFrame
+    if (response.spent) this.kill()
     const pending = this.#settle()
-    if ('next' in answer) pending?.resolve({ json: Buffer.concat(pending.chunks), next: answer.next })
-    else pending?.reject(toError(answer.error))
+    if ('next' in response) pending?.resolve({ json: Buffer.concat(pending.chunks), next: response.next })
+    else pending?.reject(toError(response.error))
   }
 
   /** Removes and returns the request under way, so that it is settled only once. */
@@ -167,13 +167,13 @@ export class SqlProcess {
   }
 
   #endError(code: number | null, signal: NodeJS.Signals | null): Error {
-    if (this.#lastWords.endsWith(MEMORY_LIMIT_WORDS)) {
+    if (this.#stderr.endsWith(MEMORY_LIMIT_MESSAGE)) {
       const limit = inMebibytes(this.#limits.maxMemoryBytes)
       return new QueryError(`the query used more than ${limit} of memory and was stopped`, 'query_memory')
     }
     if (signal === 'SIGKILL')
       return new QueryError('the query was stopped by the system, as when memory runs out', 'query_memory')
-    return new Error(`a query process ended (${signal ?? code}): ${this.#lastWords}`)
+    return new Error(`a query process ended (${signal ?? code}): ${this.#stderr}`)
   }
 }
 

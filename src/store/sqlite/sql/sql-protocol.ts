@@ -47,7 +47,7 @@ export interface ErrorFrame {
 }
 
 /** The last line on the standard error of a process that ends itself at its memory limit. */
-export const MEMORY_LIMIT_WORDS = 'memory limit reached'
+export const MEMORY_LIMIT_MESSAGE = 'memory limit reached'
 
 /** A frame is a kind (one byte), the length of the payload (four bytes, little-endian) and the payload. */
 export const FRAME_HEADER_BYTES = 5

@@ -1,11 +1,11 @@
 import { resultTooLarge } from '../../rules/sql-errors.ts'
-import { MAX_ANSWER_BYTES } from '../../query-limits.ts'
+import { MAX_RESPONSE_BYTES } from '../../query-limits.ts'
 
 /** Length of the text, or of the bytes, that are sent at once. */
 const CHUNK = 64 * 1024
 
 /** Sends the JSON text of a response in pieces, so that it is never in memory as a whole, and enforces its limit. */
-export class SqlAnswer {
+export class ResultWriter {
   readonly #send: (chunk: Uint8Array) => void
   #text = ''
   #bytes: Uint8Array[] = []
@@ -44,7 +44,7 @@ export class SqlAnswer {
 
   #add(bytes: Uint8Array): void {
     this.#total += bytes.length
-    if (this.#total > MAX_ANSWER_BYTES) throw resultTooLarge()
+    if (this.#total > MAX_RESPONSE_BYTES) throw resultTooLarge()
     this.#bytes.push(bytes)
     this.#waiting += bytes.length
     if (this.#waiting >= CHUNK) this.#flush()

@@ -1,7 +1,7 @@
 import { writeSync } from 'node:fs'
 import { workerData } from 'node:worker_threads'
 import { memoryUse } from './memory-use.ts'
-import { MEMORY_LIMIT_WORDS } from './sql-protocol.ts'
+import { MEMORY_LIMIT_MESSAGE } from './sql-protocol.ts'
 import type { WatchdogData } from './start-watchdog.ts'
 
 /**
@@ -26,7 +26,7 @@ function watch(): never {
   Atomics.notify(flags, flag.watching)
   for (;;) {
     Atomics.wait(flags, flag.busy, 0)
-    if (memoryUse() > maxMemoryBytes) end(MEMORY_LIMIT_WORDS)
+    if (memoryUse() > maxMemoryBytes) end(MEMORY_LIMIT_MESSAGE)
     if (parentIsGone()) end('the parent is gone')
     Atomics.wait(flags, flag.watching, 1, INTERVAL_MS)
   }
@@ -42,9 +42,9 @@ function parentIsGone(): boolean {
   }
 }
 
-function end(lastWords: string): void {
+function end(message: string): void {
   try {
-    writeSync(2, lastWords)
+    writeSync(2, message)
   } finally {
     process.kill(process.pid, 'SIGKILL')
   }

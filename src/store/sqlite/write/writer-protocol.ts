@@ -1,6 +1,6 @@
 import type { SetAside } from '../../../provenance/set-aside.ts'
 import type { TargetDefinition, Upsert, UpsertTrial } from '../../sheet-store.ts'
-import type { ThreadAnswer, ThreadRequest } from '../database/thread-client.ts'
+import type { ThreadResponse, ThreadRequest } from '../database/thread-client.ts'
 import type { Changes } from './changes.ts'
 
 /** The operations of the writing thread that run alone. */
@@ -39,4 +39,4 @@ export type WriterOperation = keyof WriterOperations
 export type WriterRequest = ThreadRequest<WriterOperation>
 
 /** A message of the writing thread: responses, those of one commit together, or lines moved out of the log, which the store does not have. */
-export type WriterMessage = readonly ThreadAnswer[] | { readonly setAside: SetAside }
+export type WriterMessage = readonly ThreadResponse[] | { readonly setAside: SetAside }

@@ -1,6 +1,6 @@
 import { parentPort, receiveMessageOnPort, type MessagePort } from 'node:worker_threads'
 import type { Upsert } from '../../sheet-store.ts'
-import { failedAnswer, type ThreadAnswer } from '../database/thread-client.ts'
+import { failedResponse, type ThreadResponse } from '../database/thread-client.ts'
 import type { WriterMessage, WriterRequest } from './writer-protocol.ts'
 import { Writer } from './writer.ts'
 
@@ -36,7 +36,7 @@ class WriterThread {
         await this.#change(this.#takeChanges())
       } else {
         this.#queue.shift()
-        this.#port.postMessage([await this.#answer(first)])
+        this.#port.postMessage([await this.#respond(first)])
       }
     }
     this.#working = false
@@ -64,23 +64,23 @@ class WriterThread {
     try {
       const outcomes = await this.#writer.change(requests)
       this.#port.postMessage(
-        outcomes.map((outcome, index): ThreadAnswer => {
+        outcomes.map((outcome, index): ThreadResponse => {
           const id = requests[index]?.id ?? 0
           return 'error' in outcome
-            ? failedAnswer(id, outcome.error)
+            ? failedResponse(id, outcome.error)
             : { id, outcome: { kind: 'done', value: outcome.value } }
         }),
       )
     } catch (error) {
-      this.#port.postMessage(requests.map(({ id }) => failedAnswer(id, error)))
+      this.#port.postMessage(requests.map(({ id }) => failedResponse(id, error)))
     }
   }
 
-  async #answer({ id, operation, argument }: WriterRequest): Promise<ThreadAnswer> {
+  async #respond({ id, operation, argument }: WriterRequest): Promise<ThreadResponse> {
     try {
       return { id, outcome: { kind: 'done', value: await this.#writer.handle(operation, argument) } }
     } catch (error) {
-      return failedAnswer(id, error)
+      return failedResponse(id, error)
     }
   }
 }
