@@ -19,28 +19,28 @@ import { onEnd } from './on-end.ts'
 
 const BIN = join(import.meta.dirname, '..', '..', 'bin', 'colophon.js')
 
-/** The protocol that a client speaks: of 2025, with sessions, or of 2026, without. */
+/** The protocol of a client: 2025 with sessions, 2026 without. */
 export type Era = '2025-11-25' | '2026-07-28'
 export const ERAS = ['2025-11-25', '2026-07-28'] as const satisfies readonly Era[]
 
-/** The mode of a server, by the tools that it lists. */
+/** Returns the mode of a server, by the tools that it lists. */
 function modeOf(tools: readonly Tool[]): AgentMode {
   const names = new Set(tools.map(({ name }) => name))
   if (names.has('revert_cell')) return 'write'
   return names.has('upsert_records') ? 'propose' : 'read-only'
 }
 
-/** How clients reach a sheet. */
+/** The transports by which clients reach a sheet. */
 export const TRANSPORTS = ['stdio', 'http'] as const
 
-/** What a call came to, for a test. */
+/** The result of a call, for a test. */
 export interface Called {
   readonly structured: Readonly<Record<string, unknown>>
-  /** The sentence before the data; of an error all of it. */
+  /** The sentence before the data; for an error the whole text. */
   readonly text: string
 }
 
-/** A client of the SDK. Every answer is held to the schema of its tool's result. */
+/** A client of the SDK. Every response is validated against the schema of its tool's result. */
 export class Agent {
   readonly client: Client
   readonly transport: StdioClientTransport | StreamableHTTPClientTransport
@@ -55,14 +55,14 @@ export class Agent {
   async tools(): Promise<readonly Tool[]> {
     if (this.#tools.length > 0) return this.#tools
     this.#tools = (await this.client.listTools()).tools
-    // The server does not list the schemas of results, which would be most of what it lists.
+    // The server does not list the schemas of results, which would be most of its list.
     for (const { name, output } of toolsOf(modeOf(this.#tools))) {
       this.#schemas.set(name, new Ajv({ strict: true, allErrors: true }).compile({ ...output } as object))
     }
     return this.#tools
   }
 
-  /** Calls a tool that shall succeed. */
+  /** Calls a tool that must succeed. */
   async call(
     name: string,
     args: Record<string, unknown> = {},
@@ -84,7 +84,7 @@ export class Agent {
     return { structured, text: sentence.text }
   }
 
-  /** Calls a tool that shall fail; answers with what it tells. */
+  /** Calls a tool that must fail; returns the error's text. */
   async fails(
     name: string,
     args: Record<string, unknown> = {},
@@ -113,7 +113,7 @@ function clientOf(era: Era): Client {
   return new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode } })
 }
 
-/** Starts `colophon mcp` with the sheet of a directory, where it is on this engine, for a client of its own. */
+/** Starts `colophon mcp` with the sheet of a directory on this engine, for its own client. */
 export async function agentOverStdio(
   t: TestContext,
   sheet: string,
@@ -150,7 +150,7 @@ async function connect(t: TestContext, agent: Agent, era: Era): Promise<Agent> {
   return agent
 }
 
-/** Starts `colophon serve --mcp` with the sheet of a directory, where it is on this engine; what agents may do is said as for `colophon mcp`. */
+/** Starts `colophon serve --mcp` with the sheet of a directory on this engine; permissions are given as for `colophon mcp`. */
 export async function serveAgents(
   t: TestContext,
   sheet: string,
@@ -163,7 +163,7 @@ export async function serveAgents(
   return new ColophonProcess(t, ['serve', place, '--port', '0', '--mcp', ...prefixed], { env })
 }
 
-/** An agent of a process of its own, whichever way. */
+/** Starts an agent with its own process, by any transport. */
 export async function startAgent(
   t: TestContext,
   sheet: string,

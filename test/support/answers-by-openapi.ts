@@ -2,13 +2,13 @@ import assert from 'node:assert/strict'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 
-/** An answer as it came. */
+/** A response as received. */
 export interface SeenAnswer {
   readonly method: string
   readonly url: string
   readonly status: number
   readonly headers: Readonly<Record<string, unknown>>
-  /** Null where nobody kept it. */
+  /** Null if it was not recorded. */
   readonly body: Buffer | null
 }
 
@@ -25,13 +25,13 @@ interface Document {
   readonly components: { readonly responses: Readonly<Record<string, Response>> }
 }
 
-/** Where answers may be about what the document does not tell of: a path that is none, or a method that a path does not have. */
+/** The response of errors outside the document: an unknown path, or a method that a path does not have. */
 const ANY_ERROR = '#/components/responses/Error400'
 
-/** What the document is for: pages beside it have answers of their own. */
+/** Matches the paths of the document; pages beside it have other responses. */
 const ITS_PATHS = /^\/(?:api(?:\/|$)|events$|openapi\.json$)/
 
-/** Holds answers to an OpenAPI document: their status, content type and headers, and what they say. */
+/** Validates responses against an OpenAPI document: their status, content type, headers and bodies. */
 export class OpenApiChecks {
   readonly #document: Document
   readonly #ajv = new Ajv2020({ strict: false, validateFormats: false, ownProperties: true })
@@ -42,7 +42,7 @@ export class OpenApiChecks {
     this.#ajv.addSchema(this.#document, 'openapi')
   }
 
-  /** Throws AssertionError for what the document does not say. */
+  /** Throws AssertionError for a response that the document does not allow. */
   check(answer: SeenAnswer): void {
     const path = pathOf(answer.url)
     if (path === null || !ITS_PATHS.test(path)) return
@@ -56,7 +56,7 @@ export class OpenApiChecks {
       'content-disposition',
       'preference-applied',
     ]) {
-      // That of a run which ends in an error stands beside the error.
+      // The header of a run that ends in an error is sent with the error.
       if (answer.headers[name] === undefined || answer.status >= 400) continue
       const told = Object.keys(response.headers ?? {}).map((one) => one.toLowerCase())
       assert.ok(told.includes(name), `${about}: the document does not tell of the header ${name}`)
@@ -79,7 +79,7 @@ export class OpenApiChecks {
 
   #responseTo({ method, status }: SeenAnswer, path: string, about: string): [pointer: string, Response] {
     const found = this.#template(path)
-    // As many statuses as a path has methods: what is no operation has no answers of its own.
+    // The number of its methods: an unknown operation has no responses.
     const verb = method === 'HEAD' ? 'get' : method.toLowerCase()
     const operation = found === undefined ? undefined : this.#document.paths[found]?.[verb]
     if (found === undefined || operation === undefined) {
@@ -140,7 +140,7 @@ function decoded(headers: SeenAnswer['headers'], body: Buffer): string {
   return (encoding === 'br' ? brotliDecompressSync(body) : body).toString()
 }
 
-/** The values that a body of a type holds: one, one on each line, or one in each whole frame. */
+/** Returns the values in a body of a type: one, one on each line, or one in each complete frame. */
 function valuesOf(type: string, text: string): readonly unknown[] {
   const parse = (json: string): unknown => JSON.parse(json)
   switch (type) {

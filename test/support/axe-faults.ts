@@ -2,8 +2,8 @@ import { AxeBuilder } from '@axe-core/playwright'
 import type { Page } from 'playwright-core'
 
 /**
- * Returns what axe finds on a page by these of its rules, or by all, outside of some elements. The pages are without frames: axe
- * runs as a whole in the page, and reports nothing but violations, which takes half the time.
+ * Returns the violations that axe finds on a page by these of its rules, or by all, outside of some elements. The pages have no frames: axe
+ * runs as a whole in the page, and reports only violations, which takes half the time.
  */
 export async function axeFaults(
   page: Page,

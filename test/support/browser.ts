@@ -3,18 +3,17 @@ import { chromium, type Browser } from 'playwright-core'
 import { findChromium } from './find-program.ts'
 import { onEnd } from './on-end.ts'
 
-/** Whether tests can have a browser: for a test's option `skip`, why not, or false. */
+/** The reason why tests have no browser, or false, for a test's option `skip`. */
 export const { skip: NO_BROWSER, path: executablePath } = findChromium()
 
-/** The browser that the tests of this process share, once one of them has asked for it. */
+/** The browser that the tests of this process share, started for the first one. */
 let shared: Promise<Browser> | null = null
 
 after(async () => (await shared)?.close())
 
 /**
- * Returns the Chromium of this process, which is started for the first test that asks; the pages of a test are closed when it
- * ends. A test that gives `names` gets a Chromium of its own, which resolves them to 127.0.0.1. Neither resolves other names:
- * nothing leaves this machine.
+ * Returns the Chromium of this process, started for the first test; the pages of a test are closed when it ends. With `names`, a test gets
+ * its own Chromium, which resolves them to 127.0.0.1. Neither resolves other names: no request leaves this machine.
  */
 export async function startBrowser(t: TestContext, names: readonly string[] = []): Promise<Browser> {
   if (names.length > 0) {
@@ -35,10 +34,10 @@ async function launch(names: readonly string[]): Promise<Browser> {
   return chromium.launch({
     executablePath,
     args: [
-      // Chromium refuses to run as root otherwise, which is who runs tests in containers; it sees our own pages only.
+      // Chromium refuses to run as root otherwise, as tests do in containers; it opens only pages of the tests.
       '--no-sandbox',
       '--disable-background-networking',
-      // The browser's own care for servers on this machine would hide whether ours withstands without it.
+      // This protection of the browser for local servers would hide whether the server works without it.
       '--disable-features=LocalNetworkAccessChecks',
       `--host-resolver-rules=${rules.join(', ')}`,
     ],

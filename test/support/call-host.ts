@@ -1,6 +1,6 @@
 /**
- * Calls a host for as long as it lives, as one of several processes that share a sheet: `<store> <url> <policy as JSON>`.
- * Tells its parent when the first call has come back.
+ * Calls a host until it is stopped, as one of several processes that share a sheet: `<store> <url> <policy as JSON>`. Notifies its parent
+ * after the first call.
  */
 import { DEFAULT_HOST_POLICY, type HostPolicy } from '../../src/derivation/definition/host-policies.ts'
 import { NetworkTransport } from '../../src/sheet/transports.ts'
@@ -8,7 +8,7 @@ import { Database } from '../../src/store/postgres/database/database.ts'
 import { PostgresHosts } from '../../src/store/postgres/hosts/postgres-hosts.ts'
 import { parseStoreUrl } from '../../src/store/postgres/database/store-url.ts'
 
-/** Calls that wait at a time; more than any host is called at a time. */
+/** Waiting calls at a time; more than the concurrency of any host. */
 const CALLERS = 64
 
 const [store = '', url = '', policy = '{}'] = process.argv.slice(2)

@@ -14,23 +14,23 @@ import { contractText } from './contract-with.ts'
 import { onEnd } from './on-end.ts'
 import { writeSheet } from './sheet-fixture.ts'
 
-/** In every table of the store but in no record: plain, in hex, and in base64 at each of its three offsets. */
+/** A text in every table of the store but in no record: plain, in hex, and in base64 at each of its three offsets. */
 const CANARY = /canary|63616e617279|Y2FuYXJ5|NhbmFye|jYW5hcn/i
 
-/** What a message must not have unless it was sent: the store's inside, a stack, an address in memory. */
+/** Matches the parts of a message that must not come from the service: internals of the store, a stack, a memory address. */
 const INSIDES =
   /\$(?:data|seq|version|sheet|target|cell|todo|failure|cache|provenance|deleted|import|unique|run|derivation)|\n\s+at |0x[0-9a-f]{6,}/gi
 
-/** A sheet with text in every table but `records` that no answer may have. */
+/** A sheet with a text in every table except `records` that no response may contain. */
 export interface CanarySheet {
   readonly sheet: Sheet
-  /** The file of the store. */
+  /** The path of the store. */
   readonly path: string
-  /** SHA-256 over the schema and every row of every table: changes when anything is written. */
+  /** Returns the SHA-256 over the schema and every row of every table, which changes with any write. */
   contentHash(): string
-  /** Fails when a text tells of what is in other tables than `records`. */
+  /** Fails if a text reveals contents of tables other than `records`. */
   assertNoCanary(text: string, sent: string): void
-  /** Fails when a message tells anything of the machine, the program or other tables that its sender did not send. */
+  /** Fails if a message reveals anything of the machine, the program or other tables that its sender did not send. */
   assertTellsNothing(message: string, sent: string): void
 }
 
@@ -56,7 +56,7 @@ const RECORDS = Array.from({ length: 10 }, (_, index) => ({
   details: { k: index, l: { m: [index] } },
 }))
 
-/** Opens the sheet; it is closed and removed when the test ends. Nothing is written to it any more. */
+/** Opens the sheet, which is closed and removed when the test ends. Nothing more is written to it. */
 export async function openCanarySheet(
   t: TestContext,
   options: Partial<SheetOptions> = {},
@@ -102,7 +102,7 @@ export async function openCanarySheet(
   }
 }
 
-/** Runs, failures, cached answers and deletions, whose text is in no record in the end. */
+/** Adds runs, failures, cached results and deletions, whose text is in no record at the end. */
 async function fillTables(directory: string): Promise<void> {
   const responses = Object.fromEntries(
     RECORDS.slice(2).map(({ title }) => [`GET https://canary.example/${title}`, { verdict: 'good' }]),
@@ -116,7 +116,7 @@ async function fillTables(directory: string): Promise<void> {
   })
   await materialize(sheet, { targets: null, recordIds: null, force: false, actor: 'agent:canary-run' })
   await deleteRecords(sheet, { ids: ['canary-id'], actor: 'user:canary' })
-  // Closed, so that what the store notes of its log is noted before anybody hashes it.
+  // Closed, so that the store records the state of its log before the hash is computed.
   await sheet.close()
 }
 

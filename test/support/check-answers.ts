@@ -6,16 +6,15 @@ import { listOperations } from '../../src/http/openapi/operation-table.ts'
 import type { Sheet } from '../../src/sheet/sheet.ts'
 import { OpenApiChecks, type SeenAnswer } from './answers-by-openapi.ts'
 
-/** Longer answers are only held to status, headers and content type. */
+/** Bytes beyond which only status, headers and content type are validated. */
 const LONGEST_BODY = 4 << 20
 
-/** By text of the document: most sheets of tests have the same contract. */
+/** By the text of the document: most test sheets have the same contract. */
 const CHECKS = new Map<string, OpenApiChecks>()
 
 /**
- * Holds every answer that an app gives, to `inject` and over sockets, to the OpenAPI document that it has at that moment.
- * What differs is the fault of the request for `inject`, and of the test for answers over sockets. Call it before the app
- * is ready.
+ * Validates every response of an app, to `inject` and over sockets, against its OpenAPI document of that moment. A violation fails the
+ * request for `inject`, and the test for responses over sockets. Call it before the app is ready.
  */
 export function checkAnswers(t: TestContext, app: FastifyInstance, sheet: Sheet): void {
   const openApi = createOpenApi(
@@ -24,7 +23,7 @@ export function checkAnswers(t: TestContext, app: FastifyInstance, sheet: Sheet)
   )
   let last: OpenApiChecks | null = null
   const check = async (answer: SeenAnswer): Promise<void> => {
-    // While a test keeps the sheet from being read, and when it is closed, the document is as it was.
+    // While a test makes the sheet unreadable, and once it is closed, the last document applies.
     const file = await openApi().catch(() => null)
     if (file !== null) last = checksOf(file.bytes.toString())
     last?.check(answer)
@@ -42,18 +41,18 @@ export function checkAnswers(t: TestContext, app: FastifyInstance, sheet: Sheet)
     args.length === 1 ? checked(...args) : inject(...args)) as typeof app.inject
 
   const overSockets: Promise<void>[] = []
-  // Before the app's own listener, which may answer at once.
+  // Before the app's own listener, which may respond at once.
   app.server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
     const { method = '', url = '' } = request
     const written = watchResponse(response)
     response.once('finish', () => {
       const checking = check({ method, url, status: response.statusCode, ...written() })
-      // Told when the test ends.
+      // Reported when the test ends.
       checking.catch(() => undefined)
       overSockets.push(checking)
     })
   })
-  // After everything that `onEnd` undoes, which would stay undone if this failed.
+  // After everything that `onEnd` undoes, which a failure here would prevent.
   t.after(() => Promise.all(overSockets))
 }
 
@@ -66,11 +65,11 @@ function checksOf(text: string): OpenApiChecks {
   return checks
 }
 
-/** Keeps what is written to a response, for when it is finished; a body that is too long as null. */
+/** Records the body of a response until it is finished; null if it is too long. */
 function watchResponse(response: ServerResponse): () => Pick<SeenAnswer, 'headers' | 'body'> {
   const chunks: Buffer[] = []
   let length = 0
-  // Node forgets headers that are given together with the status.
+  // Node does not keep headers that are passed together with the status.
   let given: Readonly<Record<string, unknown>> = {}
   const keep = (chunk: unknown): void => {
     if (typeof chunk !== 'string' && !(chunk instanceof Uint8Array)) return

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { BenchRow } from '../../bench/support/case.ts'
 import type { CaseResult } from '../../bench/support/run-cases.ts'
 
-/** Asserts that these cases, and no others, gave rows with figures, each of which is in the report. */
+/** Asserts that exactly these cases have rows with figures, each of which is in the report. */
 export function checkBenchResults(
   results: readonly CaseResult[],
   cases: readonly { readonly name: string }[],

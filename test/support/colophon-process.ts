@@ -6,7 +6,7 @@ import { onEnd } from './on-end.ts'
 
 const BIN = join(import.meta.dirname, '..', '..', 'bin', 'colophon.js')
 
-/** How a process ended, and all that it printed. */
+/** The exit and the output of a process. */
 export interface Ended {
   readonly code: number | null
   readonly signal: NodeJS.Signals | null
@@ -14,7 +14,7 @@ export interface Ended {
   readonly stderr: string
 }
 
-/** The command `colophon`, running. */
+/** A running command `colophon`. */
 export class ColophonProcess {
   readonly #child: ChildProcess
   readonly #ended: Promise<Ended>
@@ -23,8 +23,8 @@ export class ColophonProcess {
   #wake: () => void = () => undefined
 
   /**
-   * Starts it with these arguments, under this Node or another, with `env` added to the environment and, with `stdin` a
-   * pipe, a standard input that {@link write} writes to; it is killed when the test ends.
+   * Starts it with these arguments, under this Node or another, with `env` added to the environment. With `stdin` a pipe, {@link write}
+   * writes to its standard input. It is killed when the test ends.
    */
   constructor(
     t: TestContext,
@@ -62,18 +62,18 @@ export class ColophonProcess {
     })
   }
 
-  /** The port that it says it listens on. */
+  /** Returns the port in its start message. */
   async port(): Promise<number> {
     const text = await this.#waitFor(() => (this.#stdout.includes('\n') ? this.#stdout : undefined))
     return Number(/^Colophon serves \S+ at http:\/\/\S+:(\d+)\n/.exec(text)?.[1])
   }
 
-  /** Waits until it has printed this. */
+  /** Waits until it has printed a text. */
   async said(text: string): Promise<void> {
     await this.#waitFor(() => (this.#stdout.includes(text) ? text : undefined))
   }
 
-  /** Waits until it has logged this. */
+  /** Waits until it has logged a text. */
   async logged(text: string): Promise<void> {
     await this.#waitFor(() => (this.#stderr.includes(text) ? text : undefined))
   }
@@ -82,7 +82,7 @@ export class ColophonProcess {
     return this.#child.pid ?? 0
   }
 
-  /** Bytes of the heap and of the whole process after a garbage collection; for one that has `report-memory.mjs` loaded. */
+  /** Returns the bytes of the heap and of the whole process after a garbage collection, for a process with `report-memory.mjs`. */
   async memory(): Promise<[heap: number, rss: number]> {
     const from = this.#stderr.length
     this.#child.kill('SIGUSR2')
@@ -97,7 +97,7 @@ export class ColophonProcess {
     this.#child.stdin?.write(text)
   }
 
-  /** Reads its standard output no longer, as `| true`. */
+  /** Closes its standard output, as `| true` does. */
   closeOutput(): void {
     this.#child.stdout?.destroy()
   }

@@ -4,7 +4,7 @@ import { parentPort } from 'node:worker_threads'
 import { main } from '../../src/cli/main.ts'
 import type { CommandRequest } from './run-command.ts'
 
-/** A standard stream in a pipe. */
+/** A standard stream that collects its output. */
 class Captured extends Writable {
   readonly #chunks: Buffer[] = []
 
@@ -31,7 +31,7 @@ parentPort?.on('message', ({ args, input, env }: CommandRequest) => {
   void run().then((code) => parentPort?.postMessage({ code, stdout: stdout.text(), stderr: stderr.text() }))
 })
 
-/** Runs the command that the arguments of the process name; returns its exit code. */
+/** Runs the command in the arguments of the process; returns its exit code. */
 async function run(): Promise<number> {
   try {
     await main(process.argv)

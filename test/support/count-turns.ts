@@ -1,4 +1,4 @@
-/** Counts the turns that the event loop has for others until what was asked for is there. */
+/** Counts the turns of the event loop for other work until a promise settles. */
 export async function countTurns<T>(asked: Promise<T>): Promise<{ answer: T; turns: number }> {
   let turns = 0
   let waiting = true

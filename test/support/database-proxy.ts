@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { onEnd } from './on-end.ts'
 
-/** What becomes of bytes: they pass, they wait until they may pass again, or they are lost. */
+/** The treatment of bytes: passed on, held back until `pass`, or dropped. */
 type Way = 'open' | 'held' | 'lost'
 
 interface Pair {
@@ -11,24 +11,24 @@ interface Pair {
   readonly server: Socket
 }
 
-/** Stands between a process and the PostgreSQL of the tests, and can part them without either hearing of it. */
+/** A proxy between a process and the PostgreSQL of the tests that can separate them silently. */
 export class DatabaseProxy {
   readonly #server = createServer({ allowHalfOpen: false }, (client) => this.#join(client))
   readonly #socket: string
   readonly #url: URL
   readonly #pairs = new Set<Pair>()
   readonly #lost = new Set<Pair>()
-  /** Clients that came while bytes were lost, and never hear anything. */
+  /** Clients that connected while bytes were dropped, and never receive anything. */
   readonly #unheard = new Set<Socket>()
   #way: Way = 'open'
 
   private constructor(url: string) {
-    // It names no host, which URL wants one of.
+    // The URL of the tests has no host, which URL requires.
     this.#url = new URL(url.replace('@/', '@localhost/'))
     this.#socket = join(this.#url.searchParams.get('host') ?? '', '.s.PGSQL.5432')
   }
 
-  /** Starts one in front of the store at a URL; it is closed when the test ends. */
+  /** Starts a proxy before the store at a URL; it is closed when the test ends. */
   static async start(t: TestContext, url: string): Promise<DatabaseProxy> {
     const proxy = new DatabaseProxy(url)
     await new Promise<void>((resolve) => proxy.#server.listen(0, '127.0.0.1', resolve))
@@ -36,14 +36,14 @@ export class DatabaseProxy {
     return proxy
   }
 
-  /** The URL of the store by this way. */
+  /** The URL of the store through the proxy. */
   get url(): string {
     const { username, pathname, searchParams } = this.#url
     const { port } = this.#server.address() as AddressInfo
     return `postgres://${username}@127.0.0.1:${port}${pathname}?schema=${searchParams.get('schema') ?? ''}`
   }
 
-  /** From now on nothing passes, either way: it waits, as in a network that comes back before anybody gives up. */
+  /** Holds back all bytes from now on, in both directions, as a network does that recovers before a timeout. */
   hold(): void {
     this.#way = 'held'
     for (const { client, server } of this.#pairs) {
@@ -53,8 +53,8 @@ export class DatabaseProxy {
   }
 
   /**
-   * From now on all bytes are lost, either way, as by a router that has forgotten its connections: those that there are never
-   * carry anything again and stay open, also when later ones pass.
+   * Drops all bytes from now on, in both directions, like a router that has lost its connections: the present connections never carry
+   * anything again and stay open, even when later ones work.
    */
   lose(): void {
     this.#way = 'lost'
@@ -69,7 +69,7 @@ export class DatabaseProxy {
     this.#pairs.clear()
   }
 
-  /** Lets bytes pass again: those that wait, and those of new connections. */
+  /** Passes bytes on again: those held back, and those of new connections. */
   pass(): void {
     this.#way = 'open'
     for (const { client, server } of this.#pairs) {
@@ -96,7 +96,7 @@ export class DatabaseProxy {
     if (this.#way === 'held') this.hold()
   }
 
-  /** One that has lost its bytes stays open on the other side. */
+  /** A connection whose bytes were dropped stays open on the other side. */
   #part(pair: Pair): void {
     if (!this.#pairs.delete(pair)) return
     pair.client.destroy()

@@ -25,13 +25,13 @@ interface Operation {
   readonly responses: Readonly<Record<string, { readonly content?: object }>>
 }
 
-/** As much of an OpenAPI document as requests are made from. */
+/** The members of an OpenAPI document that requests are made from. */
 export interface RequestDocument {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
   readonly components: { readonly schemas: Readonly<Record<string, Schema>> }
 }
 
-/** A request at an edge of what the document allows. */
+/** A request at an edge of the document's schemas. */
 export interface EdgeRequest {
   readonly operationId: string
   readonly method: string
@@ -40,11 +40,11 @@ export interface EdgeRequest {
   readonly body: string | undefined
   /** Whether the document allows it. */
   readonly isAllowed: boolean
-  /** Whether the response is a stream, which does not end by itself. */
+  /** Whether the response is a stream, which does not end. */
   readonly isStream: boolean
 }
 
-/** Values of each type, which a schema may allow or not. */
+/** Values of each type, which a schema may or may not allow. */
 const ANYTHING: readonly Json[] = [
   null,
   '',
@@ -60,7 +60,7 @@ const ANYTHING: readonly Json[] = [
   ['nonsense'],
   {},
 ]
-/** Texts of a parameter, whatever it stands for. */
+/** Texts for any parameter. */
 const TEXTS: readonly string[] = [
   '',
   ' ',
@@ -82,7 +82,7 @@ export class EdgeRequests {
   readonly #document: RequestDocument
   readonly #ajv = new Ajv2020({ strict: false, validateFormats: false, ownProperties: true })
   readonly #validators = new Map<Schema, ValidateFunction>()
-  /** Values of parameters of paths that have no example. */
+  /** Values of path parameters without an example. */
   readonly #ids: Readonly<Record<string, string>>
 
   constructor(document: RequestDocument, ids: Readonly<Record<string, string>>) {
@@ -91,7 +91,7 @@ export class EdgeRequests {
     this.#ajv.addSchema(document, 'openapi')
   }
 
-  /** The requests of all operations, by operation. */
+  /** Yields the requests of all operations, by operation. */
   *all(): Generator<readonly EdgeRequest[]> {
     for (const [path, methods] of Object.entries(this.#document.paths)) {
       for (const [method, operation] of Object.entries(methods)) {
@@ -193,7 +193,7 @@ export class EdgeRequests {
     }
   }
 
-  /** The forms that values of a schema have. */
+  /** Returns the alternatives of a schema. */
   #forms(schema: Schema): readonly Schema[] {
     const resolved = this.#resolve(schema)
     const forms = (resolved['oneOf'] ?? resolved['anyOf']) as readonly Schema[] | undefined
@@ -208,7 +208,7 @@ export class EdgeRequests {
     return this.#resolve(named)
   }
 
-  /** Values at and just beyond the bounds of a schema. */
+  /** Returns values at and just beyond the bounds of a schema. */
   #edges(schema: Schema, depth = 0): readonly Json[] {
     const edges = this.#forms(schema).flatMap((form) => {
       const { enum: values = [], minimum, maximum, minLength, maxLength, minItems, maxItems, items } = form
@@ -240,7 +240,7 @@ export class EdgeRequests {
     return [this.#good(schema), ...edges]
   }
 
-  /** A value that a schema allows: its example, or the simplest one. */
+  /** Returns a value that a schema allows: its example, or the simplest one. */
   #good(schema: Schema): Json {
     const [example] = (schema['examples'] ?? []) as readonly Json[]
     if (example !== undefined) return example
@@ -270,7 +270,7 @@ export class EdgeRequests {
     }
   }
 
-  /** A list of so many items, different ones as far as there are any. */
+  /** Returns a list of a length, with different items if possible. */
   #list(items: Json, count: number): readonly Json[] {
     const [form = {}] = this.#forms((items ?? {}) as Schema)
     const good = this.#good(form)
@@ -286,7 +286,7 @@ export class EdgeRequests {
     return textOf(parameter, parameter.example ?? this.#good(schemaOf(parameter)))
   }
 
-  /** Whether a parameter may have a text, read as its schema says. */
+  /** Whether a parameter allows a text, parsed by its schema. */
   #allowsText(parameter: Parameter, text: string): boolean {
     if (text === '' && parameter.allowEmptyValue === true) return true
     const schema = schemaOf(parameter)
@@ -306,7 +306,7 @@ export class EdgeRequests {
   #allows(schema: Schema, value: Json): boolean {
     let validate = this.#validators.get(schema)
     if (validate === undefined) {
-      // Where references of the document lead to.
+      // Resolves references of the document.
       validate = this.#ajv.compile(
         JSON.parse(JSON.stringify(schema).replaceAll('"#/', '"openapi#/')) as object,
       )

@@ -20,7 +20,7 @@ import { PATIENT_LIMITS } from '../../src/store/suite/support/patient-limits.ts'
 import { contractText } from './contract-with.ts'
 import { startPostgres } from './postgres.ts'
 
-/** Where the sheets of tests are: in their directories, or in a PostgreSQL to which the directories are pushed. */
+/** The engine of test sheets: their directories, or a PostgreSQL to which the directories are pushed. */
 export type Engine = 'sqlite' | 'postgres'
 
 let engine: Engine = 'sqlite'
@@ -28,27 +28,27 @@ let engine: Engine = 'sqlite'
 /** The URL of the store of each directory that was pushed. */
 const stores = new Map<string, string>()
 
-/** The kinds beside those of the service with which the sheet of a directory is opened. */
+/** The additional kinds with which the sheet of a directory is opened. */
 const ownKinds = new Map<string, SheetOptions['kinds']>()
 
-/** Has all sheets of this process that are opened from now on by {@link openOnEngine} on this engine. */
+/** Sets the engine of all sheets that {@link openOnEngine} opens from now on in this process. */
 export function useEngine(name: Engine): void {
   engine = name
 }
 
-/** What is meant to be another on each engine. */
+/** Returns the choice for the present engine, for intended differences. */
 export function perEngine<T>(choices: Readonly<Record<Engine, T>>): T {
   return choices[engine]
 }
 
-/** Opens the sheet of a directory where it is on this engine; again, where it was opened before. */
+/** Opens the sheet of a directory on this engine, the same one each time. */
 export async function openOnEngine(directory: string, options: Partial<SheetOptions> = {}): Promise<Sheet> {
   if (options.kinds !== undefined) ownKinds.set(directory, options.kinds)
   const place = await placeOnEngine(directory, options.defaultActor ?? 'system')
   return openSheet(place, { queryLimits: PATIENT_LIMITS, ...options })
 }
 
-/** What a sheet whose files are in this directory is opened by on this engine: its path, or its URL. */
+/** Returns the path or the URL by which the sheet of this directory is opened on this engine. */
 export async function placeOnEngine(directory: string, actor = 'system'): Promise<string> {
   if (engine === 'sqlite') return directory
   const known = stores.get(directory)
@@ -58,7 +58,7 @@ export async function placeOnEngine(directory: string, actor = 'system'): Promis
   return pushed
 }
 
-/** The first pushes of directories, for all that ask for one meanwhile. */
+/** First pushes under way, by directory, for concurrent callers. */
 const underWay = new Map<string, Promise<string>>()
 
 async function pushFirst(directory: string, actor: string): Promise<string> {
@@ -68,13 +68,13 @@ async function pushFirst(directory: string, actor: string): Promise<string> {
   return url
 }
 
-/** Makes edits of definition files in a directory count: where its sheet is in a store, by a push. */
+/** Applies edits of definition files in a directory: with a store, by a push. */
 export async function applyEdits(directory: string): Promise<void> {
   const url = stores.get(directory)
   if (url !== undefined) await push(directory, url, 'system')
 }
 
-/** Has SQL change the sheet of a directory behind the back of the service. */
+/** Changes the sheet of a directory with SQL, bypassing the service. */
 export async function changeStore(directory: string, sql: Readonly<Record<Engine, string>>): Promise<void> {
   const url = stores.get(directory)
   if (url === undefined) {
@@ -87,7 +87,7 @@ export async function changeStore(directory: string, sql: Readonly<Record<Engine
   await inStore(url, (database) => database.writing(5000, (db) => db.exec(sql.postgres)))
 }
 
-/** The lines of the log of a sheet: its file, or, on PostgreSQL, which has no file, the table. */
+/** Returns the lines of the log of a sheet: from its file, or, on PostgreSQL, from the table. */
 export async function readLog(directory: string): Promise<readonly JsonObject[]> {
   const url = stores.get(directory)
   const lines =
@@ -100,7 +100,7 @@ export async function readLog(directory: string): Promise<readonly JsonObject[]>
   return lines.map((line) => JSON.parse(line) as JsonObject)
 }
 
-/** All that is kept of a sheet: the bytes of its files, and the rows of its tables, as text. */
+/** Returns all stored bytes of a sheet as text: its files, and the rows of its tables. */
 export async function everythingStored(directory: string): Promise<readonly string[]> {
   const found: string[] = []
   for (const entry of await readdir(directory, { recursive: true, withFileTypes: true })) {
@@ -133,8 +133,8 @@ async function push(directory: string, url: string, actor: string): Promise<void
 }
 
 /**
- * Makes the files of a directory the newest revision though a push refuses them, as one may be that was pushed by another
- * version of the service: what is broken is told as in a directory.
+ * Makes the files of a directory the newest revision although a push would refuse them, as with a revision of another version of the
+ * service: errors are then reported as in a directory.
  */
 async function writeAsItIs(directory: string, url: string): Promise<void> {
   const definition = new DefinitionFiles(

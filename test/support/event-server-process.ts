@@ -8,11 +8,11 @@ import { writeSheet } from './sheet-fixture.ts'
 export interface EventServerOrder {
   /** Numbered frames to publish one after the other, without a pause. */
   readonly publish: readonly { readonly number: number; readonly bytes: number }[]
-  /** Whether garbage is collected before the answer. */
+  /** Whether garbage is collected before the response. */
   readonly collect: boolean
 }
 
-/** What the server says once it has carried out an order; sizes in bytes. */
+/** The report of the server after a command; sizes in bytes. */
 export interface EventServerAnswer {
   readonly subscribers: number
   readonly rss: number
@@ -20,7 +20,7 @@ export interface EventServerAnswer {
   readonly used: number
 }
 
-/** The program event-server.ts, running. */
+/** A running event-server.ts. */
 export class EventServerProcess {
   readonly port: number
   readonly #child: ChildProcess
@@ -30,7 +30,7 @@ export class EventServerProcess {
     this.port = port
   }
 
-  /** Starts it over a sheet of its own; it is killed when the test ends. */
+  /** Starts it over its own sheet; it is killed when the test ends. */
   static async start(t: TestContext): Promise<EventServerProcess> {
     const child = fork(join(import.meta.dirname, 'event-server.ts'), [await writeSheet(t)], {
       execArgv: ['--expose-gc'],
@@ -48,7 +48,7 @@ export class EventServerProcess {
     return this.#order({ publish: frames, collect: false })
   }
 
-  /** How it is, once the garbage has been collected. */
+  /** Returns its sizes after a garbage collection. */
   look(): Promise<EventServerAnswer> {
     return this.#order({ publish: [], collect: true })
   }

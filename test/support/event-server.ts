@@ -1,6 +1,6 @@
-/*
- * An app over the sheet in a directory, in a process of its own so that its memory can be looked at. Publishes what it
- * is told to; see event-server-process.ts.
+/**
+ * An app over the sheet in a directory, in its own process so that its memory can be measured. Publishes frames on command; see
+ * event-server-process.ts.
  */
 import { setImmediate } from 'node:timers/promises'
 import { createApp } from '../../src/http/app.ts'
@@ -11,7 +11,7 @@ import { numberedFrame } from './numbered-frame.ts'
 
 const [directory = ''] = process.argv.slice(2)
 const sheet = await openSheet(directory, { transport: parseStub('{}') })
-// Neither comments nor the end of stalled streams shall come in between.
+// Without comments and without closing stalled streams.
 const app = createApp(sheet, { keepAliveMs: 2 ** 31 - 1, stalledMs: 2 ** 31 - 1 })
 const url = new URL(await app.listen({ host: '127.0.0.1', port: 0 }))
 
@@ -22,7 +22,7 @@ process.on('message', (order: EventServerOrder) => {
 answer({ port: Number(url.port) })
 
 async function carriedOut({ collect }: EventServerOrder): Promise<EventServerAnswer> {
-  // Buffers that the first round finds unused are let go by the second.
+  // Buffers that the first round finds unused are released by the second.
   for (let round = 0; round < (collect ? 2 : 1); round += 1) {
     await setImmediate()
     if (collect) globalThis.gc?.()

@@ -5,10 +5,10 @@ import { API_PORT, type RunningApi, startApi } from '../../examples/countries/ap
 
 const EXAMPLE = join(import.meta.dirname, '..', '..', 'examples', 'countries')
 
-/** The sources of a sheet (D1): what a running sheet writes beside them is not part of the example. */
+/** The source files of a sheet (D1); the files of a running sheet are not part of the example. */
 const SOURCES = ['contract.yaml', 'records.jsonl', 'transport.yaml', 'derivations']
 
-/** A copy of the example sheet that a test may write to, with its API. */
+/** A writable copy of the example sheet, with its API. */
 export interface ExampleSheet {
   /** The sheet's directory. */
   readonly path: string
@@ -18,7 +18,7 @@ export interface ExampleSheet {
   cleanup(): Promise<void>
 }
 
-/** Copies the example into a temporary directory and lets its derivations call an API on a port of their own. */
+/** Copies the example into a temporary directory, with derivations that call an API on another port. */
 export async function exampleSheet(): Promise<ExampleSheet> {
   const api = await startApi({ port: 0 })
   const path = await mkdtemp(join(tmpdir(), 'colophon-countries-'))

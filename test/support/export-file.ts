@@ -6,7 +6,7 @@ import type { FileSource } from '../../src/files/io/raw-records.ts'
 import { exportRecords } from '../../src/sheet/transfer/export-records.ts'
 import type { Sheet } from '../../src/sheet/sheet.ts'
 
-/** The formats in which records go out. */
+/** The formats of exports. */
 export const EXPORTABLE = FILE_FORMATS
 
 /** Exports all records of a sheet into a file. */

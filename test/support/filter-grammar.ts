@@ -39,7 +39,7 @@ const PATTERNS = [
   '%%_',
 ] as const
 
-/** The fields that random filters are about, by the kind of their values. */
+/** The fields of random filters, by the kind of their values. */
 export interface FilterFields {
   readonly integers: readonly string[]
   readonly reals: readonly string[]
@@ -57,7 +57,7 @@ export class FilterGrammar {
     this.#fields = fields
   }
 
-  /** An expression that is true, false or unknown. */
+  /** Returns an expression that is true, false or unknown. */
   condition(depth: number): Expression {
     const { below, chance, pick } = this.#random
     const negated = chance(0.4)
@@ -99,7 +99,7 @@ export class FilterGrammar {
     }
   }
 
-  /** An expression whose value is a number or NULL. */
+  /** Returns an expression whose value is a number or NULL. */
   number(depth: number): Expression {
     const { below, pick } = this.#random
     if (depth === 0) return this.#plainNumber()
@@ -124,7 +124,7 @@ export class FilterGrammar {
     }
   }
 
-  /** An expression whose value is a text or NULL. */
+  /** Returns an expression whose value is a text or NULL. */
   text(depth: number): Expression {
     const { below, pick } = this.#random
     if (depth > 0 && below(4) === 0)

@@ -1,10 +1,10 @@
 /**
- * Filters as trees, and what they come to by the rules that the SQL standard and SQLite's manual state, worked out
- * here without SQLite: whole numbers are bigint, others number, NULL is null, and truth is 1n, 0n or null.
+ * Filters as trees, evaluated here by the rules of the SQL standard and SQLite's manual, without SQLite: integers are bigint, other numbers
+ * number, NULL is null, and truth values 1n, 0n or null.
  */
 export type Value = bigint | number | string | null
 
-/** The fields of a record as its columns hold them. */
+/** The fields of a record as its columns contain them. */
 export type Row = Readonly<Record<string, Value>>
 
 export type Comparison = '=' | '<>' | '<' | '<=' | '>' | '>='
@@ -25,7 +25,7 @@ export type Expression =
   | { readonly is: 'case'; readonly when: Expression; readonly value: Expression; readonly otherwise: Expression }
   | { readonly is: 'concat'; readonly left: Expression; readonly right: Expression } // prettier-ignore
 
-/** What an expression comes to for a record. */
+/** Evaluates an expression for a record. */
 export function evaluate(expression: Expression, row: Row): Value {
   const at = (each: Expression): Value => evaluate(each, row)
   switch (expression.is) {
@@ -79,7 +79,7 @@ export function evaluate(expression: Expression, row: Row): Value {
   }
 }
 
-/** Whether a filter lets a record through: neither false nor unknown. */
+/** Whether a record matches a filter: neither false nor unknown. */
 export function letsThrough(filter: Expression, row: Row): boolean {
   return truth(evaluate(filter, row)) === 1n
 }
@@ -88,7 +88,7 @@ function truthOf(holds: boolean): 1n | 0n {
   return holds ? 1n : 0n
 }
 
-/** A number is true unless it is 0; texts are not used as truth. */
+/** A number is true unless it is 0; texts are not used as truth values. */
 function truth(value: Value): 1n | 0n | null {
   return value === null ? null : truthOf(Number(value) !== 0)
 }
@@ -126,14 +126,14 @@ function compare(by: Comparison | 'IS' | 'IS NOT', left: Value, right: Value): V
   return truthOf(holds[by])
 }
 
-/** Texts by their bytes in UTF-8, numbers by what they are worth. */
+/** Compares texts by their bytes in UTF-8, and numbers by value. */
 function order(left: bigint | number | string, right: bigint | number | string): number {
   if (typeof left === 'string' && typeof right === 'string')
     return Buffer.compare(Buffer.from(left), Buffer.from(right))
   return left < right ? -1 : left > right ? 1 : 0
 }
 
-/** Whole numbers stay whole, and divide towards zero; by zero nothing is divided. */
+/** Integers stay integers, and division truncates; division by zero is null. */
 function arithmetic(by: '+' | '-' | '*' | '/', left: Value, right: Value): Value {
   if (left === null || right === null) return null
   if (typeof left === 'bigint' && typeof right === 'bigint') {
@@ -150,7 +150,7 @@ function isIn(value: Value, list: readonly Value[]): Value {
   return list.map((each) => compare('=', value, each)).reduce((left, right) => logic('OR', left, right), 0n)
 }
 
-/** `%` is any run of characters, `_` one; A to Z are like a to z, and no other letters are. */
+/** `%` matches any run of characters, `_` one; A to Z equal a to z, and no other letters do. */
 function isLike(text: string, pattern: string): boolean {
   const small = (each: string): string => each.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase())
   const wanted = [...small(pattern)]
@@ -166,7 +166,7 @@ function isLike(text: string, pattern: string): boolean {
   return withoutText(reached, wanted).has(wanted.length)
 }
 
-/** The places in a pattern that are reached from these without another character. */
+/** Returns the positions in a pattern that are reached from these without another character. */
 function withoutText(places: ReadonlySet<number>, wanted: readonly string[]): Set<number> {
   const reached = new Set(places)
   for (const place of reached) if (wanted[place] === '%') reached.add(place + 1)

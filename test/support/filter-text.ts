@@ -1,7 +1,7 @@
 import type { Random } from '../../src/store/suite/support/random.ts'
 import type { Expression, Value } from './filter-model.ts'
 
-/** How tightly what has no brackets of its own holds together, as SQLite's manual has it; higher is tighter. */
+/** The precedence of operators by SQLite's manual; higher binds tighter. */
 const TIGHTNESS = {
   OR: 1,
   AND: 2,
@@ -19,7 +19,7 @@ interface Written {
   readonly tightness: number
 }
 
-/** Writes a filter as SQL: in one of many ways, and with no more brackets than it needs or with some more. */
+/** Writes a filter as SQL in one of many ways, with the necessary brackets or with some more. */
 export class FilterText {
   readonly #random: Random
 
@@ -37,7 +37,7 @@ export class FilterText {
     return chance(0.1) ? atom(`(${written.text})`) : written
   }
 
-  /** The text of a part, in brackets unless it holds together more tightly than `than`. */
+  /** Returns the text of a part, in brackets unless it binds tighter than `than`. */
   #part(expression: Expression, than: number): string {
     const { text, tightness } = this.#written(expression)
     return tightness > than ? text : `(${text})`
@@ -110,7 +110,7 @@ export class FilterText {
     tightness: number,
   ): Written {
     const space = this.#random.pick([' ', ' ', ' ', '\n', ' /* ) */ ', ' -- (\n'])
-    // Those of one tightness go from left to right.
+    // Operators of one precedence are left-associative.
     return {
       text: `${this.#part(left, tightness - 1)}${space}${operator}${space}${this.#part(right, tightness)}`,
       tightness,

@@ -9,35 +9,37 @@ import {
   type TestProgram,
 } from '../../scripts/test-programs.mjs'
 
-/** A program of another make that a test drives. */
+/** A program of another project that a test drives. */
 export interface FoundProgram {
-  /** Empty when there is none. */
+  /** Empty if it is not installed. */
   readonly path: string
-  /** For a test's option `skip`: why it cannot run here, or false. */
+  /** The reason why it cannot run here, or false, for a test's option `skip`. */
   readonly skip: string | false
 }
 
-/** The Chromium of this machine. Throws in continuous integration (`CI=true`) when there is none: a test skipped there proves nothing. */
+/**
+ * Returns the Chromium of this machine. Throws in continuous integration (`CI=true`) if it is missing: a skipped test proves nothing there.
+ */
 export function findChromium(): FoundProgram {
   return find(CHROMIUM)
 }
 
-/** The nginx of this machine; throws like {@link findChromium}. */
+/** Returns the nginx of this machine; throws like {@link findChromium}. */
 export function findNginx(): FoundProgram {
   return find(NGINX)
 }
 
-/** The PgBouncer of this machine; throws like {@link findChromium}. */
+/** Returns the PgBouncer of this machine; throws like {@link findChromium}. */
 export function findPgbouncer(): FoundProgram {
   return find(PGBOUNCER)
 }
 
-/** The `script` of this machine, which gives a command a terminal; throws like {@link findChromium}. */
+/** Returns the `script` of this machine, which runs a command in a terminal; throws like {@link findChromium}. */
 export function findScript(): FoundProgram {
   return find(SCRIPT)
 }
 
-/** A shell of this machine; throws like {@link findChromium}. */
+/** Returns a shell of this machine; throws like {@link findChromium}. */
 export function findShell(shell: 'zsh' | 'fish'): FoundProgram {
   return find(shell === 'zsh' ? ZSH : FISH)
 }

@@ -3,16 +3,15 @@ import { connect, type Socket } from 'node:net'
 import type { FramedRequest } from './fuzz-requests.ts'
 import { AnswerParser, checkAnswer } from './strict-answers.ts'
 
-/** How long nothing may happen to a request before the server counts as hanging. */
+/** Milliseconds without a byte after which the server counts as hanging. */
 const HANG_MS = 30_000
 
 /**
- * How long nothing need come after raw bytes, which may be the beginning of a request, before the client asks whether
- * the server has come to them.
+ * Milliseconds without a byte after raw bytes, which may be the start of a request, before the client checks that the server has read them.
  */
 const QUIET_MS = 100
 
-/** Statuses of the answers so far. */
+/** Counts the statuses of responses. */
 export class Tally {
   readonly #counts = new Map<number, number>()
 
@@ -30,7 +29,7 @@ export class Tally {
   }
 }
 
-/** A connection that is kept: sends requests several at a time, and holds every answer to what all must be. */
+/** A persistent connection: sends several requests at a time, and checks every response with `checkAnswer`. */
 export class KeptConnection {
   readonly #socket: Socket
   readonly #tally: Tally
@@ -53,7 +52,7 @@ export class KeptConnection {
     })
   }
 
-  /** Sends these and waits until each has had its answer. Throws AssertionError with the request at fault. */
+  /** Sends these requests and waits for all responses. Throws AssertionError with the failing request. */
   async exchange(requests: readonly FramedRequest[]): Promise<void> {
     this.#socket.write(Buffer.concat(requests.map(({ bytes }) => bytes)))
     for (const request of requests) {
@@ -85,19 +84,19 @@ export class KeptConnection {
   }
 }
 
-/** What follows raw bytes: the end of whatever they began, and a last request. */
+/** The end of any request that raw bytes began, and a last request. */
 const LAST = Buffer.from('\r\n\r\nGET /api/csrf HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n')
 
 const PROBE = Buffer.from('GET /api/csrf HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n')
 
-/** Resolves when a connection has ended, also by a reset, which `once` of Node rejects with. */
+/** Resolves when a connection has ended, also by a reset, for which `once` of Node rejects. */
 async function closed(socket: Socket): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
   socket.once('close', () => resolve())
   await promise
 }
 
-/** Resolves when a request that is sent now has been answered: the server has looked at what came before it. */
+/** Resolves when a request that is sent now has its response: the server has then read everything before it. */
 async function caughtUp(port: number): Promise<void> {
   const socket = connect(port, '127.0.0.1')
   socket.on('error', () => undefined)
@@ -107,8 +106,8 @@ async function caughtUp(port: number): Promise<void> {
 }
 
 /**
- * Sends bytes that need not be HTTP on a connection of their own. Every answer must be what all must be, and the
- * connection must come to an end. Throws AssertionError with the bytes.
+ * Sends bytes that need not be HTTP on a new connection. Every response must pass `checkAnswer`, and the connection must end. Throws
+ * AssertionError with the bytes.
  */
 export async function sendRaw(port: number, bytes: Buffer, tally: Tally): Promise<void> {
   const socket = connect(port, '127.0.0.1')
@@ -119,7 +118,7 @@ export async function sendRaw(port: number, bytes: Buffer, tally: Tally): Promis
   const hangUp = async (): Promise<void> => {
     const before = came
     await caughtUp(port)
-    // An answer meanwhile has started the time again.
+    // A response meanwhile restarts the timeout.
     if (came === before) socket.end()
   }
   const hanging = setTimeout(() => {

@@ -1,13 +1,13 @@
 import type { Random } from '../../src/store/suite/support/random.ts'
 import { FIELDS, IDS, TEXTS, VALUES, SQLS, FILTERS, METHODS, HEADERS, HEADER_VALUES } from './fuzz-words.ts'
 
-/** A request whose framing is right, whatever else is wrong with it: it has exactly one answer. */
+/** A request with correct framing, whatever its other errors: it has exactly one response. */
 export interface FramedRequest {
   readonly method: string
   readonly bytes: Buffer
 }
 
-/** Makes requests to every route, from right to hardly recognizable. */
+/** Makes requests to every route, from valid to hardly recognizable. */
 export class FuzzRequests {
   readonly #random: Random
 
@@ -34,7 +34,7 @@ export class FuzzRequests {
     return { method, bytes: message(`${method} ${target}`, headers, text) }
   }
 
-  /** Bytes that began as one or two requests. */
+  /** Returns bytes that began as one or two requests. */
   raw(): Buffer {
     const random = this.#random
     let bytes = this.#rawSeed()
@@ -75,7 +75,7 @@ export class FuzzRequests {
   #rawSeed(): Buffer {
     for (;;) {
       const { method, bytes } = this.framed()
-      // Of HEAD one cannot tell where an answer ends when it is not known what was asked.
+      // The end of a response to HEAD is unknown if the method is unknown.
       if (method !== 'HEAD')
         return this.#random.chance(0.03)
           ? Buffer.from('GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n')
@@ -297,7 +297,7 @@ export class FuzzRequests {
     })
   }
 
-  /** An object of these members, one of which may be another than it should be. */
+  /** Returns an object of these members, one of which may be wrong. */
   #object(members: Readonly<Record<string, string>>): string {
     const random = this.#random
     const entries = Object.entries(members)
@@ -360,12 +360,12 @@ function message(start: string, headers: readonly string[], body: string): Buffe
   return Buffer.concat([head, Buffer.from(body, encoding)])
 }
 
-/** Percent-encoded, lone surrogates and all. */
+/** Percent-encodes a text, lone surrogates included. */
 function encode(text: string): string {
   return encodeURIComponent(text.toWellFormed())
 }
 
-/** What the parser lets through as a header's value. */
+/** Keeps the characters that the parser allows in a header's value. */
 function headerText(text: string): string {
   return text.replaceAll(/[^\t\x20-\x7e\x80-\xff]/g, '?').slice(0, 3000)
 }

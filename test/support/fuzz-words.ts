@@ -1,9 +1,9 @@
-/* What the requests of a fuzzer are made of. */
+/** The vocabulary of a fuzzer's requests. */
 
 export const FIELDS = ['id', 'title', 'price', 'currency', 'owner_note', 'rate', 'tags', 'notes']
 export const IDS = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i%2Fj', '%F0%9F%98%80']
 
-/** Texts that have been trouble somewhere. */
+/** Texts that have caused errors somewhere. */
 export const TEXTS = [
   '',
   ' ',
@@ -50,7 +50,7 @@ export const TEXTS = [
   'stale',
 ]
 
-/** JSON texts of values, some of which are no JSON. */
+/** JSON texts of values, some of them invalid. */
 export const VALUES = [
   'null',
   'true',

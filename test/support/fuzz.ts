@@ -1,17 +1,17 @@
 import { randomInt } from 'node:crypto'
 import { seededRandom, type Random } from '../../src/store/suite/support/random.ts'
 
-/** How many cases a fuzzer tries, and from which seed. */
+/** The number of a fuzzer's cases, and their seed. */
 export interface FuzzRun {
   readonly count: number
   readonly random: Random
-  /** How to have the same cases again; for messages of failures. */
+  /** The command that repeats the same cases, for messages of failures. */
   readonly again: string
 }
 
 /**
- * The same cases at every `npm test`; `npm run campaign -- fuzz` tries more, and others each time. `COLOPHON_FUZZ_COUNT` and
- * `COLOPHON_FUZZ_SEED` say otherwise.
+ * Returns the same cases in every `npm test`; `npm run campaign -- fuzz` runs more, and others each time. `COLOPHON_FUZZ_COUNT` and
+ * `COLOPHON_FUZZ_SEED` override this.
  */
 export function fuzzRun(counts: { readonly test: number; readonly fuzz: number }): FuzzRun {
   const { COLOPHON_FUZZ: isFuzz, COLOPHON_FUZZ_COUNT: given, COLOPHON_FUZZ_SEED: seedGiven } = process.env

@@ -6,7 +6,7 @@ import type { TestContext } from 'node:test'
 import type { ExampleSheet } from './example.ts'
 import { onEnd } from './on-end.ts'
 
-/** Stands before the API of the example: answers can be held back, and refused. */
+/** A proxy before the API of the example, which can hold back or refuse responses. */
 export class GatedApi {
   readonly #target: string
   readonly #waiting: (() => void)[] = []
@@ -17,7 +17,7 @@ export class GatedApi {
     this.#target = `http://127.0.0.1:${port}`
   }
 
-  /** Lets the derivations of the sheet call the gate, which is open, instead of the API. */
+  /** Makes the derivations of the sheet call the gate, which is open, instead of the API. */
   static async before(t: TestContext, { path, api }: ExampleSheet): Promise<GatedApi> {
     const gate = new GatedApi(api.port)
     const server = createServer((request, response) => {
@@ -43,23 +43,23 @@ export class GatedApi {
     return gate
   }
 
-  /** Holds back all answers from now on. */
+  /** Holds back all responses from now on. */
   close(): void {
     this.#isClosed = true
   }
 
-  /** Lets so many of those that wait pass, and goes on holding back; without a number, opens the gate. */
+  /** Releases this many of the held responses and keeps holding others; without a number, opens the gate. */
   open(count?: number): void {
     if (count === undefined) this.#isClosed = false
     for (const pass of this.#waiting.splice(0, count ?? Infinity)) pass()
   }
 
-  /** How many answers are held back. */
+  /** The number of held responses. */
   get waiting(): number {
     return this.#waiting.length
   }
 
-  /** Answers 418 to what matches; null to nothing. */
+  /** Responds with 418 to matching paths; null for none. */
   refuse(path: RegExp | null): void {
     this.#refused = path
   }

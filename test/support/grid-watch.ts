@@ -1,25 +1,25 @@
 import type { Page } from 'playwright-core'
 
-/** What was seen of the grid, frame by frame, since the watch began. */
+/** Observations of the grid, frame by frame, since the watch began. */
 export interface GridSight {
   readonly frames: number
   readonly seconds: number
   /** The longest time between two frames. */
   readonly longestFrameMs: number
-  /** The most rows, and the most of their cells, that had an element. */
+  /** The most rows, and the most of their cells, with an element. */
   readonly mostRows: number
   readonly mostCells: number
-  /** Frames in which some of the rows in sight were not there. */
+  /** Frames in which some of the visible rows were missing. */
   readonly blankFrames: number
-  /** The longest time in which some of the rows in sight were not there. */
+  /** The longest time in which some of the visible rows were missing. */
   readonly longestBlankMs: number
-  /** Rows in sight that had a record, by their numbers from 0, with the key that was shown. */
+  /** Visible rows with a record, by their numbers from 0, with the key shown. */
   readonly keys: Readonly<Record<string, string>>
   /** Rows that were shown with two keys. */
   readonly changed: readonly string[]
 }
 
-/** Looks at the grid before each frame, until it is told to stop. */
+/** Inspects the grid before each frame, until it is stopped. */
 const WATCH = `(() => {
   const sight = { frames: 0, seconds: 0, longestFrameMs: 0, mostRows: 0, mostCells: 0, blankFrames: 0, longestBlankMs: 0, keys: {}, changed: [] }
   const begin = performance.now()
@@ -70,7 +70,7 @@ const WATCH = `(() => {
   window.gridWatch = { sight, stop: () => cancelAnimationFrame(frame) }
 })()`
 
-/** Watches the grid of a page while something is done. */
+/** Watches the grid of a page during an action. */
 export async function watchGrid(page: Page, action: () => Promise<unknown>): Promise<GridSight> {
   await page.evaluate(WATCH)
   await action()

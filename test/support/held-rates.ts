@@ -4,7 +4,7 @@ import type { TestContext } from 'node:test'
 import { onEnd } from './on-end.ts'
 import { OFFERS, writeSheet } from './sheet-fixture.ts'
 
-/** A sheet of offers whose rates come from a server that holds back all answers but those that are let go. */
+/** A sheet of offers whose rates come from a server that holds back its responses. */
 export class HeldRates {
   readonly sheet: string
   readonly #held: ServerResponse[]
@@ -15,7 +15,7 @@ export class HeldRates {
     this.#held = held
   }
 
-  /** Starts it, with so many offers, each of another currency. */
+  /** Starts it with this many offers, each in another currency. */
   static async start(t: TestContext, offers: number): Promise<HeldRates> {
     const held: ServerResponse[] = []
     let arrived = (): void => undefined
@@ -41,7 +41,7 @@ export class HeldRates {
     return rates
   }
 
-  /** Waits until so many calls are held back. */
+  /** Waits until this many calls are held back. */
   async waiting(count: number): Promise<void> {
     while (this.#held.length < count) {
       const { promise, resolve } = Promise.withResolvers<void>()
@@ -50,7 +50,7 @@ export class HeldRates {
     }
   }
 
-  /** Answers so many of the calls that wait, the first come first. */
+  /** Responds to this many of the waiting calls, the oldest first. */
   answer(count: number): void {
     for (const response of this.#held.splice(0, count)) response.end('{"rate":1}')
   }

@@ -1,12 +1,12 @@
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
 import { drip, pour, say, sayAndLeave, whole, type RawAnswer } from './raw-upstream.ts'
 
-/** An answer that no well-meaning server gives, and what a cell that gets it comes to. */
+/** A malicious or broken response, and the result of a cell that receives it. */
 export interface HostileAnswer {
   readonly answer: RawAnswer
-  /** After `<METHOD> <URL> -> `; of a cell that is computed all the same, its `value`. */
+  /** The text after `<METHOD> <URL> -> `; for a cell that is computed nevertheless, its `value`. */
   readonly comesTo: string | { readonly value: string }
-  /** Answers as soon as the request's head is there. */
+  /** Responds as soon as the request's head has arrived. */
   readonly hasty?: boolean
 }
 
@@ -18,7 +18,7 @@ const NO_HTTP = 'invalid HTTP response'
 const HEADERS = 'response headers too large'
 const BAD_SCHEME = 'redirect to a scheme other than http and https'
 
-/** The largest text that an answer can bring in `{"value":"…"}`. */
+/** The largest text that fits in `{"value":"…"}`. */
 export const LARGEST_TEXT = 'x'.repeat(10 * MIB - '{"value":""}'.length)
 
 function json(body: string | Buffer): RawAnswer {
@@ -41,10 +41,10 @@ const nulls = Buffer.alloc(30 * MIB, ' ')
 const deep = `{"value":${'['.repeat(100_000)}${']'.repeat(100_000)}}`
 const spaces = Buffer.alloc(64 * 1024, ' ')
 
-/** By path, what is quick to do harm; each is over as soon as the client has had enough. */
+/** Fast attacks, by path; each ends once the client disconnects. */
 export const QUICK: Readonly<Record<string, HostileAnswer>> = {
   '/good': { answer: json('{"value":"good"}'), comesTo: { value: 'good' } },
-  // Too much.
+  // Too large.
   '/endless-body': { answer: pour(`${OK}\r\n`, spaces), comesTo: TOO_LARGE },
   '/endless-chunks': {
     answer: pour(CHUNKED, Buffer.from(chunk(spaces.toString()))),
@@ -98,7 +98,7 @@ export const QUICK: Readonly<Record<string, HostileAnswer>> = {
     answer: encoded(Array(10).fill('gzip').join(', '), Buffer.from('{}')),
     comesTo: 'too many content encodings',
   },
-  // Not what it says it is.
+  // Not what it claims to be.
   '/cut-short': {
     answer: sayAndLeave(`${OK}content-length: 99\r\n\r\n{"value":"x"}`),
     comesTo: 'connection closed',
@@ -137,7 +137,7 @@ export const QUICK: Readonly<Record<string, HostileAnswer>> = {
   },
   '/status-0': { answer: say('HTTP/1.1 000 Zero\r\ncontent-length: 2\r\n\r\n{}'), comesTo: NO_HTTP },
   '/status-999': { answer: say('HTTP/1.1 999 Nine\r\ncontent-length: 2\r\n\r\n{}'), comesTo: '999' },
-  // Elsewhere.
+  // Redirects.
   '/loop': { answer: redirect('/loop'), comesTo: 'too many redirects' },
   '/growing': {
     answer: (socket, { path }) =>
@@ -151,7 +151,7 @@ export const QUICK: Readonly<Record<string, HostileAnswer>> = {
   '/to-nowhere': { answer: redirect('http://[bad'), comesTo: 'redirect to an invalid address' },
   '/choices': { answer: say(whole('{"value":"x"}', '', '300 Multiple Choices')), comesTo: '300' },
   '/found-nowhere': { answer: say(whole('{"value":"x"}', '', '302 Found')), comesTo: '302' },
-  // JSON and not.
+  // JSON and other bodies.
   '/deep': { answer: json(deep), comesTo: 'malformed JSON' },
   '/deep-string': {
     answer: json(`{"value":"${'['.repeat(100_000)}"}`),
@@ -183,7 +183,7 @@ export const QUICK: Readonly<Record<string, HostileAnswer>> = {
   '/prototype': { answer: json('"value"'), comesTo: 'no "value" in the response' },
 }
 
-/** Those of them that would fill the memory. */
+/** Those that would fill the memory. */
 export const GREEDY = Object.fromEntries(
   Object.entries(QUICK)
     .filter(([path]) => /endless-(?:body|chunks|headers|crumbs)|(?:gzip|nested)-bomb|deep$/.test(path))
@@ -192,7 +192,7 @@ export const GREEDY = Object.fromEntries(
 
 const ELSEWHERE = whole('', 'location: /drip-redirect\r\nconnection: close\r\n', '302 Found')
 
-/** By path, answers that never come to an end; only a deadline ends the call. */
+/** Responses that never end, by path; only a deadline ends the call. */
 export const SLOW: Readonly<Record<string, RawAnswer>> = {
   '/silence': () => undefined,
   '/drip-body': drip(`${OK}\r\n`, ' '),
@@ -203,11 +203,11 @@ export const SLOW: Readonly<Record<string, RawAnswer>> = {
   '/stalled': say(`${OK}content-length: 99\r\n\r\n{"value":`),
   '/drip-gzip': drip(`${OK}content-encoding: gzip\r\n\r\n\x1f\x8b\x08`, '\0'),
   '/drip-redirect': (socket, request) =>
-    // What waits for its turn has no connection of its own; one that is kept would stay a while.
+    // A request behind it has no connection of its own; a persistent one would stay open.
     void setTimeout(() => sayAndLeave(ELSEWHERE)(socket, request), 600),
 }
 
-/** By path, answers to a POST. */
+/** Responses to a POST, by path. */
 export const POSTED: Readonly<Record<string, HostileAnswer>> = {
   '/accepted': { answer: json('{"value":"good"}'), comesTo: { value: 'good' } },
   '/hasty-error': {

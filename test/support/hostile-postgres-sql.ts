@@ -1,9 +1,9 @@
 /**
- * Texts that PostgreSQL would run, or could be brought to, and that must be refused with a QueryError, whatever the sheet, as
- * long as it has the fields `id` and `n` (an integer). The corpus of {@link ./hostile-sql.ts} is written for SQLite.
+ * Texts that PostgreSQL would run, possibly after some change, and that must be refused with a QueryError for any sheet with the fields
+ * `id` and `n` (an integer). The corpus of {@link ./hostile-sql.ts} is written for SQLite.
  */
 
-/** Calls of functions that read files, sleep, lock, write, run SQL from texts, or tell of the server. */
+/** Calls of functions that read files, sleep, lock, write, run SQL from texts, or reveal the server. */
 const CALLS = [
   // Settings and roles.
   "set_config('role', 'colophon', false)", "set_config('statement_timeout', '0', false)", "current_setting('data_directory')",
@@ -44,7 +44,7 @@ const CALLS = [
   "pg_input_error_info(id, 'regclass')", 'pg_sequence_last_value(1)', 'format_type(1, 2)', 'pg_options_to_table(NULL)', 'aclexplode(NULL)',
   'acldefault(id::"char", 1)', 'makeaclitem(1, 1, id, true)', 'row_to_xml(1)', 'pg_collation_for(id)', 'pg_snapshot_xmin(NULL)',
   'txid_snapshot_xmin(NULL)', 'pg_mcv_list_items(NULL)', 'pg_get_catalog_foreign_keys()', 'pg_event_trigger_ddl_commands()',
-  // By which texts become what they name.
+  // Casts by which texts become what they name.
   "regclass('pg_authid')", "regrole('colophon')", 'oidvectorin(id)', 'regclassin(id)', "textin('x')", 'record_in(id, 1, 1)',
   'array_in(id, 1, 1)', 'domain_in(id, 1, 1)', 'int4in(id)', 'fmgr_sql_validator(1)', 'plpgsql_call_handler()', 'array_fill(1, array[9])',
 ] // prettier-ignore
@@ -66,7 +66,7 @@ const EXPRESSIONS = [
   '"pg_sleep"(1)', 'PG_SLEEP(1)', 'pg_sleep /* a /* b */ */ (1)', '"pg_catalog"."pg_sleep"(1)', 'pg_temp.f(1)', '"pg_temp".f(1)',
 ] // prettier-ignore
 
-/** What stands in FROM and is not `records`. */
+/** Items of FROM other than `records`. */
 const TABLES = [
   'pg_class', 'pg_catalog.pg_class', 'PG_CLASS', '"pg_class"', 'pg_authid', 'pg_shadow', 'pg_roles', 'pg_user', 'pg_settings',
   'pg_stat_activity', 'pg_stat_statements', 'pg_tables', 'pg_views', 'pg_proc', 'pg_attribute', 'pg_largeobject', 'pg_locks',
@@ -83,7 +83,7 @@ const TABLES = [
 ] // prettier-ignore
 
 const STATEMENTS = [
-  // Other statements, and what makes one of a SELECT.
+  // Other statements, and several in place of a SELECT.
   'TABLE records', 'VALUES (1)', '(SELECT 1)', 'EXPLAIN SELECT 1', 'EXPLAIN ANALYZE SELECT 1', 'SHOW ALL', 'SET ROLE colophon',
   'RESET ROLE', 'SET SESSION AUTHORIZATION DEFAULT', 'SET LOCAL statement_timeout = 0', 'DISCARD ALL', 'BEGIN', 'COMMIT', 'ROLLBACK',
   'ABORT', 'END', 'START TRANSACTION READ WRITE', 'SET TRANSACTION READ WRITE', 'SAVEPOINT a', 'PREPARE TRANSACTION \'a\'', 'LISTEN a',
@@ -110,7 +110,7 @@ const STATEMENTS = [
   'SELECT abs(n => pg_backend_pid()) FROM records', "SELECT string_agg(id, pg_read_file('x')) FROM records", 'SELECT (ROW(1, pg_sleep(1))).f2',
   "SELECT JSON_VALUE('1', '$' RETURNING regclass)", "SELECT * FROM JSON_TABLE('[1]', '$[*]' COLUMNS (a regclass PATH '$')) AS t",
   "SELECT JSON_QUERY('1', '$' DEFAULT pg_sleep(1)::text ON EMPTY)", 'SELECT XMLSERIALIZE(CONTENT id AS text) FROM records',
-  // Quotes, comments and line ends that are not what they look like.
+  // Quotes, comments and line ends that differ from their appearance.
   "SELECT 'a\\'; DELETE FROM records; --'", "SELECT E'a\\''; DELETE FROM records; --'", "SELECT E'\\\\'; DELETE FROM records; --'",
   "SELECT E'a'\n'\\''; DELETE FROM records; --'", "SELECT e'' -- x\n '\\''; DELETE FROM records; --'", "SELECT xe'\\'; DELETE FROM records; --'",
   'SELECT 1 -- x\r; DELETE FROM records', 'SELECT 1 /* /* */ ; DELETE FROM records', "SELECT '/*' ; DELETE FROM records; SELECT '*/'",
@@ -119,7 +119,7 @@ const STATEMENTS = [
   "SELECT U&'\\0027; DELETE FROM records; --'", "SELECT u&\"a\\0022; DELETE FROM records; --\"", 'SELECT 1;;', ';SELECT 1', 'SELECT 1\\; SELECT 2',
   'SELECT ? AS a', 'SELECT $1 AS a', 'SELECT id FROM records WHERE id = $1', "SELECT '[1]'::jsonb ? '1'", "SELECT 'a' ?| array['a']",
   'SELECT pg_sleep?', 'SELECT 1 AS "a', 'SELECT 1e', 'SELECT 1_', 'SELECT 12a', 'SELECT 0x', 'SELECT 0b2', 'SELECT 1..2a', 'SELECT {1}',
-  // Bombs that are stopped before they go off.
+  // Bombs that are stopped in time.
   `SELECT count(*) FROM ${'records, '.repeat(100)}records AS last`, `SELECT ${'('.repeat(20_000)}1${')'.repeat(20_000)}`,
   `SELECT ${'- '.repeat(100_000)}1`, `SELECT ${'(SELECT '.repeat(5000)}1${')'.repeat(5000)}`, `SELECT * FROM ${'(SELECT * FROM '.repeat(200)}records${') AS a'.repeat(200)}`,
   `SELECT ${Array.from({ length: 2000 }, (_, index) => `${index} AS a${index}`).join(', ')}`, `SELECT ${'NOT '.repeat(50_000)}true`,
@@ -134,7 +134,7 @@ export const HOSTILE_POSTGRES_STATEMENTS: readonly string[] = [
   ...STATEMENTS,
 ]
 
-/** Filters that are no expression, none of truth, or more than one. */
+/** Filters that are not an expression, not boolean, or more than one. */
 const EXPRESSIONS_OF_FILTERS = [
   'n', '1', '0', "'x'", 'id', 'ARRAY[true]', '(true, true)', 'ROW(true)', 'true, true', 'true true', 'SELECT true', 'VALUES (true)', 'TABLE records',
   'WITH x AS (SELECT true) SELECT * FROM x', '(SELECT true) UNION (SELECT true)', '(SELECT true) LIMIT 1', '(SELECT true) ORDER BY 1',
@@ -154,7 +154,7 @@ export const HOSTILE_POSTGRES_FILTERS: readonly string[] = [
   ...CALLS.map((call) => `${call} IS NULL`),
   ...EXPRESSIONS.map((expression) => `(${expression}) IS NOT NULL`),
   ...TABLES.map((table) => `EXISTS (SELECT 1 FROM ${table})`),
-  // Some that are no statements are expressions.
+  // Some texts that are not statements are expressions.
   ...STATEMENTS.filter((sql) => !/^\(?(?:TABLE|VALUES|SELECT|WITH x AS \(SELECT 1\) (?:TABLE|VALUES)) .{1,9}$/.test(sql)).map((sql) => `EXISTS (${sql})`),
   ...EXPRESSIONS_OF_FILTERS,
 ] // prettier-ignore

@@ -1,7 +1,7 @@
 import { HEADER_COUNT_LIMIT } from '../../src/http/http-server.ts'
 import { CSRF } from './http-fixture.ts'
 
-/** What is expected of an answer; without a type it is a success. */
+/** The expected response; a success if it has no type. */
 type Expected = readonly [status: number, type?: string, words?: RegExp]
 export type HostileRequest = readonly [what: string, message: string | Buffer, ...Expected]
 
@@ -20,7 +20,7 @@ export function post(path: string, body: string | Buffer, ...headers: string[]):
   return Buffer.concat([Buffer.from(start), bytes])
 }
 
-/** Without a length: the body is to be in chunks. */
+/** Without a length: the body is sent in chunks. */
 const chunked = (body: string, ...headers: string[]): string =>
   head('POST /api/query', JSON_TYPE, ...(headers.length > 0 ? headers : ['Transfer-Encoding: chunked'])) +
   body
@@ -324,7 +324,7 @@ const BODIES: readonly HostileRequest[] = [
   ],
 ]
 
-/** Requests that are wrong or odd on purpose, by what is odd about them; for an app whose body limit is 1,000 bytes. */
+/** Requests that are wrong or unusual, by their defect; for an app whose body limit is 1,000 bytes. */
 export const HOSTILE_REQUESTS: Readonly<Record<string, readonly HostileRequest[]>> = {
   'framing that proxies may read otherwise': SMUGGLING,
   'other protocols and habits': OTHER_PROTOCOLS,

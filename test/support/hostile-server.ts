@@ -4,7 +4,7 @@ import type { TestContext } from 'node:test'
 import { onEnd } from './on-end.ts'
 import { CANARY } from './page-attacks.ts'
 
-/** A server on a free port of 127.0.0.1 for as long as the test lasts. */
+/** Starts a server on a free port of 127.0.0.1 until the test ends. */
 export async function startServer(
   t: TestContext,
   listener: RequestListener,
@@ -20,7 +20,7 @@ export async function startServer(
   return { server, port: (server.address() as AddressInfo).port }
 }
 
-/** Serves an empty page everywhere, at `/sandboxed` one of an opaque origin, and redirects at `/redirect?<address>`. */
+/** Serves an empty page everywhere, at `/sandboxed` one with an opaque origin, and redirects at `/redirect?<address>`. */
 export const servePages: RequestListener = (request, response) => {
   const [path = '', query = ''] = (request.url ?? '').split(/\?(.*)/)
   if (path === '/redirect') {
@@ -33,7 +33,7 @@ export const servePages: RequestListener = (request, response) => {
   response.end('<!doctype html><title>A page</title><body></body>')
 }
 
-/** What a server does that lets everybody in: shows attacks to be ones. */
+/** A server without any protection, which proves that the attacks work. */
 export const serveCarelessly: RequestListener = (request, response) => {
   const { origin, 'access-control-request-headers': headers } = request.headers
   response.setHeader('access-control-allow-origin', origin ?? '*')
@@ -48,7 +48,7 @@ export const serveCarelessly: RequestListener = (request, response) => {
   request.on('end', () => response.setHeader('content-type', 'text/javascript').end(JSON.stringify(CANARY)))
 }
 
-/** A request that a server got. */
+/** A request that a server received. */
 export interface SeenRequest {
   readonly method: string
   readonly path: string
@@ -56,11 +56,11 @@ export interface SeenRequest {
   readonly origin: string | undefined
   readonly site: string | string[] | undefined
   readonly cookie: string | undefined
-  /** Once it is answered. */
+  /** Null until the response. */
   status: number | null
 }
 
-/** Writes down what a server is asked and how it answers. */
+/** Records the requests and responses of a server. */
 export class RequestLog {
   readonly seen: SeenRequest[] = []
   #wake: () => void = () => undefined
@@ -77,7 +77,7 @@ export class RequestLog {
     })
   }
 
-  /** Waits until so many of these requests have been answered. */
+  /** Waits until this many matching requests have their responses. */
   async answered(count: number, counts: (request: SeenRequest) => boolean): Promise<void> {
     while (this.seen.filter((request) => request.status !== null && counts(request)).length < count) {
       const { promise, resolve } = Promise.withResolvers<void>()

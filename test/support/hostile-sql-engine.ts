@@ -1,6 +1,6 @@
-/** Part of the corpus of {@link ./hostile-sql.ts}: statements and functions that are none of a reader's business. */
+/** Part of the corpus of {@link ./hostile-sql.ts}: statements and functions that a reader must not use. */
 
-/** Calls of functions that load code, touch files, or tell of the engine and the machine; of this build or of others. */
+/** Calls of functions that load code, touch files, or reveal the engine and the machine; of this build or of others. */
 const CALLS = [
   "load_extension('libc.so.6')", "readfile('sheet.db')", "writefile('x', 'y')", "edit(id)", "fts3_tokenizer('simple')",
   "fts3_tokenizer('x', x'0011223344556677')", "fts5_get_locale(id, 0)", "fts5_locale('en', id)", 'fts5_source_id()',
@@ -17,7 +17,7 @@ const CALLS = [
 ] // prettier-ignore
 
 const OTHER_STATEMENTS = [
-  // Writing, under every name.
+  // Writes, with every keyword.
   "INSERT INTO records DEFAULT VALUES",
   "INSERT OR REPLACE INTO records (id) VALUES ('x')",
   "INSERT INTO records (id) VALUES ('x') ON CONFLICT (id) DO UPDATE SET n = 1",
@@ -92,7 +92,7 @@ const OTHER_STATEMENTS = [
   'ROLLBACK TO x',
   'ANALYZE sqlite_schema',
   'REINDEX NOCASE',
-  // Of other engines and shells.
+  // Statements of other engines and shells.
   'SHOW TABLES',
   'DESCRIBE records',
   'TABLE records',
@@ -115,7 +115,7 @@ const OTHER_STATEMENTS = [
   'SELECT 1\nGO\nDELETE FROM records',
 ] // prettier-ignore
 
-/** Texts that look to a filter like something else than they are to SQLite. */
+/** Texts that a filter could parse differently from SQLite. */
 const TRICKS = [
   '/*! SELECT */ DELETE FROM records',
   '/*!50000 SELECT 1 */',

@@ -1,11 +1,11 @@
-/** Part of the corpus of {@link ./hostile-sql.ts}: what reaches for tables other than `records` by their names. */
+/** Part of the corpus of {@link ./hostile-sql.ts}: texts that name tables other than `records`. */
 
 const INTERNAL_TABLES = [
   '$sheet', '$target', '$cell', '$todo', '$failure', '$cache', '$provenance', '$deleted', '$deleted_block', '$import', '$run',
   '$run_failure', '$derivation',
 ] // prettier-ignore
 
-/** Ways in which SQLite lets a table be named. */
+/** Spellings of a table's name that SQLite allows. */
 const SPELLINGS: readonly ((name: string) => string)[] = [
   (name) => `"${name}"`,
   (name) => `main."${name}"`,
@@ -37,7 +37,7 @@ const MODULES = [
   'sqlite_dbpage', 'sqlite_dbptr', 'sqlite_memstat', 'sqlite_stat1', 'sqlite_stmt', 'tables_used', 'wholenumber', 'zipfile',
 ] // prettier-ignore
 
-/** Tables that have names of their own in other engines. */
+/** Tables of other engines. */
 const OF_OTHER_ENGINES = [
   'information_schema.tables',
   'pg_catalog.pg_tables',
@@ -46,7 +46,7 @@ const OF_OTHER_ENGINES = [
   'dual',
 ]
 
-/** FROM clauses with their look-alikes: other letters, or marks that nobody sees. */
+/** FROM clauses with look-alikes: other letters, or invisible characters. */
 const LOOK_ALIKES = [
   'ｒecords', 'rеcords', 'records\u200B', 'records\u00A0', '\u00ADrecords', 'recor\u0000ds', 'sqlite＿master', 'sqlıte_master',
   'SQLİTE_MASTER', '"＄data"', '"﹩data"', '"$dat\u0430"', '"$data\u200B"', '"$data "', '" $data"', '"$data\u0000"',
@@ -86,7 +86,7 @@ const SHADOWS = [
   'SELECT excluded.id FROM records',
 ]
 
-/** Clauses of a SELECT that can hold a subquery, with its place marked by `X`. */
+/** Clauses of a SELECT that can contain a subquery, whose place is marked by `X`. */
 const CLAUSES = [
   'SELECT (X) AS x',
   'SELECT (X) AS x FROM records',
@@ -123,7 +123,7 @@ const CLAUSES = [
   'SELECT * FROM (VALUES ((X)))',
 ]
 
-/** Subqueries that go where the clauses have their mark. */
+/** Subqueries for the marks of the clauses. */
 const SUBQUERIES = [
   'SELECT count(*) FROM "$provenance"',
   'SELECT max(seq) FROM "$provenance"',
@@ -157,7 +157,7 @@ export const FILTERS_WITH_NAMES: readonly string[] = [
   ...PRAGMAS.slice(0, 10).map((name) => `EXISTS (SELECT 1 FROM pragma_${name})`),
   ...MODULES.map((name) => `EXISTS (SELECT 1 FROM ${name})`),
   ...LOOK_ALIKES.map((name) => `EXISTS (SELECT 1 FROM ${name})`),
-  // Not in EXISTS, of which SQLite looks at no result column.
+  // Not in EXISTS, where SQLite reads no result column.
   ...CLAUSES.map((clause, index) => `(${filled(clause, index + 1)}) IS NOT 7`),
   'main.records."$seq" > 0',
   'EXISTS (SELECT 1 FROM records AS r WHERE r."$seq" < records."$seq")',

@@ -2,13 +2,13 @@ import { FILTERS_FOR_THE_ENGINE, STATEMENTS_FOR_THE_ENGINE } from './hostile-sql
 import { FILTERS_WITH_NAMES, STATEMENTS_WITH_NAMES } from './hostile-sql-names.ts'
 
 /**
- * Texts that must be refused with a QueryError, whatever the sheet, as long as it has the fields `id` and `n`
- * (an integer). Nothing of them may write, read anything but `records`, or come to know anything of the machine.
+ * Texts that must be refused with a QueryError for any sheet with the fields `id` and `n` (an integer). None may write, read anything but
+ * `records`, or reveal anything of the machine.
  */
 
 /** Statements for `POST /api/query`, sent without params (D18). */
 export const HOSTILE_STATEMENTS: readonly string[] = [
-  // Not a statement, or not one.
+  // No statement, or several.
   '',
   ' \n\t ',
   '-- only a comment',
@@ -85,7 +85,7 @@ export const HOSTILE_STATEMENTS: readonly string[] = [
   'ANALYZE',
   '/* SELECT */ DELETE FROM records',
   '-- SELECT\nDELETE FROM records',
-  // A WITH that is no SELECT.
+  // A WITH without a SELECT.
   'WITH x AS (SELECT 1) DELETE FROM records',
   'WITH x AS (SELECT 1) DELETE FROM "$data"',
   'WITH x AS (SELECT id FROM records) UPDATE "$data" SET n = 1 RETURNING *',
@@ -94,7 +94,7 @@ export const HOSTILE_STATEMENTS: readonly string[] = [
   'WITH x AS (SELECT 1) VALUES (1)',
   'WITH x AS (DELETE FROM records RETURNING *) SELECT * FROM x',
   'WITH x AS (VALUES (1)) SELECT * FROM y',
-  // Other tables, and the one behind the view under every spelling.
+  // Other tables, and the one behind the view in every spelling.
   'SELECT * FROM nowhere',
   'SELECT * FROM sqlite_master',
   'SELECT count(*) FROM sqlite_master',
@@ -121,7 +121,7 @@ export const HOSTILE_STATEMENTS: readonly string[] = [
   'SELECT id FROM records ORDER BY (SELECT count(*) FROM "$data")',
   'WITH x AS (SELECT * FROM "$data") SELECT * FROM x',
   'WITH x AS MATERIALIZED (SELECT "$seq" FROM "$data") SELECT * FROM x',
-  // The authorizer is told that these stand in `records`.
+  // For the authorizer, these are in `records`.
   'WITH records AS (SELECT "$seq", "$version" FROM "$data") SELECT * FROM records',
   'WITH records AS (SELECT id FROM "$data") SELECT * FROM records',
   'WITH records AS (SELECT id FROM main."$data") SELECT id FROM records',
@@ -144,7 +144,7 @@ export const HOSTILE_STATEMENTS: readonly string[] = [
   'SELECT oid FROM records',
   'SELECT id FROM records ORDER BY "$seq"',
   'SELECT "never a string" FROM records',
-  // What tells of the engine, the file or the machine.
+  // Names that reveal the engine, the file or the machine.
   'SELECT * FROM pragma_database_list',
   'SELECT count(*) FROM pragma_database_list',
   "SELECT * FROM pragma_table_info('records')",
@@ -198,7 +198,7 @@ export const HOSTILE_STATEMENTS: readonly string[] = [
   'SELECT $a::b(c)',
   'SELECT #1',
   'SELECT id FROM records LIMIT ?',
-  // Result columns of one name.
+  // Result columns with one name.
   'SELECT 1 AS a, 2 AS a',
   'SELECT id, id FROM records',
   'SELECT * FROM records AS a, records AS b',
@@ -222,7 +222,7 @@ export const HOSTILE_STATEMENTS: readonly string[] = [
 
 /** Filters for `GET /api/records` (D16). */
 export const HOSTILE_FILTERS: readonly string[] = [
-  // Nothing, or nothing whole.
+  // Nothing, or nothing complete.
   '',
   ' ',
   '-- all of it',
@@ -286,7 +286,7 @@ export const HOSTILE_FILTERS: readonly string[] = [
   '1 END',
   'CASE WHEN 1',
   'CASE WHEN 1 THEN 1',
-  // Comments that swallow what follows.
+  // Comments that swallow the following text.
   'n > 1 --',
   'n > 1 -- comment',
   'n > 1 /*',
@@ -302,7 +302,7 @@ export const HOSTILE_FILTERS: readonly string[] = [
   'n = @n',
   'n = $n',
   'n = #1',
-  // What has no place in a WHERE.
+  // Expressions that a WHERE does not allow.
   'count(*) > 1',
   'sum(n) > 1',
   'max(n) = n',

@@ -10,13 +10,13 @@ import { hearFrames, type TakeFrames } from './hear-frames.ts'
 import { onEnd } from './on-end.ts'
 import { openTestSheet, type SheetFiles } from './sheet-fixture.ts'
 
-/** An app over a sheet of its own. */
+/** An app over its own sheet. */
 export interface TestApp {
   readonly app: FastifyInstance
   readonly sheet: Sheet
-  /** What was logged at error level, message by message. */
+  /** Messages that were logged at error level. */
   readonly logged: { details: object; message: string }[]
-  /** The frames published since it was last asked. */
+  /** Returns the frames published since its last call. */
   readonly takeFrames: TakeFrames
 }
 
@@ -26,7 +26,7 @@ export interface TestAppOptions {
   readonly app?: Partial<AppOptions>
 }
 
-/** Opens a sheet and makes an app over it; both are closed when the test ends. */
+/** Opens a sheet and creates an app over it; both are closed when the test ends. */
 export async function startApp(t: TestContext, options: TestAppOptions = {}): Promise<TestApp> {
   const sheet = await openTestSheet(t, options.files, options.sheet)
   const logged: TestApp['logged'] = []
@@ -55,21 +55,21 @@ export interface Scenario {
   readonly name: string
   readonly request: InjectOptions
   readonly status: number
-  /** The whole body, parsed; or, of an error, its type and what its message matches. */
+  /** The whole body, parsed; or, for an error, its type and a pattern of its message. */
   readonly body?: unknown
   readonly error?: readonly [type: string, message: RegExp]
-  /** The frames that the request publishes, with `ts` left out; none unless given. */
+  /** The frames that the request publishes, without `ts`; none by default. */
   readonly frames?: readonly object[]
   readonly options?: TestAppOptions
-  /** Runs before the request, for what the sheet must have been through. */
+  /** Runs before the request, to prepare the sheet. */
   readonly given?: (app: TestApp) => Promise<void>
-  /** Runs after the request, for what the sheet must have come to. */
+  /** Runs after the request, to check the sheet. */
   readonly then?: (app: TestApp, response: LightMyRequestResponse) => Promise<void>
 }
 
 /**
- * Runs each scenario as a test of its own. Those that should change nothing share a sheet, which is quicker and notices
- * when one of them does change something; the others have a sheet of their own.
+ * Runs each scenario as a test. Those that should change nothing share a sheet, which is faster and detects one that does change something;
+ * the others have their own sheet.
  */
 export function runScenarios(title: string, scenarios: readonly Scenario[]): void {
   void test(title, async (t) => {
@@ -98,7 +98,7 @@ async function runScenario(scenario: Scenario, running: TestApp): Promise<void> 
   await scenario.then?.(running, response)
 }
 
-/** Holds an answer to the error envelope: its members and no others (D36). */
+/** Asserts that a response is an error envelope: its members and no others (D36). */
 export function assertEnvelope(response: LightMyRequestResponse, type: string, message: RegExp): void {
   assert.equal(response.headers['content-type'], 'application/json; charset=utf-8')
   const body = response.json<{ error: { type: string; message: string } }>()

@@ -15,7 +15,7 @@ import { openSheet } from '../../src/sheet/open-sheet.ts'
 import type { Sheet } from '../../src/sheet/sheet.ts'
 import { onEnd } from './on-end.ts'
 
-/** A directory of a test, which goes when it ends. */
+/** Creates a directory for a test, which is removed when it ends. */
 export async function scratch(t: TestContext): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'colophon-init-'))
   onEnd(t, () => rm(directory, { recursive: true, force: true }))
@@ -27,7 +27,7 @@ export interface InitFromOptions extends Partial<InitOptions> {
   readonly read?: ReadFileOptions
 }
 
-/** Makes a sheet at `<root>/sheet` of a file with this text; its report and its directory. */
+/** Makes a sheet at `<root>/sheet` from a file with this text; returns its report and its directory. */
 export async function initFrom(
   root: string,
   [name, content]: readonly [name: string, content: string | Uint8Array],
@@ -49,7 +49,7 @@ export async function openUntilEnd(t: TestContext, directory: string): Promise<S
   return sheet
 }
 
-/** All records of a sheet in creation order. */
+/** Returns all records of a sheet in creation order. */
 export async function recordsOf(sheet: Sheet): Promise<JsonObject[]> {
   const { contract, store } = await sheet.current()
   const fields = contract.fields.map(({ name }) => name)
@@ -57,7 +57,7 @@ export async function recordsOf(sheet: Sheet): Promise<JsonObject[]> {
   return JSON.parse(String(page.records)) as JsonObject[]
 }
 
-/** The bytes that come in pieces. */
+/** Concatenates chunks of bytes. */
 export async function allBytes(pieces: AsyncIterable<Uint8Array>): Promise<Buffer> {
   const chunks: Uint8Array[] = []
   for await (const piece of pieces) chunks.push(piece)

@@ -25,7 +25,7 @@ const LAST = ['Abel', 'Berg', 'Carr', 'Dahl', 'Ekman', 'Falk', 'Gray', 'Holm', '
 const DAY_MS = 86_400_000
 const BEGIN = Date.UTC(2020, 0, 1)
 
-/** Prime, so that it has no divisor in common with counts that tests use, and each rank is there once. */
+/** A prime, so that it has no divisor in common with counts of tests, and each rank occurs once. */
 const STRIDE = 7_919
 const LINES_AT_ONCE = 5_000
 
@@ -43,7 +43,7 @@ export interface LargeRecord {
   readonly grade: string
 }
 
-/** The record at a place, from 0 in creation order, of so many. `label` is derived and never computed. */
+/** Returns the record at a position, from 0 in creation order, of `count`. `label` is derived and never computed. */
 export function largeRecord(place: number, count: number): LargeRecord {
   return {
     id: `r${String(place).padStart(7, '0')}`,
@@ -60,17 +60,17 @@ export function largeRecord(place: number, count: number): LargeRecord {
   }
 }
 
-/** Which of the ranks from 0 the record at a place has; no two have the same. */
+/** Returns the rank, from 0, of the record at a position; no two have the same. */
 export function rankOf(place: number, count: number): number {
   return (place * STRIDE) % count
 }
 
-/** The place of the record with a rank. */
+/** Returns the position of the record with a rank. */
 export function placeOfRank(rank: number, count: number): number {
   return Number((BigInt(rank) * BigInt(inverseOf(STRIDE, count))) % BigInt(count))
 }
 
-/** The number that times this one leaves 1. */
+/** Returns the modular inverse. */
 function inverseOf(value: number, modulus: number): number {
   let [a, b, x, y] = [value % modulus, modulus, 1, 0]
   while (a > 1) {
@@ -81,7 +81,7 @@ function inverseOf(value: number, modulus: number): number {
   return x < 0 ? x + modulus : x
 }
 
-/** Makes a sheet of 12 fields, two of them derived, with so many records; it goes when the test ends. */
+/** Makes a sheet of 12 fields, two of them derived, with this many records; it is removed when the test ends. */
 export async function largeSheet(t: TestContext, count: number): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'colophon-large-'))
   onEnd(t, () => rmSync(directory, { recursive: true, force: true }))

@@ -4,7 +4,7 @@ import { headings, withoutCode } from './markdown.ts'
 
 const SKIPPED = new Set(['node_modules', 'dist', 'coverage'])
 
-/** Paths of the Markdown pages in a directory, relative to it; build results and hidden folders are left out. */
+/** Returns the paths of the Markdown pages in a directory, relative to it, without build results and hidden folders. */
 export function pagesIn(root: string, folder = root): string[] {
   return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
     const path = join(folder, entry.name)
@@ -14,7 +14,7 @@ export function pagesIn(root: string, folder = root): string[] {
   })
 }
 
-/** The links between pages and files of a directory that lead nowhere, each as `page: target: reason`. */
+/** Returns the broken links between pages and files of a directory, each as `page: target: reason`. */
 export function brokenLinks(root: string): string[] {
   return pagesIn(root).flatMap((page) =>
     links(read(root, page))
@@ -26,7 +26,7 @@ export function brokenLinks(root: string): string[] {
   )
 }
 
-/** Targets of links and images; code is no link. */
+/** Returns the targets of links and images; code contains no links. */
 export function links(page: string): string[] {
   const text = withoutCode(page).replaceAll(/`([^`\n]*)`/g, (code) => (code.includes('](') ? '' : code))
   const inline = [...text.matchAll(/\]\(<?([^)\s>]+)>?(?:\s+"[^"]*")?\)/g)]
@@ -34,7 +34,7 @@ export function links(page: string): string[] {
   return [...inline, ...defined].map(([, target = '']) => target)
 }
 
-/** The anchors of a page as GitHub makes them: letters, digits, `_` and `-` in lower case; repeats are numbered. */
+/** Returns the anchors of a page as GitHub makes them: letters, digits, `_` and `-` in lower case; repeats are numbered. */
 export function anchors(page: string): Set<string> {
   const seen = new Map<string, number>()
   const names = headings(page).map(({ title }) => {

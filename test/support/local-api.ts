@@ -14,7 +14,7 @@ export interface ApiRequest {
   readonly body: string
 }
 
-/** What a request is answered with: JSON, other text, or a connection that breaks. */
+/** The response to a request: JSON, other text, or a connection that breaks. */
 export type ApiAnswer =
   | { readonly json: unknown; readonly status?: number }
   | { readonly text: string; readonly status?: number }
@@ -22,11 +22,11 @@ export type ApiAnswer =
 
 type Responder = (request: ApiRequest) => ApiAnswer | Promise<ApiAnswer>
 
-/** Answers that are held back until a test lets them go. */
+/** Responses that are held back until a test releases them. */
 export interface Hold {
   /** Resolves when this many requests have arrived and wait. */
   arrived(count?: number): Promise<void>
-  /** Lets the answers go that wait, and all later ones. */
+  /** Releases the waiting responses, and all later ones. */
   release(): void
 }
 
@@ -37,12 +37,12 @@ interface Gate {
   onArrival: () => void
 }
 
-/** The far end of outbound calls: a real HTTP server on this machine that counts what it is asked. */
+/** The host of outbound calls: a real local HTTP server that counts its requests. */
 export class LocalApi {
   readonly requests: ApiRequest[] = []
-  /** How many callers hung up before they had their answer. */
+  /** Callers that disconnected before their response. */
   hungUp = 0
-  /** The most requests that were waiting for their answer at one time. */
+  /** The most requests that waited for their response at one time. */
   peak = 0
   readonly #server = createServer((request, response) => void this.#serve(request, response))
   readonly #answers = new Map<string, Responder>()
@@ -75,14 +75,14 @@ export class LocalApi {
     while ((await open()) > 0) await setImmediate()
   }
 
-  /** Answers a path, or with `*` every path that has no answer of its own, so from now on. */
+  /** Sets the response to a path from now on, or with `*` to every path without its own. */
   answer(path: string, answer: ApiAnswer | Responder): void {
     const responder = typeof answer === 'function' ? answer : () => answer
     if (path === '*') this.#fallback = responder
     else this.#answers.set(path, responder)
   }
 
-  /** Holds the answers to a path, or to all that start with what stands before a `*` at its end, from now on. */
+  /** Holds back the responses to a path from now on, or to all paths with the prefix before a trailing `*`. */
   hold(path: string): Hold {
     const { promise: opened, resolve: open } = Promise.withResolvers<void>()
     const gate: Gate = {
@@ -107,7 +107,7 @@ export class LocalApi {
     }
   }
 
-  /** How often each `<METHOD> <path>` was asked. */
+  /** Returns the number of requests by `<METHOD> <path>`. */
   calls(): Readonly<Record<string, number>> {
     const counts: Record<string, number> = {}
     for (const { method, path } of this.requests) {
@@ -128,7 +128,7 @@ export class LocalApi {
     this.#waiting += 1
     this.peak = Math.max(this.peak, this.#waiting)
     await this.#pass(path)
-    // Whatever else has arrived comes in before this one leaves, so that `peak` counts both.
+    // Requests that have arrived are counted before this one ends, so that `peak` includes both.
     await setImmediate()
     this.#waiting -= 1
     send(response, await (this.#answers.get(path) ?? this.#fallback)(request))

@@ -6,13 +6,16 @@ import { startLocalApi, type LocalApi } from './local-api.ts'
 import { answerLookups, lookup } from './run-fixture.ts'
 import { writeSheet } from './sheet-fixture.ts'
 
-/** A sheet for a process of its own, and the API that its derivation of `b` from `a` calls. */
+/** A sheet for another process, and the API that its derivation of `b` from `a` calls. */
 export interface LookupFiles {
   readonly sheet: string
   readonly api: LocalApi
 }
 
-/** Writes a sheet of so many records, `r0` on, whose `b` is looked up by `a`; a call costs so many dollars. `editors` may write `b`, nobody unless given. */
+/**
+ * Writes a sheet of this many records, `r0` on, whose `b` is fetched by `a`; a call costs this many dollars. `editors` may write `b`, by
+ * default nobody.
+ */
 export async function writeLookupSheet(
   t: TestContext,
   { records = 3, cost = 0, editors }: { records?: number; cost?: number; editors?: string } = {},

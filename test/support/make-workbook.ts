@@ -1,7 +1,7 @@
 import { buffer } from 'node:stream/consumers'
 import { ZipFile } from 'yazl'
 
-/** Parts of a workbook, by name; those that are not given are those of the least that there must be. */
+/** Parts of a workbook, by name; missing ones are the minimal ones. */
 export type WorkbookParts = Readonly<Record<string, string>>
 
 const MAIN = 'http://schemas.openxmlformats.org/spreadsheetml/2006/main'
@@ -18,17 +18,17 @@ const LEAST: WorkbookParts = {
     `<Relationship Id="r4" Type="${DOCUMENT}/styles" Target="styles.xml"/></Relationships>`,
 }
 
-/** `xl/workbook.xml` with these sheets. */
+/** Returns `xl/workbook.xml` with these sheets. */
 export function workbookXml(sheets: string, properties = ''): string {
   return `<workbook xmlns="${MAIN}" xmlns:r="${DOCUMENT}">${properties}<sheets>${sheets}</sheets></workbook>`
 }
 
-/** A worksheet with these rows. */
+/** Returns a worksheet with these rows. */
 export function worksheetXml(rows: string): string {
   return `<worksheet xmlns="${MAIN}"><dimension ref="A1"/><sheetData>${rows}</sheetData></worksheet>`
 }
 
-/** The bytes of a workbook as another program could have written it. */
+/** Returns the bytes of a workbook as another program could have written it. */
 export function makeWorkbook(parts: WorkbookParts): Promise<Buffer> {
   const zip = new ZipFile()
   for (const [name, xml] of Object.entries({ ...LEAST, ...parts })) zip.addBuffer(Buffer.from(xml), name)

@@ -3,20 +3,20 @@ import { join } from 'node:path'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 
-/** The text of a page; `path` starts at the root of the repository. */
+/** Returns the text of a page; `path` is relative to the root of the repository. */
 export function readPage(path: string): string {
   return readFileSync(join(ROOT, path), 'utf8')
 }
 
 export interface Heading {
   readonly level: number
-  /** As it is written, Markdown and all. */
+  /** As written, with Markdown. */
   readonly title: string
   /** Index of its line. */
   readonly line: number
 }
 
-/** The headings of a page, those in code blocks left out. */
+/** Returns the headings of a page, except those in code blocks. */
 export function headings(page: string): readonly Heading[] {
   return withoutCode(page)
     .split('\n')
@@ -26,7 +26,7 @@ export function headings(page: string): readonly Heading[] {
     })
 }
 
-/** What stands under a heading, down to the next one of its level or above. Throws when there is no such heading. */
+/** Returns the text under a heading, down to the next one of its level or above. Throws if the heading does not exist. */
 export function section(page: string, title: string): string {
   const all = headings(page)
   const start = all.findIndex((heading) => heading.title === title)
@@ -39,13 +39,13 @@ export function section(page: string, title: string): string {
     .join('\n')
 }
 
-/** A table: its head and rows, cell by cell, as written. */
+/** A table: its header and rows, cell by cell, as written. */
 export interface Table {
   readonly head: readonly string[]
   readonly rows: readonly (readonly string[])[]
 }
 
-/** The tables of a page or section. */
+/** Returns the tables of a page or section. */
 export function tables(text: string): readonly Table[] {
   const found: string[][] = []
   let before = ''
@@ -59,7 +59,7 @@ export function tables(text: string): readonly Table[] {
   return found.map(([head = '', , ...rows]) => ({ head: cells(head), rows: rows.map(cells) }))
 }
 
-/** The table whose first column has this head. Throws when there is none, or more than one. */
+/** Returns the table whose first column has this header. Throws if there is none, or more than one. */
 export function tableOf(text: string, firstColumn: string): Table {
   const [table, second] = tables(text).filter(({ head }) => head[0] === firstColumn)
   if (table === undefined || second !== undefined) {
@@ -75,12 +75,12 @@ function cells(line: string): string[] {
     .map((cell) => cell.trim().replaceAll('\\|', '|'))
 }
 
-/** The inline code in a text, in order. */
+/** Returns the inline code in a text, in order. */
 export function codes(text: string): string[] {
   return [...withoutCode(text).matchAll(/`([^`\n]+)`/g)].map(([, inside = '']) => inside)
 }
 
-/** The one inline code of a table's cell. Throws for none or several. */
+/** Returns the single inline code of a table's cell. Throws for none or several. */
 export function code(cell: string | undefined): string {
   const [first, second] = codes(cell ?? '')
   if (first === undefined || second !== undefined) throw new Error(`not one piece of code: ${cell}`)
@@ -91,11 +91,11 @@ export interface CodeBlock {
   readonly lang: string
   /** With the line break at its end. */
   readonly text: string
-  /** The paragraph, heading or block that comes before it. */
+  /** The preceding paragraph, heading or block. */
   readonly before: string
 }
 
-/** The code blocks of a page or section. */
+/** Returns the code blocks of a page or section. */
 export function codeBlocks(text: string): readonly CodeBlock[] {
   return [...text.matchAll(/^```(\S*)\n([\s\S]*?)^```$/gm)].map((match) => {
     const before = text.slice(0, match.index).trimEnd().split('\n\n').at(-1) ?? ''
@@ -103,7 +103,7 @@ export function codeBlocks(text: string): readonly CodeBlock[] {
   })
 }
 
-/** The text with code blocks made empty, line for line. */
+/** Returns the text with emptied code blocks, line for line. */
 export function withoutCode(text: string): string {
   return text.replace(/^```.*\n[\s\S]*?^```$/gm, (block) => block.replace(/[^\n]/g, ''))
 }

@@ -7,19 +7,19 @@ import type { TestContext } from 'node:test'
 import { onEnd } from './on-end.ts'
 
 export interface NginxFiles {
-  /** What a package's `nginx.conf` includes: everything of the http context that is the operator's. */
+  /** Returns the configuration that a package's `nginx.conf` includes in its http context. */
   readonly site: (paths: NginxPaths) => string
   /** The lines of the file with passwords. */
   readonly passwords: string
 }
 
 export interface NginxPaths {
-  /** A Unix socket to listen on, which nobody else can take as they can a port. */
+  /** A Unix socket to listen on, which no other process can take, unlike a port. */
   readonly socket: string
   readonly passwords: string
 }
 
-/** Starts the real nginx with all of its files in a directory of its own, and stops it when the test ends. */
+/** Starts the real nginx with all of its files in its own directory, and stops it when the test ends. */
 export async function startNginx(t: TestContext, program: string, files: NginxFiles): Promise<NginxPaths> {
   const directory = await mkdtemp(join(tmpdir(), 'colophon-nginx-'))
   onEnd(t, () => rm(directory, { recursive: true, force: true }))
@@ -41,7 +41,7 @@ export async function startNginx(t: TestContext, program: string, files: NginxFi
   await new Promise<void>((resolve, reject) => {
     child.stderr.on('data', (chunk) => {
       log += String(chunk)
-      // It listens before it starts who serves.
+      // It listens before it starts its workers.
       if (log.includes('start worker process ')) resolve()
     })
     void ended.then(() => reject(new Error(`nginx ended: ${log}`)))
@@ -51,7 +51,7 @@ export async function startNginx(t: TestContext, program: string, files: NginxFi
 
 function main(directory: string): string {
   return [
-    // Started by root, it would become somebody who cannot read our directory.
+    // Started by root, it would change to a user who cannot read this directory.
     ...(process.getuid?.() === 0 ? ['user root;'] : []),
     'worker_processes 1;',
     `pid ${directory}/pid;`,

@@ -1,6 +1,6 @@
 import type { MaterializeStartFrame } from '../../src/events/frame.ts'
 
-/** A frame that bears a number and is about this many bytes long, for the ids that it lists; always the same one. */
+/** Returns a frame with a number and about this many bytes, for the ids that it lists; always the same one. */
 export function numberedFrame(number: number, bytes = 0): MaterializeStartFrame {
   const id = 'x'.repeat(97)
   return {
@@ -13,7 +13,7 @@ export function numberedFrame(number: number, bytes = 0): MaterializeStartFrame 
   }
 }
 
-/** The numbers of the numbered frames in a text, in order. */
+/** Returns the numbers of the numbered frames in a text, in order. */
 export function frameNumbers(text: string): number[] {
   return [...text.matchAll(/"actor":"frame:(\d+)"/g)].map((match) => Number(match[1]))
 }

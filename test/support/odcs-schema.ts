@@ -5,14 +5,14 @@ import addFormats from 'ajv-formats'
 
 const SCHEMA = join(import.meta.dirname, '../../../shared/data/odcs/odcs-json-schema-v3.1.0.json')
 
-/** Why tests against the standard's own JSON Schema cannot run here, or false; fits the `skip` option of a test. */
+/** The reason why tests against the standard's own JSON Schema cannot run here, or false, for a test's option `skip`. */
 export const odcsSchemaMissing: string | false = existsSync(SCHEMA)
   ? false
   : 'the JSON Schema of the Open Data Contract Standard is not beside the repository (shared/data/odcs)'
 
 let compiled: ValidateFunction | undefined
 
-/** What the standard's own JSON Schema (v3.1.0) holds against a document; empty when it is valid. */
+/** Returns the violations of the standard's own JSON Schema (v3.1.0); empty for a valid document. */
 export function odcsFaults(document: unknown): readonly string[] {
   compiled ??= compile()
   if (compiled(document)) return []

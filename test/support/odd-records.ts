@@ -2,7 +2,7 @@ import type { LogicalType } from '../../src/contract/contract.ts'
 import type { JsonObject, JsonValue } from '../../src/contract/json/json.ts'
 import type { Random } from '../../src/store/suite/support/random.ts'
 
-/** Texts that some format, or some program on the way, takes for something else. */
+/** Texts that some format or program mistakes for something else. */
 const TEXTS = [
   '',
   ' ',
@@ -88,7 +88,7 @@ const TIMESTAMPS = [
 ]
 const TIMES = ['00:00', '23:59:59', '12:00:00.000000001', '12:00:00Z', '12:00:00.5-08:00']
 
-/** A value of a type that is hard to keep, or null. */
+/** Returns a value of a type that is hard to preserve, or null. */
 export function oddValue(random: Random, type: LogicalType): JsonValue {
   if (random.chance(0.2)) return null
   switch (type) {
@@ -132,12 +132,12 @@ function oddObject(random: Random, depth: number): JsonObject {
   return Object.fromEntries(keys.map((key) => [key, anything(random, depth)]))
 }
 
-/** An id that is hard to keep. */
+/** Returns an id that is hard to preserve. */
 export function oddId(random: Random, number: number): string {
   const text = random
     .pick(TEXTS)
     .replaceAll(/[\p{Cc},]/gu, '')
     .slice(0, 100)
-  // No white space at the ends, which no id has.
+  // Without white space at the ends, which an id cannot have.
   return `${text}.${number}`.trim()
 }

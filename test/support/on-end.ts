@@ -2,7 +2,7 @@ import type { TestContext } from 'node:test'
 
 const STACKS = new WeakMap<TestContext, (() => unknown)[]>()
 
-/** Registers what to do when a test ends; the last registered is done first, unlike with `t.after`. */
+/** Registers a cleanup for the end of a test; the last registered runs first, unlike with `t.after`. */
 export function onEnd(t: TestContext, undo: () => unknown): void {
   const known = STACKS.get(t)
   if (known !== undefined) {

@@ -1,28 +1,28 @@
-/*
- * What a page can try against a server of another origin, as code that runs in the page. `T` is the origin under
- * attack, e.g. `http://127.0.0.1:3000`. The code is text, since the project has no types of the browser.
+/**
+ * Attacks of a page on a server of another origin, as code that runs in the page. `T` is the origin under attack, e.g.
+ * `http://127.0.0.1:3000`. The code is text, since the project has no types of the browser.
  */
 
-/** Stands in the sheet under attack, and is what a page must not learn. */
+/** A text in the attacked sheet that a page must not read. */
 export const CANARY = 'canary-5d1f'
 
-/** A token of the right form, which the page plants as cookie where it can. */
+/** A well-formed token, which the page plants as cookie if it can. */
 export const PLANTED = 'P-_'.repeat(14) + 'z'
 
 export interface Attack {
   readonly name: string
-  /** An expression that may await; what it comes to is what the page learnt. */
+  /** An expression, possibly with await; its value is what the page has read. */
   readonly code: string
-  /** Whether it succeeds against a server that takes no care; the browser itself stops the others. */
+  /** Whether it succeeds against an unprotected server; the browser itself stops the others. */
   readonly needsCare: boolean
 }
 
-/** What a page learns when an attack gets it anything: an event that says that it succeeded, or the content itself. */
+/** Whether an attack has succeeded: it returned an event of success, or the content itself. */
 export function isLearnt(outcome: string): boolean {
   return ['load', 'open'].includes(outcome) || outcome.includes(CANARY)
 }
 
-/** Tries to learn what is in the sheet, be it only that there is something. */
+/** Attempts to read from the sheet, or to learn that it has contents. */
 export const READS: readonly Attack[] = [
   stoppedByCare('fetch', `(await fetch(RECORDS)).text()`),
   stoppedByCare('fetch with cookies', `(await fetch(RECORDS, { credentials: 'include' })).text()`),
@@ -66,7 +66,7 @@ export const READS: readonly Attack[] = [
   stoppedByBrowser('a web socket', `after(new WebSocket(T.replace('http', 'ws') + '/events'), 'open')`),
 ]
 
-/** Tries to change the sheet, or to have it computed at its owner's cost. */
+/** Attempts to change the sheet, or to run it at its owner's cost. */
 export const WRITES: readonly Attack[] = [
   stoppedByCare('a form as plain text', `submit('text/plain', RECORDS)`),
   stoppedByCare('a form, URL-encoded', `submit('application/x-www-form-urlencoded', RECORDS)`),
@@ -116,7 +116,7 @@ function stoppedByBrowser(name: string, code: string): Attack {
   return { name, code, needsCare: false }
 }
 
-/** The attack on an origin, ready to be evaluated: comes to a text, whatever happens. */
+/** Returns the script of an attack on an origin, which always evaluates to a text. */
 export function attackScript({ code }: Attack, target: string): string {
   return `(async () => {
     const T = ${JSON.stringify(target)}
@@ -160,7 +160,7 @@ export function attackScript({ code }: Attack, target: string): string {
   })()`
 }
 
-/** Plants the cookie wherever a page may; says nothing where it may not. */
+/** Plants the cookie wherever a page may; does nothing elsewhere. */
 export const PLANT_COOKIE = `(() => {
   try { for (const path of ['/', '/api']) document.cookie = 'svc_csrf=${PLANTED}; Path=' + path } catch {}
 })()`

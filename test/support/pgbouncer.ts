@@ -9,12 +9,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { onEnd } from './on-end.ts'
 import { NOBODY, type TestPostgres } from './postgres.ts'
 
-/** How long a client has a connection to the database. */
+/** The time for which a client has a connection to the database. */
 export type PoolMode = 'session' | 'transaction'
 
 /**
- * Starts the real PgBouncer before a database, with all of its files in a directory of its own, and ends it with the test.
- * Answers with what makes URLs of stores behind it.
+ * Starts the real PgBouncer before a database, with all of its files in its own directory, and ends it with the test. Returns a function
+ * that makes URLs of stores behind it.
  */
 export async function startPgbouncer(
   t: TestContext,

@@ -1,11 +1,11 @@
 import type { Random } from '../../src/store/suite/support/random.ts'
 
-/** What an expression comes to. */
+/** The type of an expression. */
 type Kind = 'number' | 'text' | 'truth' | 'json'
 
 /**
- * Expressions of each kind: `N` is a number in its place, `T` a text, `B` a truth value and `J` JSON. They are over the fields
- * id, n, price, done, title, day, tags and details.
+ * Expressions of each kind: `N` is replaced by a number, `T` by a text, `B` by a boolean and `J` by JSON. They use the fields id, n, price,
+ * done, title, day, tags and details.
  */
 const FORMS: Readonly<Record<Kind, readonly string[]>> = {
   number: [
@@ -50,7 +50,7 @@ const SOURCES = [
   'records LEFT JOIN LATERAL jsonb_array_elements(records.tags) AS e(item) ON true', '(SELECT * FROM records WHERE done) AS records',
 ] // prettier-ignore
 
-/** Makes expressions and statements that PostgreSQL understands, out of random choices. */
+/** Makes random expressions and statements that PostgreSQL accepts. */
 export class PostgresGrammar {
   readonly #random: Random
 
@@ -58,7 +58,7 @@ export class PostgresGrammar {
     this.#random = random
   }
 
-  /** An expression that nests this deep at most. */
+  /** Returns an expression of at most this depth. */
   expression(kind: Kind, depth: number): string {
     const simple = FORMS[kind].filter((form) => !/\b[NTBJ]\b/.test(form))
     const form = this.#random.pick(depth === 0 ? simple : FORMS[kind])
@@ -68,7 +68,7 @@ export class PostgresGrammar {
     )
   }
 
-  /** One SELECT. */
+  /** Returns one SELECT. */
   statement(): string {
     const { below, chance, pick } = this.#random
     const columns = Array.from(

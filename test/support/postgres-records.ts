@@ -16,19 +16,19 @@ import { toColumn, writtenOf } from '../../src/store/postgres/database/values.ts
 import { startPostgres } from './postgres.ts'
 import { contractOf } from './sheet-database.ts'
 
-/** A sheet in a schema of its own in PostgreSQL, written to without the store. */
+/** A sheet in its own schema in PostgreSQL, written to without the store. */
 export interface PostgresRecords {
   readonly url: string
   readonly database: Database
   readonly fields: readonly Field[]
   /** Adds records, in creation order. */
   insert(...records: readonly JsonObject[]): Promise<void>
-  /** Changes when anything in the sheet does. */
+  /** Returns a hash that changes with any change of the sheet. */
   hash(): Promise<string>
   close(): Promise<void>
 }
 
-/** Makes the tables of a sheet with these fields, without records. */
+/** Creates the tables of a sheet with these fields, without records. */
 export async function createPostgresRecords(
   fields: readonly Field[],
   { user }: { readonly user?: string } = {},

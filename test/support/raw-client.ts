@@ -2,10 +2,10 @@ import { connect, type Socket } from 'node:net'
 import type { TestContext } from 'node:test'
 import { onEnd } from './on-end.ts'
 
-/** A connection to 127.0.0.1 that sends what it is told, well-formed or not, and keeps what comes back as text. */
+/** A connection to 127.0.0.1 that sends any bytes, well-formed or not, and collects the response as text. */
 export class RawClient {
   readonly socket: Socket
-  /** All that has come back and was not taken yet. */
+  /** Received text that has not been taken yet. */
   received = ''
   #ended = false
   #wake: () => void = () => undefined
@@ -24,7 +24,7 @@ export class RawClient {
     })
   }
 
-  /** Connects; the connection goes when the test ends. */
+  /** Connects; the connection is closed when the test ends. */
   static async open(t: TestContext, port: number): Promise<RawClient> {
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     const socket = connect(port, '127.0.0.1', resolve)
@@ -38,7 +38,7 @@ export class RawClient {
     this.socket.write(bytes)
   }
 
-  /** Resolves as soon as `until` holds of what was received; rejects when the connection ends before. */
+  /** Resolves as soon as `until` is true for the received text; rejects if the connection ends before. */
   async waitFor(until: (received: string) => boolean): Promise<string> {
     while (!until(this.received)) {
       if (this.#ended)
@@ -54,7 +54,7 @@ export class RawClient {
     return this.received
   }
 
-  /** Waits for one whole answer with a Content-Length, takes it out of what was received and returns it. */
+  /** Waits for one complete response with a Content-Length, removes it from the received text and returns it. */
   async answer(): Promise<{ status: number; headers: string; body: string }> {
     const sizes = (text: string): [head: number, body: number] => {
       const head = text.indexOf('\r\n\r\n') + 4
@@ -80,7 +80,7 @@ export class RawClient {
   }
 }
 
-/** One connection, one message, one answer. */
+/** Sends one message on one connection and returns its response. */
 export async function exchange(
   t: TestContext,
   port: number,

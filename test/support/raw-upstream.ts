@@ -2,23 +2,23 @@ import { createServer, type AddressInfo, type Socket } from 'node:net'
 import type { TestContext } from 'node:test'
 import { onEnd } from './on-end.ts'
 
-/** A request as it came over the wire. */
+/** A request as received. */
 export interface RawRequest {
   readonly method: string
   /** Path and query, as sent. */
   readonly path: string
   /** By lower-case name; bytes as Latin-1. */
   readonly headers: ReadonlyMap<string, string>
-  /** Empty where the answer does not wait for it. */
+  /** Empty if the response does not wait for it. */
   readonly body: string
-  /** How many requests came before it over the same connection. */
+  /** The number of earlier requests on the same connection. */
   readonly earlier: number
 }
 
-/** Answers a request with any bytes. */
+/** Responds to a request with any bytes. */
 export type RawAnswer = (socket: Socket, request: RawRequest) => void
 
-/** The far end of outbound calls, down to the bytes: an HTTP server on 127.0.0.1 that may break every rule. */
+/** The host of outbound calls, at the level of bytes: an HTTP server on 127.0.0.1 that may violate every rule. */
 export class RawUpstream {
   /** `<METHOD> <path>` of every request whose head arrived, in order. */
   readonly calls: string[] = []
@@ -49,20 +49,23 @@ export class RawUpstream {
     for (const socket of this.#sockets) await new Promise((resolve) => socket.once('close', resolve))
   }
 
-  /** Answers a path, or with `*` those without an answer of their own, with whatever follows `?` or `~`, so from now on; `hasty`: as soon as the request's head is there. */
+  /**
+   * Sets the response to a path from now on, whatever follows `?` or `~`, or with `*` to paths without their own; `hasty`: as soon as the
+   * request's head has arrived.
+   */
   answer(path: string, answer: RawAnswer, { hasty = false } = {}): void {
     this.#answers.set(path, answer)
     if (hasty) this.#hasty.add(path)
   }
 
-  /** How often a path was asked for. */
+  /** Returns the number of requests for a path. */
   count(path: string): number {
     return this.calls.filter((call) => call.endsWith(` ${path}`)).length
   }
 
   #serve(socket: Socket): void {
     this.#sockets.add(socket)
-    // A client that breaks off shows here as a reset, which is none of the server's business.
+    // A client that disconnects early appears here as a reset, which the server ignores.
     socket.on('error', () => undefined).on('close', () => this.#sockets.delete(socket))
     let received = ''
     let earlier = 0
@@ -111,7 +114,7 @@ function parseHead(text: string, earlier: number): Omit<RawRequest, 'body'> {
   return { method, path, headers: new Map(headers), earlier }
 }
 
-/** A whole answer with its length. */
+/** Returns a complete response with its length. */
 export function whole(body: string | Buffer, head = '', status = '200 OK'): Buffer {
   const bytes = Buffer.from(body)
   return Buffer.concat([
@@ -120,12 +123,12 @@ export function whole(body: string | Buffer, head = '', status = '200 OK'): Buff
   ])
 }
 
-/** Answers with these bytes; the connection stays open. */
+/** Responds with these bytes; the connection stays open. */
 export function say(bytes: string | Buffer): RawAnswer {
   return (socket) => void socket.write(typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes)
 }
 
-/** Answers with these bytes and closes the connection, or resets it. */
+/** Responds with these bytes and closes the connection, or resets it. */
 export function sayAndLeave(bytes: string | Buffer, how: 'close' | 'reset' = 'close'): RawAnswer {
   return (socket) => {
     const leave = (): void => void (how === 'close' ? socket.end() : socket.resetAndDestroy())
@@ -133,7 +136,7 @@ export function sayAndLeave(bytes: string | Buffer, how: 'close' | 'reset' = 'cl
   }
 }
 
-/** Says `start`, then `more` again and again as fast as it is taken, until the other end has enough. */
+/** Sends `start`, then `more` repeatedly as fast as it is read, until the client disconnects. */
 export function pour(start: string, more: Buffer): RawAnswer {
   return (socket) => {
     const pourOn = (): void => {
@@ -144,7 +147,7 @@ export function pour(start: string, more: Buffer): RawAnswer {
   }
 }
 
-/** Says `start`, then `more` every few milliseconds for as long as anybody listens. */
+/** Sends `start`, then `more` every few milliseconds until the client disconnects. */
 export function drip(start: string, more: string): RawAnswer {
   return (socket) => {
     socket.write(start)

@@ -4,7 +4,7 @@ import type { FileSource, RawRecords } from '../../src/files/io/raw-records.ts'
 import type { ReadFileOptions } from '../../src/files/io/read-options.ts'
 import { readRecordFile } from '../../src/files/read-record-file.ts'
 
-/** Opens a file of records and reads it to its end. */
+/** Reads a file of records completely. */
 export async function readAll(
   source: FileSource,
   format: FileFormat,

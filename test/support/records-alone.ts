@@ -10,16 +10,16 @@ import { SqlDatabase } from '../../src/store/sqlite/sql/sql-database.ts'
 import { toQueryError } from '../../src/store/sqlite/sql/sql-errors.ts'
 import { onEnd } from './on-end.ts'
 
-/** What comes out differently each time, whatever it is asked of. */
+/** Matches SQL whose result differs each time. */
 const UNSTEADY = /random|now|current_|julianday|unixepoch|strftime|date|time/i
 
-/** Rows of a query and records of a page at most. */
+/** Most rows of a query and most records of a page. */
 interface AloneLimits {
   readonly maxRows: number
   readonly limit: number
 }
 
-/** A store that has the records of another and nothing else, asked in this process. */
+/** A store with the records of another and nothing else, queried in this process. */
 export class RecordsAlone {
   readonly #database: SqlDatabase
   readonly #fields: readonly Field[]
@@ -31,7 +31,7 @@ export class RecordsAlone {
     this.#limits = limits
   }
 
-  /** Copies the records of a store; the copy is closed when the test ends and goes with its directory. */
+  /** Copies the records of a store; the copy is closed when the test ends and removed with its directory. */
   static of(t: TestContext, path: string, limits: AloneLimits): RecordsAlone {
     const source = new DatabaseSync(path, { readOnly: true })
     const contract = String(source.prepare('SELECT contract FROM "$sheet"').get()?.['contract'])
@@ -43,7 +43,7 @@ export class RecordsAlone {
     return alone
   }
 
-  /** What a text comes to here; null when that is another thing each time. Only for what is known to end. */
+  /** Returns the outcome of a text here; null if it differs each time. Only for texts that are known to end. */
   outcomeOf(
     kind: 'query' | 'filter',
     text: string,
@@ -80,8 +80,8 @@ export class RecordsAlone {
 }
 
 /**
- * Makes a copy of a store whose other tables are empty and whose `records` are the same, though their internal columns
- * have other values: what SQL from a user answers over both alike depends on `records` alone.
+ * Makes a copy of a store with empty other tables and the same `records`, but other values in their internal columns: SQL from a user with
+ * the same result on both depends on `records` alone.
  */
 function copyRecordsAlone(path: string, copy: string): void {
   const source = new DatabaseSync(path, { readOnly: true })
@@ -95,7 +95,7 @@ function copyRecordsAlone(path: string, copy: string): void {
     if (name === '$data') database.exec('UPDATE "$data" SET "$seq" = -"$seq"')
     else database.exec(`DELETE FROM "${String(name)}"`)
   }
-  // In two steps, since keys are unique at every moment.
+  // In two steps, since keys must be unique at every moment.
   database.exec('UPDATE "$data" SET "$seq" = 7 - 1000 * "$seq", "$version" = 0')
   database.close()
 }

@@ -1,6 +1,6 @@
-/*
- * Loaded into a process with `--import`: on SIGUSR2 it collects its garbage and says on standard error, in one line,
- * how many bytes its heap and the whole process have.
+/**
+ * Loaded into a process with `--import`: on SIGUSR2 it collects its garbage and prints the bytes of its heap and of the whole process to
+ * standard error, in one line.
  */
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
@@ -10,7 +10,7 @@ if (isMainThread) {
   setFlagsFromString('--expose-gc')
   const collect = runInNewContext('gc')
   process.on('SIGUSR2', () => {
-    // Twice: what the first leaves to finalizers the second takes.
+    // Twice: objects that the first run leaves to finalizers are collected by the second.
     collect()
     collect()
     const { heapUsed, external, rss } = process.memoryUsage()

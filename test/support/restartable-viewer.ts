@@ -4,7 +4,7 @@ import { startBrowser } from './browser.ts'
 import { ColophonProcess } from './colophon-process.ts'
 import { SheetViewer } from './viewer.ts'
 
-/** The viewer of a sheet whose server goes away and comes back, or is told something besides. */
+/** The viewer of a sheet whose server can be killed and restarted, or has further options. */
 export class RestartableViewer extends SheetViewer {
   readonly #t: TestContext
   readonly #args: readonly string[]
@@ -29,13 +29,13 @@ export class RestartableViewer extends SheetViewer {
     return new RestartableViewer(t, browser, server, [...args, String(port)])
   }
 
-  /** The server is gone from one moment to the next. */
+  /** Kills the server. */
   async kill(): Promise<void> {
     this.#server.kill('SIGKILL')
     await this.#server.end()
   }
 
-  /** It is there again, on the same port. */
+  /** Restarts the server on the same port. */
   async restart(): Promise<void> {
     this.#server = new ColophonProcess(this.#t, this.#args)
     await this.#server.port()

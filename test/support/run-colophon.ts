@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers'
 
 export const BIN = join(import.meta.dirname, '..', '..', 'bin', 'colophon.js')
 
-/** How a command ended, and all that it printed. */
+/** The exit and the output of a command. */
 export interface Ran {
   readonly code: number | null
   readonly stdout: string
@@ -12,13 +12,13 @@ export interface Ran {
 }
 
 export interface RunOptions {
-  /** What it finds on standard input, which otherwise is empty. */
+  /** Its standard input, by default empty. */
   readonly input?: string
   readonly env?: NodeJS.ProcessEnv
   readonly cwd?: string
 }
 
-/** The environment of a command: that of the tests without what would change its output, and with `env`. */
+/** Returns the environment of a command: that of the tests without variables that change its output, and with `env`. */
 export function commandEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const clean = { ...process.env }
   for (const name of ['COLOPHON_ACTOR', 'COLOPHON_STORE', 'FORCE_COLOR', 'NO_COLOR']) delete clean[name]
@@ -36,7 +36,7 @@ export async function runColophon(args: readonly string[], options: RunOptions =
   const { promise: code, resolve, reject } = Promise.withResolvers<number | null>()
   child.on('error', reject)
   child.on('close', resolve)
-  // Whoever wants no input may have gone.
+  // A command that reads no input may have ended.
   child.stdin.on('error', () => undefined)
   child.stdin.end(input)
   const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)])

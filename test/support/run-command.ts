@@ -13,8 +13,8 @@ let thread: Worker | null = null
 let last: Promise<unknown> = Promise.resolve()
 
 /**
- * Runs the command `colophon` to its end like `runColophon`, but in a thread of this process that has loaded it once: without
- * the half second that a process takes. Not for what is about the process itself: its streams, signals and title.
+ * Runs the command `colophon` to its end like `runColophon`, but in a thread of this process that has loaded it once: without the half
+ * second that a process takes. Not for tests of the process itself: its streams, signals and title.
  */
 export function runCommand(args: readonly string[], options: Omit<RunOptions, 'cwd'> = {}): Promise<Ran> {
   const { input = '', env = {} } = options

@@ -33,12 +33,12 @@ export interface RunSheetFiles {
   derivations(url: string): Readonly<Record<string, DerivationFile>>
 }
 
-/** An open sheet whose derivations call a local API. Runs go through `run`, which checks what holds after any run. */
+/** An open sheet whose derivations call a local API. `run` checks the invariants of any run. */
 export class RunSheet {
   readonly sheet: Sheet
   readonly api: LocalApi
   readonly directory: string
-  /** The frames published since this was last asked. */
+  /** Returns the frames published since its last call. */
   readonly frames: TakeFrames
 
   private constructor(parts: { sheet: Sheet; api: LocalApi; directory: string; frames: TakeFrames }) {
@@ -48,12 +48,12 @@ export class RunSheet {
     this.frames = parts.frames
   }
 
-  /** A sheet that is open already. */
+  /** Wraps a sheet that is already open. */
   static async of(parts: { sheet: Sheet; api: LocalApi; directory: string }): Promise<RunSheet> {
     return new RunSheet({ ...parts, frames: await hearFrames(parts.sheet) })
   }
 
-  /** Runs derivations. The cells it tells of must be those that were selected, neither more nor less (D30). */
+  /** Runs derivations. The reported cells must be exactly the selected ones (D30). */
   async run(request: Partial<MaterializeRequest> = {}): Promise<MaterializeResult> {
     const selected = await this.#selected(request)
     const result = await this.start(request)
@@ -67,7 +67,7 @@ export class RunSheet {
     return result
   }
 
-  /** Starts a run and checks nothing. */
+  /** Starts a run without checks. */
   start(request: Partial<MaterializeRequest> = {}): Promise<MaterializeResult> {
     const defaults = { targets: null, recordIds: null, force: false, actor: 'agent:runner' }
     return materialize(this.sheet, { ...defaults, ...request })
@@ -95,7 +95,7 @@ export class RunSheet {
     return report
   }
 
-  /** The counts of a target that are not zero. */
+  /** Returns the nonzero counts of a target. */
   async counts(target: string): Promise<Readonly<Record<string, number>>> {
     const { fresh, stale, missing, failed, overridden } = await this.status(target)
     return Object.fromEntries(
@@ -103,7 +103,7 @@ export class RunSheet {
     )
   }
 
-  /** The latest provenance entry of a cell. */
+  /** Returns the latest provenance entry of a cell. */
   async entry(recordId: string, field: string): Promise<JsonObject | null> {
     return readProvenance(this.sheet, { recordId, field })
   }
@@ -139,7 +139,7 @@ export class RunSheet {
   }
 }
 
-/** Opens a sheet and a local API for it; both go when the test ends. */
+/** Opens a sheet and a local API for it; both are closed when the test ends. */
 export async function openRunSheet(
   t: TestContext,
   files: RunSheetFiles,
@@ -156,7 +156,7 @@ export async function openRunSheet(
   return RunSheet.of({ sheet, api, directory })
 }
 
-/** Writes derivation files into a sheet's directory; on PostgreSQL they count when they have been pushed. */
+/** Writes derivation files into a sheet's directory, and pushes them on PostgreSQL. */
 export async function writeDerivations(
   directory: string,
   files: Readonly<Record<string, DerivationFile>>,
@@ -179,7 +179,7 @@ function asProperty(property: string): string {
   return name === undefined ? property : `{name: ${name}, logicalType: ${type}}`
 }
 
-/** A derivation that computes one field from another: `GET <url>/<target>/<input's value>`, the answer's `value`. */
+/** Returns a derivation that computes one field from another: `GET <url>/<target>/<input's value>`, the response's `value`. */
 export function lookup(url: string, target: string, input: string): DerivationFile {
   return {
     targets: [target],
@@ -190,7 +190,7 @@ export function lookup(url: string, target: string, input: string): DerivationFi
   }
 }
 
-/** Opens a sheet of the text fields `a` and `b`, where `b` is looked up by `a`; the API answers `<a>` unless told. */
+/** Opens a sheet of the text fields `a` and `b`, where `b` is fetched by `a`; by default the API responds with `<a>`. */
 export async function openLookupSheet(
   t: TestContext,
   records: readonly JsonObject[],
@@ -209,7 +209,7 @@ export async function openLookupSheet(
   return run
 }
 
-/** Has the API answer every lookup of `x` with `<x>`. */
+/** Makes the API respond to every request for `x` with `<x>`. */
 export function answerLookups(api: LocalApi): void {
   api.answer('*', ({ path }) => ({
     json: { value: `<${decodeURIComponent(path.split('/').at(-1) ?? '')}>` },

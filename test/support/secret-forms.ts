@@ -1,4 +1,4 @@
-/** A text as other programs write it: the name of each encoding, and what it comes to. */
+/** Returns a text as other programs write it, by the name of the encoding. */
 export function secretForms(secret: string): Readonly<Record<string, string>> {
   const bytes = Buffer.from(secret, 'utf8')
   const hex = bytes.toString('hex')
@@ -47,7 +47,7 @@ export function secretForms(secret: string): Readonly<Record<string, string>> {
   }
 }
 
-/** Whether some of the bytes, read as base64 in either alphabet from any character on, hold a text. */
+/** Whether some of the bytes, read as base64 in either alphabet from any character on, contain a text. */
 function holdsInBase64(hay: Buffer, text: string): boolean {
   const runs = hay.toString('latin1').match(/[A-Za-z0-9+/_-]{8,}/g) ?? []
   return runs.some((run) =>
@@ -55,7 +55,7 @@ function holdsInBase64(hay: Buffer, text: string): boolean {
   )
 }
 
-/** The names of the forms in which a secret is in some bytes, UTF-16 included. */
+/** Returns the names of the forms in which a secret is in some bytes, UTF-16 included. */
 export function formsFound(bytes: Buffer | string, secret: string): string[] {
   const hay = Buffer.from(bytes)
   const utf16 = Buffer.from(secret, 'utf16le')

@@ -1,6 +1,6 @@
 import { request as httpRequest, type Agent, type IncomingHttpHeaders } from 'node:http'
 
-/** A request as it goes out: nothing is added to these headers, and a name may be there twice or not at all. */
+/** A request as sent: nothing is added to these headers, and a name may occur twice or not at all. */
 export interface SentRequest {
   readonly method: string
   readonly path: string
@@ -8,7 +8,7 @@ export interface SentRequest {
   readonly body?: string
 }
 
-/** What came back; of an event stream only the headers, since it has no end. */
+/** The response; for an event stream only the headers, since it has no end. */
 export interface Answer {
   readonly status: number
   readonly headers: IncomingHttpHeaders

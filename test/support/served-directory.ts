@@ -8,7 +8,7 @@ import { CSRF } from './http-fixture.ts'
 import { onEnd } from './on-end.ts'
 import { RATES } from './sheet-fixture.ts'
 
-/** The routes that D3 tells apart, each with a request that works on a sound sheet. */
+/** The routes that D3 distinguishes, each with a request that works on a valid sheet. */
 const ROUTES = {
   csrf: { url: '/api/csrf' },
   list: { url: '/api/records?limit=1' },
@@ -22,13 +22,13 @@ const ROUTES = {
 
 export type Route = keyof typeof ROUTES
 
-/** What a broken derivation file breaks, and what goes on (D3); `plan` stands for the runs. */
+/** The routes that an invalid derivation file stops, while others work (D3); `plan` represents the runs. */
 export const DERIVING: readonly Route[] = ['contract', 'status', 'upsert', 'plan']
 
-/** What a broken contract breaks. */
+/** The routes that an invalid contract stops. */
 export const ALL_BUT_CSRF: readonly Route[] = [...DERIVING, 'list', 'get', 'provenance']
 
-/** A server over a sheet's directory, as somebody has filled it. */
+/** A server over a sheet's directory. */
 export class ServedDirectory {
   readonly app: FastifyInstance
   readonly logged: string[]
@@ -50,7 +50,7 @@ export class ServedDirectory {
     return new ServedDirectory(app, logged)
   }
 
-  /** Asserts that these routes answer 500 with this error, and all others with 200. */
+  /** Asserts that these routes respond with 500 and this error, and all others with 200. */
   async assertBroken(broken: readonly Route[], fault: RegExp): Promise<void> {
     for (const [name, { url, ...rest }] of Object.entries(ROUTES)) {
       const write = 'payload' in rest ? { method: 'POST' as const, headers: CSRF, ...rest } : {}

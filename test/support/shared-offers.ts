@@ -35,7 +35,7 @@ export interface SharedOffers {
   open(options?: Partial<SheetOptions>): Promise<Sheet>
 }
 
-/** Pushes a sheet to PostgreSQL: `rate` comes from the currency, `total` from the title and, unless it is another, the rate. */
+/** Pushes a sheet to PostgreSQL: `rate` is computed from the currency, `total` from the title and, by default, the rate. */
 export async function sharedOffers(
   t: TestContext,
   records: readonly JsonObject[],
@@ -74,7 +74,7 @@ export function offers(count: number, currencies: number): JsonObject[] {
   }))
 }
 
-/** Starts workers, each with the sheet opened for itself; they are stopped when the test ends. */
+/** Starts workers, each with its own open sheet; they are stopped when the test ends. */
 export async function startWorkers(
   t: TestContext,
   { open }: SharedOffers,
@@ -91,7 +91,7 @@ export function runOffers(sheet: Sheet, selection: Partial<RunSelection> = {}): 
   return materialize(sheet, { ...ALL, ...selection, actor: ACTOR })
 }
 
-/** The end of a run, as somebody hears of it who watches. */
+/** Returns the end of a run, as a subscriber receives it. */
 export async function watchedEnd(t: TestContext, sheet: Sheet, id: RunId): Promise<StoredRun> {
   const watched = await watchRun(sheet, id)
   return new Promise<StoredRun>((resolve) => {
@@ -106,7 +106,7 @@ export async function watchedEnd(t: TestContext, sheet: Sheet, id: RunId): Promi
   })
 }
 
-/** How many entries of computed cells the log has, by cell. */
+/** Counts the log entries of computed cells, by cell. */
 export async function logged(sheet: Sheet): Promise<ReadonlyMap<string, number>> {
   const { store } = await sheet.current()
   const entries = new Map<string, number>()

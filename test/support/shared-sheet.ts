@@ -27,7 +27,7 @@ export interface SharedSheet {
   open(): Promise<Sheet>
 }
 
-/** Makes a sheet of the text fields `a` and `b`, where `b` is looked up by `a` at a local API. */
+/** Makes a sheet of the text fields `a` and `b`, where `b` is fetched by `a` from a local API. */
 export async function sharedLookupSheet(
   t: TestContext,
   records: readonly JsonObject[],

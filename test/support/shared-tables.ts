@@ -5,7 +5,7 @@ import { parseStoreUrl } from '../../src/store/postgres/database/store-url.ts'
 import { onEnd } from './on-end.ts'
 import { startPostgres } from './postgres.ts'
 
-/** Makes the tables of a sheet, in a schema that nobody else has asked for unless another is given. */
+/** Creates the tables of a sheet, by default in a new schema. */
 export async function freshTables(
   t: TestContext,
   url?: string,

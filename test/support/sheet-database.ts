@@ -6,7 +6,7 @@ import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
 import type { Contract, Field, LogicalType } from '../../src/contract/contract.ts'
 import { dataTable, INTERNAL_TABLES, recordsView } from '../../src/store/sqlite/database/schema.ts'
 
-/** A field of a contract made for a test. */
+/** Returns a field of a contract for a test. */
 export function field(name: string, type: LogicalType): Field {
   return {
     name,
@@ -23,7 +23,7 @@ export function field(name: string, type: LogicalType): Field {
   }
 }
 
-/** A contract with these fields and nothing else. */
+/** Returns a contract with these fields and nothing else. */
 export function contractOf(fields: readonly Field[]): Contract {
   return {
     document: {},
@@ -34,21 +34,21 @@ export function contractOf(fields: readonly Field[]): Contract {
   }
 }
 
-/** A sheet's database in a directory of its own, written to without the store. */
+/** A sheet's database in its own directory, written to without the store. */
 export interface SheetDatabase {
   readonly path: string
   readonly fields: readonly Field[]
-  /** The connection that made it; it stays open, so that the database has a write-ahead log. */
+  /** The connection that created it; it stays open, so that the database has a write-ahead log. */
   readonly writer: DatabaseSync
-  /** Adds a record; values as its columns hold them, in the contract's order. */
+  /** Adds a record; values as its columns contain them, in the contract's order. */
   insert(...values: readonly SQLInputValue[]): void
-  /** Changes when a byte of the database or of its write-ahead log does. */
+  /** Returns a hash that changes with any byte of the database or of its write-ahead log. */
   hash(): string
   /** Closes the writer and deletes the directory. */
   remove(): void
 }
 
-/** Makes the database of a sheet with these fields, without records. */
+/** Creates the database of a sheet with these fields, without records. */
 export function createSheetDatabase(fields: readonly Field[]): SheetDatabase {
   const directory = mkdtempSync(join(tmpdir(), 'colophon-sql-'))
   const path = join(directory, 'sheet.db')

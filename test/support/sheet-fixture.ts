@@ -12,13 +12,13 @@ import { onEnd } from './on-end.ts'
 /** The files of a sheet, as text. */
 export interface SheetFiles {
   readonly contract: string
-  /** Of `records.jsonl`. */
+  /** The records of `records.jsonl`. */
   readonly records: readonly object[]
-  /** By file name. */
+  /** The derivation files, by name. */
   readonly derivations: Readonly<Record<string, string>>
 }
 
-/** Offers in several currencies, with the rate that a derivation fetches; `owner_note` is for `agent:owner` alone. */
+/** Offers in several currencies, with the rate that a derivation fetches; only `agent:owner` may write `owner_note`. */
 export const OFFERS: SheetFiles = {
   contract: contractText([
     '{name: title, logicalType: string, required: true}',
@@ -44,12 +44,12 @@ export const OFFERS: SheetFiles = {
   },
 }
 
-/** What the rates' far end answers; it knows no XXX. */
+/** The responses of the rates' host; it does not know XXX. */
 export const RATES = JSON.stringify({
   responses: { 'GET https://rates.example/EUR': { rate: 1 }, 'GET https://rates.example/USD': { rate: 0.9 } },
 })
 
-/** Writes a sheet into a directory of its own, which goes when the test ends. */
+/** Writes a sheet into a new directory, which is removed when the test ends. */
 export async function writeSheet(t: TestContext, files: Partial<SheetFiles> = {}): Promise<string> {
   const { contract, records, derivations } = { ...OFFERS, ...files }
   const directory = await mkdtemp(join(tmpdir(), 'colophon-sheet-'))
@@ -69,8 +69,8 @@ export async function writeSheet(t: TestContext, files: Partial<SheetFiles> = {}
 export type Edit = string | Uint8Array | null | ((text: string) => string)
 
 /**
- * Edits a definition file of a sheet, by its path in the directory: writes this, or what the function makes of the text that
- * there is, or removes it for null. On PostgreSQL that counts when it has been pushed.
+ * Edits a definition file of a sheet, by its path in the directory: writes this text, or the result of the function for the present text,
+ * or removes the file for null. On PostgreSQL it pushes the change.
  */
 export async function editSheet(directory: string, path: string, content: Edit): Promise<void> {
   const file = join(directory, path)
@@ -79,7 +79,7 @@ export async function editSheet(directory: string, path: string, content: Edit):
   await applyEdits(directory)
 }
 
-/** Opens a sheet that is closed and removed when the test ends; its http derivations are answered by {@link RATES}. */
+/** Opens a sheet that is closed and removed when the test ends; {@link RATES} are the responses to its http derivations. */
 export async function openTestSheet(
   t: TestContext,
   files: Partial<SheetFiles> = {},

@@ -1,7 +1,7 @@
 import { execFile, execFileSync } from 'node:child_process'
 import { promisify } from 'node:util'
 
-/** Why commands with curl cannot run here, or false; fits the `skip` option of a test. */
+/** The reason why commands with curl cannot run here, or false, for a test's option `skip`. */
 export const curlMissing: string | false = canRun() ? false : 'there is no curl, or no sh'
 
 function canRun(): boolean {
@@ -13,14 +13,14 @@ function canRun(): boolean {
   }
 }
 
-/** What the commands of a code block printed, and the status of every answer that curl had, in order. */
+/** The output of the commands of a code block, and the status of every response to curl, in order. */
 export interface ShellOutcome {
-  /** Command by command. */
+  /** Output by command. */
   readonly outputs: readonly string[]
   readonly statuses: readonly string[]
 }
 
-/** The commands of a code block: comments are left out, lines that end with a backslash go on in the next. */
+/** Returns the commands of a code block: comments are left out, lines that end with a backslash continue in the next. */
 export function commandsOf(block: string): string[] {
   return block
     .replaceAll('\\\n', ' ')
@@ -44,7 +44,9 @@ export async function runShell(commands: readonly string[]): Promise<ShellOutcom
   return { outputs: stdout.split('\0').slice(0, -1), statuses: stderr.split('\n').slice(0, -1) }
 }
 
-/** JSON without what differs from run to run: times, hashes, sequence numbers, durations, ports. Throws for no JSON. */
+/**
+ * Returns JSON without the parts that differ from run to run: times, hashes, sequence numbers, durations, ports. Throws for invalid JSON.
+ */
 export function comparable(text: string): unknown {
   return JSON.parse(text, (key, value: unknown) => {
     if ((key === 'seq' || key === 'duration_ms') && Number.isInteger(value)) return 0

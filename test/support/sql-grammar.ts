@@ -1,6 +1,6 @@
 import type { Random } from '../../src/store/suite/support/random.ts'
 
-/** Makes SQL over the records of `openCanarySheet` that is mostly well-formed, for a fuzzer to spoil. */
+/** Makes mostly well-formed SQL over the records of `openCanarySheet`, for a fuzzer to spoil. */
 
 const FIELDS = ['id', 'n', 'price', 'done', 'title', 'day', 'tags', 'details', 'verdict']
 
@@ -42,7 +42,7 @@ const CTES = [
   'WITH records AS (SELECT id, n, 1 AS price FROM records)',
 ]
 
-/** Makes expressions, statements and filters out of random choices. */
+/** Makes random expressions, statements and filters. */
 export class SqlGrammar {
   readonly #random: Random
 
@@ -50,7 +50,7 @@ export class SqlGrammar {
     this.#random = random
   }
 
-  /** One SELECT. */
+  /** Returns one SELECT. */
   statement(): string {
     const { chance, pick } = this.#random
     const cte = chance(0.15) ? `${pick(CTES)} ` : ''
@@ -61,12 +61,12 @@ export class SqlGrammar {
     return `${cte}${this.#core(cte === '' ? 'records' : pick(['t', 'records']), columns)}${compound}${this.#tail()}`
   }
 
-  /** One expression, as a filter is. */
+  /** Returns one expression, as a filter. */
   filter(): string {
     return this.expression(3)
   }
 
-  /** An expression that nests this deep at most. */
+  /** Returns an expression of at most this depth. */
   expression(depth: number): string {
     const { below, chance, pick } = this.#random
     if (depth === 0) return chance(0.6) ? this.#column() : pick(LITERALS)

@@ -1,12 +1,12 @@
 import type { Random } from '../../src/store/suite/support/random.ts'
 import { HOSTILE_FILTERS, HOSTILE_STATEMENTS } from './hostile-sql.ts'
 
-/** Longest text of the corpus that goes into the mixture. */
+/** Longest text of the corpus that is used in mixtures. */
 const SHORT = 300
 
 const FRAGMENTS = [...HOSTILE_STATEMENTS, ...HOSTILE_FILTERS].filter((text) => text.length <= SHORT)
 
-/** Pieces out of which attacks are made. */
+/** Pieces of attacks. */
 const PIECES = [
   '"$cache"', '"$provenance"', 'main."$run"', '[$failure]', '`$cell`', "'$sheet'", '"$data"', 'main."$data"', '"$seq"', '"$version"',
   'rowid', 'sqlite_master', 'sqlite_schema', 'pragma_table_list', 'dbstat', 'jsonb_each', 'temp.records', 'main.records', 'records',
@@ -23,12 +23,12 @@ const PIECES = [
   'NOT', 'NULL', 'LIMIT -1', 'OFFSET 1', 'ORDER BY 1', 'GROUP BY 1', 'HAVING 1', '= 1', '0 AND', '1 OR',
 ] // prettier-ignore
 
-/** Characters that mean something to SQL. */
+/** Characters with a meaning in SQL. */
 const MARKS = '\'"`[]()-/*;,.?:@#$%\\\0 \n'.split('')
 
 const TOKEN = /\s+|'(?:[^']|'')*'|"[^"]*"|[A-Za-z_]\w*|\d+(?:\.\d+)?|[^]/gu
 
-/** Spoils a text that was well-formed in one to four places; `donor` gives others of its kind. */
+/** Spoils a well-formed text in one to four places; `donor` returns others of its kind. */
 export function spoiled(random: Random, text: string, donor: () => string): string {
   let result = text
   for (let count = 1 + random.below(4); count > 0; count -= 1) result = spoiledOnce(random, result, donor)
@@ -67,7 +67,7 @@ function spoiledOnce(random: Random, text: string, donor: () => string): string 
   }
 }
 
-/** A few characters out of all of Unicode, those that mean something to SQL more often. */
+/** Returns a few characters of all of Unicode, more often those with a meaning in SQL. */
 function randomText(random: Random): string {
   const one = (): string => {
     if (random.chance(0.5)) return random.pick(MARKS)
@@ -76,7 +76,7 @@ function randomText(random: Random): string {
   return Array.from({ length: 1 + random.below(6) }, one).join('')
 }
 
-/** A text of the corpus, or several glued together. */
+/** Returns a text of the corpus, or several joined together. */
 export function fragments(random: Random): string {
   const glue = random.pick([' ', ';', ' AND ', ' UNION ', '\n', ') OR ('])
   return Array.from({ length: 1 + random.below(3) }, () => random.pick(FRAGMENTS)).join(glue)

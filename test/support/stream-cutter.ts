@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'
 import { onEnd } from './on-end.ts'
 
-/** Stands before a server, and lets everything pass but, for as long as it is told to, the streams of runs. */
+/** A proxy before a server that passes everything, except streams of runs while they are cut. */
 export class StreamCutter {
   readonly url: string
   readonly #streams = new Set<ServerResponse>()
@@ -13,7 +13,7 @@ export class StreamCutter {
     this.url = url
   }
 
-  /** Passes on to the server on a port of this machine; it ends with the test. */
+  /** Passes requests on to a local server on a port; it ends with the test. */
   static async before(t: TestContext, port: number): Promise<StreamCutter> {
     const server = createServer()
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -27,18 +27,18 @@ export class StreamCutter {
     return cutter
   }
 
-  /** Breaks the streams of runs, and those that are asked for from now on. */
+  /** Closes the streams of runs, present and new ones. */
   cut(): void {
     this.#isCut = true
     for (const stream of this.#streams) stream.destroy()
   }
 
-  /** Lets them pass again. */
+  /** Passes them again. */
   mend(): void {
     this.#isCut = false
   }
 
-  /** How many streams of runs are open. */
+  /** The number of open streams of runs. */
   get streams(): number {
     return this.#streams.size
   }

@@ -3,10 +3,10 @@ import { ERROR_CODES, type ErrorCode } from '../../src/errors/codes.ts'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { STATUS } from '../../src/http/response/render-error.ts'
 
-/** An answer of the service as it came over a socket. */
+/** A response of the service as received over a socket. */
 export interface StrictAnswer {
   readonly status: number
-  /** By name in lower case; a header that came twice is a fault. */
+  /** By name in lower case; a repeated header is an error. */
   readonly headers: ReadonlyMap<string, string>
   readonly body: string
 }
@@ -14,11 +14,11 @@ export interface StrictAnswer {
 const UTF8 = new TextDecoder('utf-8', { fatal: true })
 const HEADER = /^([!#$%&'*+.^_`|~0-9a-z-]+): ([\x20-\x7e]*)$/i
 
-/** Takes answers out of a stream of bytes, and refuses whatever is not well-formed HTTP/1.1 (RFC 9112). */
+/** Parses responses in a stream of bytes, and refuses any that is not well-formed HTTP/1.1 (RFC 9112). */
 export class AnswerParser {
   #bytes: Buffer = Buffer.alloc(0)
 
-  /** Bytes of an answer that is not complete yet. */
+  /** Bytes of an incomplete response. */
   get rest(): number {
     return this.#bytes.length
   }
@@ -27,7 +27,7 @@ export class AnswerParser {
     this.#bytes = this.#bytes.length === 0 ? bytes : Buffer.concat([this.#bytes, bytes])
   }
 
-  /** The next answer to a request with this method, interim ones left out; undefined while it is not all there. */
+  /** Returns the next response to a request with this method, without interim ones; undefined while it is incomplete. */
   next(method: string): StrictAnswer | 'stream' | undefined {
     for (;;) {
       const end = this.#bytes.indexOf('\r\n\r\n')
@@ -41,7 +41,7 @@ export class AnswerParser {
       const isStream = headers.get('content-type')?.startsWith('text/event-stream') === true
       if (isStream && method !== 'HEAD') return 'stream'
       const length = headers.get('content-length')
-      // What the client has already comes without a body, and so without a length; a stream has none.
+      // A 304 has no body, and so no length; a stream has none either.
       if (status === 304 || isStream) assert.equal(length, undefined, 'a length of nothing')
       else assert.match(length ?? '', /^[0-9]+$/, 'an answer without a length')
       const size = method === 'HEAD' || status === 304 ? 0 : Number(length)
@@ -54,7 +54,7 @@ export class AnswerParser {
   }
 }
 
-/** The body as it was before it was compressed for its way. */
+/** Returns the body before its compression. */
 function decode(bytes: Buffer, headers: StrictAnswer['headers']): Buffer {
   if (bytes.length === 0) return bytes
   switch (headers.get('content-encoding')) {
@@ -80,7 +80,7 @@ function parseHead(text: string): Pick<StrictAnswer, 'status' | 'headers'> {
   return { status: Number(status), headers }
 }
 
-/** The statuses of an error type: its own, and those that D36 gives to faults of HTTP messages. */
+/** The statuses of an error type: its own, and those of D36 for errors of HTTP messages. */
 const STATUSES: Readonly<Record<string, readonly number[]>> = {
   ...Object.fromEntries(Object.entries(STATUS).map(([type, status]) => [type, [status]])),
   ValidationError: [400, 408, 413, 414, 415, 431],
@@ -89,10 +89,10 @@ const STATUSES: Readonly<Record<string, readonly number[]>> = {
 
 const COOKIE = /^svc_csrf=[A-Za-z0-9_-]{43}; Path=\/; SameSite=Strict$/
 
-/** Longest message: a hundred faults of a batch, each with an id and a value cut at some eighty characters. */
+/** Longest message: a hundred errors of a batch, each with an id and a value of some eighty characters. */
 const MAX_MESSAGE = 60_000
 
-/** What no answer may tell: the machine's paths and the program's insides. */
+/** Matches texts that no response may contain: paths of the machine and internals of the program. */
 const INSIDES = /\/node_modules\/|node:internal|\.ts:\d|\n\s+at |\/(?:tmp|home|root|work)\//
 
 const JSON_TYPE = 'application/json; charset=utf-8'
@@ -109,7 +109,7 @@ function parse(text: string): unknown {
   return JSON.parse(text)
 }
 
-/** Problem details (RFC 9457) as the envelope would tell them. */
+/** Returns problem details (RFC 9457) in the form of the envelope. */
 function asEnvelope(value: unknown, answered: number): Envelope {
   const { type, title, code, status, detail, ...others } = value as Record<string, unknown>
   assert.deepEqual([type, status, others], [`/docs#${String(title)}`, answered, {}])
@@ -117,7 +117,7 @@ function asEnvelope(value: unknown, answered: number): Envelope {
   return { error: { type: String(title), message: String(detail) } }
 }
 
-/** Holds an answer to what every answer must be, whatever was asked (D36). */
+/** Asserts the properties of every response to any request (D36). */
 export function checkAnswer({ status, headers, body }: StrictAnswer, method: string): void {
   assert.notEqual(status, 500, body)
   for (const name of headers.keys()) assert.doesNotMatch(name, /^access-control-/)
@@ -128,7 +128,7 @@ export function checkAnswer({ status, headers, body }: StrictAnswer, method: str
     assert.match(headers.get('etag') ?? '', /^(?:W\/)?"[^"]+"$/)
     return
   }
-  // The headers of a stream, the documentation, and the viewer where it is built.
+  // The headers of a stream, the documentation, and the viewer if it is built.
   if (method === 'HEAD' && headers.get('content-type')?.startsWith('text/event-stream') === true) return
   if (status === 200 && headers.get('content-type')?.startsWith('text/html') === true) return
   const type = headers.get('content-type') ?? ''

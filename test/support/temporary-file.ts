@@ -4,14 +4,14 @@ import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { onEnd } from './on-end.ts'
 
-/** A directory of its own, which goes when the test ends. */
+/** Creates a directory, which is removed when the test ends. */
 export async function temporaryDirectory(t: TestContext): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'colophon-files-'))
   onEnd(t, () => rm(directory, { recursive: true, force: true }))
   return directory
 }
 
-/** Writes a file into a directory of its own, which goes when the test ends. */
+/** Writes a file into a new directory, which is removed when the test ends. */
 export async function temporaryFile(
   t: TestContext,
   name: string,

@@ -6,13 +6,13 @@ import type { CodeBlock } from './markdown.ts'
 import { BIN } from './run-colophon.ts'
 import { Terminal } from './terminal.ts'
 
-/** Commands of a guide, and the output that it shows, if it does. */
+/** Commands of a guide, with the output that it shows, if any. */
 export interface GuideStep {
   readonly commands: string
   readonly shown: string | null
 }
 
-/** The blocks of commands of a guide, each with the output that follows it. */
+/** Returns the blocks of commands of a guide, each with the following output. */
 export function guideSteps(blocks: readonly CodeBlock[]): GuideStep[] {
   return blocks.flatMap((block, index) => {
     const next = blocks[index + 1]
@@ -21,7 +21,7 @@ export function guideSteps(blocks: readonly CodeBlock[]): GuideStep[] {
   })
 }
 
-/** Makes a folder with the command `colophon`; returns the folder, for a PATH. */
+/** Creates a folder with the command `colophon`; returns the folder, for a PATH. */
 export async function commandFolder(root: string): Promise<string> {
   const folder = join(root, 'bin')
   await mkdir(folder)
@@ -31,7 +31,7 @@ export async function commandFolder(root: string): Promise<string> {
   return folder
 }
 
-/** Runs the commands of a step at a terminal, answers yes where the guide does, and compares the output with what is shown. */
+/** Runs the commands of a step at a terminal, answers yes where the guide does, and compares the output with that of the guide. */
 export async function runStep(
   t: TestContext,
   { commands, shown }: GuideStep,
@@ -50,7 +50,7 @@ export async function runStep(
   if (shown !== null) assert.equal(comparable(terminal.left), comparable(shown), commands)
 }
 
-/** The output without what differs from run to run: times, hashes, durations, ports. */
+/** Returns the output without the parts that differ from run to run: times, hashes, durations, ports. */
 function comparable(text: string): string {
   return text
     .replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{3})?Z/g, '2026-11-21T10:00:00Z')

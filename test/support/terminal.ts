@@ -8,7 +8,7 @@ import { BIN } from './run-colophon.ts'
 
 const script = findScript()
 
-/** For a test's option `skip`: why there is no terminal to be had, or false. */
+/** The reason why there is no terminal, or false, for a test's option `skip`. */
 export const noTerminal: string | false =
   process.platform === 'linux' ? script.skip : 'only the script of Linux is known'
 
@@ -18,12 +18,12 @@ export interface TerminalOptions {
   readonly cwd?: string
 }
 
-/** What the machine's own terminal is told must not count. */
+/** The settings of the machine's own terminal must not count. */
 const PLAIN_ENVIRONMENT = {
   SHELL: '/bin/sh',
   TERM: 'xterm-256color',
   COLOPHON_ACTOR: 'human:ann',
-  // Node takes a CI for a terminal without colours, and several more by their own variables.
+  // For Node a CI is a terminal without colours, and so are several others with their own variables.
   CI: undefined,
   TEAMCITY_VERSION: undefined,
   TF_BUILD: undefined,
@@ -32,7 +32,7 @@ const PLAIN_ENVIRONMENT = {
   NODE_DISABLE_COLORS: undefined,
 }
 
-/** A command at a terminal of its own: what it draws, and a keyboard. */
+/** A command at its own terminal: its output, and a keyboard. */
 export class Terminal {
   readonly #child: ChildProcess
   readonly #ended: Promise<number | null>
@@ -68,23 +68,23 @@ export class Terminal {
     })
   }
 
-  /** All that was drawn, with what commands the terminal. */
+  /** The output, with control sequences. */
   get raw(): string {
     return this.#text
   }
 
-  /** The same as text alone, in lines as a program writes them. */
+  /** The output as text, in lines as a program writes them. */
   get text(): string {
     return stripVTControlCharacters(this.#text).replaceAll('\r\n', '\n')
   }
 
-  /** What is left on the lines at the end, of those that were drawn again and again. */
+  /** The final contents of lines that were redrawn. */
   get left(): string {
     const lines = this.text.split('\n').map((line) => line.replace(/\r+$/, ''))
     return lines.map((line) => line.slice(line.lastIndexOf('\r') + 1)).join('\n')
   }
 
-  /** Waits until this has been drawn. */
+  /** Waits until the output matches. */
   async shows(pattern: RegExp): Promise<void> {
     while (!pattern.test(this.text)) {
       if (this.#child.exitCode !== null) throw new Error(`ended without ${String(pattern)}: ${this.text}`)
@@ -99,7 +99,7 @@ export class Terminal {
     this.#child.stdin?.write(keys)
   }
 
-  /** Waits for the end; the exit code. */
+  /** Waits for the end; returns the exit code. */
   end(): Promise<number | null> {
     return this.#ended
   }

@@ -12,21 +12,21 @@ import { GatedApi } from './gated-api.ts'
 import { onEnd } from './on-end.ts'
 
 const PICTURES = join(import.meta.dirname, '..', '..', '.cache', 'screenshots')
-/** Queries may take their time, unless a test is about their deadline. */
+/** Queries may take long, unless a test is about their deadline. */
 const PATIENTLY = ['--query-timeout', '60']
 
 const GRACE_MS = 30_000
 const POLL_MS = 50
 const CALM_POLLS = 2
 
-/** What pages may say on the console: browsers report each refused request there, which pages cannot prevent. */
+/** Matches messages that pages may log: browsers report each refused request there, which pages cannot prevent. */
 const EXPECTED = /^Failed to load resource: the server responded with a status of (4\d\d|500|503)/
 
-/** The viewer in a browser, before a server of its own on some sheet. */
+/** The viewer in a browser, before its own server on a sheet. */
 export class SheetViewer {
   readonly url: string
   readonly browser: Browser
-  /** What went wrong on any page: errors on the console, of scripts, against the policy; and requests elsewhere. */
+  /** Errors of any page: on the console, of scripts, against the policy; and requests to other hosts. */
   readonly problems: string[] = []
 
   protected constructor(url: string, browser: Browser) {
@@ -34,17 +34,17 @@ export class SheetViewer {
     this.browser = browser
   }
 
-  /** Serves the sheet of a directory where it is on this engine, with these options of `serve`; it ends with the test. */
+  /** Serves the sheet of a directory on this engine, with these options of `serve`; it ends with the test. */
   static async on(t: TestContext, directory: string, options: readonly string[] = []): Promise<SheetViewer> {
     return new SheetViewer(...(await serveAndBrowse(t, directory, options)))
   }
 
-  /** What somebody else serves at an address; the browser ends with the test. */
+  /** Opens the viewer of another server at an address; the browser ends with the test. */
   static async at(t: TestContext, url: string): Promise<SheetViewer> {
     return new SheetViewer(url, await startBrowser(t))
   }
 
-  /** A browser profile of somebody, who has no memory of the viewer. */
+  /** Creates a new browser profile. */
   async newContext(options: Parameters<Browser['newContext']>[0] = {}): Promise<BrowserContext> {
     const context = await this.browser.newContext({
       viewport: { width: 1280, height: 800 },
@@ -57,7 +57,7 @@ export class SheetViewer {
     return context
   }
 
-  /** Opens a path of the viewer in a tab of its own, and waits until it is no longer busy. */
+  /** Opens a path of the viewer in its own tab, and waits until it is no longer busy. */
   async open(path = '/', context?: BrowserContext): Promise<Page> {
     const page = await (context ?? (await this.newContext())).newPage()
     this.#watch(page)
@@ -66,14 +66,14 @@ export class SheetViewer {
     return page
   }
 
-  /** Asks the server, past the page. */
+  /** Reads from the server, without the page. */
   async get<T>(path: string): Promise<T> {
     const response = await fetch(this.url + path)
     assert.equal(response.status, 200, path)
     return (await response.json()) as T
   }
 
-  /** Writes to the server as anybody else would. */
+  /** Writes to the server, as another client. */
   async post<T>(path: string, body: unknown): Promise<T> {
     const csrf = await fetch(`${this.url}/api/csrf`)
     const { csrf_token: token } = (await csrf.json()) as { csrf_token: string }
@@ -91,12 +91,12 @@ export class SheetViewer {
     return JSON.parse(text) as T
   }
 
-  /** What a cell has. */
+  /** Returns the value of a cell. */
   async value(id: string, field: string): Promise<unknown> {
     return (await this.get<Record<string, unknown>>(`/api/records/${id}`))[field] ?? null
   }
 
-  /** That nothing has gone wrong on any page since this was last asked. */
+  /** Asserts that no page has reported an error since the last call. */
   assertCalm(): void {
     assert.deepEqual(this.problems.splice(0), [])
   }
@@ -147,7 +147,7 @@ async function serveAndBrowse(
   return [`http://127.0.0.1:${port}`, browser]
 }
 
-/** Waits until nothing on the page has said for a moment that it is busy: what has been read may lead to more. */
+/** Waits until the page has not been busy for a moment: loaded data may lead to further requests. */
 export async function settled(page: Page): Promise<void> {
   await page.locator('main').waitFor()
   let calm = 0
@@ -158,7 +158,7 @@ export async function settled(page: Page): Promise<void> {
   })
 }
 
-/** Asserts again until that holds, no longer than `patience`, in milliseconds. */
+/** Repeats an assertion until it holds, at most `patience` milliseconds. */
 export async function eventually(check: () => Promise<void> | void, patience = GRACE_MS): Promise<void> {
   const end = performance.now() + patience
   for (;;) {
@@ -172,14 +172,14 @@ export async function eventually(check: () => Promise<void> | void, patience = G
   }
 }
 
-/** A cell of the grid by its row, from 0, and the title of its column; both must be in sight. */
+/** Returns a cell of the grid by its row, from 0, and the title of its column; both must be visible. */
 export async function cellAt(page: Page, row: number, title: string): Promise<Locator> {
   const head = page.getByRole('columnheader', { name: title, exact: true })
   const column = await head.getAttribute('aria-colindex')
   return page.locator(`.grid-row[data-row="${row}"] [aria-colindex="${column}"]`)
 }
 
-/** Whether what an element shows comes to be this. */
+/** Waits until an element shows a text. */
 export async function shows(place: Locator, text: string | RegExp): Promise<void> {
   await eventually(async () => {
     const shown = (await place.innerText()).replaceAll(/\s+/g, ' ').trim()
@@ -188,7 +188,7 @@ export async function shows(place: Locator, text: string | RegExp): Promise<void
   })
 }
 
-/** Writes a picture of the page to `.cache/screenshots` for people to look at, if `COLOPHON_PICTURES` is set. */
+/** Writes a screenshot of the page to `.cache/screenshots`, if `COLOPHON_PICTURES` is set. */
 export async function picture(page: Page, name: string): Promise<void> {
   if (!process.env['COLOPHON_PICTURES']) return
   await mkdir(PICTURES, { recursive: true })

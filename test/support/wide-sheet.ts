@@ -7,7 +7,7 @@ import { onEnd } from './on-end.ts'
 
 const TYPES = ['string', 'integer', 'number', 'boolean', 'date', 'array'] as const
 
-/** What a record, counted from 0, has in a column from 1 on; the first column is its id. */
+/** Returns the value of a record, counted from 0, in a column from 1 on; the first column is its id. */
 export function wideValue(record: number, column: number): unknown {
   const type = TYPES[column % TYPES.length]
   switch (type) {
@@ -26,7 +26,7 @@ export function wideValue(record: number, column: number): unknown {
   }
 }
 
-/** Makes a sheet with so many columns, `id`, `f1`, `f2` and so on; it goes when the test ends. */
+/** Makes a sheet with this many columns, `id`, `f1`, `f2` and so on; it is removed when the test ends. */
 export async function wideSheet(t: TestContext, size: WideSize): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'colophon-wide-'))
   onEnd(t, () => rmSync(directory, { recursive: true, force: true }))
