@@ -1,12 +1,14 @@
 import { PAGE_BYTES } from '../../page-bytes.ts'
 import type { Field } from '../../../contract/contract.ts'
 import type { JsonValue } from '../../../contract/json/json.ts'
-import { parseLine } from '../../../provenance/log-line.ts'
+import { readStoredInTurns } from '../../../provenance/log-line.ts'
 import { jsonArray, noteValuesBefore } from '../../rows/past-values.ts'
 import type { RecordKey } from '../../cell-work.ts'
 import type { HistoryRange, JsonBytes, PageAsOfQuery, PastPage } from '../../sheet-store.ts'
 import type { Connection } from '../database/connection.ts'
 import { pastRecordsJson, selectionOf, type Selection } from './past-record.ts'
+import { longFieldsOf, longValues } from '../read/long-columns.ts'
+import { lineOf, SHORT_LINE, timeOf } from './stored-line.ts'
 
 /** The most records that one statement returns. */
 const RECORDS_AT_ONCE = 500
@@ -16,6 +18,8 @@ const LINES_AT_ONCE = 1000
 const BYTES_AT_ONCE = 1 << 20
 /** The most entries that one statement probes for a time. */
 const PROBES = 16
+
+const NO_VALUES: ReadonlyMap<string, JsonValue> = new Map()
 
 export type FieldsAsOf = Omit<PageAsOfQuery, 'fields'> & { readonly fields: readonly Field[] }
 
@@ -72,13 +76,13 @@ export class HistoryReader {
   async range(): Promise<HistoryRange> {
     const row = await this.#db.get(
       `SELECT "first", (SELECT max(seq) FROM "$provenance") AS "last",
-         (SELECT line FROM "$provenance" WHERE seq = "first") AS "line"
-       FROM (SELECT CASE history_after WHEN 0 THEN 0 ELSE history_after + 1 END AS "first" FROM "$sheet") AS sheet`,
+         entry.seq, ${SHORT_LINE} AS line
+       FROM (SELECT CASE history_after WHEN 0 THEN 0 ELSE history_after + 1 END AS "first" FROM "$sheet") AS sheet
+       LEFT JOIN "$provenance" AS entry ON entry.seq = "first"`,
     )
-    const at = parseLine(String(row?.['line']))?.['at']
     return {
       first: Number(row?.['first']),
-      firstAt: typeof at === 'string' ? at : null,
+      firstAt: row === undefined ? null : await timeOf(this.#db, row),
       last: Number(row?.['last'] ?? 0),
     }
   }
@@ -93,7 +97,8 @@ export class HistoryReader {
     while (low < high) {
       const probes = probesOf(low, high)
       const rows = await this.#db.all(PROBED_ENTRIES, probes)
-      const later = rows.findIndex(({ line }) => isLater(line, time))
+      const times = await Promise.all(rows.map((row) => timeOf(this.#db, row)))
+      const later = times.findIndex((at) => at !== null && at > time)
       low = (later === -1 ? probes.at(-1) : probes[later - 1]) ?? low
       if (later !== -1) high = Number(rows[later]?.['seq']) - 1
     }
@@ -163,13 +168,18 @@ export class HistoryReader {
     const rows = new Map(
       (await this.#db.all(selection.columns, changed)).map((row) => [Number(row['$seq']), row]),
     )
+    const long = new Map<RecordKey, ReadonlyMap<string, JsonValue>>()
+    for (const [key, row] of rows) {
+      const fields = longFieldsOf(row, selection.fields)
+      if (fields.length > 0) long.set(key, await longValues(this.#db, key, fields))
+    }
     const undone = await this.#undo(changed, selection, seq)
     // The last line of a deleted record is its deletion.
     const existed = undone.filter(({ key, lines }) => lines > 0 || rows.has(key))
     const texts = await pastRecordsJson(
       this.#db,
       selection,
-      existed.map(({ key, before }) => ({ row: rows.get(key), before })),
+      existed.map(({ key, before }) => ({ row: rows.get(key), long: long.get(key) ?? NO_VALUES, before })),
     )
     const past = new Map(existed.map(({ key }, index) => [key, texts[index] ?? null]))
     return lives.map(({ key, json }) => json ?? past.get(key) ?? null)
@@ -188,11 +198,12 @@ export class HistoryReader {
       )
       const read = new Map<Undoing, number>()
       const isCut = rows.length < Number(rows[0]?.['found'] ?? 0)
-      for (const { place, seq: at, line } of rows) {
-        const undoing = open[Number(place) - 1]
+      for (const row of rows) {
+        const undoing = open[Number(row['place']) - 1]
         if (undoing === undefined) continue
-        noteValuesBefore(parseLine(String(line)), fields, undoing.before)
-        undoing.from = Number(at)
+        const line = await lineOf(this.#db, row)
+        noteValuesBefore(line === null ? null : await readStoredInTurns(line), fields, undoing.before)
+        undoing.from = Number(row['seq'])
         undoing.lines += 1
         read.set(undoing, (read.get(undoing) ?? 0) + 1)
       }
@@ -209,7 +220,7 @@ export class HistoryReader {
  * without that limit.
  */
 const LATER_LINES = `
-  SELECT place, seq, line, found FROM (
+  SELECT place, seq, ${SHORT_LINE} AS line, found FROM (
   SELECT place, seq, line, count(*) OVER () AS found, sum(octet_length(line)) OVER (ORDER BY place, seq) - octet_length(line) AS before FROM (
   SELECT wanted.place, later.seq, later.line FROM unnest($1::bigint[], $2::bigint[]) WITH ORDINALITY AS wanted(key, "from", place)
   CROSS JOIN LATERAL (
@@ -218,7 +229,7 @@ const LATER_LINES = `
 
 /** The entry at each of these numbers, or the one before: an imported log may have gaps. */
 const PROBED_ENTRIES = `
-  SELECT entry.seq, entry.line FROM unnest($1::bigint[]) AS probe
+  SELECT entry.seq, ${SHORT_LINE} AS line FROM unnest($1::bigint[]) AS probe
   LEFT JOIN LATERAL (SELECT seq, line FROM "$provenance" WHERE seq <= probe ORDER BY seq DESC LIMIT 1) AS entry ON true
   ORDER BY probe`
 
@@ -226,9 +237,4 @@ const PROBED_ENTRIES = `
 function probesOf(low: number, high: number): number[] {
   const count = Math.min(PROBES, high - low)
   return Array.from({ length: count }, (_, index) => low + Math.ceil(((high - low) * (index + 1)) / count))
-}
-
-function isLater(line: unknown, time: string): boolean {
-  const at = parseLine(String(line))?.['at']
-  return typeof at === 'string' && at > time
 }

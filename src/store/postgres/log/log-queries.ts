@@ -1,7 +1,12 @@
 import type { JsonObject, JsonValue } from '../../../contract/json/json.ts'
 import { parseStoredJsonInTurns } from '../../../contract/json/json-text.ts'
 import { rawValue } from '../../../contract/json/raw-json.ts'
-import { parseLine, parseStoredInTurns, readStoredInTurns } from '../../../provenance/log-line.ts'
+import {
+  parseLine,
+  parseStoredInTurns,
+  readStoredInTurns,
+  type StoredLine,
+} from '../../../provenance/log-line.ts'
 import type {
   CellOfLife,
   FoundLines,
@@ -17,6 +22,7 @@ import { Batcher } from '../database/batcher.ts'
 import type { Connection, StoredRow } from '../database/connection.ts'
 import { quoted } from '../database/schema.ts'
 import { fieldJson } from '../sql/record-json.ts'
+import { lineOf, SHORT_LINE } from './stored-line.ts'
 
 /** An entry and a life of a record. */
 export interface EntryOfLife {
@@ -48,7 +54,7 @@ export class LogQueries implements LogSource {
   readonly #lines: Readonly<Record<LinesQuery['direction'], Batcher<LinesQuery, FoundLines>>>
   readonly #earlierLines: Readonly<Record<LinesQuery['direction'], Batcher<LinesQuery, FoundLines>>>
   readonly #lineAt: Batcher<number, OwnedLine | null>
-  readonly #firstLine: Batcher<RecordKey, string | null>
+  readonly #firstLine: Batcher<RecordKey, StoredLine | null>
   readonly #importLine: Batcher<RecordKey, JsonObject | null>
   readonly #ofLife: Batcher<EntryOfLife, boolean>
   readonly #value: Batcher<CellOfLife, Buffer | null>
@@ -84,8 +90,8 @@ export class LogQueries implements LogSource {
     return this.#lineAt.run(seq)
   }
 
-  /** Returns the text of the line by which a record was created; null for an imported one. */
-  firstLine(key: RecordKey): Promise<string | null> {
+  /** Returns the line by which a record was created; null for an imported one. */
+  firstLine(key: RecordKey): Promise<StoredLine | null> {
     return this.#firstLine.run(key)
   }
 
@@ -144,7 +150,7 @@ const BYTES_AT_ONCE = 1 << 20
  */
 function nearestLines(condition: string, direction: LinesQuery['direction']): string {
   const [comparison, order] = direction === 'before' ? ['<', 'DESC'] : ['>', 'ASC']
-  return `SELECT seq, line, found FROM (
+  return `SELECT seq, ${SHORT_LINE} AS line, found FROM (
       SELECT seq, line, count(*) OVER () AS found, sum(octet_length(line)) OVER (ORDER BY seq ${order}) - octet_length(line) AS bytes FROM (
         SELECT seq, line FROM "$provenance"
         WHERE ${condition} AND seq ${comparison} wanted.seq ORDER BY seq ${order} LIMIT wanted.count
@@ -169,7 +175,7 @@ async function readLines(
     wanted.map(({ seq }) => seq),
     wanted.map(({ limit }) => limit),
   )
-  return byPlace(rows, wanted)
+  return byPlace(db, rows, wanted)
 }
 
 /** Reads all lines of an imported log, in which names may be escaped otherwise. */
@@ -188,14 +194,19 @@ async function readEarlierLines(
     wanted.map(({ seq }) => seq),
     wanted.map(({ limit }) => limit),
   )
-  return byPlace(rows, wanted)
+  return byPlace(db, rows, wanted)
 }
 
-function byPlace(rows: readonly StoredRow[], wanted: readonly LinesQuery[]): FoundLines[] {
+async function byPlace(
+  db: Connection,
+  rows: readonly StoredRow[],
+  wanted: readonly LinesQuery[],
+): Promise<FoundLines[]> {
+  const texts = await linesOf(db, rows)
   const lines: PlacedLine[][] = wanted.map(() => [])
   const found = wanted.map(() => 0)
-  for (const { place, seq, line, found: count } of rows) {
-    lines[Number(place) - 1]?.push({ seq: Number(seq), text: String(line) })
+  for (const [index, { place, seq, found: count }] of rows.entries()) {
+    lines[Number(place) - 1]?.push({ seq: Number(seq), text: texts[index] ?? '' })
     found[Number(place) - 1] = Number(count)
   }
   return wanted.map(({ limit }, index) => {
@@ -205,31 +216,39 @@ function byPlace(rows: readonly StoredRow[], wanted: readonly LinesQuery[]): Fou
   })
 }
 
+async function linesOf(db: Connection, rows: readonly StoredRow[]): Promise<(StoredLine | null)[]> {
+  const lines: (StoredLine | null)[] = []
+  for (const row of rows) lines.push(await lineOf(db, row))
+  return lines
+}
+
 async function readLinesAt(db: Connection, seqs: readonly number[]): Promise<(OwnedLine | null)[]> {
   const rows = await db.all(
-    'SELECT seq, record, earlier_id, line FROM "$provenance" WHERE seq = ANY($1::bigint[])',
+    `SELECT seq, record, earlier_id, ${SHORT_LINE} AS line FROM "$provenance" WHERE seq = ANY($1::bigint[])`,
     seqs,
   )
+  const texts = await linesOf(db, rows)
   const lines = new Map(
-    rows.map(({ seq, record, earlier_id: earlierId, line }) => [
+    rows.map(({ seq, record, earlier_id: earlierId }, index) => [
       Number(seq),
       {
         record: typeof record === 'number' ? record : null,
         earlierId: typeof earlierId === 'string' ? earlierId : null,
-        text: String(line),
+        text: texts[index] ?? '',
       },
     ]),
   )
   return seqs.map((seq) => lines.get(seq) ?? null)
 }
 
-async function readFirstLines(db: Connection, keys: readonly RecordKey[]): Promise<(string | null)[]> {
+async function readFirstLines(db: Connection, keys: readonly RecordKey[]): Promise<(StoredLine | null)[]> {
   const rows = await db.all(
-    `SELECT (SELECT line FROM "$provenance" WHERE record = wanted.key ORDER BY seq LIMIT 1) AS line
-     FROM unnest($1::bigint[]) WITH ORDINALITY AS wanted(key, place) ORDER BY place`,
+    `SELECT first.seq, ${SHORT_LINE} AS line FROM unnest($1::bigint[]) WITH ORDINALITY AS wanted(key, place)
+     LEFT JOIN LATERAL (SELECT seq, line FROM "$provenance" WHERE record = wanted.key ORDER BY seq LIMIT 1) AS first ON true
+     ORDER BY place`,
     keys,
   )
-  return rows.map(({ line }) => (typeof line === 'string' ? line : null))
+  return linesOf(db, rows)
 }
 
 async function readImportLines(db: Connection, keys: readonly RecordKey[]): Promise<(JsonObject | null)[]> {

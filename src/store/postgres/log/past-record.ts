@@ -3,19 +3,28 @@ import { recordWeight } from '../sql/fitting-records.ts'
 import type { Field, LogicalType } from '../../../contract/contract.ts'
 import { parseMoment } from '../../../contract/values/date-time.ts'
 import type { JsonObject, JsonValue } from '../../../contract/json/json.ts'
+import { RawJson } from '../../../contract/json/raw-json.ts'
+import { jsonInTurns } from '../../../contract/json/stringify-in-parts.ts'
 import { canHold } from '../../rows/past-values.ts'
 import type { JsonBytes } from '../../sheet-store.ts'
 import type { Connection, StoredRow } from '../database/connection.ts'
 import { RECORD_JSON, recordJsonSource } from '../sql/record-json.ts'
 import { quoted, recordset } from '../database/schema.ts'
 import { fieldValue, toColumn, writtenOf } from '../database/values.ts'
+import { columnsUnlessLong } from '../read/long-columns.ts'
+
+/** The weight in bytes above which a record is read like a changed one, its long values in pieces. */
+const RECORD_BYTES = 1 << 20
+
+/** The size in bytes from which a value is read in pieces. */
+const LONG_BYTES = 64 << 10
 
 /** A list of fields, and the SQL to read them. */
 export interface Selection {
   readonly fields: readonly Field[]
   /**
    * Selects the keys after $1 up to $2 that records have or had, in order, at most $3 of them, each with the JSON of its
-   * record if no entry after the seq $4 has changed it. Each of the two tables is limited to $3 before the union, which
+   * record if no entry after the seq $4 has changed it, unless it is long. Each of the two tables is limited to $3 before the union, which
    * would otherwise be sorted as a whole. Where their records exceed the bytes of a page there are fewer; `$found` is the
    * number without that limit.
    */
@@ -28,8 +37,10 @@ export interface Selection {
 
 /** Facts from which a past record is made. */
 export interface PastRecord {
-  /** The present columns; undefined for a deleted record. */
+  /** The present columns, without long values; undefined for a deleted record. */
   readonly row: StoredRow | undefined
+  /** Present values that the row does not have. */
+  readonly long: ReadonlyMap<string, JsonValue>
   /** Past values of the fields that have changed. */
   readonly before: ReadonlyMap<string, JsonValue>
 }
@@ -44,13 +55,15 @@ export async function pastRecordsJson(
   const held = all.filter(canAllBeHeld)
   const rows = held.length === 0 ? [] : await db.all(json, JSON.stringify(held.map(inColumns)))
   const texts = new Map(held.map((values, index) => [values, String(rows[index]?.['$json'])]))
-  return all.map((values) => Buffer.from(texts.get(values) ?? plainJson(values)))
+  const found: JsonBytes[] = []
+  for (const values of all) found.push(Buffer.from(texts.get(values) ?? (await plainJson(values))))
+  return found
 }
 
 type PastValues = ReadonlyMap<Field, JsonValue>
 
-function pastValue({ row, before }: PastRecord, field: Field): JsonValue {
-  const value = before.get(field.name)
+function pastValue({ row, long, before }: PastRecord, field: Field): JsonValue {
+  const value = before.get(field.name) ?? (before.has(field.name) ? null : long.get(field.name))
   if (value !== undefined) return value
   return row === undefined ? null : fieldValue(field, row)
 }
@@ -65,10 +78,10 @@ function inColumns(values: PastValues, place: number): JsonObject {
 
 /**
  * Returns JSON that PostgreSQL need not write, for a field that had another type, as it can change while there are no
- * records (D9).
+ * records (D9), and for a long value, which is not sent to be written.
  */
-function plainJson(values: PastValues): string {
-  return JSON.stringify(Object.fromEntries([...values].map(([{ name }, value]) => [name, value])))
+function plainJson(values: PastValues): Promise<string | Uint8Array> {
+  return jsonInTurns(Object.fromEntries([...values].map(([{ name }, value]) => [name, value])))
 }
 
 /** Returns the SQL for these fields; one serves all records of a response. */
@@ -76,8 +89,8 @@ export function selectionOf(fields: readonly Field[]): Selection {
   const columns = fields.map(({ name }) => quoted(name))
   return {
     fields,
-    lives: `SELECT life.key, life."$found", CASE WHEN data."$version" <= $4 THEN ${RECORD_JSON} END AS "$json" FROM (
-        SELECT key, count(*) OVER () AS "$found", sum("$weight") OVER (ORDER BY key) - "$weight" AS "$before" FROM (
+    lives: `SELECT life.key, life."$found", CASE WHEN data."$version" <= $4 AND "$weight" <= ${RECORD_BYTES} THEN ${RECORD_JSON} END AS "$json" FROM (
+        SELECT key, "$weight", count(*) OVER () AS "$found", sum("$weight") OVER (ORDER BY key) - "$weight" AS "$before" FROM (
         SELECT keys.key, coalesce(${recordWeight(fields, 'data')}, 0) AS "$weight" FROM (
         (SELECT "$seq" AS key FROM "$data" WHERE "$seq" > $1 AND "$seq" <= $2 ORDER BY 1 LIMIT $3)
         UNION ALL (SELECT record FROM "$deleted" WHERE record > $1 AND record <= $2 ORDER BY 1 LIMIT $3)
@@ -85,7 +98,7 @@ export function selectionOf(fields: readonly Field[]): Selection {
         ) AS keys LEFT JOIN "$data" AS data ON data."$seq" = keys.key) AS weighed
       ) AS life LEFT JOIN "$data" AS data ON data."$seq" = life.key ${recordJsonSource(fields, 'data')}
       WHERE life."$before" <= ${PAGE_BYTES} ORDER BY life.key`,
-    columns: `SELECT ${['"$seq"', '"$written"', ...columns].join(', ')} FROM "$data" WHERE "$seq" = ANY($1::bigint[])`,
+    columns: `SELECT ${['"$seq"', ...columnsUnlessLong(fields, LONG_BYTES)].join(', ')} FROM "$data" AS data WHERE "$seq" = ANY($1::bigint[])`,
     json: `SELECT ${RECORD_JSON} AS "$json" FROM (
         SELECT "$seq", "$written"::json AS "$written", ${columns.join(', ')}
         FROM json_to_recordset($1::json) AS past(${recordset(fields)})
@@ -94,7 +107,7 @@ export function selectionOf(fields: readonly Field[]): Selection {
 }
 
 function canAllBeHeld(values: PastValues): boolean {
-  return [...values].every(([{ type }, value]) => fitsColumn(type, value))
+  return [...values].every(([{ type }, value]) => !(value instanceof RawJson) && fitsColumn(type, value))
 }
 
 /**

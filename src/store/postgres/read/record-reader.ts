@@ -41,8 +41,8 @@ interface FoundRead {
 }
 
 /** The most records that one statement reads, and the most bytes of each. */
-const RECORDS_AT_ONCE = 32
-const RECORD_BYTES = 1 << 20
+const RECORDS_AT_ONCE = 256
+const RECORD_BYTES = 128 << 10
 
 /** The most ids that one statement looks up. */
 const IDS_AT_ONCE = 10_000

@@ -1,4 +1,4 @@
-import type { Contract, Field, LogicalType } from '../../../contract/contract.ts'
+import type { Contract, Field } from '../../../contract/contract.ts'
 import type { JsonValue } from '../../../contract/json/json.ts'
 import type { InputBytes, RecordKey, WorkItem, WorkQuery } from '../../cell-work.ts'
 import type { PendingInput } from '../../../errors/block.ts'
@@ -6,6 +6,7 @@ import type { WorkState } from '../../sheet-store.ts'
 import type { Connection, SqlInput, StoredRow } from '../database/connection.ts'
 import { quoted } from '../database/schema.ts'
 import { fieldValue } from '../database/values.ts'
+import { columnsUnlessLong, longFieldsOf } from './long-columns.ts'
 import { inputPage, LONG_VALUE_BYTES, longFields, type InputPage } from '../../rows/input-bytes.ts'
 import { pendingInput, TODO_STATES, workCell, type CellColumns } from '../../rows/stored-rows.ts'
 
@@ -217,40 +218,23 @@ function itemStatement(
   return `SELECT ${columns.join(', ')} FROM unnest($1::bigint[]) AS wanted("$key") JOIN "$data" AS data ON data."$seq" = wanted."$key" ${joins.join(' ')} ORDER BY data."$seq"`
 }
 
-/** Returns the columns of the inputs: where long values are left out, null, and their names in `$long`. */
+/** Returns the columns of the inputs. */
 function valueColumns(inputs: readonly Input[], isLong: boolean): string[] {
   const fields = inputs.map(({ field }) => field).filter(({ name }) => name !== 'id')
-  const columns = ['"$written"', ...fields.map(({ name }) => quoted(name))]
-  if (!isLong) return ['data.id', ...columns.map((column) => `data.${column}`)]
-  const canBeLong = new Set([
-    '"$written"',
-    ...fields.filter(({ type }) => LONG_TYPES.has(type)).map(({ name }) => quoted(name)),
-  ])
-  const exceeds = (column: string): string => `octet_length(data.${column}::text) >= ${LONG_VALUE_BYTES}`
-  const unlessLong = (column: string): string =>
-    canBeLong.has(column)
-      ? `CASE WHEN ${exceeds(column)} THEN NULL ELSE data.${column} END AS ${column}`
-      : `data.${column}`
-  const long = [...canBeLong].map((column) => `CASE WHEN ${exceeds(column)} THEN ${quotedText(column)} END`)
+  if (isLong) return ['data.id', ...columnsUnlessLong(fields, LONG_VALUE_BYTES)]
   return [
     'data.id',
-    ...columns.map(unlessLong),
-    `array_to_json(array_remove(ARRAY[${long.join(', ')}], NULL)) AS "$long"`,
+    ...['"$written"', ...fields.map(({ name }) => quoted(name))].map((name) => `data.${name}`),
   ]
-}
-
-const LONG_TYPES: ReadonlySet<LogicalType> = new Set(['string', 'array', 'object'])
-
-function quotedText(text: string): string {
-  return `'${text.replaceAll("'", "''")}'`
 }
 
 function workItem(row: StoredRow, inputs: readonly Input[], targets: readonly string[]): WorkItem {
   const values = Object.create(null) as Record<string, JsonValue>
   const pending = Object.create(null) as Record<string, PendingInput>
-  const long = new Set(row['$long'] === undefined ? [] : (JSON.parse(String(row['$long'])) as string[]))
+  const fields = inputs.map(({ field }) => field)
+  const long = new Set(longFieldsOf(row, fields))
   for (const { field, target } of inputs) {
-    values[field.name] = long.has(quoted(field.name)) || fieldValue(field, row)
+    values[field.name] = long.has(field) || fieldValue(field, row)
     const state =
       target === null ? undefined : pendingInput(row[`$pending${target}`], row[`$stopped${target}`])
     if (state !== undefined) pending[field.name] = state

@@ -1,0 +1,56 @@
+import type { LogicalType } from '../../../contract/contract.ts'
+import type { JsonValue } from '../../../contract/json/json.ts'
+import { rawMembersInTurns, rawValue } from '../../../contract/json/raw-json.ts'
+import type { RecordKey } from '../../cell-work.ts'
+import type { Connection, StoredRow } from '../database/connection.ts'
+import { quoted } from '../database/schema.ts'
+import { mayDiffer, type TypedField } from '../database/values.ts'
+import { fittingRecords } from '../sql/fitting-records.ts'
+
+const LONG_TYPES: ReadonlySet<LogicalType> = new Set(['string', 'array', 'object'])
+
+/**
+ * Returns columns of `$data AS data` for these fields: null for each value of `mostBytes` or more, whose column is listed in
+ * `$long`.
+ */
+export function columnsUnlessLong(fields: readonly TypedField[], mostBytes: number): string[] {
+  const canBeLong = new Set([
+    '"$written"',
+    ...fields.filter(({ type }) => LONG_TYPES.has(type)).map(({ name }) => quoted(name)),
+  ])
+  const exceeds = (column: string): string => `octet_length(data.${column}::text) >= ${mostBytes}`
+  const unlessLong = (column: string): string =>
+    canBeLong.has(column)
+      ? `CASE WHEN ${exceeds(column)} THEN NULL ELSE data.${column} END AS ${column}`
+      : `data.${column}`
+  const long = [...canBeLong].map((column) => `CASE WHEN ${exceeds(column)} THEN ${quotedText(column)} END`)
+  return [
+    ...['"$written"', ...fields.map(({ name }) => quoted(name))].map(unlessLong),
+    `array_to_json(array_remove(ARRAY[${long.join(', ')}], NULL)) AS "$long"`,
+  ]
+}
+
+function quotedText(text: string): string {
+  return `'${text.replaceAll("'", "''")}'`
+}
+
+/** Returns those of the fields whose values a row of {@link columnsUnlessLong} does not have. */
+export function longFieldsOf<T extends TypedField>(row: StoredRow, fields: readonly T[]): T[] {
+  const long = new Set(row['$long'] === undefined ? [] : (JSON.parse(String(row['$long'])) as string[]))
+  if (long.size === 0) return []
+  return fields.filter(
+    ({ name, type }) =>
+      long.has(quoted(name)) || (long.has('"$written"') && mayDiffer(type) && row[name] !== null),
+  )
+}
+
+/** Reads values of a record by their fields, long ones as JSON text; no values of a record that does not exist. */
+export async function longValues(
+  db: Connection,
+  key: RecordKey,
+  fields: readonly TypedField[],
+): Promise<ReadonlyMap<string, JsonValue>> {
+  const { records } = await fittingRecords(db, [key], fields)
+  const members = await rawMembersInTurns(records.subarray(1, -1))
+  return new Map([...members].map(([name, json]) => [name, rawValue(json)]))
+}
