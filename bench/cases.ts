@@ -13,7 +13,7 @@ import { viewer } from './cases/viewer.ts'
 import { writes } from './cases/writes.ts'
 import type { BenchCase } from './support/case.ts'
 
-/** All cases, in the order in which their rows stand in the report. */
+/** All cases, in the order of their rows in the report. */
 export const CASES: readonly BenchCase[] = [
   reads,
   writes,

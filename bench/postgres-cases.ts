@@ -12,7 +12,7 @@ import { start } from './cases/start.ts'
 import { status } from './cases/status.ts'
 import type { PostgresCase } from './support/case.ts'
 
-/** The cases of a store in PostgreSQL, in the order in which their rows stand in the report. */
+/** The cases of a store in PostgreSQL, in the order of their rows in the report. */
 export const POSTGRES_CASES: readonly PostgresCase[] = [
   reads,
   postgresWrites,

@@ -32,7 +32,7 @@ const isFull = values.only === undefined && values.records === MILLION && values
 const store = storeOf(values.store)
 const out = values.out ?? (isFull ? join(import.meta.dirname, RESULTS[store]) : undefined)
 
-// So that `exit` is seen, and the sheets go.
+// So that `exit` handlers run, which remove the sheets.
 process.once('SIGINT', () => process.exit(130))
 const { results, server } = await measure()
 const report = renderReport(results, { ...settings, server })

@@ -7,7 +7,7 @@ import { after, before, test } from 'node:test'
 
 const ROOT = join(import.meta.dirname, '..')
 
-/** Which module may import which: `yes`, `types` (with `import type`), or not at all. Every pair is tried. */
+/** The allowed imports between modules: `yes`, `types` (with `import type`), or none. Every pair is tested. */
 const TABLE: Record<string, Record<string, 'yes' | 'types'>> = {
   errors: {},
   contract: { errors: 'yes' },

@@ -8,15 +8,15 @@ import { getText, median, requestsPerSecond, scattered } from '../support/load.t
 import { memoryOf, TELLS_MEMORY } from '../support/memory.ts'
 import type { Prepared, Program } from '../support/program.ts'
 
-/** What is compared; each has a file in bench/programs. */
+/** The compared programs; each has a file in bench/programs. */
 const PROGRAMS: readonly Program[] = [colophon, fastifySqlite, jsonServer]
 
-/** As many as json-server bears: of a million it cannot write the file, which is longer than a string may be. */
+/** The most that json-server supports: the file of a million is longer than a string may be. */
 const MOST_RECORDS = 500_000
 
 const WRITES = 10
 
-/** What users would pick instead, with the same records and the same requests. */
+/** Alternatives that users may choose, with the same records and requests. */
 export const beside: BenchCase = {
   name: 'beside',
   async *run(bench) {
@@ -71,7 +71,7 @@ async function measureOnce({ records, seconds }: Bench, program: Prepared): Prom
   }
 }
 
-/** Changes one record after the other; answers with the milliseconds of the middle one. */
+/** Changes one record after the other; returns the median in milliseconds. */
 async function timeWrites(
   url: string,
   write: (count: number) => ReturnType<Prepared['write']>,

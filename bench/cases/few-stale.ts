@@ -7,12 +7,12 @@ import { computeCells, postRecords, upsertBody } from '../support/writes.ts'
 
 const CHANGED = 10
 
-/** Runs timed in a round. */
+/** Timed runs in a round. */
 const RUNS = 5
 
 const DAY_MS = 86_400_000
 
-/** A run over very many cells of which a few are stale: a new day in 10 records, each of which takes a call. */
+/** A run over very many cells of which a few are stale: a new day in 10 records, each of which needs a call. */
 export const fewStale: BenchCase = {
   name: 'few-stale',
   async *run({ cells: most, rounds, api, sheets }) {
@@ -52,7 +52,7 @@ export const fewStale: BenchCase = {
   },
 }
 
-/** A day that no record of the bench sheet has. */
+/** Returns a day that no record of the bench sheet has. */
 function dayNumber(number: number): string {
   return new Date(Date.UTC(2030, 0, 1) + number * DAY_MS).toISOString().slice(0, 10)
 }

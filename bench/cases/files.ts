@@ -6,7 +6,7 @@ import { TELLS_MEMORY } from '../support/memory.ts'
 import { placeArgs, runProgram, serveSheet } from '../support/processes.ts'
 import { watched, type Watched } from '../support/watched.ts'
 
-/** All records of a sheet out into a CSV file, and in again into an empty sheet; of a smaller one before the large one. */
+/** Export of all records of a sheet to a CSV file, and import into an empty sheet; first a smaller one, then the large one. */
 export const files: BenchCase = {
   name: 'files',
   async *run({ sheets, records }) {

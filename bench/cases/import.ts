@@ -8,7 +8,7 @@ import { watched, type Watched } from '../support/watched.ts'
 
 const REFERENCE = new URL('../children/sqlite-import.ts', import.meta.url)
 
-/** The first start on a directory that has records.jsonl and no store, beside node:sqlite. */
+/** The first start on a directory with records.jsonl and without a store, beside node:sqlite. */
 export const importing: BenchCase = {
   name: 'import',
   async *run(bench) {

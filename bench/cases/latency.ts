@@ -12,16 +12,16 @@ const P99_AT_MOST_MS = 20
 const BATCH = 10_000
 const QUERY_SECONDS = 5
 
-/** Something that goes on while records are read. */
+/** Work that runs while records are read. */
 interface Disturbance {
   readonly name: string
-  /** Whether there is a figure to reach for it. */
+  /** Whether it has a target figure. */
   readonly toReach: boolean
-  /** Makes what is needed, before reads are timed, and answers with what is done while they are. */
+  /** Prepares the work before reads are timed; returns the function to run during them. */
   prepare(round: number): Promise<() => Promise<unknown>> | (() => Promise<unknown>)
 }
 
-/** How long a record takes to be read while the server has something else to do. */
+/** Latency of reads of a record while the server has other work. */
 export const latency: BenchCase = {
   name: 'latency',
   async *run(bench) {
@@ -38,7 +38,7 @@ export const latency: BenchCase = {
       })) {
         const reads: SteadyReads[] = []
         for (let round = 0; round < rounds; round += 1) {
-          // What is small is soon over: the smoke test would else see no request at all.
+          // Small work ends quickly: the smoke test would otherwise see no request at all.
           reads.push(await reader.during(await prepare(round), Math.min(seconds, 0.2)))
         }
         const row = latencyRow(name, reads, P99_AT_MOST_MS)
@@ -109,7 +109,7 @@ function disturbances(bench: Bench, { place, url, querySeconds }: Place): Distur
   ]
 }
 
-/** Half of them are in the sheet with other values, half are new. */
+/** Returns records of which half are in the sheet with other values, and half are new. */
 function changedRecords(records: number, count: number, round: number): Record<string, unknown>[] {
   const half = Math.ceil(count / 2)
   return Array.from({ length: count }, (_, index) =>
@@ -124,7 +124,7 @@ function upsertBodies(records: number, count: number, round: number): Buffer[] {
   return bodies
 }
 
-/** A query that would never end: the server stops it at its deadline, and until then it has a processor busy. */
+/** Runs an endless query: the server stops it at its deadline, and until then it uses a processor. */
 async function runEndlessQuery(url: string, seconds: number): Promise<void> {
   const sql = 'WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n'
   const start = performance.now()

@@ -13,7 +13,7 @@ export const materialize: BenchCase = {
     const place = await sheets.fresh('materialize', { records: cells, derivations: 'each' })
     const sheet = await serveSheet(place)
     const paths = Array.from({ length: cells }, (_, index) => `/0/${benchId(index + 1)}`)
-    /** Goes through all cells, `once` in that many milliseconds, again and again for as long as other rows are measured. */
+    /** Computes all cells, `once` in that many milliseconds, repeatedly for as long as other rows are measured. */
     const perSecond = async (once: () => Promise<number>): Promise<number> => {
       let times = 0
       let milliseconds = 0
@@ -25,7 +25,7 @@ export const materialize: BenchCase = {
     }
     try {
       const comparison = await compare(
-        // Twice as often as elsewhere: three threads and the far end share two processors, in ever new ways.
+        // Twice as often as elsewhere: three threads and the API share two processors, which varies more.
         rounds * 2,
         () =>
           perSecond(async () => {

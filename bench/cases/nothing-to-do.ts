@@ -3,10 +3,10 @@ import { median } from '../support/load.ts'
 import { serveSheet } from '../support/processes.ts'
 import { computeCells, timeRun } from '../support/writes.ts'
 
-/** Runs timed in a round. */
+/** Timed runs in a round. */
 const RUNS = 20
 
-/** A run over cells that are all fresh: what it costs to find out that there is nothing to do. */
+/** A run over cells that are all fresh: the cost of finding that there is nothing to do. */
 export const nothingToDo: BenchCase = {
   name: 'nothing-to-do',
   async *run({ cells: most, rounds, sheets }) {

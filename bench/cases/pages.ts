@@ -5,7 +5,7 @@ import { serveSheet, type ServerProcess } from '../support/processes.ts'
 
 const LIMIT = 50
 
-/** Two sheets of which one has many more records than the other. */
+/** Two sheets, one with many more records than the other. */
 interface Pair {
   readonly large: Served
   readonly small: Served
@@ -16,13 +16,13 @@ interface Served {
   readonly records: number
 }
 
-/** What is asked of each of the sheets; the paths are taken in turn. */
+/** The requests to each of the sheets; the paths are used in turn. */
 interface Asked {
   readonly what: string
   paths(sheet: Served): readonly string[] | Promise<readonly string[]>
 }
 
-/** In creation order, and sorted and filtered by a field that has an index. */
+/** In creation order, and sorted and filtered by an indexed field. */
 const ASKED: readonly Asked[] = [
   { what: 'First page', paths: () => [`/api/records?limit=${LIMIT}`] },
   { what: 'Last page, by its cursor', paths: async (sheet) => [await lastPage(sheet, '')] },
@@ -39,7 +39,7 @@ const ASKED: readonly Asked[] = [
   { what: 'A page filtered on an indexed field', paths: ({ records }) => filteredPaths(records) },
 ]
 
-/** Pages and records of a large sheet beside those of a small one: they may not take longer for the size of the sheet. */
+/** Pages and records of a large sheet beside those of a small one: the size of the sheet must not matter. */
 export const pages: BenchCase = {
   name: 'pages',
   async *run(bench) {
@@ -59,7 +59,7 @@ export const pages: BenchCase = {
 async function row({ seconds, rounds }: Bench, { large, small }: Pair, asked: Asked): Promise<BenchRow> {
   const perSecond = async (sheet: Served): Promise<() => Promise<number>> => {
     const paths = await asked.paths(sheet)
-    // What is started for the first request of its kind is no matter of size.
+    // Whatever starts with the first request of its kind does not depend on the size.
     await getText(sheet.server.url + paths[0]!)
     let turn = 0
     const next = (): { path: string } => ({ path: paths[(turn += 1) % paths.length]! })
@@ -75,7 +75,7 @@ async function row({ seconds, rounds }: Bench, { large, small }: Pair, asked: As
     reference: name(small),
     ours,
     theirs,
-    // Of times, which are to each other as the rates are the other way round.
+    // The ratio of times, which is the inverse of that of rates.
     ratio: 1 / ratio,
     bound: { atMost: 1.5 },
   }
@@ -92,7 +92,7 @@ function recordPaths(records: number): string[] {
   return Array.from({ length: 100_000 }, () => `/api/records/${benchId(number())}`)
 }
 
-/** Pages that each have about as many records as a page takes. */
+/** Returns paths with filters that each match about as many records as a page has. */
 function filteredPaths(records: number): string[] {
   const width = Math.floor((CODES / records) * LIMIT)
   const from = scattered(CODES - width)

@@ -5,7 +5,7 @@ import { serveSheet, startServer, type ServerProcess } from '../support/processe
 
 const PAGES = 500
 
-/** Reading over HTTP: a record, the same page again and again, random pages of a large sheet. */
+/** Reads over HTTP: a record, the same page repeatedly, random pages of a large sheet. */
 export const reads: BenchCase = {
   name: 'reads',
   async *run(bench) {
@@ -35,7 +35,7 @@ export const reads: BenchCase = {
   },
 }
 
-/** Pages all over the sheet, each by its cursor. */
+/** Returns pages from all over the sheet, each by its cursor. */
 async function somePages(url: string, { records }: Bench): Promise<string[]> {
   const place = scattered(Math.max(1, records - 50))
   const paths: string[] = []

@@ -6,7 +6,7 @@ import { serveSheet, type SheetPlace } from '../support/processes.ts'
 const MOST_PAGES = 1000
 const MOST_MB = 200
 
-/** What a start came to. Times are from when the process was spawned. */
+/** The result of a start. Times are from when the process was spawned. */
 interface Start {
   readonly healthyMs: number
   readonly firstPageMs: number
@@ -14,7 +14,7 @@ interface Start {
   readonly afterPages: MemoryUse
 }
 
-/** Starting the server on a large sheet: how long, and how much memory then and after some use. */
+/** Start of the server on a large sheet: its time, and its memory then and after some use. */
 export const start: BenchCase = {
   name: 'start',
   async *run(bench) {

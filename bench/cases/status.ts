@@ -5,7 +5,7 @@ import { serveSheet } from '../support/processes.ts'
 
 const REQUESTS = 100
 
-/** How far all derived fields of a large sheet are computed. */
+/** The status of all derived fields of a large sheet. */
 export const status: BenchCase = {
   name: 'status',
   async *run({ records, sheets }) {

@@ -13,12 +13,12 @@ const MOST_BLANK_MS = 150
 const LEAST_FRAMES_PER_SECOND = 30
 const MOST_FIRST_VIEW_MS = 1000
 const FRAME_MS = 16
-/** The greatest height of what scrolls (web/src/grid/layout/scroll-scale.ts). */
+/** The greatest height of a scrolled element (web/src/grid/layout/scroll-scale.ts). */
 const THUMB_RANGE = 8_000_000
 const FIGURE = { kind: 'figure', table: 'also' } as const
 const EXAMPLE = join(import.meta.dirname, '..', '..', 'examples', 'countries')
 
-/** The viewer in Chromium: what is blank while records scroll, how smooth it is, and how soon there is something. */
+/** The viewer in Chromium: blank rows while records scroll, smoothness, and time to the first rows. */
 export const viewer: BenchCase = {
   name: 'viewer',
   async *run(bench) {
@@ -43,7 +43,7 @@ export const viewer: BenchCase = {
 
 type Scroll = (page: Page) => Promise<void>
 
-/** The longest time in which some of the rows in sight are not there, for each way to scroll. */
+/** Returns the longest time in which some visible rows are missing, for each way to scroll. */
 async function blanks(browser: Browser, { records, rounds, sheets }: Bench): Promise<BenchRow[]> {
   const name = records === 1_000_000 ? 'a million records' : `${records.toLocaleString('en')} records`
   const ways: Readonly<Record<string, Scroll>> = {
@@ -115,13 +115,13 @@ async function sideways(browser: Browser, { rounds, sheets }: Bench): Promise<Be
   })
 }
 
-/** Notes when the first rows are there, in milliseconds since the browser set out for the page. */
+/** Records when the first rows appear, in milliseconds since the navigation began. */
 const NOTE_FIRST_ROWS = `(function look() {
   if (document.querySelector('.grid-row:not(.waiting)') === null) requestAnimationFrame(look)
   else window.firstRowsAt = performance.now()
 })()`
 
-/** From the address to the first records, in a browser that has never been there. */
+/** Measures from the address to the first records, in a new browser profile. */
 async function firstView(browser: Browser, { rounds, sheets }: Bench): Promise<BenchRow> {
   const directory = sheets.directory('viewer-countries')
   for (const name of ['contract.yaml', 'records.jsonl', 'transport.yaml', 'derivations']) {
@@ -151,7 +151,7 @@ async function firstView(browser: Browser, { rounds, sheets }: Bench): Promise<B
   }
 }
 
-/** Does something with the page of a sheet, once its columns have their pictures. */
+/** Runs an action on the page of a sheet, once its columns have their charts. */
 async function withPage<T>(
   browser: Browser,
   directory: string,
@@ -172,7 +172,7 @@ async function withPage<T>(
   }
 }
 
-/** Waits until each column in sight has its picture, or the server has given it up. */
+/** Waits until each visible column has its chart, or the server has stopped computing it. */
 async function pictured(page: Page): Promise<void> {
   for (;;) {
     const done = await page.locator('[data-summary], .column-summary.failed').count()

@@ -10,10 +10,10 @@ import { postRecords, upsertBody, WRITE_HEADERS } from '../support/writes.ts'
 /** Records of a large request. */
 export const BATCH = 10_000
 
-/** How many of these are timed together: about as long as other measurements take, since the first of a process are slow. */
+/** Batches timed together: about as long as other measurements take, since the first of a process are slow. */
 const BATCHES = 6
 
-/** Writing over HTTP: one record a request, and 10,000. Every record is new, and durable before it is answered. */
+/** Writes over HTTP: one record for each request, and 10,000. Every record is new, and durable before the response. */
 export const writes: BenchCase = {
   name: 'writes',
   async *run(bench) {
@@ -22,7 +22,7 @@ export const writes: BenchCase = {
   },
 }
 
-/** One record a request, beside a server that does nothing with it. */
+/** One record for each request, beside a server that does nothing with it. */
 export async function singleWrites({ seconds, rounds, sheets }: Bench): Promise<BenchRow> {
   const sheet = await serveSheet(await sheets.fresh('single', { records: 0 }))
   const bare = await startServer('bench/servers/bare.ts')
@@ -83,7 +83,7 @@ async function bulk({ records, rounds, sheets }: Bench): Promise<BenchRow> {
   }
 }
 
-/** Gives batches of this size again and again, of records that none before had. */
+/** Returns batches of this size, each of new records. */
 export function newBatches(size: number): () => Batches {
   let first = 1
   return () =>
@@ -96,7 +96,7 @@ export function newBatches(size: number): () => Batches {
 
 export type Batches = readonly Record<string, unknown>[][]
 
-/** Upserts a batch with each request; answers with records per second. */
+/** Upserts a batch with each request; returns records per second. */
 export async function postBatches(url: string, batches: Batches): Promise<number> {
   const bodies = batches.map(upsertBody)
   const start = performance.now()

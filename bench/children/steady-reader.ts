@@ -5,14 +5,14 @@ import { scattered } from '../support/load.ts'
 import type { ReaderOrder, SteadyReads } from '../support/steady-reads.ts'
 
 /**
- * Asks for single records at a steady rate, whether or not earlier ones have been answered, and times each from when
- * it was meant to be sent. A process of its own, so that nothing but the machine makes it late.
+ * Requests single records at a steady rate, whether or not earlier ones have their responses, and times each from its scheduled start. In
+ * its own process, so that only the machine can delay it.
  */
 const [url = '', records = '', perSecond = ''] = process.argv.slice(2)
 const interval = 1000 / Number(perSecond)
 const pool = new Pool(url, { connections: null })
 const number = scattered(Number(records))
-/** Of the measurement that goes on; null between measurements. */
+/** The present measurement; null between measurements. */
 let measured: Measurement | null = null
 
 class Measurement {
@@ -41,11 +41,11 @@ for (let due = performance.now(); ; due += interval) {
   send(due, measured)
 }
 
-/** Does not wait for the answer. */
+/** Does not wait for the response. */
 function send(due: number, measurement: Measurement | null): void {
   const reading = read(due, measurement)
   if (measurement === null) {
-    // When all is measured the server may be stopped first.
+    // After all measurements the server may be stopped first.
     reading.catch(() => undefined)
     return
   }

@@ -3,7 +3,7 @@ import { insertFile, openReference } from '../support/sqlite-reference.ts'
 import { startServer } from '../support/processes.ts'
 import type { Program } from '../support/program.ts'
 
-/** The floor: what one would write in half an hour, without a contract, provenance or derivations. */
+/** The lower bound: half an hour of code, without a contract, provenance or derivations. */
 export const fastifySqlite: Program = {
   name: 'plain Fastify with node:sqlite',
   async prepare(sheets, records) {

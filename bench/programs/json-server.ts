@@ -8,7 +8,7 @@ import type { Program } from '../support/program.ts'
 
 const SCRIPT = new URL(import.meta.resolve('json-server/lib/cli/bin.js'))
 
-/** REST over a JSON file. It keeps all records in memory, and writes the whole file anew for every change. */
+/** REST over a JSON file. It keeps all records in memory, and rewrites the whole file for every change. */
 export const jsonServer: Program = {
   name: 'json-server',
   async prepare(sheets, records) {

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** The far end of derivations: a small answer at once, whatever is asked. */
+/** The API of derivations: a small response at once to any request. */
 const server = createServer((request, response) => {
   const body = JSON.stringify({ label: `label of ${request.url}` })
   response.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) })

@@ -1,8 +1,8 @@
 import Fastify from 'fastify'
 
 /**
- * The reference for requests over HTTP: a bare Fastify that answers GET with the bytes it was given by PUT, and POST,
- * after parsing the body, with a small object.
+ * The reference for requests over HTTP: plain Fastify that responds to GET with the bytes of an earlier PUT, and to POST, after parsing the
+ * body, with a small object.
  */
 const app = Fastify({ bodyLimit: 64 << 20 })
 let answer = ''

@@ -37,7 +37,7 @@ app.patch<{ Params: { id: string }; Body: Record<string, unknown> }>('/records/:
   return updated === 0 ? reply.code(404).send({ error: 'no such record' }) : { updated }
 })
 
-/** A row as a record: what SQLite has no type for becomes what it was. */
+/** Returns a row as a record: values of types that SQLite lacks are converted back. */
 function json({ after: _, ...row }: Record<string, unknown>): Record<string, unknown> {
   return { ...row, active: row['active'] === 1, tags: JSON.parse(String(row['tags'])) as unknown }
 }

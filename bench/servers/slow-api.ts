@@ -1,9 +1,9 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/*
- * A far end that takes its time: each answer comes so many milliseconds after its request, as many at once as are asked for. The
- * arguments are these, and the addresses to listen at, all with the port of the first.
+/**
+ * A slow API: each response is sent this many milliseconds after its request, any number at once. The arguments are the delay, and the
+ * addresses to listen at, all with the port of the first.
  */
 const [delay = '1000', first = '127.0.0.1', ...others] = process.argv.slice(2)
 

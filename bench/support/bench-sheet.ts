@@ -7,19 +7,19 @@ const TEXTS = Array.from({ length: 7 }, (_, index) => `text_${index}`)
 const NUMBERS = Array.from({ length: 4 }, (_, index) => `number_${index}`)
 export const DERIVED = ['label_a', 'label_b', 'label_c']
 
-/** A prime: codes are scattered over the numbers below it, and differ for as many records. */
+/** A prime: codes are scattered over the numbers below it, and are distinct for as many records. */
 export const CODES = 10_000_019
 const STEP = 7919
 
 export interface BenchSheetOptions {
   readonly records: number
-  /** Whether `code` has an index, and with it a check that nobody has it twice. */
+  /** Whether `code` has an index, and with it a check that it is unique. */
   readonly indexed?: boolean
-  /** A derivation for each derived field, with a call of its own for each record, or one with few calls for all three. */
+  /** A derivation for each derived field, with a call for each record, or one with few calls for all three. */
   readonly derivations?: 'each' | 'together'
 }
 
-/** The text of the contract. */
+/** Returns the text of the contract. */
 function contractText(indexed: boolean): string {
   return `apiVersion: v3.1.0
 kind: DataContract
@@ -47,17 +47,17 @@ function property(name: string, logicalType: string): string {
   return `      - {name: ${name}, logicalType: ${logicalType}}`
 }
 
-/** The id of the record of this number, counted from 1. */
+/** Returns the id of the record with this number, counted from 1. */
 export function benchId(number: number): string {
   return `r${String(number).padStart(8, '0')}`
 }
 
-/** A code as it is in records, of a number from 0 to below {@link CODES}. */
+/** Returns a code as in records, for a number from 0 to below {@link CODES}. */
 export function benchCode(place: number): string {
   return `c${String(place).padStart(8, '0')}`
 }
 
-/** A record of the bench sheet, without its derived fields; the same number makes the same record. */
+/** Returns a record of the bench sheet, without its derived fields; the same number makes the same record. */
 export function benchRecord(number: number): Record<string, unknown> {
   return {
     id: benchId(number),
@@ -73,12 +73,12 @@ export function benchRecord(number: number): Record<string, unknown> {
   }
 }
 
-/** A record with all 20 fields, the derived ones null. */
+/** Returns a record with all 20 fields, the derived ones null. */
 export function wholeRecord(number: number): Record<string, unknown> {
   return { ...benchRecord(number), ...Object.fromEntries(DERIVED.map((name) => [name, null])) }
 }
 
-/** The record of this number with other values in all fields but `id` and `code`, and again others in each round. */
+/** Returns the record of this number with other values in all fields except `id` and `code`, which differ in each round. */
 export function changedRecord(number: number, round: number): Record<string, unknown> {
   const { id, code } = benchRecord(number)
   return { ...benchRecord(number + (round + 1) * 1_000_003), id, code }
@@ -98,7 +98,7 @@ export function writeDefinitions(directory: string, options: Partial<BenchSheetO
       ),
     )
   } else if (options.derivations === 'together') {
-    // As few calls as there are days, so that a million computed cells do not take minutes to make.
+    // As few calls as there are days, so that a million computed cells do not take minutes.
     const paths = DERIVED.map((target) => `${target}: label`).join(', ')
     writeFileSync(
       join(folder, 'labels.yaml'),

@@ -7,21 +7,21 @@ import { serveSheet, type SheetPlace } from './processes.ts'
 const SOURCE = 'records.jsonl'
 
 /**
- * The sheets of a run of the benchmarks. A large sheet takes long to make, so there is one of each size for all cases that only read it,
- * and a case that writes gets a copy.
+ * The sheets of a benchmark run. A large sheet takes long to make, so there is one of each size for all cases that only read it, and a case
+ * that writes gets a copy.
  */
 export interface BenchSheets {
-  /** A sheet with a store, an indexed `code`, and a derivation for each derived field. To be read only. */
+  /** Returns a sheet with a store, an indexed `code`, and a derivation for each derived field. Read-only. */
   shared(records: number): Promise<SheetPlace>
-  /** A copy of the shared sheet, for the case at hand. */
+  /** Returns a copy of the shared sheet for the present case. */
   copy(records: number): Promise<SheetPlace>
-  /** A sheet that nobody has used, for the case at hand. */
+  /** Returns a new sheet for the present case. */
   fresh(name: string, options: BenchSheetOptions): Promise<SheetPlace>
-  /** A directory with the files that a sheet begins from, for the case at hand. */
+  /** Returns a directory with the source files of a sheet for the present case. */
   withoutStore(name: string, options: BenchSheetOptions): Promise<string>
-  /** An empty directory for the case at hand. */
+  /** Returns an empty directory for the present case. */
   directory(name: string): string
-  /** Removes what was for the case at hand. */
+  /** Removes everything of the present case. */
   endCase(): Promise<void>
   /** Removes everything, at once. */
   remove(): void
@@ -55,12 +55,12 @@ export class DirectorySheets implements BenchSheets {
       mode: constants.COPYFILE_FICLONE,
       filter: (path) => basename(path) !== SOURCE,
     })
-    // Nobody writes to it, and as a link it keeps the time by which the store tells that it has not changed.
+    // Nothing writes to it, and a link keeps the time by which the store detects that it has not changed.
     linkSync(join(shared, SOURCE), join(directory, SOURCE))
     return directory
   }
 
-  /** Its store is made when it is first opened. */
+  /** Its store is created when it is first opened. */
   fresh(name: string, options: BenchSheetOptions): Promise<string> {
     return this.withoutStore(name, options)
   }
@@ -92,7 +92,7 @@ export class DirectorySheets implements BenchSheets {
     linkSync(await this.#records(options.records), join(directory, SOURCE))
   }
 
-  /** A file with so many records, which sheets have links to. */
+  /** Returns a file with this many records, to which sheets link. */
   async #records(records: number): Promise<string> {
     const path = join(this.#root, `records-${records}.jsonl`)
     if (!existsSync(path)) await writeRecords(path, records)

@@ -1,10 +1,10 @@
 import pLimit from 'p-limit'
 import { Agent } from 'undici'
 
-/** How many calls a run makes at a time, unless transport.yaml says otherwise. */
+/** The default concurrency of a run. */
 const CONCURRENCY = 8
 
-/** The calls of a run, made by the same HTTP client without anything around it. */
+/** The calls of a run, made by the same HTTP client alone. */
 export class CallsAlone {
   readonly #api: string
   readonly #agent = new Agent({ connections: CONCURRENCY, pipelining: 1 })
@@ -13,7 +13,7 @@ export class CallsAlone {
     this.#api = api
   }
 
-  /** Milliseconds that all these calls take together. */
+  /** Returns the milliseconds that all these calls take together. */
   async time(paths: readonly string[]): Promise<number> {
     const limit = pLimit(CONCURRENCY)
     const start = performance.now()

@@ -1,16 +1,16 @@
 import type { BenchSheets } from './bench-sheets.ts'
 import type { PostgresSheets } from './postgres-sheets.ts'
 
-/** A line of the report. */
+/** A row of the report. */
 export type BenchRow = ComparisonRow | FigureRow | LatencyRow | ProgramRow
 
-/** `reach` is the table of what has a figure to reach, `also` that of everything else worth knowing. */
+/** `reach` is the table of figures with a target, `also` that of all others. */
 export type FigureTable = 'reach' | 'also'
 
-/** What a figure must be. */
+/** The target of a figure. */
 export type Bound = { readonly atLeast: number } | { readonly atMost: number }
 
-/** Something measured beside a reference, in turn in the same run; the bound is that of the ratio. */
+/** A measurement beside a reference, in turn in the same run; the bound applies to the ratio. */
 export interface ComparisonRow {
   readonly kind: 'comparison'
   readonly table: FigureTable
@@ -23,7 +23,7 @@ export interface ComparisonRow {
   readonly bound: Bound
 }
 
-/** Something measured that has no reference: a time, a rate, an amount of memory. */
+/** A measurement without a reference: a time, a rate, an amount of memory. */
 export interface FigureRow {
   readonly kind: 'figure'
   readonly table: FigureTable
@@ -31,25 +31,25 @@ export interface FigureRow {
   readonly unit: string
   readonly value: number
   readonly bound?: Bound
-  /** What else there is to say about the figure. */
+  /** A remark about the figure. */
   readonly note?: string
 }
 
-/** How long reads of single records took while something else went on. In milliseconds. */
+/** Latency of reads of single records during other work, in milliseconds. */
 export interface LatencyRow {
   readonly kind: 'latency'
-  /** What went on. */
+  /** The other work. */
   readonly meanwhile: string
   readonly requests: number
   readonly p50: number
   readonly p99: number
   readonly max: number
-  /** The p99 of how late requests were sent, which is the load generator's fault and part of the above. */
+  /** The p99 of the delay of requests, which the load generator causes and which is part of the above. */
   readonly lateP99: number
   readonly p99AtMost: number
 }
 
-/** A program that serves the same records, Colophon being one of them. */
+/** A program that serves the same records; Colophon is one of them. */
 export interface ProgramRow {
   readonly kind: 'program'
   readonly program: string
@@ -57,11 +57,11 @@ export interface ProgramRow {
   readonly recordsPerSecond: number
   readonly pagesPerSecond: number
   readonly writeMs: number
-  /** Null where the system does not tell. */
+  /** Null if the system does not report it. */
   readonly memoryMb: number | null
 }
 
-/** How thorough a run of the benchmarks is. */
+/** The extent of a benchmark run. */
 export interface BenchSettings {
   /** Records of the large sheet. */
   readonly records: number
@@ -69,23 +69,23 @@ export interface BenchSettings {
   readonly cells: number
   /** Length of each measurement. */
   readonly seconds: number
-  /** Pairs of measurements, ours and the reference in turn. */
+  /** Pairs of measurements, Colophon and the reference in turn. */
   readonly rounds: number
 }
 
-/** What a case has at hand. */
+/** The resources of a case. */
 export interface Bench<Sheets extends BenchSheets = BenchSheets> extends BenchSettings {
   readonly sheets: Sheets
   /** Base address of the API that derivations call. */
   readonly api: string
 }
 
-/** Rows that belong together. They are given as they are measured, so that a fault costs only those after it. */
+/** Rows that belong together. They are returned as they are measured, so that an error costs only later ones. */
 export interface BenchCase<Sheets extends BenchSheets = BenchSheets> {
   readonly name: string
   run(bench: Bench<Sheets>): AsyncIterable<BenchRow>
 }
 
-/** A case, and what it has at hand, that is about stores in PostgreSQL only. */
+/** A case for stores in PostgreSQL only, with its resources. */
 export type PostgresCase = BenchCase<PostgresSheets>
 export type PostgresBench = Bench<PostgresSheets>

@@ -3,7 +3,7 @@ import { pipeline } from 'node:stream/promises'
 import { Writable } from 'node:stream'
 import { request } from 'undici'
 
-/** Takes a large answer as fast as it comes, and puts it into a file if one is named. */
+/** Reads a large response as fast as it arrives, and writes it to a file if one is named. */
 export async function download(url: string, path?: string): Promise<void> {
   const { statusCode, body } = await request(url)
   if (statusCode !== 200) throw new Error(`${url} -> ${statusCode}: ${(await body.text()).slice(0, 300)}`)

@@ -1,6 +1,6 @@
 import { closeSync, openSync, readSync } from 'node:fs'
 
-/** The lines of a file, each of which ends with a line break. */
+/** Yields the lines of a file, each of which ends with a line break. */
 export function* linesOf(path: string): Generator<string> {
   const decoder = new TextDecoder()
   const chunk = Buffer.allocUnsafe(1 << 20)

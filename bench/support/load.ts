@@ -7,18 +7,18 @@ export interface Load {
   readonly connections?: number
   readonly method?: 'GET' | 'POST'
   readonly headers?: Record<string, string>
-  /** Path and body of each request; called for every one. */
+  /** Returns path and body of a request; called for every one. */
   next(): { readonly path: string; readonly body?: string }
 }
 
-/** Sends requests as fast as they are answered, from 64 connections; answers with requests per second. */
+/** Sends requests as fast as their responses arrive, from 64 connections; returns requests per second. */
 export async function requestsPerSecond(load: Load): Promise<number> {
   const { url, seconds, connections = 64, method = 'GET', headers = {}, next } = load
   const result = await autocannon({
     url,
     connections,
     duration: seconds,
-    // A measurement ends when a sample does.
+    // A measurement ends with a sample.
     sampleInt: Math.min(1000, seconds * 1000),
     method,
     headers,
@@ -27,12 +27,12 @@ export async function requestsPerSecond(load: Load): Promise<number> {
   if (result.non2xx > 0 || result.errors > 0) {
     throw new Error(`${url}: ${result.non2xx} answers that are no success, ${result.errors} errors`)
   }
-  // Only where a measurement is very short, as in the smoke test.
+  // Only for a very short measurement, as in the smoke test.
   if (result.requests.total === 0) return requestsPerSecond({ ...load, seconds: 2 * seconds })
   return result.requests.total / result.duration
 }
 
-/** Asks for one path after the other over one connection; answers with the milliseconds that each took. */
+/** Requests one path after the other over one connection; returns the milliseconds of each. */
 export async function timeRequests(url: string, paths: readonly string[]): Promise<number[]> {
   const times: number[] = []
   for (const path of paths) {
@@ -43,7 +43,7 @@ export async function timeRequests(url: string, paths: readonly string[]): Promi
   return times
 }
 
-/** The body of an answer. Throws when it is no success. */
+/** Returns the body of a response. Throws if it is not a success. */
 export async function getText(url: string): Promise<string> {
   const { statusCode, body } = await request(url)
   const text = await body.text()
@@ -51,7 +51,7 @@ export async function getText(url: string): Promise<string> {
   return text
 }
 
-/** Runs two measurements in turn, A B A B …, and answers with the medians and the median of the ratios A/B. */
+/** Runs two measurements in turn, A B A B …, and returns the medians and the median of the ratios A/B. */
 export async function compare(
   rounds: number,
   ours: () => Promise<number>,
@@ -79,13 +79,13 @@ export function median(values: readonly number[]): number {
   return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN
 }
 
-/** The value that so large a share of the values does not exceed. */
+/** Returns the value that this share of the values does not exceed. */
 export function quantile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b)
   return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? Number.NaN
 }
 
-/** Numbers from 1 to `most`, in an order that jumps about and is the same each time. */
+/** Returns numbers from 1 to `most`, in a scattered order that is the same each time. */
 export function scattered(most: number): () => number {
   let state = 1
   return () => {

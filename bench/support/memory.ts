@@ -1,17 +1,17 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** Bytes in a megabyte, as figures have it. */
+/** Bytes in a megabyte, as used in figures. */
 const MB = 1e6
 const CHECK_MS = 50
 
-/** Memory of a process and of its children, in MB. Pages mapped from files do not count: the system takes them back as it likes. */
+/** Memory of a process and of its children, in MB. Pages mapped from files do not count: the system can reclaim them. */
 export interface MemoryUse {
   readonly own: number
   readonly children: number
   readonly total: number
 }
 
-/** Whether the system tells what memory processes use; only Linux does. */
+/** Whether the system reports the memory of processes; only Linux does. */
 export const TELLS_MEMORY = process.platform === 'linux'
 
 export function memoryOf(pid: number): MemoryUse {
@@ -20,7 +20,7 @@ export function memoryOf(pid: number): MemoryUse {
   return { own, children, total: own + children }
 }
 
-/** Looks at the memory of a process and its children again and again; the answer ends that and tells the most there was. */
+/** Samples the memory of a process and its children; the returned function ends that and returns the maximum. */
 export function watchMemory(pid: number): () => number {
   let most = 0
   const look = (): void => {
@@ -34,7 +34,7 @@ export function watchMemory(pid: number): () => number {
   }
 }
 
-/** Anonymous and shared memory, without pages of files. 0 for a process that is gone. */
+/** Returns anonymous and shared memory, without pages of files; 0 for an ended process. */
 function unsharedMb(pid: number): number {
   const status = readOrNothing(`/proc/${pid}/status`)
   const kib = (name: string): number =>

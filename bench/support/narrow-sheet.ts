@@ -18,7 +18,7 @@ schema:
       - {name: day, logicalType: date}
 `
 
-/** A record of a sheet of five fields; the same number makes the same record. */
+/** Returns a record of a sheet of five fields; the same number makes the same record. */
 export function narrowRecord(number: number): Record<string, unknown> {
   return {
     id: benchId(number),

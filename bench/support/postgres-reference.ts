@@ -3,7 +3,7 @@ import { finished } from 'node:stream/promises'
 import type { Client } from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
 
-/** Makes a table `reference` for records like this one, which has nothing but a unique id. */
+/** Creates a table `reference` for records like this one, with a unique id and no other constraint. */
 export async function createReference(client: Client, record: Record<string, unknown>): Promise<void> {
   const columns = Object.entries(record).map(([name, value]) => `${name} ${columnType(name, value)}`)
   await client.query(
@@ -30,7 +30,7 @@ export async function copyRows(
   await done
 }
 
-/** A record as a line that COPY reads. */
+/** Returns a record as a line of COPY. */
 export function copyRow(names: readonly string[], record: Record<string, unknown>): string {
   return `${names.map((name) => copyValue(record[name])).join('\t')}\n`
 }
@@ -41,7 +41,7 @@ function copyValue(value: unknown): string {
   return text.replace(/[\\\t\n\r]/g, (character) => `\\${character}`)
 }
 
-/** The type that the field's column has in a store. */
+/** Returns the type of the field's column in a store. */
 function columnType(name: string, value: unknown): string {
   if (name === 'day') return 'date'
   if (name === 'count') return 'bigint'

@@ -4,7 +4,7 @@ import type { BenchSheetOptions } from './bench-sheet.ts'
 import { DirectorySheets, type BenchSheets } from './bench-sheets.ts'
 import { runProgram, type OnStart } from './processes.ts'
 
-/** A server as somebody would set it up for a machine of this size: all that it confirms is on the disk. */
+/** Usual settings for a machine of this size: every acknowledged commit is on the disk. */
 const SETTINGS = `
 shared_buffers = 1GB
 max_wal_size = 8GB
@@ -13,9 +13,9 @@ checkpoint_timeout = 15min
 
 const SCHEMA = 'bench'
 
-/** Sheets in databases of a PostgreSQL of their own, a database each, so that one can be copied. */
+/** Sheets in databases of a new PostgreSQL, a database for each, so that one can be copied. */
 export class PostgresSheets implements BenchSheets {
-  /** What the report says of the server. */
+  /** The description of the server in the report. */
   readonly description: string
   readonly #server: TestPostgres
   readonly #directories: DirectorySheets
@@ -54,7 +54,7 @@ export class PostgresSheets implements BenchSheets {
     return this.#url(database)
   }
 
-  /** The URL of a schema that nothing is in, in a database for the case at hand. */
+  /** Returns the URL of an empty schema, in a database for the present case. */
   async emptyDatabase(how = ''): Promise<string> {
     const database = await this.#create(how)
     this.#ofCase.push(database)
@@ -75,7 +75,7 @@ export class PostgresSheets implements BenchSheets {
     this.#ofCase = []
   }
 
-  /** The server goes with this process. */
+  /** The server ends with this process. */
   remove(): void {
     this.#directories.remove()
   }
@@ -98,7 +98,7 @@ export class PostgresSheets implements BenchSheets {
   }
 }
 
-/** Puts the sheet of a directory into a store, with its records. */
+/** Pushes the sheet of a directory into a store, with its records. */
 export function pushSheet(directory: string, url: string, onStart?: OnStart): Promise<void> {
   return runProgram('bin/colophon.js', ['push', directory, '--store', url, '--actor', 'agent:bench'], onStart)
 }

@@ -4,17 +4,17 @@ import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 
-/** A server in a process of its own. */
+/** A server in its own process. */
 export interface ServerProcess {
   readonly url: string
   readonly pid: number
   stop(): Promise<void>
 }
 
-/** Is told the process id as soon as there is one. */
+/** Receives the process id as soon as it is known. */
 export type OnStart = (pid: number) => void
 
-/** Starts a program that says its address on its first line of output. */
+/** Starts a program that prints its address on its first line of output. */
 export async function startServer(
   script: string | URL,
   args: readonly string[] = [],
@@ -31,7 +31,7 @@ export async function startServer(
   return serverProcess(child, url)
 }
 
-/** Starts a program that was told its address, and waits until it answers there. */
+/** Starts a program with a given address, and waits until it responds there. */
 export async function startServerAt(
   url: string,
   script: string | URL,
@@ -43,10 +43,10 @@ export async function startServerAt(
   return serverProcess(child, url)
 }
 
-/** Where a sheet is: a directory, or the URL of a store. */
+/** The place of a sheet: a directory, or the URL of a store. */
 export type SheetPlace = string
 
-/** How a sheet is named on the command line: by its directory, or as a store. */
+/** Returns the arguments that name a sheet on the command line: its directory, or a store. */
 export function placeArgs(place: SheetPlace): readonly string[] {
   return /^postgres(?:ql)?:/.test(place) ? ['--store', place] : [place]
 }
@@ -61,7 +61,7 @@ export function serveSheet(
   return startServer('bin/colophon.js', ['serve', ...placeArgs(place), ...usual, ...args], onStart)
 }
 
-/** Computes cells of the runs of a sheet in a store; resolves when it is there to. */
+/** Starts a worker for a sheet in a store; resolves when it is ready. */
 export async function startWorker(store: string): Promise<ServerProcess> {
   const { child, ended } = start('bin/colophon.js', ['worker', '--store', store, '--grace', '0'])
   await Promise.race([once(createInterface({ input: child.stdout! }), 'line'), ended])
@@ -82,7 +82,10 @@ export async function runProgram(
   if (code !== 0) throw new Error(`${String(script)} ${args.join(' ')} ended with ${String(code)}`)
 }
 
-/** Spawns a script, named by its path in this repository or by its address. `ended` is rejected when it ends; for who waits for something of it. */
+/**
+ * Spawns a script, named by its path in this repository or by its address. `ended` rejects when it ends, for code that waits for its
+ * output.
+ */
 function start(
   script: string | URL,
   args: readonly string[],

@@ -3,19 +3,19 @@ import type { ServerProcess } from './processes.ts'
 
 /** A program that serves records over REST. */
 export interface Program {
-  /** Its name in the report, with what a reader must know to compare it. */
+  /** Its name in the report, with remarks for comparing it. */
   readonly name: string
-  /** Gives it records 1 to `records` of the bench sheet, so that from then on it only has to be started. */
+  /** Loads records 1 to `records` of the bench sheet, so that it only has to be started from then on. */
   prepare(sheets: BenchSheets, records: number): Promise<Prepared>
 }
 
 export interface Prepared {
   start(): Promise<ServerProcess>
-  /** Path of the record with an id. */
+  /** Returns the path of the record with an id. */
   recordPath(id: string): string
-  /** Path of a page of 50 records. `page` counts from 0. */
+  /** Returns the path of a page of 50 records. `page` counts from 0. */
   pagePath(page: number): string
-  /** The request that gives the record with an id another `count`. */
+  /** Returns the request that sets another `count` in the record with an id. */
   write(id: string, count: number): WriteRequest
 }
 

@@ -12,11 +12,11 @@ import type {
 import type { CaseResult } from './run-cases.ts'
 
 export interface ReportSettings extends BenchSettings {
-  /** The server of the store, where it has one. */
+  /** The server of the store, if it has one. */
   readonly server?: string | null
 }
 
-/** The report of a run as Markdown: what was measured where, and the rows in a table for each kind. */
+/** Renders the report of a run as Markdown: the environment, and a table for each kind of row. */
 export function renderReport(results: readonly CaseResult[], settings: ReportSettings): string {
   const rows = results.flatMap((result) => result.rows)
   const sections = [
@@ -67,7 +67,7 @@ function figureCells(row: ComparisonRow | FigureRow): string[] {
   return [row.what, amount(row.value, row.unit), row.note ?? '–', '–', ...bound]
 }
 
-/** What is to be reached, and whether it is. */
+/** Returns the target, and whether it is reached. */
 function judged(value: number, bound: Bound, unit: string): [string, string] {
   return 'atLeast' in bound
     ? [`≥ ${amount(bound.atLeast, unit)}`, value >= bound.atLeast ? '✓' : '✗']
@@ -95,7 +95,7 @@ function programCells(row: ProgramRow): string[] {
   ]
 }
 
-/** A number with as many digits as mean something, and its unit. */
+/** Returns a number with its significant digits and its unit. */
 function amount(value: number, unit: string): string {
   const digits = value >= 100 || Number.isInteger(value) ? 0 : value >= 10 ? 1 : 2
   const text = value.toLocaleString('en', { minimumFractionDigits: digits, maximumFractionDigits: digits })

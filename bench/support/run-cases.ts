@@ -3,18 +3,18 @@ import type { Bench, BenchCase, BenchRow, BenchSettings, PostgresCase } from './
 import { PostgresSheets } from './postgres-sheets.ts'
 import { startServer } from './processes.ts'
 
-/** What came of a case. One that failed has the rows that it had given until then. */
+/** The result of a case. A failed one has the rows that it had returned until then. */
 export interface CaseResult {
   readonly name: string
   readonly rows: readonly BenchRow[]
-  /** Why it failed; null when it did not. */
+  /** The error of a failed case; null for none. */
   readonly failure: Error | null
 }
 
-/** Is told of each case before it begins. */
+/** Called for each case before it begins. */
 export type OnCase = (name: string) => void
 
-/** Runs cases one after the other; one that fails does not keep the others from being run. */
+/** Runs cases one after the other; a failing one does not stop the others. */
 export function runCases(
   cases: readonly BenchCase[],
   settings: BenchSettings,
@@ -23,7 +23,7 @@ export function runCases(
   return runWith({ cases, settings, onCase, makeSheets: async (api) => new DirectorySheets(api) })
 }
 
-/** The same with sheets in PostgreSQL; `onServer` is told what is to be said of the server. */
+/** Runs cases with sheets in PostgreSQL; `onServer` receives the description of the server. */
 export function runPostgresCases(
   cases: readonly PostgresCase[],
   settings: BenchSettings,

@@ -5,7 +5,7 @@ import { linesOf } from './lines-of.ts'
 /** The columns of a record, each with a value of its type. */
 const COLUMNS = Object.entries(wholeRecord(1))
 
-/** Makes a database as durable as a sheet's, with a table `bench` for whole records that has nothing but a unique id. */
+/** Creates a database as durable as a sheet's, with a table `bench` for whole records, whose only constraint is a unique id. */
 export function openReference(path: string): DatabaseSync {
   const db = new DatabaseSync(path)
   const columns = COLUMNS.map(([name, value]) => `${name} ${typeof value === 'number' ? 'REAL' : 'TEXT'}`)
@@ -23,19 +23,19 @@ export function insertRows(db: DatabaseSync, rows: Iterable<SQLInputValue[]>): v
   db.exec('COMMIT')
 }
 
-/** A record as a row of the table. */
+/** Returns a record as a row of the table. */
 export function sqlRow(record: Record<string, unknown>): SQLInputValue[] {
   return COLUMNS.map(([name]) => sqlValue(record[name]))
 }
 
-/** A value of a record as SQLite takes it. */
+/** Converts a value of a record for SQLite. */
 export function sqlValue(value: unknown): SQLInputValue {
   if (value === undefined || value === null) return null
   if (typeof value === 'boolean') return Number(value)
   return typeof value === 'object' ? JSON.stringify(value) : (value as string | number)
 }
 
-/** Inserts the records of a file that has one on each line, in one transaction. */
+/** Inserts the records of a file with one on each line, in one transaction. */
 export function insertFile(db: DatabaseSync, path: string): void {
   insertRows(
     db,

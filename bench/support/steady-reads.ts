@@ -5,17 +5,17 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { LatencyRow } from './case.ts'
 import { quantile } from './load.ts'
 
-/** What the reader is told by a message. */
+/** A message to the reader. */
 export type ReaderOrder = 'begin' | 'end'
 
-/** Of each request: how long it took from when it was meant to be sent, and how late it was sent. In milliseconds. */
+/** The latency of each request from its scheduled start, and the delay of its start, in milliseconds. */
 export interface SteadyReads {
   readonly latencies: readonly number[]
   readonly late: readonly number[]
 }
 
 export interface ReaderOptions {
-  /** How many records there are to choose from. */
+  /** The number of records to choose from. */
   readonly records: number
   /** Length of each measurement. */
   readonly seconds: number
@@ -25,10 +25,10 @@ const PER_SECOND = 200
 const SETTLE_MS = 500
 const HIGH_PRIORITY = -15
 
-/** Reads of single records at a steady rate, by a process of their own. */
+/** Reads single records at a steady rate, in another process. */
 export class SteadyReader {
   readonly #child: ChildProcess
-  /** Rejected when the process ends of itself. */
+  /** Rejects when the process ends by itself. */
   readonly #gone: Promise<never>
   readonly #settleMs: number
 
@@ -48,7 +48,7 @@ export class SteadyReader {
     return reader
   }
 
-  /** Reads while something else goes on, and for at least so many seconds. */
+  /** Reads during other work, and for at least this many seconds. */
   async during(work: () => Promise<unknown>, atLeastSeconds = 0): Promise<SteadyReads> {
     await sleep(this.#settleMs)
     this.#tell('begin')
@@ -71,16 +71,16 @@ export class SteadyReader {
   }
 }
 
-/** Otherwise it may be late itself where the programs that it measures have all processors busy. */
+/** Otherwise it may be late itself while the measured programs use all processors. */
 function preferToOthers(pid: number): void {
   try {
     setPriority(pid, HIGH_PRIORITY)
   } catch {
-    // Only the administrator may; without it the figures include how late it is, which they tell.
+    // This requires root; without it the figures include its own delay, which they report.
   }
 }
 
-/** The line of several measurements together. */
+/** Returns the row of several measurements together. */
 export function latencyRow(
   meanwhile: string,
   measurements: readonly SteadyReads[],

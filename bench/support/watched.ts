@@ -1,14 +1,14 @@
 import { watchMemory } from './memory.ts'
 import type { OnStart } from './processes.ts'
 
-/** How long something took, and the most memory that its process and the children of that had. */
+/** The duration of some work, and the maximum memory of its process and children. */
 export interface Watched<T> {
   readonly result: T
   readonly seconds: number
   readonly peakMb: number
 }
 
-/** Does something with a process that it starts, and looks at its memory meanwhile. */
+/** Runs work with a process that it starts, and samples its memory meanwhile. */
 export async function watched<T>(work: (onStart: OnStart) => Promise<T>): Promise<Watched<T>> {
   let stop = (): number => 0
   const start = performance.now()

@@ -2,31 +2,31 @@ import { request } from 'undici'
 
 const TOKEN = 'b'.repeat(43)
 
-/** Headers of every request that changes something. */
+/** Headers of every write. */
 export const WRITE_HEADERS = {
   'content-type': 'application/json',
   'x-csrf-token': TOKEN,
   cookie: `svc_csrf=${TOKEN}`,
 }
 
-/** The body of an upsert. */
+/** Returns the body of an upsert. */
 export function upsertBody(records: readonly Record<string, unknown>[]): Buffer {
   return Buffer.from(JSON.stringify({ records }))
 }
 
-/** Upserts records into a served sheet. Throws when they are refused. */
+/** Upserts records into a served sheet. Throws if they are refused. */
 export async function postRecords(url: string, body: Buffer): Promise<void> {
   await post(`${url}/api/records`, body)
 }
 
-/** What a run came to, and how long its answer took. */
+/** The result of a run, and the duration of its request. */
 export interface TimedRun {
   readonly materialized: number
   readonly skipped: number
   readonly milliseconds: number
 }
 
-/** Runs derivations of a served sheet. Throws when it is refused. */
+/** Runs derivations of a served sheet. Throws if the run is refused. */
 export async function timeRun(url: string, asked: object): Promise<TimedRun> {
   const start = performance.now()
   const text = await post(`${url}/api/materialize`, Buffer.from(JSON.stringify(asked)))
@@ -35,7 +35,7 @@ export async function timeRun(url: string, asked: object): Promise<TimedRun> {
   return { materialized, skipped, milliseconds }
 }
 
-/** Runs derivations, and throws unless exactly so many cells are computed. */
+/** Runs derivations, and throws unless exactly this many cells are computed. */
 export async function computeCells(url: string, asked: object, cells: number): Promise<TimedRun> {
   const run = await timeRun(url, asked)
   if (run.materialized !== cells) throw new Error(`${run.materialized} cells were computed, not ${cells}`)
@@ -43,7 +43,7 @@ export async function computeCells(url: string, asked: object, cells: number): P
 }
 
 async function post(url: string, body: Buffer): Promise<string> {
-  // A run may take as long as it likes.
+  // Without time limits for the run.
   const options = { method: 'POST', headers: WRITE_HEADERS, body, headersTimeout: 0, bodyTimeout: 0 } as const
   const answer = await request(url, options)
   const text = await answer.body.text()

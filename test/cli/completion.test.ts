@@ -25,10 +25,10 @@ async function prepare(t: TestContext, shell: string): Promise<{ directory: stri
   return { directory, script }
 }
 
-/** What a command line, up to where the cursor is, can be completed to; sorted. */
+/** Returns the sorted completions of a command line up to the cursor. */
 type Completer = (line: string) => Promise<string[]>
 
-/** What is asked of every shell. */
+/** The completions that every shell must offer. */
 async function check(complete: Completer): Promise<void> {
   assert.deepEqual(await complete('colophon '), COMMANDS.toSorted())
   assert.deepEqual(await complete('colophon mat'), ['materialize'])

@@ -21,7 +21,7 @@ test('the exit codes are those of the command line reference', () => {
   )
 })
 
-/** What follows the sheet for each command that works on one: done, and refused by the sheet. */
+/** The arguments after the sheet for each command that works on one: for a success, and for a refusal. */
 const CASES: Readonly<Record<string, { done: string[]; refused: string[] }>> = {
   validate: { done: [], refused: ['--records'] },
   contract: { done: [], refused: [] },

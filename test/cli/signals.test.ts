@@ -37,7 +37,7 @@ class Group {
     this.#child = spawn(command, args, { cwd, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] })
     this.#child.stdout.on('data', (chunk) => (this.#stdout += String(chunk)))
     this.#child.stderr.on('data', (chunk) => (this.#log += String(chunk)))
-    // Of all that have its output, so of the server, too.
+    // Ends when all processes with its output have ended, including the server.
     this.#closed = once(this.#child, 'close')
     onEnd(t, () => {
       try {

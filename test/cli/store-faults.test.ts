@@ -12,7 +12,7 @@ import { writeSheet } from '../support/sheet-fixture.ts'
 import { temporaryDirectory } from '../support/temporary-file.ts'
 
 const PASSWORD = 'p@ss/word?'
-/** What a password that is wrong looks like, encoded and not. */
+/** Spellings of a wrong password, encoded and plain. */
 const SECRET = /hushed|p@ss|p%40ss/
 
 const postgres = await startPostgres()

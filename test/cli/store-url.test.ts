@@ -18,7 +18,7 @@ function run(store: string, ...args: readonly string[]): Promise<Ran> {
   return runCommand(args, { env: { COLOPHON_STORE: store, COLOPHON_ACTOR: 'human:ann' } })
 }
 
-/** What a command that went well prints, as JSON. */
+/** Returns the output of a successful command, as JSON. */
 async function answer(ran: Promise<Ran>): Promise<unknown> {
   const { code, stdout, stderr } = await ran
   assert.deepEqual([code, stderr], [0, ''])

@@ -13,7 +13,7 @@ import { CountingApi, valueOf } from './counting-api.ts'
 import { Faults } from './faults.ts'
 import { StreamFollower, type ToldFrame } from './stream-follower.ts'
 
-/** How many cells are computed, and what the faults are drawn from; with more cells there are more faults. */
+/** The number of cells, and the random source of the faults; more cells mean more faults. */
 const CELLS = Number(process.env['COLOPHON_CLUSTER_CELLS'] ?? 240)
 const SEED = Number(process.env['COLOPHON_CLUSTER_SEED'] ?? 1)
 const FAULTS = Math.max(5, Math.round(CELLS / 700))

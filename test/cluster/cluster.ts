@@ -17,7 +17,7 @@ export interface Member {
   readonly process: ColophonProcess
   /** Its way to the database; null for a straight one. */
   readonly proxy: DatabaseProxy | null
-  /** Of a server, `http://127.0.0.1:<port>`. */
+  /** The address of a server, `http://127.0.0.1:<port>`. */
   readonly url: string
   /** Whether anything was ever done to it that can make calls happen twice. */
   struck: boolean
@@ -29,7 +29,7 @@ export interface Member {
 export class Cluster {
   /** All that ever were. */
   readonly everybody = new Map<string, Member>()
-  /** Those that have not been killed. */
+  /** The processes that have not been killed. */
   readonly members = new Set<Member>()
   readonly store: Database
   readonly #t: TestContext
@@ -67,7 +67,7 @@ export class Cluster {
     await member.process.end()
   }
 
-  /** Those of a role that are neither halted nor cut off. */
+  /** Returns the processes of a role that are neither halted nor disconnected. */
   present(role: Role): Member[] {
     return [...this.members].filter((member) => member.role === role && !member.away)
   }
@@ -76,8 +76,8 @@ export class Cluster {
     return [...this.members].filter(({ role }) => role === 'server')
   }
 
-  /** Who has the run lock; null for nobody. */
-  async conductor(): Promise<Member | null> {
+  /** Returns the process with the run lock; null for none. */
+  async lockHolder(): Promise<Member | null> {
     const row = await this.store.get(
       `SELECT activity.application_name AS name FROM pg_locks AS lock JOIN pg_stat_activity AS activity USING (pid)
        WHERE lock.locktype = 'advisory' AND lock.granted AND activity.application_name <> '' LIMIT 1`,

@@ -11,7 +11,7 @@ const SLOWEST_MS = 30
 export interface Repeat {
   readonly path: string
   readonly caller: string
-  /** Who asked before, in that order. */
+  /** The earlier callers, in order. */
   readonly before: readonly string[]
   /** Whether its answer was in the log when it came. */
   readonly known: boolean
@@ -39,7 +39,7 @@ export class CountingApi {
     return new CountingApi(await startLocalApi(t), random)
   }
 
-  /** Where it is looked up whether the answer to a repeated request is known. */
+  /** Sets the cluster, which knows whether the result of a repeated request was stored. */
   watch(cluster: Cluster): void {
     this.#cluster = cluster
   }
@@ -50,7 +50,7 @@ export class CountingApi {
     this.#onNext = work
   }
 
-  /** How many paths were asked for. */
+  /** The number of requested paths. */
   get paths(): number {
     return this.#callers.size
   }
@@ -84,7 +84,7 @@ export class CountingApi {
   }
 }
 
-/** What a path is answered with. */
+/** Returns the response to a path. */
 export function valueOf(path: string): number {
   return createHash('sha256').update(path).digest().readUInt32BE(0)
 }

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { LEASE_MS } from '../../src/store/run-tasks.ts'
 import type { Cluster, Member } from './cluster.ts'
 
-/** What can happen to a process. `briefly`: it is back before others may take its tasks; `long`: only after that. */
+/** The faults of a process. `briefly`: it is back before others may take its tasks; `long`: only after that. */
 const FIRST = [
   'kill a worker',
   'kill who sees to the run',
@@ -15,7 +15,7 @@ const ALL = [...FIRST, 'halt a worker briefly', 'hold what a worker says for lon
 
 type Fault = (typeof ALL)[number]
 
-/** How long a process is gone that others count as gone, and one that they do not. */
+/** Milliseconds after which a process counts as dead, and milliseconds after which it does not yet. */
 const LONG_MS = LEASE_MS + 1500
 const BRIEF_MS = LEASE_MS / 4
 
@@ -23,7 +23,7 @@ const CHECK_MS = 20
 
 /** Has one process after the other killed, halted and cut off, as random numbers say. */
 export class Faults {
-  /** What was done, in that order. */
+  /** The faults so far, in order. */
   readonly done: string[] = []
   readonly #cluster: Cluster
   readonly #random: () => number
@@ -60,7 +60,7 @@ export class Faults {
   /** Null where nobody fits: one of each kind stays. */
   async #victim(fault: Fault): Promise<Member | null> {
     if (fault.includes('the run')) {
-      const member = await this.#conductor()
+      const member = await this.#lockHolder()
       return member === null || member.away || this.#cluster.present(member.role).length < 2 ? null : member
     }
     const workers = this.#cluster.present('worker')
@@ -69,10 +69,10 @@ export class Faults {
     return fitting[Math.floor(this.#random() * fitting.length)] ?? null
   }
 
-  /** Who sees to the run, once somebody does. */
-  async #conductor(): Promise<Member | null> {
+  /** The coordinator of the run, once there is one. */
+  async #lockHolder(): Promise<Member | null> {
     for (;;) {
-      const member = await this.#cluster.conductor()
+      const member = await this.#cluster.lockHolder()
       if (member !== null || this.#stopped) return member
       await delay(CHECK_MS)
     }

@@ -20,7 +20,7 @@ const AGAIN_MS = 20
  */
 export class StreamFollower {
   readonly told: ToldFrame[] = []
-  /** How often it came back. */
+  /** The number of reconnections. */
   returns = 0
   readonly #cluster: Cluster
   readonly #path: string

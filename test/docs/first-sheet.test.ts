@@ -36,7 +36,7 @@ async function makeSheet(t: TestContext, apiPort: number): Promise<string> {
   return root
 }
 
-/** What the guide has done under "Change the derivation". */
+/** Applies the edits of the section "Change the derivation". */
 async function changeDerivation(root: string): Promise<void> {
   const [, name = '', url = '', path = ''] =
     /Edit `([^`]+)`: change the URL to `([^`]+)` and the path to `([^`]+)`/.exec(page) ?? []

@@ -76,7 +76,7 @@ const http = readPage('docs/reference/http.md')
 const events = readPage('docs/reference/events.md')
 const errors = readPage('docs/reference/errors.md')
 
-/** As much of a schema as is compared. */
+/** The members of a schema that are compared. */
 interface ObjectShape {
   readonly properties: Readonly<Record<string, unknown>>
   readonly required?: readonly string[] | undefined

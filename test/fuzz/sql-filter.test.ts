@@ -13,7 +13,7 @@ import { openTestSheet } from '../support/sheet-fixture.ts'
 
 const RECORDS = 60
 
-/** How many filters are under way at once. */
+/** Concurrent filters. */
 const AT_ONCE = 4
 
 const FIELDS = {

@@ -12,7 +12,7 @@ import { RecordsAlone } from '../support/records-alone.ts'
 import { SqlGrammar } from '../support/sql-grammar.ts'
 import { fragments, spoiled } from '../support/sql-spoiler.ts'
 
-/** How many are under way at once. */
+/** Concurrent texts. */
 const AT_ONCE = 4
 
 /** Records on a page: fewer than there are, and as many as {@link RecordsAlone} is asked for. */
@@ -20,13 +20,13 @@ const PAGE = 4
 
 const EVERYTHING = { fields: null, limit: null, cursor: null, filter: null, asOf: null }
 
-/** How often the database is looked at. */
+/** The interval of the checks of the database. */
 const LOOK_EVERY = 1000
 
 /** Runaways are few; on a busy machine others take their time. */
 const LIMITS = { ...DEFAULT_QUERY_LIMITS, timeoutMs: 2000, maxRows: 500 }
 
-/** What one text came to: what was answered, or what the message of the QueryError was. */
+/** The outcome of a text: the result, or the message of the QueryError. */
 type Outcome = { readonly answer: string } | { readonly message: string }
 
 const RAN_OUT =

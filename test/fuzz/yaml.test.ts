@@ -37,7 +37,7 @@ const FILES: readonly (readonly [text: string, read: (text: string) => unknown])
   ],
 ]
 
-/** What a text is spoilt with. */
+/** Characters and texts that spoil a document. */
 const PIECES = [
   '[ ] { } : , - ? & * ! | > \' " % @ ` # \\ ~ = < . 0'.split(' '),
   [' ', '\t', '\n'],

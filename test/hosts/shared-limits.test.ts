@@ -11,7 +11,7 @@ import { freshTables } from '../support/shared-tables.ts'
 
 const CALLER = join(import.meta.dirname, '../support/call-host.ts')
 
-/** How often the host looks whether it is being held up. */
+/** The interval at which the host checks whether it is delayed. */
 const TICK_MS = 5
 
 interface Call {
@@ -19,7 +19,7 @@ interface Call {
   readonly from: number
   /** It did not come before: the host was not held up then. */
   readonly notBefore: number
-  /** When the host heard of it. */
+  /** The time at which the host received it. */
   readonly at: number
   readonly response: ServerResponse
 }

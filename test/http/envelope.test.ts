@@ -20,7 +20,7 @@ const ROUTES: readonly InjectOptions[] = [
 
 const json = { 'content-type': 'application/json' }
 
-/** What can be wrong with any request; each gives the statuses that it can come to. */
+/** Defects of any request, each with the possible statuses. */
 const FAULTS: readonly [what: string, fault: (route: InjectOptions) => InjectOptions, statuses: number[]][] =
   [
     ['a strange host', (route) => ({ ...route, headers: { ...CSRF, host: 'evil.example' } }), [403]],

@@ -14,7 +14,7 @@ const URL_LIMIT = 64 * 1024
 /** One in so many statements of the corpus goes over HTTP; store/sqlite/sql/sql-hostile.test.ts covers each of them. */
 const ONE_IN = 5
 
-/** How many requests are under way at once. */
+/** Concurrent requests. */
 const AT_ONCE = 4
 
 interface HostileApp extends CanarySheet {

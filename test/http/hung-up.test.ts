@@ -7,7 +7,7 @@ import { RawClient } from '../support/raw-client.ts'
 const ENDLESS = 'WITH RECURSIVE t(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM t) SELECT count(*) AS c FROM t'
 const FILTER = encodeURIComponent(`(${ENDLESS}) > 0`)
 
-/** What takes for ever, by route. */
+/** Endless requests, by route. */
 const RUNAWAYS: Readonly<Record<string, string>> = {
   'a query': query(ENDLESS),
   'a filtered page': get(`/api/records?filter=${FILTER}`),

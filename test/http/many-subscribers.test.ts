@@ -19,9 +19,9 @@ function chunkOf(number: number, bytes: number): Buffer {
 /** A subscriber on a connection of its own that holds every byte to what it should be. */
 class Subscriber {
   readonly socket: Socket
-  /** How many of the bytes expected have come. */
+  /** The number of expected bytes that have arrived. */
   taken = 0
-  /** What came in place of them; nothing further is looked at then. */
+  /** Unexpected bytes, after which nothing more is checked. */
   fault: string | null = null
   readonly #expected: Buffer
   #onProgress: () => void = () => undefined

@@ -17,7 +17,7 @@ interface HostCase {
   /** The values of the header, as often as it is sent. */
   readonly sent: readonly string[]
   readonly served: boolean
-  /** What the origin of its pages is called in {@link ORIGINS}. */
+  /** The name of the origin of its pages in {@link ORIGINS}. */
   readonly pages?: readonly string[]
 }
 
@@ -128,7 +128,7 @@ interface Case {
   readonly about: string
   readonly target: Target
   readonly sent: SentRequest
-  /** What D38 says. */
+  /** Whether D38 refuses it. */
   readonly refused: boolean
 }
 

@@ -15,7 +15,7 @@ const post = (...headers: string[]): string =>
     '\r\n',
   )
 
-/** What is sent, and the status, type and words of what comes back. */
+/** Bytes to send, and the status, type and words of the response. */
 const MESSAGES: readonly [what: string, message: string, status: number, type: string, words: RegExp][] = [
   ['garbage', 'garbage\r\n\r\n', 400, 'ValidationError', /HTTP/],
   ['an unknown method', 'FETCH / HTTP/1.1\r\n\r\n', 400, 'ValidationError', /HTTP/],

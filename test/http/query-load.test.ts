@@ -7,7 +7,7 @@ import { onEnd } from '../support/on-end.ts'
 
 const NUMBERS = 'WITH RECURSIVE t(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM t)'
 
-/** What holds both query processes: by time, by memory, by the size of what they answer. */
+/** Queries that occupy both query processes: by time, by memory, by the size of their results. */
 const RUNAWAYS = [
   `${NUMBERS} SELECT count(*) AS c FROM t`,
   `${NUMBERS} SELECT count(DISTINCT printf('%1000000c', 'x') || x) AS c FROM t`,
@@ -15,7 +15,7 @@ const RUNAWAYS = [
   `SELECT count(*) AS c FROM ${Array.from({ length: 30 }, (_, index) => `records AS r${index}`).join()}`,
 ]
 
-/** How many reads are under way at once beside the runaways. */
+/** Concurrent reads besides the runaways. */
 const READERS = 2
 
 test('D19: while queries run away, every other request is served correctly', async (t) => {

@@ -23,7 +23,7 @@ const SHORT: HttpTimes = {
   checkMs: 20,
 }
 
-/** What half-open clients have sent when they fall silent. */
+/** The bytes that half-open clients send before they stop. */
 const HALVES: readonly (string | Buffer)[] = [
   '',
   '\r\n',
@@ -38,7 +38,7 @@ const HALVES: readonly (string | Buffer)[] = [
 interface HalfOpen {
   /** The server's end. */
   readonly accepted: Socket
-  /** What the client has got. */
+  /** The bytes that the client has received. */
   received: string
   /** Whether the client has got all that will come. */
   ended: boolean

@@ -64,7 +64,7 @@ async function provenance({ app }: TestApp, id: string, field: string): Promise<
   return response.json<{ actor: string } | null>()?.actor
 }
 
-/** What is sent besides, so that somebody else than the proxy might be heard. */
+/** Further headers, which might name an actor other than the proxy's. */
 const NO_PROXY: readonly (readonly [how: string, headers: Readonly<Record<string, string>>])[] = [
   ['nothing', {}],
   ['an empty header', { 'x-forwarded-user': '' }],

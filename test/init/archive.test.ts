@@ -155,7 +155,7 @@ interface Planted {
   readonly name: string
   readonly content: string | Buffer
   readonly mode?: number
-  /** What the manifest says of it; left out of it for null. */
+  /** Its entry in the manifest; null for none. */
   readonly described?: { bytes?: number; sha256?: string } | null
 }
 

@@ -144,10 +144,10 @@ interface Kept {
   readonly what: string
 }
 
-/** Of the words above, those that are no value in a column of another type. */
+/** The words above that count as no value in a column of another type. */
 const MISSING = ['n/a', 'null']
 
-/** What a cell of a type that is no text means. */
+/** Returns the value that a cell of a type other than text represents. */
 function meaningOf(cell: string, type: string): JsonValue {
   if (type === 'date' || type === 'time') return cell
   if (type === 'timestamp') {

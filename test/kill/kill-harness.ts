@@ -20,7 +20,7 @@ const WRITE_HEADERS = {
   cookie: `svc_csrf=${TOKEN}`,
 }
 
-/** How often each kill test kills its server: more often in the campaign. */
+/** The number of kills in each test: more in the campaign. */
 export const KILLS = Number(process.env['COLOPHON_KILLS'] ?? perEngine({ sqlite: 4, postgres: 2 }))
 
 /** Numbers that look random and are the same for the same seed (mulberry32). */

@@ -14,7 +14,7 @@ const PROPOSALS_A_ROUND = 40
 const RECORDS = 5
 const REVIEWER = 'human:ann'
 
-/** What became of a proposal, as far as was heard. */
+/** The known fate of a proposal. */
 interface Issued {
   readonly id: string
   readonly name: string

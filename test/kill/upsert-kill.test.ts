@@ -16,7 +16,7 @@ interface Stored {
   readonly counter: number | null
 }
 
-/** What one writer has sent and what it was told was stored. */
+/** The writes that one writer has sent, and those that were acknowledged. */
 class Writer {
   readonly name: string
   readonly #random: () => number

@@ -25,7 +25,7 @@ import {
 /** Names that mean this machine to the browser; `sheet.example` is one that the service answers to. */
 const NAMES = ['evil.example', 'sheet.example']
 
-/** Where the page is and what it attacks; `{evil}` and `{service}` stand for the ports. */
+/** The origin of the page and of its target; `{evil}` and `{service}` are replaced by the ports. */
 const ATTACKERS: readonly {
   readonly what: string
   readonly page: string
@@ -64,7 +64,7 @@ const ATTACKERS: readonly {
   },
 ]
 
-/** What a page of the service itself can do; its policy and those of the answers stop the rest there too. */
+/** The attacks that succeed from a page of the service itself; its policy and those of the responses stop the others there too. */
 const POSSIBLE_AT_HOME = [
   'fetch',
   'fetch with cookies',

@@ -18,7 +18,7 @@ import { writeSheet } from '../support/sheet-fixture.ts'
 /** Stands for what a sheet has no business with, such as a password file. */
 const SECRET = 'root:$6$salt$hash:19000:0:99999:7:::\n'
 
-/** What each file of a sheet breaks when it is none (D3); those of the store break what reads records, too. */
+/** The operations that each file of a sheet stops if it is not a regular file (D3); those of the store stop reading records, too. */
 const DEFINITIONS: readonly (readonly [name: string, broken: readonly Route[]])[] = [
   ['contract.yaml', ALL_BUT_CSRF],
   ['derivations/rate.yaml', DERIVING],

@@ -375,7 +375,7 @@ test('D6: formats of strings take linear time', () => {
   }
 })
 
-/** What every object has, or a language makes of it: names that fields, keys and paths may have like any other. */
+/** Names of members that every object has: fields, keys and paths may have them like any other. */
 const MEMBERS = [
   'constructor',
   'prototype',

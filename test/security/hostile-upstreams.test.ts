@@ -51,7 +51,7 @@ class Served {
     return (await response.json()) as Run
   }
 
-  /** What each record's cell came to: its error, without the request, or its value. */
+  /** The result of each record's cell: its error, without the request, or its value. */
   async outcomes(paths: readonly string[], run: Run): Promise<Record<string, unknown>> {
     const failures = new Map(run.failures.map((failure) => [failure.record_id, failure.error]))
     const outcomes: Record<string, unknown> = {}
@@ -131,7 +131,7 @@ function expected(answers: Readonly<Record<string, HostileAnswer>>): Record<stri
   return Object.fromEntries(Object.entries(answers).map(([path, { comesTo }]) => [path, comesTo]))
 }
 
-/** What else comes over a connection after an answer that is complete. */
+/** Further bytes on a connection after a complete response. */
 const LEFTOVERS: Readonly<Record<string, RawAnswer>> = {
   'another answer': say(Buffer.concat([whole('{"value":"own"}'), whole('{"value":"foreign"}')])),
   'a body longer than it says': say(

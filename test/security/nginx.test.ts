@@ -10,7 +10,7 @@ import { startNginx } from '../support/nginx.ts'
 import { onEnd } from '../support/on-end.ts'
 import { RATES, writeSheet } from '../support/sheet-fixture.ts'
 
-/** What `openssl passwd -6`, as the guide has it, makes of this password. */
+/** The output of `openssl passwd -6`, as used in the guide, for this password. */
 const HASHED =
   '$6$colophon$TE1x/pF55uMpSa32Phq9XwRI2kEBbiY0pXDyewtTL2P2jUOTRSVEYAckJ.08kbEK7juNZxjDaKBiFcEn15VRm/'
 

@@ -49,7 +49,7 @@ const HEADERS = {
 
 const REPEATS = 'the value at "value" repeats a secret of the request'
 
-/** What an upstream does with the secrets that it was sent, and what the cell comes to; null: it has a value. */
+/** Ways in which a host returns the secrets that it received, and the error of the cell; null for a value. */
 interface Echo {
   readonly answer: RawAnswer
   readonly comesTo: string | null

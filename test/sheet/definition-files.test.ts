@@ -18,7 +18,7 @@ import { writeSheet } from '../support/sheet-fixture.ts'
 
 const PROPERTIES = ['{name: a, logicalType: string}', '{name: b, logicalType: string}']
 
-/** What goes on while a derivation file is broken, and what does not (D3). */
+/** The operations that work while a derivation file is invalid, and those that do not (D3). */
 const PLAIN_READS = ['list', 'get', 'query', 'provenance', 'delete']
 const DERIVING = ['contract', 'upsert', 'status', 'materialize']
 

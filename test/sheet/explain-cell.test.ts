@@ -19,7 +19,7 @@ import {
 const explain = (run: RunSheet, id: string, target = 'b'): Promise<CellExplanation> =>
   explainCell(run.sheet, target, id)
 
-/** What changed, each part as `[part, was, is]`, inputs with their field. */
+/** The changes of a cell as `[part, was, is]`, inputs with their field. */
 async function reasonsOf(run: RunSheet, id: string, target = 'b'): Promise<readonly JsonValue[]> {
   const { reasons } = await explain(run, id, target)
   return reasons.map((reason) => [

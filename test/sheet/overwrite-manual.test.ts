@@ -30,7 +30,7 @@ async function openChain(t: TestContext, ids: readonly string[]): Promise<RunShe
   return run
 }
 
-/** What a run would do, but for kept responses. */
+/** Returns the plan of a run without kept responses. */
 async function plan(run: RunSheet, selection: Partial<PlanSelection> = {}) {
   const { targets, ...rest } = await planMaterialize(run.sheet, { ...ALL, ...selection })
   const cells = Object.entries(targets).map(

@@ -15,7 +15,7 @@ const INPUT = { b: 'a', c: 'b' } as const
 type Target = keyof typeof INPUT
 const TARGETS: readonly Target[] = ['b', 'c']
 
-/** What a derivation makes of its input. */
+/** Computes the result of a derivation for its input. */
 const computed = (target: Target, input: unknown): string => `${target}<${String(input)}>`
 
 /** A call that has arrived and is not answered yet. */
@@ -39,7 +39,7 @@ class Editor {
     this.#run = run
   }
 
-  /** What happens while the far end works out an answer. */
+  /** Called while the API computes a response. */
   async during(id: string, target: Target): Promise<void> {
     const call: Call = { id, target, touched: false, answered: false }
     this.calls.push(call)
@@ -113,7 +113,7 @@ interface Cell {
   byHand: boolean
 }
 
-/** What the log comes to when it is gone through from the start, and what in it should not be. */
+/** Replays the log from its start; returns the values, and the entries that should not be in it. */
 class Replay {
   readonly records = new Map<string, Map<string, Cell>>()
   readonly computedCells: { readonly id: string; readonly field: string }[] = []
@@ -138,7 +138,7 @@ class Replay {
     }
   }
 
-  /** Of the cells of derived fields, how many were last written by hand. */
+  /** The number of cells of derived fields that were last written by hand. */
   overridden(field: string): number {
     return this.records
       .values()

@@ -46,7 +46,7 @@ async function watchToEnd(run: RunSheet, id: string): Promise<RunFrame[]> {
   return [...watch.first, ...(await hearToEnd(watch))]
 }
 
-/** What a subscriber who joins now is told. */
+/** Returns the frames that a new subscriber receives. */
 async function hearToEnd(watch: RunWatch): Promise<RunFrame[]> {
   const frames: RunFrame[] = []
   const { promise: ended, resolve } = Promise.withResolvers<void>()

@@ -16,7 +16,7 @@ import { hearFrames } from '../support/hear-frames.ts'
 import { onEnd } from '../support/on-end.ts'
 import { ACTOR, ALL, offers, runOffers, sharedOffers, type SharedOffers } from '../support/shared-offers.ts'
 
-/** How far the clock of each server is from that of the database. */
+/** The offset of each server's clock from that of the database. */
 const SKEW_MS = 7000
 
 /** Two servers of a sheet, one ahead of the database's clock and one behind it. */
@@ -25,7 +25,7 @@ interface Skewed {
   readonly behind: Sheet
   /** Does something at one of them, with its clock. */
   at<T>(sheet: Sheet, work: () => Promise<T>): Promise<T>
-  /** What the database's clock shows. */
+  /** Returns the time of the database's clock. */
   now(): Promise<string>
 }
 

@@ -11,7 +11,7 @@ const AWAY = /^No connection to the server\./
 /** The page tries to connect again after longer and longer, at most 15 seconds. */
 const BACK = { state: 'detached' } as const
 
-/** How often the page has asked for the stream of changes. */
+/** The number of requests of the page for the stream of changes. */
 function countStreams(...pages: readonly Page[]): () => number {
   let count = 0
   for (const page of pages) {

@@ -22,7 +22,7 @@ async function runSql(page: Page, sql: string): Promise<void> {
   await page.keyboard.press('Control+Enter')
 }
 
-/** What the browser has saved, and under which name. */
+/** Returns the contents of the file that the browser has saved, and its name. */
 async function download(page: Page, item: string): Promise<{ name: string; text: string }> {
   await page.getByRole('button', { name: 'Download' }).click()
   const [file] = await Promise.all([

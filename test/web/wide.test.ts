@@ -6,7 +6,7 @@ import { cellAt, eventually, picture, settled, SheetViewer, shows } from '../sup
 import { wideSheet, wideValue } from '../support/wide-sheet.ts'
 
 const COLUMNS = 200
-/** Of a window of 1280 by 800: some 32 rows of some 16 columns. */
+/** The size of a window of 1280 by 800: some 32 rows of some 16 columns. */
 const MOST_CELLS = 700
 
 test('a sheet of 200 columns', { skip: NO_BROWSER }, async (t) => {

@@ -9,7 +9,7 @@ import { watched } from '../../support/watched.ts'
 
 const REFERENCE = new URL('../../children/postgres-copy.ts', import.meta.url)
 
-/** The first push of a directory that has records.jsonl, beside node-postgres. */
+/** The first push of a directory with records.jsonl, beside node-postgres. */
 export const postgresImport: PostgresCase = {
   name: 'import',
   async *run({ records, rounds, sheets }) {

@@ -9,12 +9,12 @@ import { watched } from '../../support/watched.ts'
 
 const REFERENCE = new URL('../../children/postgres-copy.ts', import.meta.url)
 
-/** Ten times as many as in the large sheet, of five fields. */
+/** Ten times as many as in the large sheet, with five fields. */
 const TIMES = 10
 
 const REQUESTS = 50
 
-/** Very many records: how fast they come in, and how long it takes to read some of them. */
+/** Very many records: the rate of their import, and the time of reading some of them. */
 export const manyRecords: PostgresCase = {
   name: 'many-records',
   async *run({ records, sheets }) {
@@ -48,7 +48,7 @@ export const manyRecords: PostgresCase = {
       bound: { atLeast: 1 / 3 },
     }
     const spawned = performance.now()
-    // The cursors of last pages are found by their positions, the sorted one's by walking along the whole index.
+    // The cursors of last pages are found by their positions, the sorted one by reading the whole index.
     const sheet = await serveSheet(url, ['--query-timeout', '120'])
     try {
       await getText(`${sheet.url}/api/records?limit=50`)

@@ -6,14 +6,14 @@ import { pushSheet } from '../../support/postgres-sheets.ts'
 import { serveSheet, startServer, startWorker, type ServerProcess } from '../../support/processes.ts'
 import { computeCells } from '../../support/writes.ts'
 
-/** How long each answer of the API takes. */
+/** Milliseconds until each response of the API. */
 const DELAY_MS = 1000
 
-/** One for each derivation: as many calls at a time as a host may have, for each. */
+/** One for each derivation, with the full concurrency of a host for each. */
 const HOSTS = ['127.0.0.1', '127.0.0.2', '127.0.0.3']
 const CALLS_AT_A_TIME = 256
 
-/** How many cells a run with one, two and four workers computes in a second, against a slow API. */
+/** Cells that a run with one, two and four workers computes in a second, against a slow API. */
 export const workers: PostgresCase = {
   name: 'workers',
   async *run({ cells, sheets }) {

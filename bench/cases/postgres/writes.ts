@@ -6,7 +6,7 @@ import { connectTo } from '../../support/postgres-sheets.ts'
 import { serveSheet } from '../../support/processes.ts'
 import { BATCH, newBatches, postBatches, singleWrites } from '../writes.ts'
 
-/** As those of the other store, but that many records are held against COPY. */
+/** Like those of the other store, but large batches are compared with COPY. */
 export const postgresWrites: PostgresCase = {
   name: 'writes',
   async *run(bench) {

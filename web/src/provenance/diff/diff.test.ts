@@ -8,7 +8,7 @@ function marked(parts: readonly DiffPart[], between = ''): string {
   return parts.map(({ is, text }) => marks[is][0] + text + marks[is][1]).join(between)
 }
 
-/** What a diff says that the two texts are. */
+/** Returns the two texts that a diff represents. */
 function sides(parts: readonly DiffPart[], between = ''): readonly [string, string] {
   const side = (other: DiffPart['is']): string =>
     parts
