@@ -10,6 +10,7 @@ import { ContractError } from '../errors/service-error.ts'
 import { COMMON_KEYS, readRetryFailedAfter, readSkipBlank } from './definition/common-keys.ts'
 import { didYouMean } from './definition/did-you-mean.ts'
 import type { Derivation, DerivationKind } from './definition/derivation-kind.ts'
+import { isSourcePath, SOURCE_ENDINGS } from './definition/source-path.ts'
 import type { Kinds } from './kinds.ts'
 
 /** A file of `derivations/` as read. */
@@ -47,6 +48,14 @@ export function parseDerivation(source: DerivationSource, contract: Contract, ki
     file,
     fail: (path, message) => yaml.fail(path, message),
   })
+  const sourcePaths = parsed.sources ?? []
+  const bad = sourcePaths.find((path) => !isSourcePath(path))
+  if (bad !== undefined) {
+    yaml.fail(
+      [],
+      `${showValue(bad)} cannot be a source; name a file inside the sheet that ends in ${SOURCE_ENDINGS.join(', ')}`,
+    )
+  }
   // Then every value that is sent is required, also in a body.
   const requiredInputs = skipBlank ? parsed.usedFields : parsed.requiredFields
   const isText = (name: string): boolean => contract.fieldByName.get(name)?.type === 'string'
@@ -62,6 +71,8 @@ export function parseDerivation(source: DerivationSource, contract: Contract, ki
     nonEmptyInputs: skipBlank ? requiredInputs.filter(isText) : [],
     retryFailedAfterMs,
     resources: parsed.resources,
+    sourcePaths,
+    sources: null,
     refusal: kinds.refusalOf(parsed.resources),
   }
 }

@@ -1,6 +1,7 @@
 import type { Contract } from '../contract/contract.ts'
 import type { Derivation, Resource } from '../derivation/definition/derivation-kind.ts'
 import { Limiter } from '../derivation/limiter/limiter.ts'
+import { checkSources } from '../derivation/plan/check-sources.ts'
 import type { HostPolicies } from '../derivation/definition/host-policies.ts'
 import type { DerivationSource } from '../derivation/parse-derivation.ts'
 import { ContractError, ServiceError, StoppingError } from '../errors/service-error.ts'
@@ -92,6 +93,8 @@ export class Sheet {
   /** Whether the contract was checked since the event loop last called anything. */
   #isContractChecked = false
   #refreshing: Promise<Reading> | null = null
+  /** The check of the cells of a reading against its sources. */
+  #checks: { readonly reading: Reading; readonly done: Promise<void> } | null = null
   /** Messages of the errors when the files were last read. */
   #logged: ReadonlySet<string> = new Set()
   #isUnavailable = false
@@ -129,7 +132,31 @@ export class Sheet {
     if ('fault' in reading) throw reading.fault
     const { contract, store, derivations } = reading
     if (derivations instanceof ContractError) throw derivations
+    await this.#checkSources(
+      reading,
+      store,
+      derivations.levels.flat().filter(({ sources }) => sources !== null),
+    )
     return { contract, store, derivations }
+  }
+
+  /** Checks the cells of derivations whose sources have changed, once for each reading. */
+  async #checkSources(
+    reading: Reading,
+    store: SheetStore,
+    derivations: readonly Derivation[],
+  ): Promise<void> {
+    if (derivations.length === 0) return
+    if (this.#checks?.reading !== reading) {
+      this.#checks = { reading, done: checkSources(store, derivations, this.stopping) }
+    }
+    try {
+      await this.#checks.done
+    } catch (error) {
+      // The next operation tries again.
+      if (this.#checks?.reading === reading) this.#checks = null
+      throw error
+    }
   }
 
   /** Returns the time by the clock that times in the store come from, in milliseconds since 1970. Throws as {@link current}. */
@@ -260,7 +287,7 @@ export class Sheet {
     const faults: ServiceError[] = []
     try {
       const contract = this.#parts.files.contract()
-      const derivations = this.#derivations(contract)
+      const derivations = await this.#derivations(contract)
       if (derivations instanceof ContractError) faults.push(derivations)
       const targets = derivations instanceof ContractError ? null : targetDefinitions(derivations)
       const { revision } = this.#parts.files
@@ -275,9 +302,9 @@ export class Sheet {
     }
   }
 
-  #derivations(contract: Contract): Derivations | ContractError {
+  async #derivations(contract: Contract): Promise<Derivations | ContractError> {
     try {
-      return this.#parts.files.derivations(contract)
+      return await this.#parts.files.derivations(contract)
     } catch (error) {
       if (!(error instanceof ContractError)) throw error
       return error

@@ -81,6 +81,13 @@ export interface WorkCell {
   readonly mark: string
 }
 
+/** Cells whose results may differ since the sources of their derivation changed. */
+export interface OutdatedCells {
+  readonly cells: readonly { readonly id: string; readonly targets: readonly string[] }[]
+  /** The derived fields of which all cells have been checked, and the version of the sources; null while some have not. */
+  readonly checked: { readonly targets: readonly string[]; readonly sources: string | null } | null
+}
+
 /** The result of a successful computation, for later ones with the same hash (D25). */
 export interface CacheEntry {
   readonly inputHash: string
@@ -114,6 +121,8 @@ export interface CellResult {
   readonly mark: string
   /** SHA-256 of the derivation file that the run used. */
   readonly sha256: string
+  /** The version of the sources that the run used; null or absent for a derivation without any. */
+  readonly sources?: string | null
   readonly result:
     | {
         readonly kind: 'computed'

@@ -5,7 +5,15 @@ import type { ErrorType } from '../errors/codes.ts'
 import type { FailureReason } from '../errors/failure.ts'
 import type { ListedViolations } from '../errors/violations.ts'
 import type { Condition } from './condition.ts'
-import type { CacheEntry, CellCommit, CellOutcome, RecordKey, WorkItem, WorkQuery } from './cell-work.ts'
+import type {
+  CacheEntry,
+  CellCommit,
+  CellOutcome,
+  OutdatedCells,
+  RecordKey,
+  WorkItem,
+  WorkQuery,
+} from './cell-work.ts'
 import type { ResponseStore } from './stored-responses.ts'
 import type { RunTasks } from './run-tasks.ts'
 import type { SharedFrames } from './shared-frames.ts'
@@ -154,6 +162,13 @@ export interface CellStore {
   cached(hashes: readonly string[]): Promise<ReadonlyMap<string, CacheEntry>>
   /** Stores the results of a run as one change set, and returns the outcome of each cell, in their order. */
   commitCells(commit: CellCommit): Promise<readonly CellOutcome[]>
+  /**
+   * Returns the derived fields whose cells were not checked since the sources of their derivation changed: fresh cells may have
+   * another input hash now.
+   */
+  uncheckedTargets(): Promise<readonly string[]>
+  /** Makes fresh cells stale, and stores which derived fields were checked, as one change set without log entries. */
+  markOutdated(outdated: OutdatedCells): Promise<void>
   /** The kept responses of calls. */
   readonly responses: ResponseStore
 }
@@ -251,6 +266,8 @@ export interface TargetDefinition {
   readonly required: readonly string[]
   /** The required inputs of type string whose empty text counts as no value (`skip_blank`). */
   readonly nonEmpty: readonly string[]
+  /** The version of the files that results depend on beside the inputs; null or absent for a derivation without any. */
+  readonly sources?: string | null
   /** The text of the file. */
   readonly text: string
 }

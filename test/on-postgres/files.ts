@@ -59,6 +59,7 @@ export const GROUPS = {
     'sheet/run-races.test.ts',
     'sheet/run-refused.test.ts',
     'sheet/second-kind.test.ts',
+    'sheet/sources.test.ts',
     'sheet/run-reuse.test.ts',
     'sheet/run-stops.test.ts',
   ],

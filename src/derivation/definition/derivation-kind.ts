@@ -101,6 +101,18 @@ export interface ParseContext {
   fail(path: readonly (string | number)[], message: string): never
 }
 
+/** A file of the sheet on whose content results depend, such as a table of reference data. */
+export interface Source {
+  /** Its path from the sheet's directory, with `/` between names. */
+  readonly path: string
+  /** Its content; null if it does not exist or cannot be read. */
+  readonly bytes: Uint8Array | null
+  /** Why there is no content, in the words of a failure; empty if there is. */
+  readonly problem: string
+  /** Identifies content and problem. */
+  readonly version: string
+}
+
 /** A derivation file as parsed by its kind. */
 export interface ParsedSpec<Spec> {
   readonly spec: Spec
@@ -113,6 +125,11 @@ export interface ParsedSpec<Spec> {
   readonly requiredFields: readonly string[]
   /** The resources that computations touch; empty for kinds that only read the record. */
   readonly resources: readonly Resource[]
+  /**
+   * Paths, from the sheet's directory, of the files on whose content results depend beside the inputs; absent for none. The kind receives
+   * them with {@link DerivationKind.withSources}.
+   */
+  readonly sources?: readonly string[]
 }
 
 /** The responses of a kind whose computations are requests. */
@@ -134,6 +151,12 @@ export interface DerivationKind<Spec = unknown, P extends Plan = Plan> {
   readonly name: string
   /** Reads the keys of the file that are specific to the kind. Throws ContractError. */
   parse(file: JsonObject, targets: readonly string[], context: ParseContext): ParsedSpec<Spec>
+  /**
+   * Returns the spec with the content of its sources, from which `plan` then plans: called again whenever one of them has changed. Never
+   * rejects because of a file, for which plans fail instead. A plan must hash only what its own result depends on, since cells are stale
+   * exactly if their hash is another one. Absent for kinds without sources.
+   */
+  withSources?(spec: Spec, sources: readonly Source[]): Promise<Spec>
   /** Throws OperationError if something that the calls need is missing, such as an environment variable (D23). */
   prepare(spec: Spec): void
   /** Pure: the same inputs make the same plan on every machine. Call it through {@link planComputation}. */
@@ -178,6 +201,10 @@ export interface Derivation {
   /** Time for which a cell is not tried again after a permanent failure; Infinity for ever, null for none. */
   readonly retryFailedAfterMs: number | null
   readonly resources: readonly Resource[]
+  /** See {@link ParsedSpec.sources}. */
+  readonly sourcePaths: readonly string[]
+  /** The version of all sources together; null for a derivation without any, and before they are read. */
+  readonly sources: string | null
   /**
    * The reason why this machine does not carry out the derivation: it does not allow one of its resources. Null if it does. A cell without
    * a value in the cache then fails with this text. Constant.

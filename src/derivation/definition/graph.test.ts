@@ -9,7 +9,17 @@ import { StubTransport } from '../kinds/http/network/stub-transport.ts'
 const kind = createKinds({ transport: new StubTransport({ responses: new Map() }) }).get('http')!
 
 function derivation(file: string, inputs: string[], targets: string[]): Derivation {
-  const of = { file, sha256: '', text: '', kind, spec: null, resources: [], refusal: null }
+  const of = {
+    file,
+    sha256: '',
+    text: '',
+    kind,
+    spec: null,
+    resources: [],
+    sourcePaths: [],
+    sources: null,
+    refusal: null,
+  }
   return { ...of, targets, inputs, requiredInputs: [], nonEmptyInputs: [], retryFailedAfterMs: null }
 }
 

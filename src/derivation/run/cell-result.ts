@@ -34,7 +34,8 @@ export interface ResultOfRun {
 export function resultOfRun(of: ItemOfRun, computed: ComputedCell): ResultOfRun {
   const { derivation, item, plan, hash } = of
   const { cell, result, cached = false, provenance } = computed
-  const common = { key: item.key, target: cell.target, mark: cell.mark, sha256: derivation.sha256 }
+  const { sha256, sources } = derivation
+  const common = { key: item.key, target: cell.target, mark: cell.mark, sha256, sources }
   const changed = { recordId: item.id, field: cell.target }
   if (result === 'unchanged') return { stored: { ...common, result: { kind: 'unchanged' } }, change: null }
   if (!result.ok) {

@@ -148,6 +148,8 @@ export function testDerivations(kind: TestKind, specs: readonly TestSpec[]): Der
       nonEmptyInputs: [],
       retryFailedAfterMs,
       resources: [],
+      sourcePaths: [],
+      sources: null,
       // A test may refuse its calls later on.
       get refusal(): string | null {
         return spec.refusal ?? null

@@ -1,6 +1,8 @@
+import type { Source } from '../../derivation/definition/derivation-kind.ts'
 import type { DerivationSource } from '../../derivation/parse-derivation.ts'
 import type { DefinitionSource } from './definition-source.ts'
 import { DerivationFolder } from './derivation-folder.ts'
+import { SourceFiles } from './source-files.ts'
 import { TextFile } from './text-file.ts'
 
 /** The definition files of a sheet's directory, which may be edited at any time. */
@@ -9,11 +11,13 @@ export class DefinitionDirectory implements DefinitionSource {
   readonly #contract: TextFile
   readonly #folder: DerivationFolder
   readonly #transport: TextFile
+  readonly #sources: SourceFiles
 
   constructor(directory: string) {
     this.#contract = new TextFile(directory, 'contract.yaml')
     this.#folder = new DerivationFolder(directory)
     this.#transport = new TextFile(directory, 'transport.yaml')
+    this.#sources = new SourceFiles(directory)
   }
 
   get contract(): Uint8Array | null {
@@ -33,7 +37,16 @@ export class DefinitionDirectory implements DefinitionSource {
   }
 
   derivationsChanged(): boolean {
-    return this.#folder.refresh()
+    const filesChanged = this.#folder.refresh()
+    return this.#sources.refresh() || filesChanged
+  }
+
+  source(path: string): Source {
+    return this.#sources.source(path)
+  }
+
+  keepSources(paths: ReadonlySet<string>): void {
+    this.#sources.keep(paths)
   }
 
   transportChanged(): boolean {

@@ -5,6 +5,7 @@ import type { Derivation, Resource } from '../../derivation/definition/derivatio
 import { orderDerivations } from '../../derivation/definition/graph.ts'
 import { DEFAULT_HOST_POLICIES, type HostPolicies } from '../../derivation/definition/host-policies.ts'
 import type { Kinds } from '../../derivation/kinds.ts'
+import { readSources } from '../../derivation/read-sources.ts'
 import { parseDerivation, type DerivationSource } from '../../derivation/parse-derivation.ts'
 import { parseTransportFile } from '../../derivation/definition/parse-transport-file.ts'
 import { ContractError } from '../../errors/service-error.ts'
@@ -34,6 +35,8 @@ export interface DefinitionFile {
 export class DefinitionFiles {
   readonly #source: DefinitionSource
   readonly #kinds: Kinds
+  /** The paths of the sources of the derivations as last parsed. */
+  #sourcePaths: ReadonlySet<string> = new Set()
   /** The parsed `transport.yaml`, or why it is broken; null when it is to be read again. */
   #policies: HostPolicies | ContractError | null = null
 
@@ -90,25 +93,31 @@ export class DefinitionFiles {
     if (this.#source.transportChanged()) this.#policies = null
     const file = (path: string, bytes: Uint8Array | null): DefinitionFile[] =>
       bytes === null ? [] : [{ path, bytes }]
+    const sources = [...this.#sourcePaths].flatMap((path) => file(path, this.#source.source(path).bytes))
     return [
       ...file('contract.yaml', this.#source.contract),
       ...file('transport.yaml', this.#source.transport),
       ...this.#source
         .derivations()
         .map((source) => ({ path: `derivations/${source.file}`, bytes: source.bytes })),
+      ...sources,
     ]
   }
 
-  /** Parses the derivation files as last read, and checks them against each other. Throws ContractError. */
-  derivations(contract: Contract): Derivations {
+  /**
+   * Parses the derivation files as last read, checks them against each other, and reads their sources. Throws ContractError, but not
+   * because of a source, for which cells fail.
+   */
+  async derivations(contract: Contract): Promise<Derivations> {
     const parsed = this.#source.derivations().map((source) => this.parse(source, contract))
-    const levels = orderDerivations(parsed)
-    const byTarget = new Map(
-      parsed.flatMap((derivation) => derivation.targets.map((target) => [target, derivation])),
-    )
-    const derived = new Map([...byTarget].map(([target, derivation]) => [target, describe(derivation)]))
-    checkDeclared(contract, derived)
-    return { levels, byTarget, derived }
+    checked(parsed, contract)
+    this.#sourcePaths = new Set(parsed.flatMap(({ sourcePaths }) => sourcePaths))
+    this.#source.keepSources(this.#sourcePaths)
+    const read: Derivation[] = []
+    for (const derivation of parsed) {
+      read.push(await readSources(derivation, (path) => this.#source.source(path)))
+    }
+    return checked(read, contract)
   }
 
   /** Returns the first error of each file as it is now. Derivations are parsed only when the contract is valid. */
@@ -129,8 +138,9 @@ export class DefinitionFiles {
     if (contract !== null) {
       const sources = attempt(() => this.#source.derivations())
       const parsed = sources?.map((source) => attempt(() => this.parse(source, contract)))
+      const valid = parsed?.filter((derivation) => derivation !== null)
       // Errors between files are reported once each file by itself is valid.
-      if (parsed?.includes(null) === false) attempt(() => this.derivations(contract))
+      if (valid !== undefined && valid.length === parsed?.length) attempt(() => checked(valid, contract))
     }
     attempt(() => this.policies())
     return faults
@@ -150,6 +160,17 @@ export class DefinitionFiles {
   async close(): Promise<void> {
     await this.#source.close?.()
   }
+}
+
+/** Orders derivations. Throws ContractError for an error between them. */
+function checked(parsed: readonly Derivation[], contract: Contract): Derivations {
+  const levels = orderDerivations(parsed)
+  const byTarget = new Map(
+    parsed.flatMap((derivation) => derivation.targets.map((target) => [target, derivation])),
+  )
+  const derived = new Map([...byTarget].map(([target, derivation]) => [target, describe(derivation)]))
+  checkDeclared(contract, derived)
+  return { levels, byTarget, derived }
 }
 
 function readPolicies(source: DefinitionSource): HostPolicies | ContractError {
@@ -178,8 +199,29 @@ function textOf(bytes: Uint8Array): string {
 export function targetDefinitions({ levels }: Derivations): TargetDefinition[] {
   return levels
     .flat()
-    .flatMap(({ targets, file: derivation, sha256, kind: { name: kind }, inputs, text, ...derivationOf }) => {
-      const { requiredInputs: required, nonEmptyInputs: nonEmpty } = derivationOf
-      return targets.map((field) => ({ field, derivation, sha256, kind, inputs, required, nonEmpty, text }))
-    })
+    .flatMap(
+      ({
+        targets,
+        file: derivation,
+        sha256,
+        kind: { name: kind },
+        inputs,
+        sources,
+        text,
+        ...derivationOf
+      }) => {
+        const { requiredInputs: required, nonEmptyInputs: nonEmpty } = derivationOf
+        return targets.map((field) => ({
+          field,
+          derivation,
+          sha256,
+          kind,
+          inputs,
+          required,
+          nonEmpty,
+          sources,
+          text,
+        }))
+      },
+    )
 }

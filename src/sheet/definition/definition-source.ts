@@ -1,3 +1,4 @@
+import type { Source } from '../../derivation/definition/derivation-kind.ts'
 import type { DerivationSource } from '../../derivation/parse-derivation.ts'
 
 /**
@@ -12,6 +13,13 @@ export interface DefinitionSource {
   readonly transport: Uint8Array | null
   /** Returns the derivation files, sorted by name. Throws ContractError. */
   derivations(): readonly DerivationSource[]
+
+  /**
+   * Returns a file on whose content results depend: the same object while its content is the same. From then on `derivationsChanged` covers it.
+   */
+  source(path: string): Source
+  /** Forgets all such files but these. */
+  keepSources(paths: ReadonlySet<string>): void
 
   /** Checks for changed files; absent where the methods below check for themselves. Throws RecordsError. */
   refresh?(): Promise<void>

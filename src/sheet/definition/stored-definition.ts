@@ -1,4 +1,6 @@
+import type { Source } from '../../derivation/definition/derivation-kind.ts'
 import type { DerivationSource } from '../../derivation/parse-derivation.ts'
+import { sourceOf } from '../../derivation/read-sources.ts'
 import type { Revision, RevisionStore } from '../../store/revision-store.ts'
 import type { DefinitionSource } from './definition-source.ts'
 
@@ -10,6 +12,7 @@ type Part = 'contract' | 'derivations' | 'transport'
 export class StoredDefinition implements DefinitionSource {
   readonly #revisions: RevisionStore
   #revision: Revision
+  #sources = new Map<string, Source>()
   readonly #changed = new Set<Part>(['contract', 'derivations', 'transport'])
 
   private constructor(revisions: RevisionStore, revision: Revision) {
@@ -38,6 +41,18 @@ export class StoredDefinition implements DefinitionSource {
     return this.#revision.files.flatMap(({ path, bytes }) =>
       path.startsWith(FOLDER) ? [{ file: path.slice(FOLDER.length), bytes }] : [],
     )
+  }
+
+  source(path: string): Source {
+    const source = sourceOf(path, this.#bytes(path) ?? { problem: `${path} does not exist` })
+    const known = this.#sources.get(path)
+    if (known?.version === source.version) return known
+    this.#sources.set(path, source)
+    return source
+  }
+
+  keepSources(paths: ReadonlySet<string>): void {
+    this.#sources = new Map([...this.#sources].filter(([path]) => paths.has(path)))
   }
 
   async refresh(): Promise<void> {

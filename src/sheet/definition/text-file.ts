@@ -11,13 +11,15 @@ import { readSheetFile } from './sheet-paths.ts'
 export class TextFile {
   readonly #directory: string
   readonly #name: string
+  readonly #checkSize: (bytes: number, name: string) => void
   readonly #stamp: FileStamp
   #content: Content | undefined
 
   /** Takes the path relative to the sheet's directory, which is also its name in error messages. */
-  constructor(directory: string, name: string) {
+  constructor(directory: string, name: string, checkSize = checkFileSize) {
     this.#directory = directory
     this.#name = name
+    this.#checkSize = checkSize
     this.#stamp = new FileStamp(join(directory, name))
   }
 
@@ -49,7 +51,7 @@ export class TextFile {
       name: this.#name,
     }
     try {
-      return readSheetFile(place, (bytes) => checkFileSize(bytes, this.#name))
+      return readSheetFile(place, (bytes) => this.#checkSize(bytes, this.#name))
     } catch (error) {
       if (error instanceof ContractError) return error
       throw error

@@ -59,7 +59,7 @@ export async function pushSheet(path: string, url: string, options: PushOptions)
   const definition = new DefinitionFiles(await openDefinition(directory), kinds)
   refuseFaults(definition)
   const contract = definition.contract()
-  const targets = targetDefinitions(definition.derivations(contract))
+  const targets = targetDefinitions(await definition.derivations(contract))
   const files = definition.all()
   const outcome = await pushToStore(url, { ...options, directory, files, contract, targets })
   return {

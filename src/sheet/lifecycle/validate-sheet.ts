@@ -50,7 +50,7 @@ export async function* validateSheet(path: string, options: ValidateOptions): As
     for (const { message } of faults) yield faultFrom(message)
     if (faults.length > 0) return
     const contract = files.contract()
-    const derivations = files.derivations(contract)
+    const derivations = await files.derivations(contract)
     yield* nameFaults(contract)
     if (isStoreUrl(path)) {
       yield* storedFaults(path, options)

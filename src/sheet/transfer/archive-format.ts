@@ -2,6 +2,7 @@ import { MAX_FIELDS } from '../../contract/odcs/parse-contract.ts'
 import { showValue } from '../../contract/json/show-value.ts'
 import { MAX_FILE_BYTES } from '../../contract/yaml/yaml-limits.ts'
 import { isJsonObject, type JsonValue } from '../../contract/json/json.ts'
+import { isSourcePath, MAX_SOURCE_BYTES } from '../../derivation/definition/source-path.ts'
 import { ValidationError } from '../../errors/service-error.ts'
 
 /** The archive's manifest, which lists its files. */
@@ -46,7 +47,7 @@ const DERIVATION = /^derivations\/(?!\.)[^/\\\p{Cc}\uFFFD]+\.yaml$/u
 export const MAX_MANIFEST_BYTES = 1024 * 1024
 
 /** The most entries of an archive, more than any sheet has files. */
-export const MAX_ENTRIES = MAX_FIELDS + FILES.size + 2
+export const MAX_ENTRIES = 2 * MAX_FIELDS + FILES.size + 2
 
 /**
  * Returns the maximum size of a file with this path in bytes; null when only the total is limited, undefined when no
@@ -55,7 +56,7 @@ export const MAX_ENTRIES = MAX_FIELDS + FILES.size + 2
 export function limitOfPath(path: string): number | null | undefined {
   if (DERIVATION.test(path)) return MAX_FILE_BYTES
   const kind = FILES.get(path)
-  if (kind === undefined) return undefined
+  if (kind === undefined) return isSourcePath(path) ? MAX_SOURCE_BYTES : undefined
   return kind === 'definition' ? MAX_FILE_BYTES : null
 }
 

@@ -5,7 +5,15 @@ import { sourceDiffers, sourcePaths } from '../sheet-files/import-lines.ts'
 import { boundFilter } from '../rules/bound-filter.ts'
 import type { Condition } from '../condition.ts'
 import type { FoundEntries, LatestEntries } from '../cell-log.ts'
-import type { CacheEntry, CellCommit, CellOutcome, RecordKey, WorkItem, WorkQuery } from '../cell-work.ts'
+import type {
+  CacheEntry,
+  CellCommit,
+  CellOutcome,
+  OutdatedCells,
+  RecordKey,
+  WorkItem,
+  WorkQuery,
+} from '../cell-work.ts'
 import type {
   CellFailureNote,
   EntriesQuery,
@@ -59,6 +67,8 @@ import { commitCells } from './write/commit-cells.ts'
 import { readEntryTime } from './database/database-clock.ts'
 import { Database } from './database/database.ts'
 import { deleteRecords } from '../rules/delete-records.ts'
+import { markOutdated } from '../rules/mark-outdated.ts'
+import { UNCHECKED_TARGETS } from '../rows/stored-targets.ts'
 import { sortIndexOf } from './database/field-indexes.ts'
 import { followIndexes } from './database/follow-indexes.ts'
 import { FrameFeed } from './frames/frame-feed.ts'
@@ -298,6 +308,14 @@ export class PostgresStore implements SheetStore {
 
   derivationVersions(file: string): Promise<readonly DerivationVersion[]> {
     return readDerivationVersions(this.#database, file)
+  }
+
+  uncheckedTargets(): Promise<readonly string[]> {
+    return this.#database.query(UNCHECKED_TARGETS)
+  }
+
+  markOutdated(outdated: OutdatedCells): Promise<void> {
+    return this.#writer.change((change) => runAsync(markOutdated(change, outdated)))
   }
 
   revert(request: RevertRequest): Promise<RevertResult> {

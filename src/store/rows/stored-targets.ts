@@ -4,18 +4,19 @@ import type { Query } from './query.ts'
 import type { TargetDefinition } from '../sheet-store.ts'
 
 /** A derived field as the store keeps it. */
-export interface StoredTarget extends Omit<TargetDefinition, 'text' | 'required' | 'nonEmpty'> {
+export interface StoredTarget extends Omit<TargetDefinition, 'text' | 'required' | 'nonEmpty' | 'sources'> {
   readonly id: number
   /** Null in a store of an earlier version, until the derivations are applied to it. */
   readonly required: readonly string[] | null
   /** As `required`. */
   readonly nonEmpty: readonly string[] | null
+  readonly sources: string | null
   readonly active: boolean
 }
 
 /** Reads the derived fields of the store, active or once active. */
 export const STORED_TARGETS: Query<readonly StoredTarget[]> = {
-  sql: 'SELECT id, field, derivation, sha256, kind, inputs, required, non_empty, active FROM "$target" ORDER BY id',
+  sql: 'SELECT id, field, derivation, sha256, kind, inputs, required, non_empty, sources, active FROM "$target" ORDER BY id',
   params: [],
   result: (rows) =>
     rows.map((row) => ({
@@ -27,20 +28,36 @@ export const STORED_TARGETS: Query<readonly StoredTarget[]> = {
       inputs: JSON.parse(String(row['inputs'])) as string[],
       required: JSON.parse(String(row['required'])) as string[] | null,
       nonEmpty: JSON.parse(String(row['non_empty'])) as string[] | null,
+      sources: row['sources'] === null ? null : String(row['sources']),
       active: row['active'] === true || row['active'] === 1,
     })),
 }
 
 /** Whether a derived field is active with this definition. */
 export function isSameTarget(target: StoredTarget, definition: TargetDefinition): boolean {
-  const { derivation, sha256, kind, inputs, required, nonEmpty } = definition
+  const { derivation, sha256, kind, inputs, required, nonEmpty, sources = null } = definition
   return (
     target.active &&
     isDeepStrictEqual(
-      [target.derivation, target.sha256, target.kind, target.inputs, target.required, target.nonEmpty],
-      [derivation, sha256, kind, inputs, required, nonEmpty],
+      [
+        target.derivation,
+        target.sha256,
+        target.kind,
+        target.inputs,
+        target.required,
+        target.nonEmpty,
+        target.sources,
+      ],
+      [derivation, sha256, kind, inputs, required, nonEmpty, sources],
     )
   )
+}
+
+/** Reads the active derived fields whose cells were not checked for the present sources of their derivation. */
+export const UNCHECKED_TARGETS: Query<readonly string[]> = {
+  sql: `SELECT field FROM "$target" WHERE active AND coalesce(sources, '') <> coalesce(checked_sources, '') ORDER BY id`,
+  params: [],
+  result: (rows) => rows.map((row) => String(row['field'])),
 }
 
 /** Returns the inputs of a derived field, for {@link blockOf}. */

@@ -62,6 +62,7 @@ export interface ChangedCells extends StoredTargets {
     computed: { readonly hash: Uint8Array; readonly seq: number },
   ): void
   unchanged(target: StoredTarget, record: RecordKey): void
+  outdated(target: StoredTarget, record: RecordKey): void
   inputWritten(field: string, record: RecordKey, seq: number): void
 }
 

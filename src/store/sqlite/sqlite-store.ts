@@ -5,7 +5,15 @@ import { boundFilter } from '../rules/bound-filter.ts'
 import type { Condition } from '../condition.ts'
 import type { SetAside } from '../../provenance/set-aside.ts'
 import type { FoundEntries, LatestEntries } from '../cell-log.ts'
-import type { CacheEntry, CellCommit, CellOutcome, RecordKey, WorkItem, WorkQuery } from '../cell-work.ts'
+import type {
+  CacheEntry,
+  CellCommit,
+  CellOutcome,
+  OutdatedCells,
+  RecordKey,
+  WorkItem,
+  WorkQuery,
+} from '../cell-work.ts'
 import type {
   CellFailureNote,
   EntriesQuery,
@@ -61,6 +69,7 @@ import {
   runRecordIds,
   runsBefore,
 } from '../rows/run-queries.ts'
+import { UNCHECKED_TARGETS } from '../rows/stored-targets.ts'
 import { commitText } from './write/commit-text.ts'
 import { storePaths } from './definition/create-store.ts'
 import { Reader, TOO_LARGE } from './read/reader.ts'
@@ -288,6 +297,14 @@ export class SqliteStore implements SheetStore {
 
   async derivationVersions(file: string): Promise<readonly DerivationVersion[]> {
     return reading(() => this.#reader.derivationVersions(file))
+  }
+
+  async uncheckedTargets(): Promise<readonly string[]> {
+    return reading(() => this.#reader.connection.query(UNCHECKED_TARGETS))
+  }
+
+  markOutdated(outdated: OutdatedCells): Promise<void> {
+    return this.#writer.call('markOutdated', outdated)
   }
 
   revert(request: RevertRequest): Promise<RevertResult> {

@@ -114,6 +114,13 @@ export class CellStates extends StoredTargets {
     this.#put(target, record, { ...this.#facts(target, record), todo: null, failure: null })
   }
 
+  /** Makes a fresh computed cell stale though neither it nor an input was written: a computation under way remains valid (D28). */
+  outdated(target: StoredTarget, record: RecordKey): void {
+    const facts = this.#facts(target, record)
+    const isFresh = facts.todo === null && (facts.cell?.hash ?? null) !== null
+    if (isFresh) this.#put(target, record, { ...facts, todo: todoOf(STALE, 0) })
+  }
+
   /** Applies a failed computation. An overridden cell stays overridden. */
   failed(target: StoredTarget, record: RecordKey, failure: CellFailureNote): void {
     const { cell, todo } = this.#facts(target, record)

@@ -3,7 +3,7 @@ import { ContractError } from '../../../errors/service-error.ts'
 import { deletedBlocksTable } from '../../rows/deleted-blocks.ts'
 
 /** Version of the tables below; a store of a later version is refused. */
-export const SCHEMA_VERSION = 15
+export const SCHEMA_VERSION = 16
 
 /**
  * The tables beside the records. Every name contains `$`, which no field name can (D5). Times are texts, UTC with
@@ -305,6 +305,14 @@ const ERROR_CODES = `
     WHERE failed IS NOT NULL;
 `
 
+/**
+ * - `$target.sources`: the version of the files that results depend on beside the inputs; null for none.
+ * - `$target.checked_sources`: the version for which the states of cells were last checked.
+ */
+const SOURCE_VERSIONS = `
+  ALTER TABLE "$target" ADD COLUMN sources text, ADD COLUMN checked_sources text;
+`
+
 /** The SQL that each version after the first adds, by its number. */
 export const MIGRATIONS: Readonly<Record<number, string>> = {
   2: FRAME_TABLES,
@@ -322,6 +330,7 @@ export const MIGRATIONS: Readonly<Record<number, string>> = {
   13: STREAK_TABLE,
   14: MANUAL_COUNTS,
   15: ERROR_CODES,
+  16: SOURCE_VERSIONS,
 }
 
 /** Creates the tables of a new store, except that of records. */

@@ -86,7 +86,7 @@ async function addTarget(
   id: number,
   definition: TargetDefinition & { readonly isNew: boolean },
 ): Promise<void> {
-  const { field, derivation, sha256, kind, inputs, required, nonEmpty, isNew } = definition
+  const { field, derivation, sha256, kind, inputs, required, nonEmpty, sources = null, isNew } = definition
   const column = isNew ? 'NULL' : quoted(field)
   const overridden = await db.run(
     `INSERT INTO "$cell" (target, record, hash, mark) SELECT $1, "$seq", NULL, "$version" FROM "$data" WHERE ${column} IS NOT NULL`,
@@ -97,8 +97,9 @@ async function addTarget(
     id,
   )
   await db.run(
-    `INSERT INTO "$target" (id, field, derivation, sha256, kind, inputs, required, non_empty, active, overridden, missing)
-     VALUES ($1, $2, $3, $4, $5, $6::jsonb, $7::jsonb, $8::jsonb, true, $9, $10)`,
+    `INSERT INTO "$target"
+       (id, field, derivation, sha256, kind, inputs, required, non_empty, sources, checked_sources, active, overridden, missing)
+     VALUES ($1, $2, $3, $4, $5, $6::jsonb, $7::jsonb, $8::jsonb, $9, $9, true, $10, $11)`,
     id,
     field,
     derivation,
@@ -107,6 +108,7 @@ async function addTarget(
     JSON.stringify(inputs),
     JSON.stringify(required),
     JSON.stringify(nonEmpty),
+    sources,
     overridden,
     missing,
   )
@@ -117,15 +119,18 @@ async function updateTarget(
   target: StoredTarget,
   definition: TargetDefinition,
 ): Promise<void> {
-  const { derivation, sha256, kind, inputs, required, nonEmpty } = definition
+  const { derivation, sha256, kind, inputs, required, nonEmpty, sources = null } = definition
   await db.run(
-    'UPDATE "$target" SET derivation = $1, sha256 = $2, kind = $3, inputs = $4::jsonb, required = $5::jsonb, non_empty = $6::jsonb, active = true WHERE id = $7',
+    `UPDATE "$target" SET derivation = $1, sha256 = $2, kind = $3, inputs = $4::jsonb, required = $5::jsonb, non_empty = $6::jsonb,
+       sources = $7, active = true
+     WHERE id = $8`,
     derivation,
     sha256,
     kind,
     JSON.stringify(inputs),
     JSON.stringify(required),
     JSON.stringify(nonEmpty),
+    sources,
     target.id,
   )
   if (target.active && target.sha256 === sha256) return
@@ -135,5 +140,9 @@ async function updateTarget(
      WHERE target = $1 AND hash IS NOT NULL ON CONFLICT (target, record) DO NOTHING`,
     target.id,
   )
-  await db.run('UPDATE "$target" SET stale = stale + $1 WHERE id = $2', stale, target.id)
+  await db.run(
+    'UPDATE "$target" SET stale = stale + $1, checked_sources = sources WHERE id = $2',
+    stale,
+    target.id,
+  )
 }

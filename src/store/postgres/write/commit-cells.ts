@@ -63,7 +63,7 @@ interface ComputedCell {
   readonly target: StoredTarget
   readonly field: Field
   readonly record: StoredRecord
-  /** Whether the derivation file is still that of the run. */
+  /** Whether the derivation file and its sources are still those of the run. */
   readonly current: boolean
 }
 
@@ -89,7 +89,7 @@ class CommitGroup {
     if (cells.cell(target, cell.key).mark !== cell.mark) return { outcome: 'superseded' }
     const record = records.byKey(cell.key)
     if (record === undefined) return { outcome: 'superseded' }
-    const current = target.sha256 === cell.sha256
+    const current = target.sha256 === cell.sha256 && target.sources === (cell.sources ?? null)
     switch (cell.result.kind) {
       case 'unchanged':
         if (current) cells.unchanged(target, cell.key)

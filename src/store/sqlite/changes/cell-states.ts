@@ -226,6 +226,12 @@ export class CellStates extends StoredTargets {
     this.#deltas = new Map(counted)
   }
 
+  /** Makes a fresh computed cell stale though neither it nor an input was written: a computation under way remains valid (D28). */
+  outdated(target: StoredTarget, record: RecordKey): void {
+    const { computed, todo } = this.cell(target, record)
+    if (computed && todo === null) this.#putTodo(target, record, STALE, 0)
+  }
+
   #hasHash(target: StoredTarget, record: RecordKey, hash: Uint8Array): boolean {
     const sql = 'SELECT 1 FROM "$cell" WHERE target = ? AND record = ? AND hash = ?'
     return this.#db.get(sql, target.id, record, hash) !== undefined

@@ -2,7 +2,7 @@ import type { Contract, Field, LogicalType } from '../../../contract/contract.ts
 import { deletedBlocksTable } from '../../rows/deleted-blocks.ts'
 
 /** Version of the tables below; a store of a later version is refused. */
-export const SCHEMA_VERSION = 14
+export const SCHEMA_VERSION = 15
 
 /**
  * The tables of the first version. {@link MIGRATIONS} adds those of later versions, to new and existing stores.
@@ -122,6 +122,9 @@ export const FIRST_TABLES = `
  *
  * 14: `$run.error_code`: the code of the error that ended the run. `$failure.reason` and `$run_failure.reason`: the reason of the
  *   failure. Null in rows of earlier versions.
+ *
+ * 15: `$target.sources`: the version of the files that results depend on beside the inputs; null for none.
+ *   `$target.checked_sources`: the version for which the states of cells were last checked.
  */
 export const MIGRATIONS: Readonly<Record<number, string>> = {
   2: `
@@ -219,6 +222,10 @@ export const MIGRATIONS: Readonly<Record<number, string>> = {
   ALTER TABLE "$run" ADD COLUMN error_code TEXT;
   ALTER TABLE "$failure" ADD COLUMN reason TEXT;
   ALTER TABLE "$run_failure" ADD COLUMN reason TEXT;
+  `,
+  15: `
+  ALTER TABLE "$target" ADD COLUMN sources TEXT;
+  ALTER TABLE "$target" ADD COLUMN checked_sources TEXT;
   `,
 }
 

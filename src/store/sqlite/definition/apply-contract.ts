@@ -109,9 +109,10 @@ function keepVersion(db: Connection, { derivation, sha256, text }: TargetDefinit
 }
 
 function addTarget(db: Connection, definition: TargetDefinition): void {
-  const { field, derivation, sha256, kind, inputs, required, nonEmpty } = definition
+  const { field, derivation, sha256, kind, inputs, required, nonEmpty, sources = null } = definition
   const row = db.get(
-    'INSERT INTO "$target" (field, derivation, sha256, kind, inputs, required, non_empty, active) VALUES (?, ?, ?, ?, ?, ?, ?, 1) RETURNING id',
+    `INSERT INTO "$target" (field, derivation, sha256, kind, inputs, required, non_empty, sources, checked_sources, active)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 1) RETURNING id`,
     field,
     derivation,
     sha256,
@@ -119,6 +120,8 @@ function addTarget(db: Connection, definition: TargetDefinition): void {
     JSON.stringify(inputs),
     JSON.stringify(required),
     JSON.stringify(nonEmpty),
+    sources,
+    sources,
   )
   const id = Number(row?.['id'])
   const column = quoted(field)
@@ -134,15 +137,17 @@ function addTarget(db: Connection, definition: TargetDefinition): void {
 }
 
 function updateTarget(db: Connection, target: StoredTarget, definition: TargetDefinition): void {
-  const { derivation, sha256, kind, inputs, required, nonEmpty } = definition
+  const { derivation, sha256, kind, inputs, required, nonEmpty, sources = null } = definition
   db.run(
-    'UPDATE "$target" SET derivation = ?, sha256 = ?, kind = ?, inputs = ?, required = ?, non_empty = ?, active = 1 WHERE id = ?',
+    `UPDATE "$target" SET derivation = ?, sha256 = ?, kind = ?, inputs = ?, required = ?, non_empty = ?, sources = ?, active = 1
+     WHERE id = ?`,
     derivation,
     sha256,
     kind,
     JSON.stringify(inputs),
     JSON.stringify(required),
     JSON.stringify(nonEmpty),
+    sources,
     target.id,
   )
   if (target.active && target.sha256 === sha256) return
@@ -153,5 +158,5 @@ function updateTarget(db: Connection, target: StoredTarget, definition: TargetDe
        AND NOT EXISTS (SELECT 1 FROM "$todo" AS todo WHERE todo.target = cell.target AND todo.record = cell.record)`,
     target.id,
   )
-  db.run('UPDATE "$target" SET stale = stale + ? WHERE id = ?', stale, target.id)
+  db.run('UPDATE "$target" SET stale = stale + ?, checked_sources = sources WHERE id = ?', stale, target.id)
 }

@@ -1,6 +1,7 @@
-import type { CellCommit, CellOutcome } from '../../cell-work.ts'
+import type { CellCommit, CellOutcome, OutdatedCells } from '../../cell-work.ts'
 import { acceptProposal, rejectProposal } from '../../rules/decide-proposal.ts'
 import { deleteRecords, type DeleteRequest } from '../../rules/delete-records.ts'
+import { markOutdated } from '../../rules/mark-outdated.ts'
 import { propose } from '../../rules/propose.ts'
 import { pruneRuns } from '../../rules/prune-runs.ts'
 import { restore } from '../../rules/restore.ts'
@@ -57,6 +58,7 @@ export const CHANGES = {
   /** Takes the `commitText` of a `CellCommit`. */
   commitCells: (change: ChangeSet, commit: string): readonly CellOutcome[] =>
     commitCells(change, readCommit(commit)),
+  markOutdated: (change: ChangeSet, outdated: OutdatedCells): void => runSync(markOutdated(change, outdated)),
   revert: (change: ChangeSet, request: RevertRequest): RevertResult => runSync(revert(change, request)),
   restore: (change: ChangeSet, request: RestoreRequest): RestoreResult => runSync(restore(change, request)),
   propose: (change: ChangeSet, { change: text, ...proposal }: ProposeRequest): ProposalId =>

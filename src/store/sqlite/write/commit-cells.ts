@@ -99,7 +99,7 @@ function commitCell(change: ChangeSet, cell: CellInText, { commit, failures }: C
   const found = change.cells.cellOfRecord(target, cell.key)
   if (found?.cell.mark !== cell.mark) return { outcome: 'superseded' }
   const { cell: before, id, value } = found
-  const current = target.sha256 === cell.sha256
+  const current = target.sha256 === cell.sha256 && target.sources === (cell.sources ?? null)
   switch (cell.result.kind) {
     case 'unchanged':
       if (current) change.cells.unchanged(target, cell.key)

@@ -28,7 +28,7 @@ export interface EntryInText {
 }
 
 /** The common members of the cells of a target: most cells of a commit are of one. */
-type CellsOf = Pick<CellResult, 'target' | 'sha256'>
+type CellsOf = Pick<CellResult, 'target' | 'sha256' | 'sources'>
 
 /** A result; of a computed cell without its provenance, which has its own line. */
 type Result = Exclude<CellResult['result'], Computed> | readonly [value: JsonValue, inputHash: string]
@@ -80,11 +80,11 @@ export function readCommit(text: string): CommitInText {
   return {
     ...common,
     cells: cells.map(([index, key, mark, result]): CellInText => {
-      const { target, sha256 } = targets[index] as CellsOf
-      if ('kind' in result) return { key, target, mark, sha256, result }
+      const of = targets[index] as CellsOf
+      if ('kind' in result) return { ...of, key, mark, result }
       const [value, inputHash] = result
       const provenance = lines[next++] ?? ''
-      return { key, target, mark, sha256, result: { kind: 'computed', value, inputHash, provenance } }
+      return { ...of, key, mark, result: { kind: 'computed', value, inputHash, provenance } }
     }),
     cache: hashes.map((inputHash) => ({ inputHash, text: lines[next++] ?? '' })),
     responses: responses.map(([request, status, durationMs, length]) => {
@@ -96,7 +96,9 @@ export function readCommit(text: string): CommitInText {
 }
 
 /** Returns the index of a target in the list, and appends it if needed. */
-function indexIn(targets: CellsOf[], { target, sha256 }: CellsOf): number {
-  const known = targets.findIndex((other) => other.target === target && other.sha256 === sha256)
-  return known === -1 ? targets.push({ target, sha256 }) - 1 : known
+function indexIn(targets: CellsOf[], { target, sha256, sources = null }: CellsOf): number {
+  const isSame = (other: CellsOf): boolean =>
+    other.target === target && other.sha256 === sha256 && other.sources === sources
+  const known = targets.findIndex(isSame)
+  return known === -1 ? targets.push({ target, sha256, sources }) - 1 : known
 }

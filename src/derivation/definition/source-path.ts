@@ -1,0 +1,22 @@
+/** The endings of files that can be sources. */
+export const SOURCE_ENDINGS = ['.csv', '.tsv', '.json', '.jsonl', '.parquet', '.xlsx'] as const
+
+/** The maximum size of a source in bytes, and of all sources of a sheet together: they are kept in memory. */
+export const MAX_SOURCE_BYTES = 32 * 1024 * 1024
+export const MAX_SOURCES_BYTES = 2 * MAX_SOURCE_BYTES
+
+/** Files in the directory of a sheet, or its archive, that have a meaning of their own. */
+const RESERVED: readonly string[] = ['records.jsonl', 'provenance.jsonl', 'colophon.json']
+
+const NAME = /^(?!\.)[^/\\\p{Cc}\uFFFD]+$/u
+
+/**
+ * Whether a path can be that of a source: relative to the sheet's directory and inside it, without hidden names, with one of
+ * {@link SOURCE_ENDINGS}, and not that of a file which every sheet has.
+ */
+export function isSourcePath(path: string): boolean {
+  if (path.length > 255 || RESERVED.includes(path.toLowerCase())) return false
+  const ending = path.slice(path.lastIndexOf('.')).toLowerCase()
+  const names = path.split('/')
+  return (SOURCE_ENDINGS as readonly string[]).includes(ending) && names.every((name) => NAME.test(name))
+}

@@ -1,0 +1,57 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { OutdatedCells, RecordKey, WorkItem } from '../../store/cell-work.ts'
+import type { SheetStore } from '../../store/sheet-store.ts'
+import type { Derivation } from '../definition/derivation-kind.ts'
+import { inputHash } from './input-hash.ts'
+import { planComputation } from './plan-computation.ts'
+
+type Store = Pick<SheetStore, 'work' | 'uncheckedTargets' | 'markOutdated'>
+
+/** The number of records that are checked at a time. */
+const CHUNK = 256
+
+/**
+ * Makes cells stale whose input hash is another one since a source of their derivation changed, and no others (D32). Reads the inputs of
+ * all records once for each change of a source, and nothing while there is none. Other requests proceed meanwhile.
+ */
+export async function checkSources(
+  store: Store,
+  derivations: readonly Derivation[],
+  signal: AbortSignal,
+): Promise<void> {
+  const unchecked = new Set(await store.uncheckedTargets())
+  for (const derivation of derivations) {
+    const targets = derivation.targets.filter((target) => unchecked.has(target))
+    if (targets.length > 0) await checkCells(store, { ...derivation, targets }, signal)
+  }
+}
+
+async function checkCells(store: Store, derivation: Derivation, signal: AbortSignal): Promise<void> {
+  const { targets, inputs, sources } = derivation
+  for (let after: RecordKey | null = null; ;) {
+    signal.throwIfAborted()
+    const query = { targets, inputs, force: true, state: null, after, limit: CHUNK, only: null }
+    const items: readonly WorkItem[] = await store.work(query)
+    const last = items.at(-1)
+    const cells = items.flatMap((item) => outdatedIn(item, derivation))
+    const checked = last === undefined ? { targets, sources } : null
+    if (cells.length > 0 || checked !== null) await store.markOutdated({ cells, checked })
+    if (last === undefined) return
+    after = last.key
+    await nextTurn()
+  }
+}
+
+/** Returns the fresh cells of a record that have another input hash now. */
+function outdatedIn({ id, inputs, cells }: WorkItem, derivation: Derivation): OutdatedCells['cells'] {
+  const fresh = cells.filter(({ state }) => state === 'fresh')
+  if (fresh.length === 0) return []
+  const planned = planComputation(derivation, inputs)
+  if (planned.outcome === 'blocked') return []
+  const hash =
+    planned.outcome === 'run'
+      ? inputHash({ derivationSha256: derivation.sha256, inputs, hashed: planned.plan.hashed })
+      : null
+  const targets = fresh.filter((cell) => cell.inputHash !== hash).map(({ target }) => target)
+  return targets.length === 0 ? [] : [{ id, targets }]
+}
