@@ -4,10 +4,7 @@ import type { SheetStore } from '../store/sheet-store.ts'
 import type { RunId, RunProgress } from '../store/stored-run.ts'
 import { RunFeed } from './run-feed.ts'
 
-/**
- * The interval, in milliseconds, at which a run checks whether another process cancels it, and stores its count of
- * calls.
- */
+/** The interval, in milliseconds, at which a run checks whether another process cancels it. */
 const POLL_MS = 250
 
 export const NO_PROGRESS: RunProgress = {
@@ -64,7 +61,7 @@ export class ActiveRun {
   }
 }
 
-type RunsStore = Pick<SheetStore, 'cancelRequest' | 'noteCalls' | 'tasks'>
+type RunsStore = Pick<SheetStore, 'cancelRequest'>
 
 /** The runs that this process executes. */
 export class ActiveRuns {
@@ -79,14 +76,7 @@ export class ActiveRuns {
    */
   async during<T>(run: ActiveRun, store: RunsStore, work: () => Promise<T>): Promise<T> {
     this.#runs.set(run.id, run)
-    let noted = 0
-    const poll = setInterval(() => {
-      const { calls } = run.feed.progress
-      // With shared runs, the processes that compute its tasks store their calls themselves.
-      if (calls !== noted && store.tasks === undefined) void noteCalls(run, store)
-      noted = calls
-      void cancelIfAsked(run, store)
-    }, POLL_MS)
+    const poll = setInterval(() => void cancelIfAsked(run, store), POLL_MS)
     try {
       return await work()
     } finally {
@@ -96,12 +86,6 @@ export class ActiveRuns {
       run.finish()
     }
   }
-}
-
-/** Stores the counts of calls; while the store cannot be written, a later attempt stores them. */
-async function noteCalls({ id, feed }: ActiveRun, store: RunsStore): Promise<void> {
-  const { calls, totalCost, unpricedCalls, skipped, left } = feed.progress
-  await store.noteCalls(id, { calls, totalCost, unpricedCalls, skipped, left }).catch(() => undefined)
 }
 
 async function cancelIfAsked(run: ActiveRun, store: RunsStore): Promise<void> {

@@ -6,6 +6,7 @@ import { runLevels } from '../../../derivation/run/run-levels.ts'
 import { withRestSkipped } from '../../../derivation/run/tally.ts'
 import { RunStoppedError } from '../../../errors/service-error.ts'
 import { TaskLostError } from '../../../store/run-tasks.ts'
+import type { SheetStore } from '../../../store/sheet-store.ts'
 import type { ActiveRun } from '../../active-run.ts'
 import { prepareCalls } from '../../calls/prepare-calls.ts'
 import { resolveSelection } from '../selection/run-selection.ts'
@@ -14,6 +15,9 @@ import type { LockedRun } from './accepted-run.ts'
 import { endRun } from './end-run.ts'
 import { releasedByShutdown, RunReleasedError } from './run-released-error.ts'
 import { SharedTasks } from './shared-tasks.ts'
+
+/** The interval, in milliseconds, at which the calls of a run without results are stored. */
+const NOTE_MS = 250
 
 /**
  * Computes the cells of a run and stores that it finished. Divides each level into tasks and waits until they are settled: where processes
@@ -30,7 +34,7 @@ export async function coordinateRun(run: LockedRun): Promise<void> {
     await compute(run, shared)
     await shared?.end()
     skipRest(active)
-    await endRun(store, active, { state: 'finished', error: null })
+    await endRun(run)
   } catch (error) {
     if (shared !== null) {
       await releaseIfContinued(run, shared, error)
@@ -79,7 +83,23 @@ async function compute(
   }
   const request = { ...plan, id, actor: order.actor, observer: feed }
   const local = new LocalTasks(request, scope, { manual, absent: absent.length })
-  await runLevels(planner, local).finally(() => local.close())
+  const noting = noteCalls(store, active)
+  await runLevels(planner, local).finally(() => {
+    clearInterval(noting)
+    local.close()
+  })
+}
+
+/** Stores the counts of calls that have no results yet, several times a second. */
+function noteCalls(store: SheetStore, { id, feed }: ActiveRun): NodeJS.Timeout {
+  let noted = 0
+  return setInterval(() => {
+    const { calls, totalCost, unpricedCalls, skipped, left } = feed.progress
+    if (calls === noted) return
+    noted = calls
+    // While the store cannot be written, a later attempt stores them.
+    void store.noteCalls(id, { calls, totalCost, unpricedCalls, skipped, left }).catch(() => undefined)
+  }, NOTE_MS)
 }
 
 /** Counts cells that were neither computed nor failed as skipped. */

@@ -41,7 +41,7 @@ async function finish(run: LockedRun): Promise<RevertResult | null> {
   active.signal.throwIfAborted()
   const result = reverts === null ? null : await undoRun(store, active, { actor, reverts })
   if (file !== undefined) await keepFresh(sheet, { ...order, keepFresh: file }, active)
-  await endRun(store, active, { state: 'finished', error: null })
+  await endRun(run)
   return result
 }
 
