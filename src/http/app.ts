@@ -5,10 +5,10 @@ import { acceptJsonBodies, ignoreTypeOfNoBody } from './middleware/body-parser.t
 import { issueCsrfCookie, requireCsrf } from './middleware/csrf.ts'
 import { ValidationError } from '../errors/service-error.ts'
 import { createErrorHandler } from './middleware/error-handler.ts'
-import { finishAnswer } from './response/finish-response.ts'
+import { finishResponse } from './response/finish-response.ts'
 import type { HttpLogger } from './middleware/http-logger.ts'
 import {
-  answerParserError,
+  respondToParserError,
   createHttpServer,
   HEAD_LIMIT,
   HTTP_TIMES,
@@ -94,7 +94,7 @@ export function createApp(sheet: Sheet, options: Partial<AppOptions> = {}): Fast
   const streams = new EventStreams(settings)
   const app = Fastify({
     serverFactory: (listener) => createHttpServer(listener, settings.times),
-    clientErrorHandler: answerParserError,
+    clientErrorHandler: respondToParserError,
     bodyLimit: settings.bodyLimit,
     return503OnClosing: false,
     routerOptions: {
@@ -153,7 +153,7 @@ export function createApp(sheet: Sheet, options: Partial<AppOptions> = {}): Fast
   app.addHook('onSend', function (request, reply, payload, done) {
     // Otherwise connections of requests under way stay open, idle, and delay the shutdown.
     if (isClosing()) reply.header('connection', 'close')
-    finishAnswer.call(this, request, reply, payload, done)
+    finishResponse.call(this, request, reply, payload, done)
   })
   if (settings.logRequests) app.addHook('onResponse', logRequest(settings.logger))
   acceptJsonBodies(app)

@@ -96,7 +96,7 @@ export function createHttpServer(listener: RequestListener, times: HttpTimes = H
     socket.on('error', () => socket.destroy())
     const message = 'CONNECT is not possible; the service is not a proxy'
     const error: RenderableError = { code: 'method_not_allowed', message }
-    afterEarlierAnswers(socket, () =>
+    afterEarlierResponses(socket, () =>
       endWith(socket, error, { headers, extraHeader: 'Allow: GET, HEAD\r\n' }),
     )
   })
@@ -135,14 +135,14 @@ function refuseMethod({ headers }: IncomingMessage, response: ServerResponse): v
 }
 
 /** Responds on a connection whose request the parser refused or whose client was too slow. */
-export function answerParserError(error: NodeJS.ErrnoException, socket: HttpSocket): void {
+export function respondToParserError(error: NodeJS.ErrnoException, socket: HttpSocket): void {
   if (socket.writableEnded) return
   if (error.code === 'ECONNRESET') {
     socket.destroy()
     return
   }
-  afterEarlierAnswers(socket, () => {
-    if (!socket.writable || answerIsOnItsWay(socket)) {
+  afterEarlierResponses(socket, () => {
+    if (!socket.writable || hasStarted(socket)) {
       socket.destroy()
       return
     }
@@ -157,9 +157,9 @@ const ENDING = new WeakSet<Duplex>()
  * Ends a connection once the requests before the refused one have their responses. Otherwise the client would take the refusal for the
  * response to a request that may well succeed.
  */
-function afterEarlierAnswers(socket: HttpSocket, end: () => void): void {
+function afterEarlierResponses(socket: HttpSocket, end: () => void): void {
   if (ENDING.has(socket)) return
-  const earlier = answerOfEarlierRequest(socket)
+  const earlier = responseToEarlierRequest(socket)
   if (earlier === null) {
     end()
     return
@@ -169,7 +169,7 @@ function afterEarlierAnswers(socket: HttpSocket, end: () => void): void {
     // By then Node has replaced `_httpMessage` with the next response.
     setImmediate(() => {
       ENDING.delete(socket)
-      afterEarlierAnswers(socket, end)
+      afterEarlierResponses(socket, end)
     })
   })
 }
@@ -193,13 +193,13 @@ function describe(fault: string | undefined): RenderableError {
 }
 
 /** Returns the response under way if its request arrived completely and the response will end; otherwise null. */
-function answerOfEarlierRequest({ _httpMessage: answer }: HttpSocket): ServerResponse | null {
+function responseToEarlierRequest({ _httpMessage: answer }: HttpSocket): ServerResponse | null {
   if (!answer?.req.complete) return null
   return answer.writableEnded || !answer.headersSent ? answer : null
 }
 
 /** Whether part of a response has been sent already, so that nothing can be sent before it. */
-function answerIsOnItsWay(socket: HttpSocket): boolean {
+function hasStarted(socket: HttpSocket): boolean {
   return socket._httpMessage?.headersSent === true
 }
 

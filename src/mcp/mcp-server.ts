@@ -107,7 +107,7 @@ function progressOf({ mcpReq }: ServerContext): ((progress: ToolProgress) => voi
  * Notifies the client of a connection of changes until it closes. With `subscribing` (protocols before 2026-07-28) only of resources that
  * it subscribes to; otherwise of all, and the transport filters those that the client listens to.
  */
-export function tellChanges(
+export function notifyChanges(
   { server }: McpServer,
   { watch }: Shared,
   { subscribing }: { readonly subscribing: boolean },

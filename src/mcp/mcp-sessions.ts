@@ -5,7 +5,7 @@ import {
   type McpServer,
 } from '@modelcontextprotocol/server'
 import type { GivenActor } from '../sheet/resolve-actor.ts'
-import { createMcpServer, tellChanges, type Shared } from './mcp-server.ts'
+import { createMcpServer, notifyChanges, type Shared } from './mcp-server.ts'
 
 /** Bounds of the sessions of an endpoint. */
 export interface SessionLimits {
@@ -92,7 +92,7 @@ export class McpSessions {
         if (session !== undefined) this.#forget(session)
       },
     })
-    tellChanges(server, this.#shared, { subscribing: true })
+    notifyChanges(server, this.#shared, { subscribing: true })
     await server.connect(transport)
     const response = await transport.handleRequest(request, { parsedBody })
     // An invalid initialization leaves no session behind.

@@ -3,7 +3,7 @@ import { serveStdio, StdioServerTransport } from '@modelcontextprotocol/server/s
 import type { Sheet } from '../sheet/sheet.ts'
 import { exactLines } from './exact-lines.ts'
 import type { AgentScope } from './tools/agent-scope.ts'
-import { createMcpServer, share, tellChanges } from './mcp-server.ts'
+import { createMcpServer, share, notifyChanges } from './mcp-server.ts'
 import type { ResourceWatch } from './resource-watch.ts'
 import { listenedUris } from './listened-uris.ts'
 
@@ -36,7 +36,7 @@ export function serveOverStdio(sheet: Sheet, { scope, version, log }: StdioOptio
   const connection = serveStdio(
     ({ era }) => {
       const server = createMcpServer(shared, scope.actor)
-      tellChanges(server, shared, { subscribing: era === 'legacy' })
+      notifyChanges(server, shared, { subscribing: era === 'legacy' })
       return server
     },
     { transport },

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
-import { answerParserError } from '../../src/http/http-server.ts'
+import { respondToParserError } from '../../src/http/http-server.ts'
 import { CSRF, listen, startApp } from '../support/http-fixture.ts'
 import { exchange, RawClient } from '../support/raw-client.ts'
 import { onEnd } from '../support/on-end.ts'
@@ -115,7 +115,7 @@ test('D36: a client that continues to send after a refusal still gets the respon
 
 test('D36: a request that takes too long to arrive is a 408 with the envelope', async (t) => {
   const server = createServer({ headersTimeout: 20, requestTimeout: 20, connectionsCheckingInterval: 10 })
-  server.on('clientError', answerParserError)
+  server.on('clientError', respondToParserError)
   const { promise, resolve } = Promise.withResolvers<void>()
   server.listen(0, '127.0.0.1', resolve)
   await promise

@@ -50,8 +50,8 @@ forEveryClient(({ transport, era, name }) => {
     assert.deepEqual(JSON.parse(record.text), { id: 'r1', a: 'v1', b: null, secret_note: null })
     for (const [uri, message] of [
       ['colophon://records/nobody', /no record "nobody"/],
-      ['colophon://derivations/..%2Fcontract.yaml', /there are: b\.yaml/],
-      ['colophon://derivations/%2Fetc%2Fpasswd', /there are: b\.yaml/],
+      ['colophon://derivations/..%2Fcontract.yaml', /known: b\.yaml/],
+      ['colophon://derivations/%2Fetc%2Fpasswd', /known: b\.yaml/],
       ['colophon://elsewhere', /not found/i],
       ['file:///etc/passwd', /not found/i],
     ] as const) {

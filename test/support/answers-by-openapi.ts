@@ -3,7 +3,7 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 
 /** A response as received. */
-export interface SeenAnswer {
+export interface SeenResponse {
   readonly method: string
   readonly url: string
   readonly status: number
@@ -43,7 +43,7 @@ export class OpenApiChecks {
   }
 
   /** Throws AssertionError for a response that the document does not allow. */
-  check(answer: SeenAnswer): void {
+  check(answer: SeenResponse): void {
     const path = pathOf(answer.url)
     if (path === null || !ITS_PATHS.test(path)) return
     const about = `${answer.method} ${path.slice(0, 100)} -> ${answer.status}`
@@ -77,7 +77,7 @@ export class OpenApiChecks {
       this.#validate(schema, value, about)
   }
 
-  #responseTo({ method, status }: SeenAnswer, path: string, about: string): [pointer: string, Response] {
+  #responseTo({ method, status }: SeenResponse, path: string, about: string): [pointer: string, Response] {
     const found = this.#template(path)
     // The number of its methods: an unknown operation has no responses.
     const verb = method === 'HEAD' ? 'get' : method.toLowerCase()
@@ -134,7 +134,7 @@ function escapePointer(name: string): string {
   return encodeURIComponent(name.replaceAll('~', '~0').replaceAll('/', '~1'))
 }
 
-function decoded(headers: SeenAnswer['headers'], body: Buffer): string {
+function decoded(headers: SeenResponse['headers'], body: Buffer): string {
   const encoding = headers['content-encoding']
   if (encoding === 'gzip') return gunzipSync(body).toString()
   return (encoding === 'br' ? brotliDecompressSync(body) : body).toString()

@@ -4,7 +4,7 @@ import type { FastifyInstance, LightMyRequestResponse } from 'fastify'
 import { createOpenApi } from '../../src/http/openapi/openapi-file.ts'
 import { listOperations } from '../../src/http/openapi/operation-table.ts'
 import type { Sheet } from '../../src/sheet/sheet.ts'
-import { OpenApiChecks, type SeenAnswer } from './answers-by-openapi.ts'
+import { OpenApiChecks, type SeenResponse } from './answers-by-openapi.ts'
 
 /** Bytes beyond which only status, headers and content type are validated. */
 const LONGEST_BODY = 4 << 20
@@ -22,7 +22,7 @@ export function checkAnswers(t: TestContext, app: FastifyInstance, sheet: Sheet)
     listOperations(app, () => undefined),
   )
   let last: OpenApiChecks | null = null
-  const check = async (answer: SeenAnswer): Promise<void> => {
+  const check = async (answer: SeenResponse): Promise<void> => {
     // While a test makes the sheet unreadable, and once it is closed, the last document applies.
     const file = await openApi().catch(() => null)
     if (file !== null) last = checksOf(file.bytes.toString())
@@ -66,7 +66,7 @@ function checksOf(text: string): OpenApiChecks {
 }
 
 /** Records the body of a response until it is finished; null if it is too long. */
-function watchResponse(response: ServerResponse): () => Pick<SeenAnswer, 'headers' | 'body'> {
+function watchResponse(response: ServerResponse): () => Pick<SeenResponse, 'headers' | 'body'> {
   const chunks: Buffer[] = []
   let length = 0
   // Node does not keep headers that are passed together with the status.

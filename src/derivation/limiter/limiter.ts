@@ -2,7 +2,7 @@ import type { SharedHosts } from '../../store/shared-hosts.ts'
 import { backoffMs, LONGEST_PAUSE_MS } from './backoff.ts'
 import { systemClock, type Clock } from './clock.ts'
 import type { LimitPolicy } from './limit-policy.ts'
-import { ResourceQueue, type Turn } from './resource-queue.ts'
+import { ResourceQueue, type Permit } from './resource-queue.ts'
 
 /** The error with which a call rejects whose result is no longer needed. */
 export class NotWanted extends Error {}
@@ -62,13 +62,13 @@ export class Limiter {
 
   /**
    * Makes a call, in as many tries as needed and allowed, and returns the result of the last. `attempt` makes a try once it has a permit,
-   * and ends the permit. `turnedAway` returns the result of a call that is not tried, since the resource asked with this status for a
+   * and ends the permit. `refused` returns the result of a call that is not tried, since the resource asked with this status for a
    * longer pause than calls wait for. Rejects with the signal's reason, and with {@link NotWanted}.
    */
   async run<Result>(
     { resource, policy, hosts, signal, onBegun, wanted }: LimitedCall,
-    attempt: (turn: Turn) => Promise<Try<Result>>,
-    turnedAway: (status: number) => Result,
+    attempt: (permit: Permit) => Promise<Try<Result>>,
+    refused: (status: number) => Result,
   ): Promise<Result> {
     const queue = this.#queue(resource, hosts ?? null)
     queue.adopt(policy)
@@ -76,12 +76,12 @@ export class Limiter {
     let notBefore = -Infinity
     let last: { readonly result: Result } | null = null
     for (let tries = 0; ; tries++) {
-      const turn = await queue.turn({ order, notBefore, signal })
-      if (!turn.ok) return last === null ? turnedAway(turn.error) : last.result
+      const permit = await queue.permit({ order, notBefore, signal })
+      if (!permit.ok) return last === null ? refused(permit.error) : last.result
       const isWanted = wanted === undefined || wanted()
-      if (isWanted !== true) await stillWanted(isWanted, turn.value)
+      if (isWanted !== true) await stillWanted(isWanted, permit.value)
       if (tries === 0) onBegun?.()
-      const tried = await attempt(turn.value)
+      const tried = await attempt(permit.value)
       if (policy.retries === 0 || !tried.mayPass) return tried.result
       const { retryAfterMs, pause } = tried
       const waitMs = Math.max(backoffMs(tries, this.#random), retryAfterMs ?? 0)
@@ -113,11 +113,11 @@ export class Limiter {
 }
 
 /** Ends the permit and throws {@link NotWanted} if the result of the call is no longer needed. */
-async function stillWanted(wanted: boolean | Promise<boolean>, turn: Turn): Promise<void> {
+async function stillWanted(wanted: boolean | Promise<boolean>, permit: Permit): Promise<void> {
   try {
     if (!(await wanted)) throw new NotWanted()
   } catch (error) {
-    turn.end()
+    permit.end()
     throw error
   }
 }

@@ -36,12 +36,12 @@ export class Pause {
   }
 
   /** Whether calls are refused; false as well when the next one may test the host. */
-  turnsAway(now: number): boolean {
+  refuses(now: number): boolean {
     return this.#isClosed(now) && now < this.#probeAt
   }
 
   /** Starts a try. True if it is the one that tests the host. */
-  letIn(now: number): boolean {
+  startTry(now: number): boolean {
     if (!this.#isClosed(now)) return false
     this.#probeAt = now + PROBE_MS
     return true

@@ -6,7 +6,7 @@ import { setImmediate } from 'node:timers/promises'
 import { DEFAULT_LIMITS, type LimitPolicy } from './limit-policy.ts'
 import { systemClock } from './clock.ts'
 import { ResourceQueue } from './resource-queue.ts'
-import type { Place, Turn } from './resource-queue.ts'
+import type { QueueEntry, Permit } from './resource-queue.ts'
 
 const HOUR = 3_600_000
 
@@ -15,7 +15,7 @@ class Line {
   readonly queue = new ResourceQueue({ ...systemClock, now: () => Date.now() })
   /** The names of calls that got a permit, or were refused with a status, in order. */
   readonly log: string[] = []
-  readonly turns = new Map<string, Turn>()
+  readonly permits = new Map<string, Permit>()
   readonly #t: TestContext
   #order = 0
 
@@ -39,20 +39,20 @@ class Line {
     await setImmediate()
   }
 
-  async #await(name: string, place: Place, sent: boolean): Promise<void> {
+  async #await(name: string, place: QueueEntry, sent: boolean): Promise<void> {
     try {
-      const turn = await this.queue.turn(place)
-      this.log.push(turn.ok ? name : `${name}: ${turn.error}`)
-      if (!turn.ok) return
-      this.turns.set(name, turn.value)
-      if (sent) turn.value.sent()
+      const permit = await this.queue.permit(place)
+      this.log.push(permit.ok ? name : `${name}: ${permit.error}`)
+      if (!permit.ok) return
+      this.permits.set(name, permit.value)
+      if (sent) permit.value.sent()
     } catch (error) {
       this.log.push(`${name}: ${(error as Error).message}`)
     }
   }
 
   async end(name: string): Promise<void> {
-    this.turns.get(name)?.end()
+    this.permits.get(name)?.end()
     await setImmediate()
   }
 
@@ -106,8 +106,8 @@ test('late timers do not prevent a rate of 1000/s', async (t) => {
   await setImmediate()
   for (let ms = 0; ms < 1120; ms += 7) {
     await line.pass(7)
-    for (const name of line.turns.keys()) await line.end(name)
-    line.turns.clear()
+    for (const name of line.permits.keys()) await line.end(name)
+    line.permits.clear()
   }
   assert.ok(line.log.length >= 990, String(line.log.length))
 })
@@ -118,7 +118,7 @@ test('a slot of the rate is used up until the request is sent', async (t) => {
   await line.join('next')
   await line.pass(5000)
   line.saw('connecting')
-  line.turns.get('connecting')?.sent()
+  line.permits.get('connecting')?.sent()
   await line.pass(1000)
   line.saw()
   await line.pass(100)
@@ -177,12 +177,12 @@ test('the call that finds the host responding ends the pause; one that started b
   const line = new Line(t, { retries: 1 })
   await line.join('before')
   line.queue.pause(2 * HOUR, 429)
-  line.turns.get('before')?.succeeded()
+  line.permits.get('before')?.succeeded()
   await line.join('a')
   line.saw('before', 'a: 429')
   await line.pass(60_000)
   await line.join('probe')
-  line.turns.get('probe')?.succeeded()
+  line.permits.get('probe')?.succeeded()
   for (const name of ['b', 'c']) await line.join(name)
   line.saw('probe', 'b', 'c')
 })
@@ -214,7 +214,7 @@ test('a further request of a try waits for the rate only, and before all calls w
   const line = new Line(t, { concurrency: 1, rateLimit: { calls: 10, perMs: 1000 } })
   for (const name of ['a', 'b']) await line.join(name)
   const seen: string[] = []
-  void line.turns
+  void line.permits
     .get('a')
     ?.another(new AbortController().signal)
     .then(() => seen.push('hop'))
@@ -231,7 +231,7 @@ test('a further request of a try waits for the rate only, and before all calls w
 test('a further request that is not sent uses up its slot until the try has ended', async (t) => {
   const line = new Line(t, { rateLimit: { calls: 1, perMs: 1000 } })
   await line.join('a')
-  void line.turns.get('a')?.another(new AbortController().signal)
+  void line.permits.get('a')?.another(new AbortController().signal)
   await line.pass(1100)
   await line.join('b')
   await line.pass(60_000)
@@ -246,12 +246,12 @@ test('an aborted wait for a further request ends at once, with its listener, slo
   await line.join('a')
   const cleared = t.mock.method(globalThis, 'clearTimeout')
   const controller = new AbortController()
-  const hop = line.turns.get('a')?.another(controller.signal)
+  const hop = line.permits.get('a')?.another(controller.signal)
   controller.abort(new Error('stopping'))
   await assert.rejects(hop ?? Promise.resolve(), /stopping/)
   assert.equal(cleared.mock.callCount(), 1)
   assert.deepEqual(getEventListeners(controller.signal, 'abort'), [])
-  await assert.rejects(line.turns.get('a')?.another(controller.signal) ?? Promise.resolve(), /stopping/)
+  await assert.rejects(line.permits.get('a')?.another(controller.signal) ?? Promise.resolve(), /stopping/)
   await line.join('b')
   await line.pass(1100)
   line.saw('a', 'b')
@@ -288,7 +288,7 @@ test('a permit that ends unsent counts towards the rate, and once', async (t) =>
   await line.join('refused', { sent: false })
   await line.join('next')
   await line.end('refused')
-  line.turns.get('refused')?.sent()
+  line.permits.get('refused')?.sent()
   await line.pass(1099)
   line.saw('refused')
   await line.pass(1)

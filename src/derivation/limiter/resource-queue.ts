@@ -9,7 +9,7 @@ import { Pause } from './pause.ts'
 import { RateLimiter, slotRate } from './rate-limiter.ts'
 
 /** The position of a call in the queue for its next try. */
-export interface Place {
+export interface QueueEntry {
   /** Calls start in this order, also when they are tried again. */
   readonly order: number
   /** The earliest time of the clock at which it may start. */
@@ -19,7 +19,7 @@ export interface Place {
 }
 
 /** The permit to make a try. */
-export interface Turn {
+export interface Permit {
   /**
    * Records that the request is sent; again for each that `another` permitted. False if its slot has passed, since connecting took so long:
    * then it must not be sent but wait for another.
@@ -33,8 +33,8 @@ export interface Turn {
   end(): void
 }
 
-interface Waiting extends Omit<Place, 'signal'> {
-  settle(turn: Result<Turn, number>): void
+interface Waiting extends Omit<QueueEntry, 'signal'> {
+  settle(permit: Result<Permit, number>): void
 }
 
 /** A waiting redirect of a try; receives the function to call when the request is sent. */
@@ -92,7 +92,7 @@ export class ResourceQueue {
    * Waits for a permit. Returns the host's status instead while it asks for a longer pause than calls wait for. Rejects with the signal's
    * reason.
    */
-  turn({ order, notBefore, signal }: Place): Promise<Result<Turn, number>> {
+  permit({ order, notBefore, signal }: QueueEntry): Promise<Result<Permit, number>> {
     return new Promise((resolve, reject) => {
       if (signal.aborted) return reject(signal.reason)
       const onAbort = (): void => {
@@ -100,9 +100,9 @@ export class ResourceQueue {
         reject(signal.reason)
         this.#admit()
       }
-      const settle = (turn: Result<Turn, number>): void => {
+      const settle = (permit: Result<Permit, number>): void => {
         this.#aborts.remove(signal, onAbort)
-        resolve(turn)
+        resolve(permit)
       }
       const waiting: Waiting = { order, notBefore, settle }
       this.#aborts.add(signal, onAbort)
@@ -134,7 +134,7 @@ export class ResourceQueue {
     if (isFull && this.#hops.length === 0 && this.#pause.isOver) return
     while (this.#hops.length + this.#waiting.length > 0) {
       const now = this.#clock.now()
-      if (this.#heedsPause() && this.#pause.turnsAway(now)) this.#turnAway()
+      if (this.#respectsPause() && this.#pause.refuses(now)) this.#refuse()
       const limited = this.#closed ? 0 : this.#limiter.wait(now)
       if (this.#hops.length > 0) {
         const wait = Math.max(limited, this.#slotWait())
@@ -142,18 +142,18 @@ export class ResourceQueue {
         this.#hops.shift()?.(this.#allowRequest(now))
       } else if (this.#waiting.length > 0) {
         const next = this.#closed ? 0 : this.#waiting.findIndex(({ notBefore }) => notBefore <= now)
-        const paused = this.#heedsPause() ? this.#pause.wait(now) : 0
+        const paused = this.#respectsPause() ? this.#pause.wait(now) : 0
         const delay = Math.max(paused, next === -1 ? this.#untilNext(now) : 0)
         // The end of another try, or the share, invokes this again.
         if (this.#isFull(delay)) return
         const wait = Math.max(delay, limited, delay > 0 ? 0 : this.#slotWait())
         if (wait > 0) return this.#wakeAfter(wait)
-        this.#letIn(next, now)
+        this.#start(next, now)
       }
     }
   }
 
-  #heedsPause(): boolean {
+  #respectsPause(): boolean {
     return this.#policy.retries > 0 && !this.#closed
   }
 
@@ -170,7 +170,7 @@ export class ResourceQueue {
   /** Returns how many calls could begin without the limit of concurrency. */
   #ready(): number {
     const now = this.#clock.now()
-    if (this.#heedsPause() && this.#pause.wait(now) > 0) return 0
+    if (this.#respectsPause() && this.#pause.wait(now) > 0) return 0
     return this.#waiting.reduce((count, { notBefore }) => (notBefore <= now ? count + 1 : count), 0)
   }
 
@@ -179,7 +179,7 @@ export class ResourceQueue {
     return this.#waiting.reduce((least, { notBefore }) => Math.min(least, notBefore - now), Infinity)
   }
 
-  #turnAway(): void {
+  #refuse(): void {
     for (const { settle } of this.#waiting.splice(0)) settle(err(this.#pause.status))
   }
 
@@ -188,14 +188,14 @@ export class ResourceQueue {
     if (ms < Infinity) this.#callOffWake = this.#clock.after(ms, () => this.#admit())
   }
 
-  #letIn(index: number, now: number): void {
+  #start(index: number, now: number): void {
     // Usually the first, which is removed without moving the others.
     const waiting = index === 0 ? this.#waiting.shift() : this.#waiting.splice(index, 1)[0]
     this.#underWay += 1
     this.#share.begin()
-    const isProbe = this.#heedsPause() && this.#pause.letIn(now)
+    const isProbe = this.#respectsPause() && this.#pause.startTry(now)
     let noteSent = this.#allowRequest(now)
-    const turn: Turn = {
+    const permit: Permit = {
       sent: () => noteSent(),
       another: async (signal) => {
         noteSent = await this.#hop(signal)
@@ -212,7 +212,7 @@ export class ResourceQueue {
         this.#admit()
       },
     }
-    waiting?.settle(ok(turn))
+    waiting?.settle(ok(permit))
   }
 
   /** Waits until a redirect is within the rate; returns the function to call when the request is sent. */
@@ -234,7 +234,7 @@ export class ResourceQueue {
     })
   }
 
-  /** Counts a request towards the rate; returns the function that records, once, that it is sent; see {@link Turn.sent}. */
+  /** Counts a request towards the rate; returns the function that records, once, that it is sent; see {@link Permit.sent}. */
   #allowRequest(now: number): () => boolean {
     this.#limiter.start(now)
     const isOver = this.#share.takeSlot()

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { DEFAULT_HOST_POLICY, type HostPolicy } from '../definition/host-policies.ts'
-import { ResourceQueue, type Turn } from './resource-queue.ts'
+import { ResourceQueue, type Permit } from './resource-queue.ts'
 import { startHttp } from '../kinds/http/testing/local-server.ts'
 import { StubShare } from '../testing/stub-share.ts'
 import { JumpingClock, StoppedClock } from '../testing/test-clock.ts'
@@ -16,7 +16,7 @@ class SharedLine {
   readonly share = new StubShare()
   readonly queue: ResourceQueue
   readonly log: string[] = []
-  readonly turns: Turn[] = []
+  readonly permits: Permit[] = []
   #order = 0
 
   constructor(policy: Partial<HostPolicy> = {}) {
@@ -33,9 +33,9 @@ class SharedLine {
   async #await(name: string, signal: AbortSignal): Promise<void> {
     this.#order += 1
     try {
-      const turn = await this.queue.turn({ order: this.#order, notBefore: -Infinity, signal })
-      this.log.push(turn.ok ? name : `${name}: ${turn.error}`)
-      if (turn.ok) this.turns.push(turn.value)
+      const permit = await this.queue.permit({ order: this.#order, notBefore: -Infinity, signal })
+      this.log.push(permit.ok ? name : `${name}: ${permit.error}`)
+      if (permit.ok) this.permits.push(permit.value)
     } catch (error) {
       this.log.push(`${name}: ${String(error)}`)
     }
@@ -58,7 +58,7 @@ test('calls wait until the share has a permit, and a released permit is used nex
   assert.equal(line.share.listener.waiting(), 3)
   await line.give(1)
   line.saw('a')
-  line.turns[0]?.end()
+  line.permits[0]?.end()
   await setImmediate()
   line.saw('b')
   assert.equal(line.share.listener.waiting(), 1)

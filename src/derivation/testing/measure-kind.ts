@@ -89,15 +89,15 @@ export class MeasureKind implements DerivationKind<MeasureSpec, MeasurePlan> {
     const busy: Outcome = err({ reason: 'computation', request, detail: 'the meter asks for a pause' })
     return limiter.run<Outcome>(
       { resource: 'meter', policy: METER_LIMITS, hosts, signal, wanted: wanted.bind(context) },
-      async (turn) => {
-        turn.sent()
+      async (permit) => {
+        permit.sent()
         context.onSent()
         this.measured.push(text)
         this.#underWay += 1
         this.peak = Math.max(this.peak, this.#underWay)
         await setImmediate()
         this.#underWay -= 1
-        turn.end()
+        permit.end()
         return { result: measure(text, targets, request), mayPass: false, retryAfterMs: null }
       },
       () => busy,

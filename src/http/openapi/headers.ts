@@ -1,6 +1,6 @@
 import type { JsonSchema } from '../../sheet/schema/read-record-schemas.ts'
 import { ACTOR_TEXT } from '../../wire/schema/actor-member.ts'
-import type { AnswerHeader, RequestHeader } from './operation.ts'
+import type { ResponseHeader, RequestHeader } from './operation.ts'
 
 /** The description of a header, and an example. */
 interface HeaderNotes {
@@ -37,7 +37,7 @@ export const REQUEST_HEADERS: Readonly<Record<Exclude<RequestHeader, 'Accept'>, 
 }
 
 /** Response headers. */
-export const ANSWER_HEADERS: Readonly<Record<AnswerHeader | 'Set-Cookie', HeaderNotes>> = {
+export const RESPONSE_HEADERS: Readonly<Record<ResponseHeader | 'Set-Cookie', HeaderNotes>> = {
   'Content-Disposition': {
     description: 'The name of the file.',
     example: 'attachment; filename="countries.csv"',

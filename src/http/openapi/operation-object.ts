@@ -1,8 +1,8 @@
 import type { TSchema } from 'typebox'
 import { ErrorEnvelope } from '../../wire/service/error-envelope.ts'
 import { Problem } from '../../wire/service/problem.ts'
-import type { AnswerHeader, AnswerNotes } from './operation.ts'
-import { ANSWER_HEADERS, REQUEST_HEADERS } from './headers.ts'
+import type { ResponseHeader, ResponseNotes } from './operation.ts'
+import { RESPONSE_HEADERS, REQUEST_HEADERS } from './headers.ts'
 import type { RouteOperation } from './operation-table.ts'
 import type { JsonSchema } from '../../sheet/schema/read-record-schemas.ts'
 import type { Components } from './schemas.ts'
@@ -126,13 +126,13 @@ function successes(route: RouteOperation, components: Components): Readonly<Reco
 
 function success(
   { method, writes, response }: RouteOperation,
-  { status, notes, components }: { status: string; notes: AnswerNotes; components: Components },
+  { status, notes, components }: { status: string; notes: ResponseNotes; components: Components },
 ): JsonSchema {
   const json: Readonly<Record<string, TSchema>> =
     response[status] === undefined ? {} : { [JSON_TYPE]: response[status] }
   const content = Object.entries({ ...json, ...notes.content })
   const isRead = method === 'get' && content.every(([type]) => type !== 'text/event-stream')
-  const names: (AnswerHeader | 'Set-Cookie')[] = [
+  const names: (ResponseHeader | 'Set-Cookie')[] = [
     ...new Set([...(notes.headers ?? []), ...(isRead ? (['ETag'] as const) : [])]),
     ...(writes ? [] : (['Set-Cookie'] as const)),
   ]
@@ -191,7 +191,7 @@ export function sharedComponents(components: Components, paths: object): JsonSch
         ]),
     ),
     headers: Object.fromEntries(
-      Object.entries(ANSWER_HEADERS)
+      Object.entries(RESPONSE_HEADERS)
         .filter(isUsed)
         .map(([name, { description, example }]) => [
           name,

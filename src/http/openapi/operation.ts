@@ -9,13 +9,13 @@ export type RequestHeader =
   'Accept' | 'If-Match' | 'If-None-Match' | 'Last-Event-ID' | 'Prefer' | 'X-Svc-Actor'
 
 /** Response headers; `headers.ts` describes them. */
-export type AnswerHeader =
+export type ResponseHeader =
   'Content-Disposition' | 'ETag' | 'Link' | 'Location' | 'Preference-Applied' | 'Retry-After' | 'Vary'
 
 /** The description of the response with one status. */
-export interface AnswerNotes {
+export interface ResponseNotes {
   readonly description?: string
-  readonly headers?: readonly AnswerHeader[]
+  readonly headers?: readonly ResponseHeader[]
   /** The schema by media type; for a stream of lines or frames, the schema of one. Without it, `schema.response` as JSON. */
   readonly content?: Readonly<Record<string, TSchema>>
 }
@@ -37,7 +37,7 @@ export interface Operation {
   /** JSON Schema keywords for rules between members of the body, which the operation checks. */
   readonly bodyRules?: Readonly<Record<string, unknown>>
   /** Responses by status, in addition to `schema.response` or instead of it. */
-  readonly answers?: Readonly<Record<number, AnswerNotes>>
+  readonly answers?: Readonly<Record<number, ResponseNotes>>
 }
 
 declare module 'fastify' {

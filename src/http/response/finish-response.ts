@@ -18,7 +18,7 @@ type Payload = string | Uint8Array | Readable
  * Finishes every response, as `onSend` hook: reads get an `ETag` and become a `304` for clients that have them, and large responses are
  * compressed for clients that accept it (RFC 9110). Event streams bypass it.
  */
-export const finishAnswer: onSendHookHandler = (request, reply, payload, done) => {
+export const finishResponse: onSendHookHandler = (request, reply, payload, done) => {
   if (reply.statusCode !== 200 || !isPayload(payload) || reply.holdsSecret) {
     done(null, payload)
     return

@@ -73,7 +73,7 @@ export class CallBudget {
     const { promise, resolve } = Promise.withResolvers<void>()
     this.#free = before.then(() => promise)
     try {
-      await patiently(before, patienceMs, signal)
+      await withTimeout(before, patienceMs, signal)
     } catch (error) {
       resolve()
       throw error
@@ -123,7 +123,7 @@ function lesser(one: number | null, other: number | null): number | null {
   return one === null || other === null ? (one ?? other) : Math.min(one, other)
 }
 
-async function patiently(promise: Promise<void>, ms: number, signal: AbortSignal): Promise<void> {
+async function withTimeout(promise: Promise<void>, ms: number, signal: AbortSignal): Promise<void> {
   const { promise: stopped, reject } = Promise.withResolvers<never>()
   const timer = setTimeout(
     () =>

@@ -9,7 +9,7 @@ import type {
   Plan,
   Planned,
 } from '../../definition/derivation-kind.ts'
-import { AnswerSearch } from './guard/secret-search.ts'
+import { SecretSearch } from './guard/secret-search.ts'
 import type { Verdict } from './guard/secret-search.ts'
 import { renderBody } from './request/body-template.ts'
 import { excerptOf } from './response/error-body.ts'
@@ -68,7 +68,7 @@ export function httpKind(transport: Transport, env: NodeJS.ProcessEnv): Derivati
       const guard = guards.of(secrets)
       if (!answer.ok) return err(guarded(answer.error, guard))
       const response = answer.value
-      const computed = extract({ spec, plan, response, search: new AnswerSearch(guard) })
+      const computed = extract({ spec, plan, response, search: new SecretSearch(guard) })
       if (!mayBeKept(response, guard)) return ok(computed)
       const { status, durationMs, text } = response
       // Applies to an accepted error status as to a failure.
@@ -88,7 +88,7 @@ export function httpKind(transport: Transport, env: NodeJS.ProcessEnv): Derivati
         const json = parseJson(body)
         if (json === undefined) return err({ reason: 'malformed_json', request })
         // It was searched for secrets before it was kept.
-        const search = new AnswerSearch(NO_SECRETS)
+        const search = new SecretSearch(NO_SECRETS)
         return ok(extract({ spec, plan, response: { status, json, text: body, durationMs }, search }))
       },
       evaluateFailure(spec, _plan, failure) {
@@ -120,7 +120,7 @@ function bodyOf(spec: HttpSpec, plan: HttpPlan): string | null {
  */
 function mayBeKept({ json, text }: TransportResponse, guard: SecretGuard): boolean {
   if (guard.hasNothingToFind) return true
-  return new AnswerSearch(guard).verdict(json) === 'clean' && !guard.isIn(text)
+  return new SecretSearch(guard).verdict(json) === 'clean' && !guard.isIn(text)
 }
 
 function planCall(spec: HttpSpec, inputs: InputValues): Planned<HttpPlan> {
@@ -190,7 +190,7 @@ interface Answered {
   readonly spec: HttpSpec
   readonly plan: HttpPlan
   readonly response: TransportResponse
-  readonly search: AnswerSearch
+  readonly search: SecretSearch
 }
 
 function statusFailure(request: string, status: number, responseBody: string): Failure {

@@ -2,14 +2,14 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { assertQuick } from '../../../../../test/support/thread-time.ts'
 import type { JsonValue } from '../../../../contract/json/json.ts'
-import { AnswerSearch } from './secret-search.ts'
+import { SecretSearch } from './secret-search.ts'
 import { SecretGuard } from './secret-guard.ts'
 
 const SECRET = 'k3y of/the+t3st="é'
 const guard = new SecretGuard([SECRET])
 
 function repeats(value: JsonValue, secrets: readonly string[] = [SECRET]): boolean {
-  return new AnswerSearch(new SecretGuard(secrets)).verdict(value) === 'repeats'
+  return new SecretSearch(new SecretGuard(secrets)).verdict(value) === 'repeats'
 }
 
 test('D23: a secret is found in a text, a key and a number, and in consecutive pieces', () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JsonValue } from '../../../../contract/json/json.ts'
-import { AnswerSearch } from './secret-search.ts'
+import { SecretSearch } from './secret-search.ts'
 import { BODY_LIMIT } from '../call/network-fault.ts'
 import { SecretGuard } from './secret-guard.ts'
 
@@ -9,7 +9,7 @@ const SECRET = 'geheim-0123456789'
 const MIB = 1024 * 1024
 
 /** Returns a search for the secrets, and the lengths of the texts that it searches. */
-function searching(secrets: readonly string[] = [SECRET]): { search: AnswerSearch; searched: number[] } {
+function searching(secrets: readonly string[] = [SECRET]): { search: SecretSearch; searched: number[] } {
   const guard = new SecretGuard(secrets)
   const searched: number[] = []
   const isIn = guard.isIn.bind(guard)
@@ -17,7 +17,7 @@ function searching(secrets: readonly string[] = [SECRET]): { search: AnswerSearc
     searched.push(text.length)
     return isIn(text)
   }
-  return { search: new AnswerSearch(guard), searched }
+  return { search: new SecretSearch(guard), searched }
 }
 
 test('D23: a value is searched once, however often it is requested', () => {

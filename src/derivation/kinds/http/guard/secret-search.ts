@@ -12,7 +12,7 @@ export type Verdict = 'clean' | 'repeats' | 'not-searched'
  * value is searched once, however many targets it is for, and all together up to 10 MiB, which takes a few tenths of a second. A body has
  * no more, so only nested values, and long lists of numbers such as 1e20, can exceed that; beyond it nothing is searched.
  */
-export class AnswerSearch {
+export class SecretSearch {
   readonly #guard: SecretGuard
   readonly #known = new Map<JsonValue, Verdict>()
   #room = BODY_LIMIT

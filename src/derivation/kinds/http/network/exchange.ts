@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import type { Dispatcher } from 'undici'
 import { err, ok } from '../../../../errors/result.ts'
 import { AbortWatch } from '../../../limiter/abort-watch.ts'
-import type { BodyShare } from '../response/body-memory.ts'
+import type { BodyReservation } from '../response/body-memory.ts'
 import { BreakOff } from '../call/call-cancellation.ts'
 import type { CallGuard } from '../guard/call-guard.ts'
 import { Deadline } from '../call/deadline.ts'
@@ -10,7 +10,7 @@ import { ACCEPT_ENCODING, decodeBody } from '../response/decode-body.ts'
 import { errorText } from '../response/error-body.ts'
 import { isSuccess, sendHop } from './hop.ts'
 import type { Hop, HopOptions, HopResponse } from './hop.ts'
-import type { Turn } from '../../../limiter/resource-queue.ts'
+import type { Permit } from '../../../limiter/resource-queue.ts'
 import { NetworkFault } from '../call/network-fault.ts'
 import { parseJson } from '../response/parse-json.ts'
 import { MAX_REDIRECTS, redirectedHop } from './redirect.ts'
@@ -33,11 +33,11 @@ export interface TryOptions {
   /** Statuses that are a success whatever the body. */
   readonly accepts?: Pick<ReadonlySet<number>, 'has'>
   /** The permit to make it. */
-  readonly turn: Omit<Turn, 'end'>
+  readonly permit: Omit<Permit, 'end'>
   /** Checks the URL before every redirect is followed. */
   readonly guard: CallGuard
   /** The memory for its body. Waits for more do not count towards the deadline. */
-  readonly share: BodyShare
+  readonly reservation: BodyReservation
   /** Deadline of the whole exchange, including redirects and the body, in milliseconds (H6); waits for the rate do not count. */
   readonly timeoutMs: number
   /** Called whenever a request is sent. */
@@ -90,7 +90,7 @@ class Try implements HopOptions {
   }
 
   async run(): Promise<Tried> {
-    const { signal, turn } = this.#options
+    const { signal, permit } = this.#options
     const onAbort = (): void => this.breakOff.now(signal.reason)
     let tookMs: number | null = null
     try {
@@ -109,7 +109,7 @@ class Try implements HopOptions {
       const tried = await this.#tried(response, body, ms - this.#waitedMs)
       if (tried.result.ok) {
         tookMs = ms
-        turn.succeeded()
+        permit.succeeded()
       }
       return tried
     } catch (error) {
@@ -123,16 +123,16 @@ class Try implements HopOptions {
   }
 
   onSent(): boolean {
-    const goesOut = this.#options.turn.sent()
+    const goesOut = this.#options.permit.sent()
     if (goesOut) this.#options.onSent?.()
     this.#hasGoneOut ||= goesOut
     return goesOut
   }
 
-  hasRoom(bytes: number, onRoom: () => void): boolean {
-    const has = this.#options.share.has(bytes, () => {
+  hasMemory(bytes: number, onFree: () => void): boolean {
+    const has = this.#options.reservation.has(bytes, () => {
       this.#deadline.start()
-      onRoom()
+      onFree()
     })
     if (!has) this.#deadline.stop()
     return has
@@ -223,20 +223,20 @@ class Try implements HopOptions {
   async #another(): Promise<void> {
     const began = performance.now()
     this.#deadline.stop()
-    await this.#options.turn.another(this.breakOff.signal)
+    await this.#options.permit.another(this.breakOff.signal)
     this.#deadline.start()
     this.#waitedMs += performance.now() - began
     this.breakOff.throwIfBroken()
   }
 
   async #decoded(body: Buffer, encoding: string): Promise<Buffer> {
-    const { share } = this.#options
+    const { reservation } = this.#options
     const decoded = await decodeBody(body, encoding, async (bytes) => {
       this.#deadline.stop()
-      await share.wait(bytes, this.breakOff.signal)
+      await reservation.wait(bytes, this.breakOff.signal)
       this.#deadline.start()
     })
-    share.shrinkTo(decoded.length)
+    reservation.shrinkTo(decoded.length)
     return decoded
   }
 }

@@ -55,8 +55,8 @@ export interface HopOptions {
   readonly breakOff: BreakOff
   /** Called right before the request is sent on a connection; if it returns false, it is not sent. */
   onSent(): boolean
-  /** Whether there is memory for this many bytes of a body; if not, `onRoom` is called once there is. */
-  hasRoom(bytes: number, onRoom: () => void): boolean
+  /** Whether there is memory for this many bytes of a body; if not, `onFree` is called once there is. */
+  hasMemory(bytes: number, onFree: () => void): boolean
 }
 
 /**
@@ -149,7 +149,7 @@ class HopReading implements Dispatcher.DispatchHandler, Breakable {
       this.#fail('body in too many pieces')
     } else {
       this.#body.add(chunk)
-      if (!this.#options.hasRoom(this.#body.length, () => this.#readOn(controller))) controller.pause()
+      if (!this.#options.hasMemory(this.#body.length, () => this.#readOn(controller))) controller.pause()
     }
   }
 

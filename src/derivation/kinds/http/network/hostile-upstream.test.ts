@@ -8,7 +8,7 @@ import { deflateSync, gzipSync } from 'node:zlib'
 import { Agent } from 'undici'
 import { DEFAULT_HOST_POLICY } from '../../../definition/host-policies.ts'
 import type { HostPolicy } from '../../../definition/host-policies.ts'
-import { BodyRoom, BodyShare } from '../response/body-memory.ts'
+import { BodyMemory, BodyReservation } from '../response/body-memory.ts'
 import { CallGuard } from '../guard/call-guard.ts'
 import { tryOnce } from './exchange.ts'
 import { startHttp, startTcp } from '../testing/local-server.ts'
@@ -111,13 +111,13 @@ test('H6: the wait for memory does not count towards the deadline', async (t) =>
   const url = await httpUrl(t, (_incoming, response) => response.end(`"${'x'.repeat(9 * MIB)}"`))
   const agent = new Agent()
   t.after(() => agent.destroy())
-  const room = new BodyRoom(MIB)
-  const oldest = room.share()
+  const memory = new BodyMemory(MIB)
+  const oldest = memory.reserve()
   await oldest.wait(MIB, new AbortController().signal)
-  const share = room.share()
+  const reservation = memory.reserve()
   const waits = Promise.withResolvers<void>()
-  t.mock.method(share, 'has', (bytes: number, onRoom: () => void): boolean => {
-    const has = BodyShare.prototype.has.call(share, bytes, onRoom)
+  t.mock.method(reservation, 'has', (bytes: number, onFree: () => void): boolean => {
+    const has = BodyReservation.prototype.has.call(reservation, bytes, onFree)
     if (!has) waits.resolve()
     return has
   })
@@ -125,15 +125,15 @@ test('H6: the wait for memory does not count towards the deadline', async (t) =>
   const asked = { method: 'GET', url, headers: {}, body: null, secretHeaders: new Set<string>() } as const
   const tried = tryOnce(agent, asked, {
     signal: new AbortController().signal,
-    turn: { sent: () => true, succeeded: () => undefined, another: () => Promise.resolve() },
+    permit: { sent: () => true, succeeded: () => undefined, another: () => Promise.resolve() },
     guard: new CallGuard(null),
-    share,
+    reservation,
     timeoutMs: 1000,
     whenOver: () => undefined,
   })
   await waits.promise
   t.mock.timers.tick(100_000)
-  oldest.giveBack()
+  oldest.release()
   assert.ok((await tried).result.ok)
 })
 
@@ -143,20 +143,20 @@ test('a call that waits for memory to decode its body ends with its signal', asy
   })
   const agent = new Agent()
   t.after(() => agent.destroy())
-  const room = new BodyRoom(MIB)
-  assert.ok(room.share().has(MIB, () => undefined))
-  const share = room.share()
+  const memory = new BodyMemory(MIB)
+  assert.ok(memory.reserve().has(MIB, () => undefined))
+  const reservation = memory.reserve()
   const controller = new AbortController()
-  t.mock.method(share, 'wait', (bytes: number, signal: AbortSignal): Promise<void> => {
+  t.mock.method(reservation, 'wait', (bytes: number, signal: AbortSignal): Promise<void> => {
     setImmediate(() => controller.abort(new Error('stopping')))
-    return BodyShare.prototype.wait.call(share, bytes, signal)
+    return BodyReservation.prototype.wait.call(reservation, bytes, signal)
   })
   const asked = { method: 'GET', url, headers: {}, body: null, secretHeaders: new Set<string>() } as const
   const tried = tryOnce(agent, asked, {
     signal: controller.signal,
-    turn: { sent: () => true, succeeded: () => undefined, another: () => Promise.resolve() },
+    permit: { sent: () => true, succeeded: () => undefined, another: () => Promise.resolve() },
     guard: new CallGuard(null),
-    share,
+    reservation,
     timeoutMs: 10_000,
     whenOver: () => undefined,
   })

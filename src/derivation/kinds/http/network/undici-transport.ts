@@ -1,8 +1,8 @@
 import { Agent, Pool } from 'undici'
 import { err } from '../../../../errors/result.ts'
 import { siteOf } from '../../../definition/host-key.ts'
-import { BodyRoom } from '../response/body-memory.ts'
-import type { BodyShare } from '../response/body-memory.ts'
+import { BodyMemory } from '../response/body-memory.ts'
+import type { BodyReservation } from '../response/body-memory.ts'
 import { CallGuard } from '../guard/call-guard.ts'
 import type { AllowedHosts } from '../guard/call-guard.ts'
 import { tryOnce } from './exchange.ts'
@@ -10,7 +10,7 @@ import type { Tried } from './exchange.ts'
 import { guardedConnector } from '../guard/guarded-connector.ts'
 import type { Lookup } from '../guard/guarded-connector.ts'
 import { Limiter, type LimiterOptions, type Try } from '../../../limiter/limiter.ts'
-import type { Turn } from '../../../limiter/resource-queue.ts'
+import type { Permit } from '../../../limiter/resource-queue.ts'
 import { withIdempotencyKey } from '../call/retry.ts'
 import { requestLabel } from '../call/transport.ts'
 import type { SendOptions, SendResult, Transport, TransportRequest } from '../call/transport.ts'
@@ -29,7 +29,7 @@ export interface UndiciTransportOptions extends LimiterOptions {
 const SLOW_MS = 10
 
 /** Bytes of the bodies of all calls under way, beyond which all but the oldest wait. */
-const BODY_ROOM = 8 * 1024 * 1024
+const BODY_MEMORY = 8 * 1024 * 1024
 
 /** Longer than the default deadline of a try, so that usually the deadline ends it, and shorter than the timeout of systems. */
 const CONNECT_TIMEOUT_MS = 60_000
@@ -41,10 +41,10 @@ const CONNECT_TIMEOUT_MS = 60_000
 export class UndiciTransport implements Transport {
   readonly #limiter: Limiter
   readonly #guard: CallGuard
-  readonly #room = new BodyRoom(BODY_ROOM)
+  readonly #memory = new BodyMemory(BODY_MEMORY)
   readonly #agent: Agent
   /** Tries that have ended, and whose permits are to be ended. */
-  #over: Turn[] = []
+  #over: Permit[] = []
 
   constructor(options: UndiciTransportOptions = {}) {
     const { allowedHosts = null, lookup } = options
@@ -73,7 +73,7 @@ export class UndiciTransport implements Transport {
     const call = policy.retries > 0 ? withIdempotencyKey(request) : request
     return limiter.run<SendResult>(
       { resource: origin, policy, hosts, signal, onBegun, wanted },
-      async (turn) => asTry(await this.#try(call, turn, options)),
+      async (permit) => asTry(await this.#try(call, permit, options)),
       (status) => err({ reason: 'status', request: requestLabel(call), status }),
     )
   }
@@ -83,31 +83,31 @@ export class UndiciTransport implements Transport {
     await this.#agent.destroy()
   }
 
-  #try(request: TransportRequest, turn: Turn, options: SendOptions): Promise<Tried> {
+  #try(request: TransportRequest, permit: Permit, options: SendOptions): Promise<Tried> {
     const { signal, policy, stored, onSent, accepts } = options
-    const share = this.#room.share()
+    const reservation = this.#memory.reserve()
     return tryOnce(this.#agent, request, {
       signal,
       timeoutMs: policy.timeoutMs,
-      turn,
+      permit,
       guard: this.#guard,
-      share,
+      reservation,
       ...(onSent !== undefined && { onSent }),
       ...(accepts !== undefined && { accepts }),
       whenOver: (tookMs) => {
         const kept = tookMs === null ? undefined : stored
         // The parsed body is in memory until its values are stored.
-        if (kept === undefined || share.size === 0) share.giveBack()
-        else giveBackAfter(kept, share)
-        if (kept === undefined || tookMs === null || tookMs < SLOW_MS) this.#endSoon(turn)
-        else void kept.then(turn.end, turn.end)
+        if (kept === undefined || reservation.size === 0) reservation.release()
+        else releaseAfter(kept, reservation)
+        if (kept === undefined || tookMs === null || tookMs < SLOW_MS) this.#endSoon(permit)
+        else void kept.then(permit.end, permit.end)
       },
     })
   }
 
   /** Ends a permit once the client has its connection back, so that the next try need not open another. */
-  #endSoon(turn: Turn): void {
-    if (this.#over.push(turn) > 1) return
+  #endSoon(permit: Permit): void {
+    if (this.#over.push(permit) > 1) return
     setImmediate(() => {
       const over = this.#over
       this.#over = []
@@ -123,7 +123,7 @@ function asTry({ result, mayPass, retryAfterMs }: Tried): Try<SendResult> {
   return { result, mayPass, retryAfterMs, pause: isPause ? { status, ms: retryAfterMs } : undefined }
 }
 
-function giveBackAfter(stored: Promise<void>, share: BodyShare): void {
-  const giveBack = (): void => share.giveBack()
-  void stored.then(giveBack, giveBack)
+function releaseAfter(stored: Promise<void>, reservation: BodyReservation): void {
+  const release = (): void => reservation.release()
+  void stored.then(release, release)
 }

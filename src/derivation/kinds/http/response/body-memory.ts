@@ -5,10 +5,10 @@ export const SMALL_BODY = 64 * 1024
  * The memory budget for the bodies of all calls under way. A body that exceeds it waits until others are released; the oldest one never
  * waits, so that one always completes.
  */
-export class BodyRoom {
+export class BodyMemory {
   readonly #capacity: number
   /** In the order of their creation. */
-  readonly #shares = new Set<BodyShare>()
+  readonly #reservations = new Set<BodyReservation>()
   #taken = 0
 
   /** `capacity`: bytes; the oldest reservation may exceed them. */
@@ -17,42 +17,42 @@ export class BodyRoom {
   }
 
   /** Begins a reservation, which must be given back. */
-  share(): BodyShare {
-    return new BodyShare(this)
+  reserve(): BodyReservation {
+    return new BodyReservation(this)
   }
 
-  /** Internal to {@link BodyShare}: reserves this many bytes in all. */
-  grant(share: BodyShare, bytes: number): boolean {
-    this.#shares.add(share)
-    const [oldest] = this.#shares
-    if (share !== oldest && this.#taken + bytes - share.size > this.#capacity) return false
-    this.#taken += bytes - share.size
+  /** Internal to {@link BodyReservation}: reserves this many bytes in all. */
+  grant(reservation: BodyReservation, bytes: number): boolean {
+    this.#reservations.add(reservation)
+    const [oldest] = this.#reservations
+    if (reservation !== oldest && this.#taken + bytes - reservation.size > this.#capacity) return false
+    this.#taken += bytes - reservation.size
     return true
   }
 
-  /** Internal to {@link BodyShare}: removes a reservation. */
-  leave(share: BodyShare): void {
-    this.#shares.delete(share)
-    this.giveBack(share.size)
+  /** Internal to {@link BodyReservation}: removes a reservation. */
+  remove(reservation: BodyReservation): void {
+    this.#reservations.delete(reservation)
+    this.release(reservation.size)
   }
 
-  /** Internal to {@link BodyShare}: releases bytes. */
-  giveBack(bytes: number): void {
+  /** Internal to {@link BodyReservation}: releases bytes. */
+  release(bytes: number): void {
     this.#taken -= bytes
-    for (const other of this.#shares) other.retry()
+    for (const other of this.#reservations) other.retry()
   }
 }
 
 /** The memory that one call has reserved. */
-export class BodyShare {
-  readonly #room: BodyRoom
+export class BodyReservation {
+  readonly #memory: BodyMemory
   #size = 0
   #wanted = 0
   #waiting: (() => void) | null = null
   #over = false
 
-  constructor(room: BodyRoom) {
-    this.#room = room
+  constructor(memory: BodyMemory) {
+    this.#memory = memory
   }
 
   /** Reserved bytes. */
@@ -60,12 +60,12 @@ export class BodyShare {
     return this.#size
   }
 
-  /** Whether this many bytes in all are reserved. If not, `onRoom` is called once they may be; it replaces an earlier callback. */
-  has(bytes: number, onRoom: () => void): boolean {
+  /** Whether this many bytes in all are reserved. If not, `onFree` is called once they may be; it replaces an earlier callback. */
+  has(bytes: number, onFree: () => void): boolean {
     if (this.#over || bytes <= Math.max(SMALL_BODY, this.#size)) return true
     this.#wanted = Math.max(bytes, this.#wanted)
     if (this.#take()) return true
-    this.#waiting = onRoom
+    this.#waiting = onFree
     return false
   }
 
@@ -93,10 +93,10 @@ export class BodyShare {
     if (surplus <= 0) return
     this.#size = bytes
     this.#wanted = bytes
-    this.#room.giveBack(surplus)
+    this.#memory.release(surplus)
   }
 
-  /** Internal to {@link BodyRoom}: others have released memory. */
+  /** Internal to {@link BodyMemory}: others have released memory. */
   retry(): void {
     const waiting = this.#waiting
     if (waiting === null || !this.#take()) return
@@ -105,17 +105,17 @@ export class BodyShare {
   }
 
   /** Releases everything; a waiting body continues without a reservation. */
-  giveBack(): void {
+  release(): void {
     if (this.#over) return
     this.#over = true
-    this.#room.leave(this)
+    this.#memory.remove(this)
     this.#size = 0
     this.#waiting?.()
     this.#waiting = null
   }
 
   #take(): boolean {
-    if (!this.#room.grant(this, this.#wanted)) return false
+    if (!this.#memory.grant(this, this.#wanted)) return false
     this.#size = this.#wanted
     return true
   }
