@@ -6,7 +6,7 @@ import { nearest } from '../contract/nearest.ts'
 import { showValue } from '../contract/json/show-value.ts'
 import { parseYamlFile } from '../contract/yaml/yaml-file.ts'
 import type { YamlFile } from '../contract/yaml/yaml-file.ts'
-import { ContractError } from '../errors/service-error.ts'
+import { ContractError, fileError } from '../errors/service-error.ts'
 import { COMMON_KEYS, readRetryFailedAfter, readSkipBlank } from './definition/common-keys.ts'
 import { didYouMean } from './definition/did-you-mean.ts'
 import type { Derivation, DerivationKind } from './definition/derivation-kind.ts'
@@ -82,7 +82,8 @@ function decode(bytes: Uint8Array, file: string): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch {
-    throw new ContractError(`${file}:1: the file is not UTF-8 text; save it as UTF-8`)
+    const message = 'the file is not UTF-8 text; save it as UTF-8'
+    throw new ContractError(...fileError({ file, line: 1, message }, 'invalid_definition'))
   }
 }
 

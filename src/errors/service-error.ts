@@ -7,13 +7,22 @@ export type Hint =
   | { readonly action: 'get_run' | 'cancel_run'; readonly run: string }
   | { readonly action: 'list_entries' }
 
-/** An error in a file of the sheet: the message of the error is of the file, the line and this message. */
+/** An error in a file of the sheet. */
 export interface FileError {
   /** The path relative to the sheet. */
   readonly file: string
   /** From 1; null when it is no single line. */
   readonly line: number | null
   readonly message: string
+}
+
+/**
+ * Returns what a constructor takes for an error in a file: the message `<file>:<line>: <message>`, or `<file> <message>` without
+ * a line, the code, and the details.
+ */
+export function fileError<C extends ErrorCode>(error: FileError, code: C): [string, C, ErrorDetails] {
+  const { file, line, message } = error
+  return [line === null ? `${file} ${message}` : `${file}:${line}: ${message}`, code, { inFile: error }]
 }
 
 /** Parts of an error that programs read; absent or null where the error has none. */

@@ -10,7 +10,7 @@ import {
   statSync,
   writeSync,
 } from 'node:fs'
-import { RecordsError } from '../errors/service-error.ts'
+import { fileError, RecordsError } from '../errors/service-error.ts'
 import { parseLine, type LineText, type LogSource } from './log-line.ts'
 import { MAX_LINE_BYTES, readLines } from './read-lines.ts'
 import { setAside, type SetAside } from './set-aside.ts'
@@ -271,10 +271,11 @@ export class LogMirror {
       if (next.done === true) return good
       if (tooLong || !Buffer.from(next.value.line).equals(bytes)) {
         if (next.value.seq > knownGood) return good
+        const message =
+          `the line is not the one that the store has with seq ${next.value.seq}; ` +
+          'restore the file, or move it away and it is written again from the store'
         throw new RecordsError(
-          `provenance.jsonl:${number}: the line is not the one that the store has with seq ${next.value.seq}; ` +
-            'restore the file, or move it away and it is written again from the store',
-          'invalid_records_file',
+          ...fileError({ file: 'provenance.jsonl', line: number, message }, 'invalid_records_file'),
         )
       }
       good = { seq: next.value.seq, offset: end }

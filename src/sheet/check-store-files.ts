@@ -28,18 +28,20 @@ export function checkStoreFiles(directory: string): void {
     const entry = lookAtFile(pathOf(name))
     if (entry === null) continue
     if (entry.realPath !== join(directory, name)) {
-      throw new SheetFileError(`${name} is a symbolic link; delete it, it is created when needed`)
+      throw new SheetFileError(name, 'is a symbolic link; delete it, it is created when needed')
     }
     if (name === 'sheet.db-lock' && entry.stats.size > 0) {
       throw new SheetFileError(
-        `${name} is not empty, but a lock has to be; delete it, it is created when needed`,
+        name,
+        'is not empty, but a lock has to be; delete it, it is created when needed',
       )
     }
   }
   for (const name of JOURNALS) {
     if (lookAtFile(pathOf(name)) === null) continue
     throw new SheetFileError(
-      `${name} does not belong in a sheet: a store never has one; delete it, or move it away`,
+      name,
+      'does not belong in a sheet: a store never has one; delete it, or move it away',
     )
   }
 }

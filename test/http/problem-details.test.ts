@@ -2,6 +2,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { InjectOptions } from 'fastify'
 import { CSRF, listen, startApp } from '../support/http-fixture.ts'
+import { createApp } from '../../src/http/app.ts'
+import { openOnEngine } from '../support/engine.ts'
+import { onEnd } from '../support/on-end.ts'
+import { editSheet, writeSheet } from '../support/sheet-fixture.ts'
 import { exchange } from '../support/raw-client.ts'
 
 const PROBLEM = 'application/problem+json'
@@ -90,6 +94,25 @@ test('the violations of refused records have their index and field, and the enve
   assert.equal(rest.violation_count, 2)
   const { error } = (await post('*/*')).json<{ error: { message: string } }>()
   assert.deepEqual(error, { type: 'ValidationError', message: rest.detail })
+})
+
+test('an error in a file of the sheet has the file and the line', async (t) => {
+  const directory = await writeSheet(t)
+  const sheet = await openOnEngine(directory)
+  onEnd(t, () => sheet.close())
+  const app = createApp(sheet)
+  onEnd(t, () => app.close())
+  await editSheet(directory, 'contract.yaml', (text) => `${text}\nnot: [valid\n`)
+  const { file, line, code, detail } = (
+    await app.inject({ url: '/api/records', headers: { accept: PROBLEM } })
+  ).json<{
+    file: string
+    line: number
+    code: string
+    detail: string
+  }>()
+  assert.deepEqual([file, code], ['contract.yaml', 'invalid_definition'])
+  assert.ok(detail.startsWith(`${file}:${line}: `), detail)
 })
 
 test('an internal error reveals no more as problem details than as an envelope', async (t) => {

@@ -326,7 +326,7 @@ suite('an archive from an untrusted source', () => {
 
   test('has records that the contract allows, or none', async (t) => {
     const records = { name: 'records.jsonl', content: '{"id":"a","title":1}\n' }
-    await refused(t, [OFFERS_CONTRACT, records], { message: /record 1, field "title"/ })
+    await refused(t, [OFFERS_CONTRACT, records], { message: /record 1: field "title"/ })
   })
 
   test('is a zip archive of a sheet', async (t) => {

@@ -253,7 +253,7 @@ test('D2, D3: a sheet whose files are invalid at first opens once they are fixed
   await writeFile(join(directory, 'contract.yaml'), contractText(PROPERTIES))
   await assert.rejects(listRecords(sheet, {}), {
     type: 'RecordsError',
-    message: /^records\.jsonl:2, field "a": /,
+    message: /^records\.jsonl:2: field "a": /,
   })
   await assert.rejects(listRecords(sheet, {}), { type: 'RecordsError' })
   await assert.rejects(stat(join(directory, 'sheet.db')), { code: 'ENOENT' })

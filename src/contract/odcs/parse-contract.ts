@@ -1,4 +1,4 @@
-import { ContractError } from '../../errors/service-error.ts'
+import { ContractError, fileError } from '../../errors/service-error.ts'
 import { actorPatterns } from './actor-patterns.ts'
 import type { Contract, Field } from '../contract.ts'
 import { checkKeys, checkShape, own } from './document-shape.ts'
@@ -62,9 +62,8 @@ function noWork(): PatternWork {
 function versionOf(yaml: YamlFile): '3.0' | '3.1' {
   const { file, value } = yaml
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new ContractError(
-      `${file}:1: a contract is a map of keys, as in the Open Data Contract Standard (ODCS) v3.1`,
-    )
+    const message = 'a contract is a map of keys, as in the Open Data Contract Standard (ODCS) v3.1'
+    throw new ContractError(...fileError({ file, line: 1, message }, 'invalid_definition'))
   }
   const version = own(value as JsonObject, 'apiVersion')
   const match = typeof version === 'string' ? /^v3\.([01])\.\d+$/.exec(version) : null

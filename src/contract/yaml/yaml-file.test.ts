@@ -47,7 +47,12 @@ test('lineOf finds the key or list item, inside aliases too, and else the neares
 
 test('fail names file and line', () => {
   const yaml = parseYamlFile('a: 1\nb: 2\n', 'f.yaml')
-  assert.throws(() => yaml.fail(['b'], 'is wrong'), new ContractError('f.yaml:2: is wrong'))
+  assert.throws(() => yaml.fail(['b'], 'is wrong'), {
+    name: 'Error',
+    type: 'ContractError',
+    message: 'f.yaml:2: is wrong',
+    inFile: { file: 'f.yaml', line: 2, message: 'is wrong' },
+  })
 })
 
 test('values other than plain data are refused with their line', () => {

@@ -1,6 +1,6 @@
 import { isAlias, isMap, isSeq, LineCounter } from 'yaml'
 import type { Document } from 'yaml'
-import { ContractError } from '../../errors/service-error.ts'
+import { ContractError, fileError } from '../../errors/service-error.ts'
 import type { JsonValue } from '../json/json.ts'
 import { parseDocument, YamlError } from './yaml-document.ts'
 import { checkFileSize, FILE_LIMITS, tokensOf } from './yaml-limits.ts'
@@ -36,7 +36,7 @@ export function parseYamlFile(text: string, file: string, limits = FILE_LIMITS):
   checkFileSize(text.length, file, limits.bytes)
   const lines = new LineCounter()
   const failAt = (line: number, message: string): never => {
-    throw new ContractError(`${file}:${line}: ${shorten(message)}`)
+    throw new ContractError(...fileError({ file, line, message: shorten(message) }, 'invalid_definition'))
   }
   if (!limits.anyCharacter) refuseControlCharacters(text, failAt)
   const tokens = tokensOf(text, file, limits)

@@ -1,5 +1,5 @@
 import { Lexer } from 'yaml'
-import { ContractError } from '../../errors/service-error.ts'
+import { ContractError, fileError } from '../../errors/service-error.ts'
 
 /**
  * The most bytes of a definition file. The limits stop files that would block the server, not ones written by hand: a
@@ -62,10 +62,7 @@ export const STORED_LIMITS: YamlLimits = {
 /** Throws ContractError if a file is larger than this, or than {@link MAX_FILE_BYTES}. */
 export function checkFileSize(bytes: number, file: string, most = MAX_FILE_BYTES): void {
   if (bytes <= most) return
-  throw new ContractError(
-    `${file}: the file is larger than ${most / 1024 / 1024} MiB; make it smaller`,
-    'definition_too_large',
-  )
+  throw tooLarge(file, null, `is larger than ${most / 1024 / 1024} MiB; make it smaller`)
 }
 
 /**
@@ -75,23 +72,22 @@ export function checkFileSize(bytes: number, file: string, most = MAX_FILE_BYTES
  */
 export function tokensOf(text: string, file: string, limits = FILE_LIMITS): readonly string[] {
   if (lineCount(text) > limits.lines) {
-    throw new ContractError(
-      `${file}: more than ${limits.lines} lines; make it smaller`,
-      'definition_too_large',
-    )
+    throw tooLarge(file, null, `has more than ${limits.lines} lines; make it smaller`)
   }
   const tokens: string[] = []
   let depth = 0
   for (const token of new Lexer().lex(text)) {
     tokens.push(token)
-    if (tokens.length > limits.tokens)
-      throw new ContractError(`${file}: ${tooManyTokens()}`, 'definition_too_large')
+    if (tokens.length > limits.tokens) throw tooLarge(file, null, `has ${tooManyTokens()}`)
     if (token === '[' || token === '{') depth += 1
     else if (token === ']' || token === '}') depth -= 1
-    if (depth > MAX_DEPTH)
-      throw new ContractError(`${file}:${lineCount(tokens.join(''))}: ${tooDeep()}`, 'definition_too_large')
+    if (depth > MAX_DEPTH) throw tooLarge(file, lineCount(tokens.join('')), tooDeep())
   }
   return tokens
+}
+
+function tooLarge(file: string, line: number | null, message: string): ContractError {
+  return new ContractError(...fileError({ file, line, message }, 'definition_too_large'))
 }
 
 /** Returns the message for too many tokens. */

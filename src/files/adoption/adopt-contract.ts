@@ -194,9 +194,8 @@ function parseAdopted(text: string, file: string): Contract {
     return parseContract(text, file)
   } catch (error) {
     if (!(error instanceof ContractError)) throw error
-    const rest = error.message.startsWith(`${file}:`) ? error.message.slice(file.length + 1) : error.message
-    const [, line = '', message = rest] = /^(\d+): (.*)$/s.exec(rest) ?? []
-    const shown = text.split('\n')[Number(line) - 1]?.trim()
+    const { line, message } = error.inFile ?? { line: null, message: error.message }
+    const shown = line === null ? undefined : text.split('\n')[line - 1]?.trim()
     throw new ContractError(`${file}: ${message}${shown === undefined ? '' : ` (at ${showValue(shown)})`}`)
   }
 }

@@ -67,8 +67,8 @@ export function createErrorHandler(
     reply.removeHeader('connection')
     // An export that failed before its first byte is no longer a download.
     reply.removeHeader('content-disposition')
-    const { violations } = known
-    sendError(request, reply, { code, message: messageWithHint(known, routeOf), violations })
+    const { violations, inFile } = known
+    sendError(request, reply, { code, message: messageWithHint(known, routeOf), violations, inFile })
   }
 }
 

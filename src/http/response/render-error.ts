@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { ERROR_CODES, type ErrorCode, type ErrorType } from '../../errors/codes.ts'
-import type { ListedViolations } from '../../errors/violations.ts'
+import type { ErrorDetails } from '../../errors/service-error.ts'
 import { errorEnvelope } from '../../wire/service/error-envelope.ts'
 import { problem } from '../../wire/service/problem.ts'
 import { JSON_CONTENT_TYPE } from './json-response.ts'
@@ -10,16 +10,15 @@ import { prefers } from './negotiate.ts'
 const PROBLEM_TYPE = 'application/problem+json'
 
 /** An error to send. */
-export interface RenderableError {
+export interface RenderableError extends Pick<ErrorDetails, 'violations' | 'inFile'> {
   readonly code: ErrorCode
   readonly message: string
-  readonly violations?: ListedViolations | null
 }
 
 /** Renders an error as the envelope (D36), or as problem details for a client that prefers these. */
 export function renderError(
   headers: IncomingHttpHeaders,
-  { code, message, violations = null }: RenderableError,
+  { code, message, violations = null, inFile = null }: RenderableError,
 ): { readonly status: number; readonly contentType: string; readonly body: string } {
   const { type } = ERROR_CODES[code]
   const status = statusOf(code)
@@ -27,7 +26,7 @@ export function renderError(
     return {
       status,
       contentType: `${PROBLEM_TYPE}; charset=utf-8`,
-      body: JSON.stringify(problem({ type, code, status, message, violations })),
+      body: JSON.stringify(problem({ type, code, status, message, violations, inFile })),
     }
   }
   return { status, contentType: JSON_CONTENT_TYPE, body: JSON.stringify(errorEnvelope(type, message)) }

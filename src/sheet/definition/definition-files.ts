@@ -8,7 +8,7 @@ import type { Kinds } from '../../derivation/kinds.ts'
 import { readSources } from '../../derivation/read-sources.ts'
 import { parseDerivation, type DerivationSource } from '../../derivation/parse-derivation.ts'
 import { parseTransportFile } from '../../derivation/definition/parse-transport-file.ts'
-import { ContractError } from '../../errors/service-error.ts'
+import { ContractError, fileError } from '../../errors/service-error.ts'
 import type { TargetDefinition } from '../../store/sheet-store.ts'
 import type { DefinitionSource } from './definition-source.ts'
 
@@ -79,8 +79,7 @@ export class DefinitionFiles {
   /** Parses `contract.yaml` as it was last read. Throws ContractError. */
   contract(): Contract {
     const bytes = this.#source.contract
-    if (bytes === null)
-      throw new ContractError('contract.yaml is missing; put it back into the sheet', 'contract_missing')
+    if (bytes === null) throw contractError('is missing; put it back into the sheet', 'contract_missing')
     return parseContract(textOf(bytes))
   }
 
@@ -191,8 +190,12 @@ function textOf(bytes: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch {
-    throw new ContractError('contract.yaml is not valid UTF-8; save it as UTF-8')
+    throw contractError('is not valid UTF-8; save it as UTF-8', 'invalid_definition')
   }
+}
+
+function contractError(message: string, code: 'contract_missing' | 'invalid_definition'): ContractError {
+  return new ContractError(...fileError({ file: 'contract.yaml', line: null, message }, code))
 }
 
 /** Returns the targets of the derivations as the store needs them. */

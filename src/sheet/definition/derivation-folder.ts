@@ -117,7 +117,7 @@ function namesIn(directory: string): readonly string[] {
   const entry = lookAt({ directory, path: join(directory, FOLDER), name: FOLDER })
   if (entry === null) return []
   if (!entry.stats.isDirectory()) {
-    throw new SheetFileError(`${FOLDER} is not a folder; make it one, with a file for each derivation`)
+    throw new SheetFileError(FOLDER, 'is not a folder; make it one, with a file for each derivation')
   }
   const names = entriesOf(entry.realPath).filter((name) => name.endsWith('.yaml') && !name.startsWith('.'))
   if (names.length > MAX_FILES) {
@@ -159,7 +159,7 @@ function entriesOf(path: string): readonly string[] {
   } catch (error) {
     if (!(error instanceof Error && 'syscall' in error && 'code' in error)) throw error
     if (error.code === 'ENOENT') return []
-    throw new SheetFileError(`${FOLDER} cannot be read (${String(error.code)}); let the server read it`)
+    throw new SheetFileError(FOLDER, `cannot be read (${String(error.code)}); let the server read it`)
   } finally {
     folder?.closeSync()
   }

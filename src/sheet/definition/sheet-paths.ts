@@ -9,15 +9,15 @@ import {
   type Stats,
 } from 'node:fs'
 import { dirname, relative, sep } from 'node:path'
-import { ContractError } from '../../errors/service-error.ts'
+import { ContractError, fileError } from '../../errors/service-error.ts'
 
 /**
  * A path of the sheet that is not a regular file, or is outside the sheet. Change detection does not cover the causes,
  * so that it has to be checked again on every request.
  */
 export class SheetFileError extends ContractError {
-  constructor(message: string) {
-    super(message, 'invalid_sheet_file')
+  constructor(file: string, message: string) {
+    super(...fileError({ file, line: null, message }, 'invalid_sheet_file'))
   }
 }
 
@@ -54,7 +54,8 @@ export function lookAt({ directory, path, name }: SheetPath): SheetEntry | null 
     )
   ) {
     throw new SheetFileError(
-      `${name} is a symbolic link out of the sheet; put the file itself into the sheet's directory`,
+      name,
+      `is a symbolic link out of the sheet; put the file itself into the sheet's directory`,
     )
   }
   return { realPath, stats: examine(name, () => lstatSync(realPath)) }
@@ -106,7 +107,8 @@ function readAll(fd: number, size: number): Buffer {
 function requireRegularFile(stats: Stats, name: string): void {
   if (stats.isFile()) return
   throw new SheetFileError(
-    `${name} is ${kindOf(stats)} and cannot be read; make it a file that the server may read`,
+    name,
+    `is ${kindOf(stats)} and cannot be read; make it a file that the server may read`,
   )
 }
 
@@ -121,7 +123,7 @@ function realPathOf(path: string, name: string): string {
     return realpathSync.native(path)
   } catch (error) {
     if (codeOf(error) !== 'ENOENT') return examine(name, () => rethrow(error))
-    throw new SheetFileError(`${name} is a symbolic link that leads nowhere; put the file itself there`)
+    throw new SheetFileError(name, 'is a symbolic link that leads nowhere; put the file itself there')
   }
 }
 
@@ -139,7 +141,7 @@ function examine<T>(name: string, call: () => T): T {
   } catch (error) {
     const code = codeOf(error)
     if (code === undefined) throw error
-    throw new SheetFileError(`${name} cannot be read (${code}); make it a file that the server may read`)
+    throw new SheetFileError(name, `cannot be read (${code}); make it a file that the server may read`)
   }
 }
 

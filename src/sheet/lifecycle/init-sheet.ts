@@ -258,10 +258,11 @@ async function countRecords(staging: string, actor: string | null): Promise<numb
   } catch (error) {
     if (!(error instanceof RecordsError)) throw error
     // The file was just written, with one line for each record.
-    throw new RecordsError(
-      error.message.replace(/^records\.jsonl:(\d+)/, 'record $1'),
-      'invalid_records_file',
-    )
+    const { inFile: place } = error
+    const line = place?.line ?? null
+    throw line === null
+      ? error
+      : new RecordsError(`record ${line}: ${place?.message ?? ''}`, 'invalid_records_file')
   } finally {
     await sheet.close()
   }

@@ -5,6 +5,7 @@ import { JSON_DEPTH_LIMIT, nestsTooDeep } from '../../contract/json/json-depth.t
 import { unknownFieldMessage } from '../../contract/odcs/original-names.ts'
 import { showValue } from '../../contract/json/show-value.ts'
 import { parseExactly } from '../../contract/json/exact-json.ts'
+import type { FileError } from '../../errors/service-error.ts'
 import { readLines } from '../../provenance/read-lines.ts'
 import { lookAtFile } from '../definition/sheet-paths.ts'
 import { valueFaults, type RecordRules } from './record-rules.ts'
@@ -12,10 +13,10 @@ import { valueFaults, type RecordRules } from './record-rules.ts'
 const FILE = 'records.jsonl'
 
 /**
- * Yields all errors of `records.jsonl` that importing it would find, as `records.jsonl:<line>: …`; none when the file
+ * Yields all errors of `records.jsonl` that importing it would find, with their lines; none when the file
  * does not exist.
  */
-export function* recordsFileFaults(directory: string, rules: RecordRules): Generator<string> {
+export function* recordsFileFaults(directory: string, rules: RecordRules): Generator<FileError> {
   const entry = lookAtFile({ directory, path: join(directory, FILE), name: FILE })
   if (entry === null) return
   const fd = openSync(entry.realPath, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
@@ -23,7 +24,7 @@ export function* recordsFileFaults(directory: string, rules: RecordRules): Gener
     const lines = new LineChecker(rules)
     for (const { bytes, number, tooLong } of readLines(fd, 0)) {
       for (const fault of tooLong ? ['the line is too long'] : lines.faultsOf(bytes, number)) {
-        yield `${FILE}:${number}: ${fault}`
+        yield { file: FILE, line: number, message: fault }
       }
     }
   } finally {

@@ -47,7 +47,7 @@ export async function* validateSheet(path: string, options: ValidateOptions): As
   try {
     const files = new DefinitionFiles(source, kinds)
     const faults = files.faults()
-    for (const { message } of faults) yield faultFrom(message)
+    for (const error of faults) yield faultOf(error)
     if (faults.length > 0) return
     const contract = files.contract()
     const derivations = await files.derivations(contract)
@@ -60,14 +60,14 @@ export async function* validateSheet(path: string, options: ValidateOptions): As
     if (records && !hasStore) {
       const derived = new Set(derivations.derived.keys())
       let found = 0
-      for (const message of recordsFileFaults(resolve(path), { contract, derived })) {
+      for (const fault of recordsFileFaults(resolve(path), { contract, derived })) {
         found += 1
-        yield faultFrom(message)
+        yield fault
       }
       if (found > 0) return
     }
     const fault = await openingFault(path, contract, derivations)
-    if (fault !== null) yield faultFrom(fault)
+    if (fault !== null) yield faultOf(fault)
     else if (records && hasStore) yield* storedFaults(path, options)
   } finally {
     await source.close?.()
@@ -91,13 +91,13 @@ async function openingFault(
   path: string,
   contract: Contract,
   derivations: Derivations,
-): Promise<string | null> {
+): Promise<ServiceError | null> {
   try {
     await tryStoreOf(path, { contract, targets: targetDefinitions(derivations) })
     return null
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error
-    return error.message
+    return error
   }
 }
 
@@ -122,20 +122,12 @@ async function* storedFaults(path: string, { records, kinds }: ValidateOptions):
     }
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error
-    yield faultFrom(error.message)
+    yield faultOf(error)
   } finally {
     await sheet.close()
   }
 }
 
-/** Parses a message of the form `<file>:<line>: …`. */
-function faultFrom(message: string): SheetFault {
-  const [, file, line, rest] = /^([\w./-]+\.(?:yaml|jsonl)):(\d+): (.*)$/s.exec(message) ?? []
-  if (file !== undefined && line !== undefined && rest !== undefined) {
-    return { file, line: Number(line), message: rest }
-  }
-  const [, named, text] = /^([\w./-]+\.(?:yaml|jsonl|db))[: ]+(.*)$/s.exec(message) ?? []
-  return named === undefined || text === undefined
-    ? { file: null, line: null, message }
-    : { file: named, line: null, message: text }
+function faultOf({ inFile: error, message }: ServiceError): SheetFault {
+  return error ?? { file: null, line: null, message }
 }

@@ -7,7 +7,7 @@ import { JSON_DEPTH_LIMIT, nestsTooDeep } from '../../contract/json/json-depth.t
 import { isJsonObject, type JsonObject, type JsonValue } from '../../contract/json/json.ts'
 import { unknownFieldMessage } from '../../contract/odcs/original-names.ts'
 import { valueError } from '../../contract/values/validate-value.ts'
-import { RecordsError } from '../../errors/service-error.ts'
+import { fileError, RecordsError, type FileError } from '../../errors/service-error.ts'
 import { parseLine } from '../../provenance/log-line.ts'
 import { MAX_LINE_BYTES, readLines } from '../../provenance/read-lines.ts'
 import { collectGarbage } from './collect-garbage.ts'
@@ -57,16 +57,14 @@ export function* textLines(path: string, onBytes?: (bytes: Uint8Array) => void):
       }
       if (tooLong) {
         const limit = MAX_LINE_BYTES / 1024 / 1024
-        throw new RecordsError(
-          `${basename(path)}:${number}: the line is longer than ${limit} MiB; make it shorter, or split it`,
-          'invalid_records_file',
-        )
+        const message = `the line is longer than ${limit} MiB; make it shorter, or split it`
+        throw lineError({ file: basename(path), line: number, message })
       }
       let text: string
       try {
         text = decoder.decode(bytes)
       } catch {
-        throw new RecordsError(`${basename(path)}:${number}: not valid UTF-8`, 'invalid_records_file')
+        throw lineError({ file: basename(path), line: number, message: 'not valid UTF-8' })
       }
       yield { number, text, whole }
     }
@@ -89,11 +87,20 @@ export function readLogLine({ number, text, whole }: TextLine, last: number): Js
   // A last line that only lacks its line break is complete.
   if (parsed === null && !whole) return null
   if (parsed !== null && seq > last && seq <= MAX_SEQ) return parsed
-  throw new RecordsError(
-    `provenance.jsonl:${number}: not a line of a provenance log with a "seq" above ${last} and below 2^52: ` +
-      `${JSON.stringify(text.slice(0, 80))}; correct the line or move the file away`,
-    'invalid_records_file',
-  )
+  const message =
+    `not a line of a provenance log with a "seq" above ${last} and below 2^52: ` +
+    `${JSON.stringify(text.slice(0, 80))}; correct the line or move the file away`
+  throw lineError({ file: 'provenance.jsonl', line: number, message })
+}
+
+/** Creates the error of a line of `records.jsonl` or `provenance.jsonl`. */
+export function lineError(error: FileError & { readonly line: number }): RecordsError {
+  return new RecordsError(...fileError(error, 'invalid_records_file'))
+}
+
+/** Creates the error of a field of a line of `records.jsonl`. */
+export function recordFieldError(line: number, field: string, message: string): RecordsError {
+  return lineError({ file: 'records.jsonl', line, message: `field ${JSON.stringify(field)}: ${message}` })
 }
 
 /**
@@ -105,18 +112,15 @@ export function readRecordLine(
   contract: Contract,
   derived: ReadonlySet<string>,
 ): JsonObject {
-  const where = `records.jsonl:${number}`
-  const record = parseRecord(text, where)
+  const record = parseRecord(text, number)
   const unknown = Object.keys(record).find((name) => !contract.fieldByName.has(name))
   if (unknown !== undefined) {
-    const fault = unknownFieldMessage(contract, unknown)
-    throw new RecordsError(`${where}, field ${JSON.stringify(unknown)}: ${fault}`, 'invalid_records_file')
+    throw recordFieldError(number, unknown, unknownFieldMessage(contract, unknown))
   }
   for (const field of contract.fields) {
     const value = memberOf(record, field.name)
     const fault = value === null && derived.has(field.name) ? null : valueError(field, value)
-    if (fault !== null)
-      throw new RecordsError(`${where}, field "${field.name}": ${fault}`, 'invalid_records_file')
+    if (fault !== null) throw recordFieldError(number, field.name, fault)
   }
   return record
 }
@@ -128,23 +132,20 @@ export function memberOf(record: JsonObject, field: string): JsonValue {
   return Object.hasOwn(record, field) ? (record[field] ?? null) : null
 }
 
-function parseRecord(text: string, where: string): JsonObject {
+function parseRecord(text: string, line: number): JsonObject {
+  const fail = (message: string): never => {
+    throw lineError({ file: 'records.jsonl', line, message })
+  }
   let record: unknown
   try {
     record = parseExactly(text)
   } catch (error) {
     // Without the line number of the parser, which counts only within this text.
     const fault = (error instanceof Error ? error.message : '').replace(/ \(line \d+ column \d+\)$/, '')
-    throw new RecordsError(`${where}: not JSON: ${fault}`, 'invalid_records_file')
+    return fail(`not JSON: ${fault}`)
   }
-  if (!isJsonObject(record))
-    throw new RecordsError(`${where}: a line must be a JSON object`, 'invalid_records_file')
-  if (nestsTooDeep(record)) {
-    throw new RecordsError(
-      `${where}: nested more than ${JSON_DEPTH_LIMIT} levels deep; no field takes that`,
-      'invalid_records_file',
-    )
-  }
+  if (!isJsonObject(record)) return fail('a line must be a JSON object')
+  if (nestsTooDeep(record)) fail(`nested more than ${JSON_DEPTH_LIMIT} levels deep; no field takes that`)
   return record
 }
 

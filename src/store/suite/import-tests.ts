@@ -36,8 +36,8 @@ export function testImport(open: OpenStore): void {
 
     test('D2: an invalid line stops the import with file, line and field, and creates no store', async (t) => {
       const cases: [bad: string, message: RegExp][] = [
-        ['{"id":"b","name":"B","area":"x"}', /^records\.jsonl:3, field "area": /],
-        ['{"id":"a","name":"B"}', /^records\.jsonl:3, field "id": must be unique.*"a"/],
+        ['{"id":"b","name":"B","area":"x"}', /^records\.jsonl:3: field "area": /],
+        ['{"id":"a","name":"B"}', /^records\.jsonl:3: field "id": must be unique.*"a"/],
         ['{"id":"b","name":"B"', /^records\.jsonl:3: /],
         [
           '{"id":"b","name":"B","area":1234567890123456781}',

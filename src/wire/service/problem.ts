@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox'
 import type { ErrorCode, ErrorType } from '../../errors/codes.ts'
-import type { ListedViolations } from '../../errors/violations.ts'
+import type { ErrorDetails } from '../../errors/service-error.ts'
 
 /** An error as problem details (RFC 9457), for a client that prefers these to the envelope. */
 export const Problem = Type.Object({
@@ -17,6 +17,8 @@ export const Problem = Type.Object({
   ),
   status: Type.Integer({ description: 'The HTTP status.', examples: [400] }),
   detail: Type.String({ description: 'What is wrong, the value seen, and what to do.' }),
+  file: Type.Optional(Type.String({ description: 'The file of the sheet that the error is in.' })),
+  line: Type.Optional(Type.Integer({ description: 'The line in `file`, from 1.' })),
   violations: Type.Optional(
     Type.Array(
       Type.Object({
@@ -32,20 +34,23 @@ export const Problem = Type.Object({
 export type Problem = Static<typeof Problem>
 
 /** Creates the problem details of an error. */
-export function problem(error: {
-  readonly type: ErrorType
-  readonly code: ErrorCode
-  readonly status: number
-  readonly message: string
-  readonly violations?: ListedViolations | null
-}): Problem {
-  const { type, code, status, message, violations = null } = error
+export function problem(
+  error: {
+    readonly type: ErrorType
+    readonly code: ErrorCode
+    readonly status: number
+    readonly message: string
+  } & Pick<ErrorDetails, 'violations' | 'inFile'>,
+): Problem {
+  const { type, code, status, message, violations = null, inFile = null } = error
   return {
     type: `/docs#${type}`,
     title: type,
     code,
     status,
     detail: message.toWellFormed(),
+    ...(inFile !== null && { file: inFile.file }),
+    ...(typeof inFile?.line === 'number' && { line: inFile.line }),
     ...(violations !== null && {
       violations: violations.listed.map(({ index, field, message: text }) => ({
         index,

@@ -1,13 +1,13 @@
 import { statSync } from 'node:fs'
 import type { Contract, Field } from '../../../contract/contract.ts'
 import type { JsonObject } from '../../../contract/json/json.ts'
-import { RecordsError } from '../../../errors/service-error.ts'
 import { formatLine } from '../../../provenance/log-line.ts'
 import {
   hashFile,
   memberOf,
   readLogLine,
   readRecordLine,
+  recordFieldError,
   textLines,
   type TextLine,
 } from '../../sheet-files/import-lines.ts'
@@ -140,8 +140,5 @@ async function checkUnique(db: ClientConnection, { contract, path }: RecordImpor
     .next().value as TextLine
   const { name } = first.field
   const value = JSON.stringify(memberOf(JSON.parse(line.text) as JsonObject, name))
-  throw new RecordsError(
-    `records.jsonl:${line.number}, field "${name}": must be unique, but an earlier line has ${value} already`,
-    'invalid_records_file',
-  )
+  throw recordFieldError(line.number, name, `must be unique, but an earlier line has ${value} already`)
 }

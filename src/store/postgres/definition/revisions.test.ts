@@ -215,7 +215,7 @@ test('records that violate the contract stop a first push, which leaves nothing 
   await writeFile(join(sheet.directory, 'records.jsonl'), '{"id":"a","n":"x"}\n')
   await assert.rejects(sheet.push(), (error: unknown) => {
     assert.ok(error instanceof RecordsError)
-    assert.match(error.message, /^records\.jsonl:1, field "n"/)
+    assert.match(error.message, /^records\.jsonl:1: field "n"/)
     return true
   })
   await assert.rejects(PostgresRevisions.open(sheet.url, 5000), SheetError)

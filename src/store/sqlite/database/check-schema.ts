@@ -1,7 +1,7 @@
 import type { Contract } from '../../../contract/contract.ts'
 import { parseStoredContract } from '../../../contract/odcs/parse-contract.ts'
 import { showValue } from '../../../contract/json/show-value.ts'
-import { ContractError, RecordsError } from '../../../errors/service-error.ts'
+import { ContractError, fileError, RecordsError } from '../../../errors/service-error.ts'
 import { Connection, sqliteCode, type StoredRow } from './connection.ts'
 import { dataTable, fieldIndexes, FIRST_TABLES, MIGRATIONS, recordsView, SCHEMA_VERSION } from './schema.ts'
 
@@ -22,8 +22,7 @@ export function checkSchema(path: string): void {
     db.exec('BEGIN')
     const found = schemaOf(db)
     const sheet = found.get(SHEET)
-    if (sheet === undefined)
-      throw new RecordsError(`sheet.db is not the store of a sheet; ${NO_STORE}`, 'store_version')
+    if (sheet === undefined) throw storeError(`is not the store of a sheet; ${NO_STORE}`)
     const versions = schemasOfVersions()
     if (![...versions.values()].some((schema) => schema.get(SHEET) === sheet)) throw notOurs(SHEET)
     const { version, contract } = readSheet(db)
@@ -33,7 +32,7 @@ export function checkSchema(path: string): void {
   } catch (error) {
     // These statements are correct: a generic error of SQLite is the file's fault.
     throw sqliteCode(error) === SQLITE_ERROR
-      ? new RecordsError(`sheet.db cannot be read; ${NO_STORE}`)
+      ? storeError(`cannot be read; ${NO_STORE}`, 'store_unusable')
       : error
   } finally {
     db.close()
@@ -109,20 +108,14 @@ function readSheet(db: Connection): StoredSheet {
   const row = db.get('SELECT schema_version, contract FROM "$sheet"')
   const version = Number(row?.['schema_version'])
   if (version > SCHEMA_VERSION) {
-    throw new RecordsError(
-      'sheet.db was made by a later version of Colophon; use that version',
-      'store_version',
-    )
+    throw storeError('was made by a later version of Colophon; use that version')
   }
   if (!(version >= 1)) throw notOurs('$sheet.schema_version')
   try {
     return { version, contract: parseStoredContract(String(row?.['contract'])) }
   } catch (error) {
     if (!(error instanceof ContractError)) throw error
-    throw new RecordsError(
-      `sheet.db holds a contract that cannot be read (${error.message}); ${NO_STORE}`,
-      'store_version',
-    )
+    throw storeError(`holds a contract that cannot be read (${error.message}); ${NO_STORE}`)
   }
 }
 
@@ -134,10 +127,16 @@ function firstDifference(found: Schema, expected: Schema): string | null {
 }
 
 function notOurs(what: string): RecordsError {
-  return new RecordsError(
-    `sheet.db is not as this version of Colophon makes it (${showValue(what)}); use the version that made it, or ${NO_STORE}`,
-    'store_version',
+  return storeError(
+    `is not as this version of Colophon makes it (${showValue(what)}); use the version that made it, or ${NO_STORE}`,
   )
+}
+
+function storeError(
+  message: string,
+  code: 'store_version' | 'store_unusable' = 'store_version',
+): RecordsError {
+  return new RecordsError(...fileError({ file: 'sheet.db', line: null, message }, code))
 }
 
 /**

@@ -3,12 +3,13 @@ import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, statSyn
 import { basename, dirname, join } from 'node:path'
 import type { Contract, Field } from '../../../contract/contract.ts'
 import type { JsonValue } from '../../../contract/json/json.ts'
-import { RecordsError } from '../../../errors/service-error.ts'
+import type { RecordsError } from '../../../errors/service-error.ts'
 import { formatLine } from '../../../provenance/log-line.ts'
 import {
   memberOf,
   readLogLine,
   readRecordLine,
+  recordFieldError,
   textLines,
   type TextLine,
 } from '../../sheet-files/import-lines.ts'
@@ -199,8 +200,9 @@ function firstRepeat(db: Connection, field: Field): { field: Field; record: numb
 }
 
 function notUnique(line: number, field: string, value: JsonValue | undefined): RecordsError {
-  return new RecordsError(
-    `records.jsonl:${line}, field "${field}": must be unique, but an earlier line has ${JSON.stringify(value)} already`,
-    'invalid_records_file',
+  return recordFieldError(
+    line,
+    field,
+    `must be unique, but an earlier line has ${JSON.stringify(value)} already`,
   )
 }
