@@ -2,7 +2,7 @@ import type { ErrorCode, ErrorType } from '../../errors/codes.ts'
 import type { PendingInput } from '../../errors/block.ts'
 import type { FailureReason } from '../../errors/failure.ts'
 import type { CacheEntry, CellOutcome, WorkCell } from '../cell-work.ts'
-import type { CellFailureNote, CellState, WorkState } from '../sheet-store.ts'
+import type { CellFailureNote, CellState, StoreStatus, WorkState } from '../sheet-store.ts'
 import type { StoredProposal } from '../stored-proposal.ts'
 import type { RunError, RunOrder, StoredRun } from '../stored-run.ts'
 
@@ -207,6 +207,30 @@ export function storedCellFailure(row: Row): CellFailureNote {
     ...(responseBody !== null && { responseBody }),
     ...(row['hash'] instanceof Uint8Array && { inputHash: hashText(row['hash']) }),
     at: String(row['at']),
+  }
+}
+
+/** Returns the status of a sheet from the rows of its active targets and the totals of the sheet. */
+export function storedStatus(totals: Omit<StoreStatus, 'targets'>, targets: readonly Row[]): StoreStatus {
+  return {
+    ...totals,
+    targets: targets.map((row) => {
+      const count = (counter: string): number => Number(row[counter])
+      const [missing, stale, failed] = [count('missing'), count('stale'), count('failed')]
+      const [overridden, blocked] = [count('overridden'), count('blocked')]
+      return {
+        field: String(row['field']),
+        fresh: totals.total - missing - stale - failed - overridden,
+        stale,
+        missing,
+        failed,
+        overridden,
+        blocked,
+        lastAt: textOrNull(row['last_at']),
+        lastActor: textOrNull(row['last_actor']),
+        lastError: failed > 0 ? textOrNull(row['last_error']) : null,
+      }
+    }),
   }
 }
 

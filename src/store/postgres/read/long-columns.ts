@@ -34,7 +34,7 @@ function quotedText(text: string): string {
   return `'${text.replaceAll("'", "''")}'`
 }
 
-/** Returns those of the fields whose values a row of {@link columnsUnlessLong} does not have. */
+/** Returns the fields whose values a row of {@link columnsUnlessLong} lacks. */
 export function longFieldsOf<T extends TypedField>(row: StoredRow, fields: readonly T[]): T[] {
   const long = new Set(row['$long'] === undefined ? [] : (JSON.parse(String(row['$long'])) as string[]))
   if (long.size === 0) return []

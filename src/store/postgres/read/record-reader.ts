@@ -10,7 +10,7 @@ import type { Database } from '../database/database.ts'
 import { CachedReads, STATE, type CachedRead } from './cached-reads.ts'
 import { RECORD_JSON, recordJsonSource } from '../sql/record-json.ts'
 import { canBeId } from '../database/values.ts'
-import { textOrNull } from '../../rows/stored-rows.ts'
+import { storedStatus } from '../../rows/stored-rows.ts'
 
 /** Finds the start of a page at a position, at a cost that does not depend on the number of deleted records. */
 const KEY_AT_POSITION = keyAtPosition('$1::bigint', '$2::bigint')
@@ -219,32 +219,16 @@ function pageOf(read: CachedRead | null): Page {
 
 async function readStatus(db: Connection): Promise<StoreStatus> {
   const sheet = await db.get('SELECT records, last_record, last_seq FROM "$sheet"')
-  const total = Number(sheet?.['records'])
-  const rows = await db.all(
+  const targets = await db.all(
     `SELECT field, missing, stale, failed, overridden, blocked, last_at, last_actor, last_error
      FROM "$target" WHERE active ORDER BY id`,
   )
-  const targets = rows.map((row) => {
-    const count = (counter: string): number => Number(row[counter])
-    const [missing, stale, failed] = [count('missing'), count('stale'), count('failed')]
-    const [overridden, blocked] = [count('overridden'), count('blocked')]
-    return {
-      field: String(row['field']),
-      fresh: total - missing - stale - failed - overridden,
-      stale,
-      missing,
-      failed,
-      overridden,
-      blocked,
-      lastAt: textOrNull(row['last_at']),
-      lastActor: textOrNull(row['last_actor']),
-      lastError: failed > 0 ? textOrNull(row['last_error']) : null,
-    }
-  })
-  return {
-    total,
-    lastKey: Number(sheet?.['last_record']),
-    lastSeq: Number(sheet?.['last_seq']),
+  return storedStatus(
+    {
+      total: Number(sheet?.['records']),
+      lastKey: Number(sheet?.['last_record']),
+      lastSeq: Number(sheet?.['last_seq']),
+    },
     targets,
-  }
+  )
 }

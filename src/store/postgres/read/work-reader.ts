@@ -1,4 +1,4 @@
-import type { Contract, Field } from '../../../contract/contract.ts'
+import type { Contract } from '../../../contract/contract.ts'
 import type { JsonValue } from '../../../contract/json/json.ts'
 import type { InputBytes, RecordKey, WorkItem, WorkQuery } from '../../cell-work.ts'
 import type { PendingInput } from '../../../errors/block.ts'
@@ -7,7 +7,16 @@ import type { Connection, SqlInput, StoredRow } from '../database/connection.ts'
 import { quoted } from '../database/schema.ts'
 import { fieldValue } from '../database/values.ts'
 import { columnsUnlessLong, longFieldsOf } from './long-columns.ts'
-import { inputPage, LONG_VALUE_BYTES, longFields, type InputPage } from '../../rows/input-bytes.ts'
+import {
+  inputPage,
+  LONG_VALUE_BYTES,
+  longFields,
+  type InputPage,
+  cellJoins,
+  workInputs,
+  type TargetIds,
+  type WorkInput,
+} from '../../rows/work-inputs.ts'
 import { pendingInput, TODO_STATES, workCell, type CellColumns } from '../../rows/stored-rows.ts'
 
 /**
@@ -19,10 +28,7 @@ export async function readWork(db: Connection, query: WorkQuery, contract: Contr
   const ids = query.targets.map((field) => known.get(field)?.id ?? 0)
   const keys = await workKeys(db, query, ids)
   if (keys.length === 0) return []
-  const inputs = query.inputs
-    .map((name) => contract.fieldByName.get(name))
-    .filter((field) => field !== undefined)
-    .map((field): Input => ({ field, target: known.get(field.name)?.activeId ?? null }))
+  const inputs = workInputs(query, contract, known)
   const { keys: page, tooLong } = await readPage(db, keys, inputs, query)
   const rows = await db.all(itemStatement(inputs, ids, { ...query, isLong: tooLong !== null }), page)
   return rows.map((row) => ({
@@ -35,7 +41,7 @@ export async function readWork(db: Connection, query: WorkQuery, contract: Contr
 async function readPage(
   db: Connection,
   keys: readonly RecordKey[],
-  inputs: readonly Input[],
+  inputs: readonly WorkInput[],
   { inputLimit }: WorkQuery,
 ): Promise<InputPage> {
   const { text, json } = longFields(inputs.map(({ field }) => field))
@@ -65,16 +71,7 @@ function jsonBytes(column: string, { json }: InputBytes): string {
   return `coalesce(CASE WHEN ${isShort} THEN pg_column_size(${column}) ELSE octet_length(${column}::text) END, 0)`
 }
 
-/** An input of a derivation. */
-interface Input {
-  readonly field: Field
-  /** The store's id of the input as a target; null for a field that is not derived. */
-  readonly target: number | null
-}
-
-async function knownTargets(
-  db: Connection,
-): Promise<ReadonlyMap<string, { readonly id: number; readonly activeId: number | null }>> {
+async function knownTargets(db: Connection): Promise<TargetIds> {
   const rows = await db.all('SELECT id, field, active FROM "$target"')
   return new Map(
     rows.map((row) => {
@@ -177,7 +174,7 @@ async function keysOf(db: Connection, sql: string, ...params: readonly SqlInput[
  * Returns a statement for records with their inputs and the state of each target's cell. Target ids are those of the store.
  */
 function itemStatement(
-  inputs: readonly Input[],
+  inputs: readonly WorkInput[],
   targets: readonly number[],
   { failures = false, isLong }: Pick<WorkQuery, 'failures'> & { readonly isLong: boolean },
 ): string {
@@ -203,23 +200,11 @@ function itemStatement(
         : []),
     ]),
   ]
-  const joins = [
-    ...sources.map(
-      (id) =>
-        `LEFT JOIN "$todo" AS input${id} ON input${id}.target = ${id} AND input${id}.record = data."$seq"`,
-    ),
-    ...targets.map(
-      (id, index) =>
-        `LEFT JOIN "$cell" AS cell${index} ON cell${index}.target = ${id} AND cell${index}.record = data."$seq"
-         LEFT JOIN "$todo" AS todo${index} ON todo${index}.target = ${id} AND todo${index}.record = data."$seq"
-         ${failures ? `LEFT JOIN "$failure" AS failure${index} ON failure${index}.target = ${id} AND failure${index}.record = data."$seq"` : ''}`,
-    ),
-  ]
-  return `SELECT ${columns.join(', ')} FROM unnest($1::bigint[]) AS wanted("$key") JOIN "$data" AS data ON data."$seq" = wanted."$key" ${joins.join(' ')} ORDER BY data."$seq"`
+  return `SELECT ${columns.join(', ')} FROM unnest($1::bigint[]) AS wanted("$key") JOIN "$data" AS data ON data."$seq" = wanted."$key" ${cellJoins(inputs, targets, failures)} ORDER BY data."$seq"`
 }
 
 /** Returns the columns of the inputs. */
-function valueColumns(inputs: readonly Input[], isLong: boolean): string[] {
+function valueColumns(inputs: readonly WorkInput[], isLong: boolean): string[] {
   const fields = inputs.map(({ field }) => field).filter(({ name }) => name !== 'id')
   if (isLong) return ['data.id', ...columnsUnlessLong(fields, LONG_VALUE_BYTES)]
   return [
@@ -228,7 +213,7 @@ function valueColumns(inputs: readonly Input[], isLong: boolean): string[] {
   ]
 }
 
-function workItem(row: StoredRow, inputs: readonly Input[], targets: readonly string[]): WorkItem {
+function workItem(row: StoredRow, inputs: readonly WorkInput[], targets: readonly string[]): WorkItem {
   const values = Object.create(null) as Record<string, JsonValue>
   const pending = Object.create(null) as Record<string, PendingInput>
   const fields = inputs.map(({ field }) => field)

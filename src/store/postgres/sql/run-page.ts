@@ -1,6 +1,5 @@
-import type { Condition } from '../../condition.ts'
 import { PAGE_BYTES } from '../../page-bytes.ts'
-import type { Page, PagePlace } from '../../sheet-store.ts'
+import type { Page, PagePlace, PageQuery } from '../../sheet-store.ts'
 import { RECORD_JSON, recordJsonSource } from './record-json.ts'
 import { fittingRecords, recordWeight, type FittingRecords } from './fitting-records.ts'
 import { beginning, exceeds, fits } from '../database/field-indexes.ts'
@@ -25,22 +24,12 @@ import type { SqlSession } from './sql-session.ts'
 import type { ColumnText, TypedParam } from './wire-query.ts'
 
 /** A page of filtered or sorted records. */
-export interface PageRun {
+export interface PageRun extends Omit<PageQuery, 'fields' | 'sort'> {
   /** The fields of the response, in its order. */
   readonly fields: readonly TypedField[]
   /** The contract's fields, which the filter may name. */
   readonly allFields: readonly TypedField[]
-  readonly limit: number
-  /** The place after which the page begins; null for the first record. */
-  readonly after: PagePlace | null
-  /** A filter from a user; null for all records. */
-  readonly filter: string | null
-  /** A condition as data; it must hold as well as the filter. None when absent. */
-  readonly where?: Condition | null
-  /** Empty for the order of creation. */
   readonly sort: readonly SortTerm[]
-  /** Number of records to skip. */
-  readonly skip: number
 }
 
 /** A page with its filter checked. */

@@ -1,11 +1,12 @@
 import type { JsonValue } from '../../../contract/json/json.ts'
-import type { Condition } from '../../condition.ts'
+import { LONGEST_VALUE, rangesOf, TOP, type ScaledType } from '../../rules/summary-scales.ts'
 import {
   MAX_FOUND_VALUES,
   type FieldSummary,
   type Histogram,
   type JsonBytes,
   type Summary,
+  type SummaryQuery,
 } from '../../sheet-store.ts'
 import { quoted } from '../database/schema.ts'
 import type { TypedField } from '../database/values.ts'
@@ -17,16 +18,10 @@ import type { SqlSession } from './sql-session.ts'
 import type { ColumnText, TypedParam } from './wire-query.ts'
 
 /** A summary of the records that a filter from a user selects. */
-export interface SummaryRun {
+export interface SummaryRun extends Omit<SummaryQuery, 'fields'> {
   readonly fields: readonly SummarizedField[]
   /** The contract's fields, which the filter may name. */
   readonly allFields: readonly TypedField[]
-  /** Null for all records. */
-  readonly filter: string | null
-  /** A condition as data; it must hold as well as the filter. None when absent. */
-  readonly where?: Condition | null
-  /** A text that the listed values contain; any when absent. */
-  readonly search?: string | null
 }
 
 /** A summary with its filter checked. */
@@ -36,12 +31,6 @@ export interface SummarizedField extends TypedField {
   /** Whether every record has another value. */
   readonly primaryKey: boolean
 }
-
-const RANGES = 20
-const TOP = 10
-
-/** Longer texts are not listed as values to pick from. */
-const LONGEST_VALUE = 200
 
 /** Makes a {@link Summary} as JSON. */
 export async function runSummary(session: SqlSession, run: CheckedSummary): Promise<JsonBytes> {
@@ -82,7 +71,7 @@ class Summarizer {
   ): Promise<{ readonly count: number; readonly extents: readonly Extent[] }> {
     const columns = fields.flatMap(({ name, type }) => {
       const column = quoted(name)
-      const scaled = scaleOf(type)?.onScale(column) ?? 'NULL::float8'
+      const scaled = isScaled(type) ? ON_SCALE[type](column) : 'NULL::float8'
       return [`count(${column})`, `min(${scaled})`, `max(${scaled})`]
     })
     const [row = []] = await this.#rows(
@@ -111,7 +100,7 @@ class Summarizer {
       case 'number':
       case 'date':
       case 'timestamp':
-        return { nulls, ...(await this.#spread(column, SCALES[type], extent)) }
+        return { nulls, ...(await this.#spread(column, type, extent)) }
       case 'string':
       case 'time':
         return {
@@ -138,24 +127,20 @@ class Summarizer {
 
   async #spread(
     column: string,
-    { onScale, unit, perStep, show }: Scale,
+    type: ScaledType,
     { least, greatest }: Extent,
   ): Promise<{ readonly histogram?: Histogram }> {
-    const scaled = onScale(column)
-    const { step, ranges } = divide(greatest - least, unit)
-    if (!Number.isFinite(step)) return {}
+    const scaled = ON_SCALE[type](column)
+    const ranges = rangesOf(type, least, greatest)
+    if (ranges === null) return {}
     // The smallest distances are in the first range: PostgreSQL cannot divide them.
     const rows = await this.#rows((param) => {
-      const [from, width, last] = [least, step, ranges - 1].map((value) => param(float(value)))
+      const [from, width, last] = [least, ranges.step, ranges.count - 1].map((value) => param(float(value)))
       const distance = `(${scaled} - ${from})`
       return `SELECT CASE WHEN ${distance} < ${width} THEN 0 WHEN ${distance} >= ${width} THEN least(trunc(${distance} / ${width}), ${last})::int END AS "$range", count(*)
         ${this.#from(param)} GROUP BY "$range"`
     })
-    const counts = Array<number>(ranges).fill(0)
-    for (const [range = null, number = null] of rows) {
-      if (range !== null) counts[Number(range)] = Number(number)
-    }
-    return { histogram: { from: show(least), to: show(greatest), step: step / perStep, counts } }
+    return { histogram: ranges.histogram(rows) }
   }
 
   /**
@@ -219,48 +204,15 @@ function float(value: number): TypedParam {
   return { text: String(value), type: OID.float8 }
 }
 
-/** The measure of the values of a type. */
-interface Scale {
-  /** Returns SQL for the position on the scale, a double. */
-  onScale(column: string): string
-  /** The least distance of two values; 0 for a continuous scale. */
-  readonly unit: number
-  /** The step of a histogram is reported in this unit of the scale. */
-  readonly perStep: number
-  show(place: number): string | number
+/** SQL for the position of a column's values on the scale of its type, a double. */
+const ON_SCALE: Readonly<Record<ScaledType, (column: string) => string>> = {
+  integer: (column) => `${column}::float8`,
+  number: (column) => `${column}::float8`,
+  date: (column) => `extract(epoch FROM ${column})::float8`,
+  // To the millisecond.
+  timestamp: (column) => `(round(extract(epoch FROM ${column}) * 1000)::float8 / 1000)`,
 }
 
-const DAY = 86_400
-
-const SCALES: Readonly<Record<'integer' | 'number' | 'date' | 'timestamp', Scale>> = {
-  integer: { onScale: (column) => `${column}::float8`, unit: 1, perStep: 1, show: (value) => value },
-  number: { onScale: (column) => `${column}::float8`, unit: 0, perStep: 1, show: (value) => value },
-  date: {
-    onScale: (column) => `extract(epoch FROM ${column})::float8`,
-    unit: DAY,
-    perStep: DAY,
-    show: (seconds) => new Date(seconds * 1000).toISOString().slice(0, 10),
-  },
-  timestamp: {
-    // To the millisecond.
-    onScale: (column) => `(round(extract(epoch FROM ${column}) * 1000)::float8 / 1000)`,
-    unit: 0,
-    perStep: 1,
-    show: (seconds) => new Date(Math.round(seconds * 1000)).toISOString(),
-  },
-}
-
-function scaleOf(type: TypedField['type']): Scale | undefined {
-  return type in SCALES ? SCALES[type as keyof typeof SCALES] : undefined
-}
-
-/**
- * Divides an extent into ranges of whole units, so that each can hold as many values as the others; few values have a range
- * each.
- */
-function divide(width: number, unit: number): { readonly step: number; readonly ranges: number } {
-  if (unit === 0) return width === 0 ? { step: 1, ranges: 1 } : { step: width / RANGES || 1, ranges: RANGES }
-  const values = width / unit + 1
-  const perRange = Math.ceil(values / RANGES)
-  return { step: perRange * unit, ranges: Math.ceil(values / perRange) }
+function isScaled(type: TypedField['type']): type is ScaledType {
+  return type in ON_SCALE
 }

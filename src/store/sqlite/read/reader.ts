@@ -30,7 +30,7 @@ import { quoted } from '../database/schema.ts'
 import { LONG_BYTES } from '../log/stored-line.ts'
 import { canBeId, jsonBytes } from '../database/values.ts'
 import { WorkReader } from './work-reader.ts'
-import { hashBytes, readCacheEntry, textOrNull } from '../../rows/stored-rows.ts'
+import { hashBytes, readCacheEntry, storedStatus } from '../../rows/stored-rows.ts'
 
 /** The most bytes of responses that are cached until the next write. */
 const CACHE_BYTES = 16 << 20
@@ -180,27 +180,14 @@ export class Reader {
 
   #readStatus(): StoreStatus {
     const sheet = this.#db.get('SELECT records, last_record FROM "$sheet"')
-    const total = Number(sheet?.['records'])
-    const lastKey = Number(sheet?.['last_record'])
-    const last = this.#db.get('SELECT max(seq) AS seq FROM "$provenance"')
-    const targets = this.#db.all('SELECT * FROM "$target" WHERE active = 1 ORDER BY id').map((row) => {
-      const count = (counter: string): number => Number(row[counter])
-      const [missing, stale, failed] = [count('missing'), count('stale'), count('failed')]
-      const [overridden, blocked] = [count('overridden'), count('blocked')]
-      return {
-        field: String(row['field']),
-        fresh: total - missing - stale - failed - overridden,
-        stale,
-        missing,
-        failed,
-        overridden,
-        blocked,
-        lastAt: textOrNull(row['last_at']),
-        lastActor: textOrNull(row['last_actor']),
-        lastError: failed > 0 ? textOrNull(row['last_error']) : null,
-      }
-    })
-    return { total, lastKey, lastSeq: Number(last?.['seq'] ?? 0), targets }
+    return storedStatus(
+      {
+        total: Number(sheet?.['records']),
+        lastKey: Number(sheet?.['last_record']),
+        lastSeq: Number(this.#db.get('SELECT max(seq) AS seq FROM "$provenance"')?.['seq'] ?? 0),
+      },
+      this.#db.all('SELECT * FROM "$target" WHERE active = 1 ORDER BY id'),
+    )
   }
 
   /** Returns a deletion of the log; null for none. */

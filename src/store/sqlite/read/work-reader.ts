@@ -6,7 +6,16 @@ import type { PendingInput } from '../../../errors/block.ts'
 import type { Connection, StoredTuple } from '../database/connection.ts'
 import { quoted } from '../database/schema.ts'
 import { fromColumn } from '../database/values.ts'
-import { inputPage, LONG_VALUE_BYTES, longFields, type InputPage } from '../../rows/input-bytes.ts'
+import {
+  inputPage,
+  LONG_VALUE_BYTES,
+  longFields,
+  type InputPage,
+  cellJoins,
+  workInputs,
+  type TargetIds,
+  type WorkInput,
+} from '../../rows/work-inputs.ts'
 import { pendingInput, TODO_STATES, workCell } from '../../rows/stored-rows.ts'
 
 /** Finds the pending cells of a run, and reads the inputs of their computations. */
@@ -24,10 +33,7 @@ export class WorkReader {
   read(query: WorkQuery, contract: Contract): WorkItem[] {
     const known = this.#targets()
     const targets = query.targets.map((field) => known.get(field)?.id ?? 0)
-    const inputs = query.inputs
-      .map((name) => contract.fieldByName.get(name))
-      .filter((field) => field !== undefined)
-      .map((field): Input => ({ field, target: known.get(field.name)?.activeId ?? null }))
+    const inputs = workInputs(query, contract, known)
     const { keys, tooLong } = this.#page(this.#workKeys(query, targets), inputs, query)
     return this.#db
       .tuples(itemsStatement(inputs, targets, { ...query, isLong: tooLong !== null }), JSON.stringify(keys))
@@ -35,7 +41,7 @@ export class WorkReader {
   }
 
   /** Returns the first records, as many as are read at once. */
-  #page(keys: readonly RecordKey[], inputs: readonly Input[], { inputLimit }: WorkQuery): InputPage {
+  #page(keys: readonly RecordKey[], inputs: readonly WorkInput[], { inputLimit }: WorkQuery): InputPage {
     const { text, json } = longFields(inputs.map(({ field }) => field))
     if (inputLimit === undefined || text.length + json.length === 0) return { keys, tooLong: null }
     const sql = `SELECT "$seq", ${octets(text)}, ${octets(json)} FROM "$data"
@@ -45,7 +51,7 @@ export class WorkReader {
     return inputPage(sized, inputLimit)
   }
 
-  #targets(): ReadonlyMap<string, { readonly id: number; readonly activeId: number | null }> {
+  #targets(): TargetIds {
     return new Map(
       this.#db.all('SELECT id, field, active FROM "$target"').map((row) => {
         const id = Number(row['id'])
@@ -113,19 +119,12 @@ export class WorkReader {
   }
 }
 
-/** An input of a derivation. */
-interface Input {
-  readonly field: Field
-  /** The store's id of the input as a target; null for a field that is not derived. */
-  readonly target: number | null
-}
-
 /**
  * Returns a statement for records of a list of keys, in their order, each with its inputs and the state of each target's
  * cell in one row. Target ids are those of the store.
  */
 function itemsStatement(
-  inputs: readonly Input[],
+  inputs: readonly WorkInput[],
   targets: readonly number[],
   { failures = false, isLong }: Pick<WorkQuery, 'failures'> & { readonly isLong: boolean },
 ): string {
@@ -144,19 +143,7 @@ function itemsStatement(
       ...(failures ? [`failure${index}.at`, `nullif(lower(hex(failure${index}.hash)), '')`] : []),
     ]),
   ]
-  const joins = [
-    ...sources.map(
-      (id) =>
-        `LEFT JOIN "$todo" AS input${id} ON input${id}.target = ${id} AND input${id}.record = data."$seq"`,
-    ),
-    ...targets.map(
-      (id, index) =>
-        `LEFT JOIN "$cell" AS cell${index} ON cell${index}.target = ${id} AND cell${index}.record = data."$seq"
-         LEFT JOIN "$todo" AS todo${index} ON todo${index}.target = ${id} AND todo${index}.record = data."$seq"
-         ${failures ? `LEFT JOIN "$failure" AS failure${index} ON failure${index}.target = ${id} AND failure${index}.record = data."$seq"` : ''}`,
-    ),
-  ]
-  return `SELECT ${columns.join(', ')} FROM "$data" AS data ${joins.join(' ')} 
+  return `SELECT ${columns.join(', ')} FROM "$data" AS data ${cellJoins(inputs, targets, failures)}
     WHERE data."$seq" IN (SELECT value FROM json_each(?)) ORDER BY data."$seq"`
 }
 
@@ -173,7 +160,7 @@ function octets(fields: readonly Field[]): string {
 /** Returns the item from a row of {@link itemsStatement}. */
 function workItem(
   row: StoredTuple,
-  inputs: readonly Input[],
+  inputs: readonly WorkInput[],
   { targets, failures = false }: WorkQuery,
 ): WorkItem {
   const values = Object.create(null) as Record<string, JsonValue>

@@ -1,7 +1,7 @@
 import { QueryError } from '../../../errors/service-error.ts'
 import type { Condition } from '../../condition.ts'
 import { PAGE_BYTES } from '../../page-bytes.ts'
-import type { PagePlace, SortValue } from '../../sheet-store.ts'
+import type { PagePlace, PageQuery, SortValue } from '../../sheet-store.ts'
 import { quoted } from '../database/schema.ts'
 import { bindCondition, type BoundCondition } from './condition-sql.ts'
 import { recordJsonExpression, type TypedField } from './json-columns.ts'
@@ -13,22 +13,12 @@ import type { SqlDatabase } from './sql-database.ts'
 import { toQueryError } from './sql-errors.ts'
 
 /** A page of filtered or sorted records. */
-export interface PageRun {
+export interface PageRun extends Omit<PageQuery, 'fields' | 'sort'> {
   /** The fields of the response, in its order. */
   readonly fields: readonly TypedField[]
   /** The contract's fields, which the filter may name. */
   readonly allFields: readonly TypedField[]
-  readonly limit: number
-  /** The place after which the page begins; null for the first record. */
-  readonly after: PagePlace | null
-  /** A filter from a user; null for all records. */
-  readonly filter: string | null
-  /** A condition as data; it must hold as well as the filter. None when absent. */
-  readonly where?: Condition | null
-  /** Empty for the order of creation. */
   readonly sort: readonly SortTerm[]
-  /** Number of records to skip. */
-  readonly skip: number
 }
 
 /**

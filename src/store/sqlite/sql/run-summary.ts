@@ -1,7 +1,13 @@
 import type { SQLOutputValue } from 'node:sqlite'
 import type { JsonValue } from '../../../contract/json/json.ts'
-import type { Condition } from '../../condition.ts'
-import { MAX_FOUND_VALUES, type FieldSummary, type Histogram, type Summary } from '../../sheet-store.ts'
+import { LONGEST_VALUE, rangesOf, TOP, type ScaledType } from '../../rules/summary-scales.ts'
+import {
+  MAX_FOUND_VALUES,
+  type FieldSummary,
+  type Histogram,
+  type Summary,
+  type SummaryQuery,
+} from '../../sheet-store.ts'
 import { quoted } from '../database/schema.ts'
 import { placeOf, type BoundCondition } from './condition-sql.ts'
 import type { TypedField } from './json-columns.ts'
@@ -10,28 +16,16 @@ import type { ResultWriter } from './sql-result.ts'
 import type { SqlDatabase } from './sql-database.ts'
 
 /** A summary of the records that a filter from a user selects. */
-export interface SummaryRun {
+export interface SummaryRun extends Omit<SummaryQuery, 'fields'> {
   readonly fields: readonly SummarizedField[]
   /** The contract's fields, which the filter may name. */
   readonly allFields: readonly TypedField[]
-  /** Null for all records. */
-  readonly filter: string | null
-  /** A condition as data; it must hold as well as the filter. None when absent. */
-  readonly where?: Condition | null
-  /** A text that the listed values contain; any when absent. */
-  readonly search?: string | null
 }
 
 export interface SummarizedField extends TypedField {
   /** Whether every record has another value. */
   readonly primaryKey: boolean
 }
-
-const RANGES = 20
-const TOP = 10
-
-/** Longer texts are not listed as values to pick from. */
-const LONGEST_VALUE = 200
 
 /** Writes a {@link Summary} as JSON. Throws QueryError. */
 export function runSummary(database: SqlDatabase, run: SummaryRun, writer: ResultWriter): void {
@@ -79,7 +73,7 @@ class Summarizer {
       case 'number':
       case 'date':
       case 'timestamp':
-        return { nulls, ...this.#spread(column, SCALES[type]) }
+        return { nulls, ...this.#spread(column, type) }
       case 'string':
       case 'time':
         return { nulls, ...this.#frequent(this.#valuesOf(column), { show: String }) }
@@ -101,20 +95,18 @@ class Summarizer {
     return Number(this.#rows(`SELECT ${expression} ${this.#from}`, this.#params)[0]?.[0] ?? 0)
   }
 
-  #spread(column: string, { onScale, unit, perStep, show }: Scale): { readonly histogram?: Histogram } {
-    const scaled = onScale(column)
+  #spread(column: string, type: ScaledType): { readonly histogram?: Histogram } {
+    const scaled = ON_SCALE[type](column)
     const ends = `SELECT min(${scaled}), max(${scaled}) ${this.#from}`
     const [least, greatest] = this.#rows(ends, this.#params)[0] ?? []
     if (typeof least !== 'number' || typeof greatest !== 'number') return {}
-    const { step, ranges } = divide(greatest - least, unit)
-    if (!Number.isFinite(step)) return {}
+    const ranges = rangesOf(type, least, greatest)
+    if (ranges === null) return {}
     const rows = this.#rows(
       `SELECT min(CAST((${scaled} - ?) / ? AS INTEGER), ?) AS "$range", count(*) ${this.#from} GROUP BY "$range"`,
-      [least, step, ranges - 1, ...this.#params],
+      [least, ranges.step, ranges.count - 1, ...this.#params],
     )
-    const counts = Array<number>(ranges).fill(0)
-    for (const [range, count] of rows) if (range !== null) counts[Number(range)] = Number(count)
-    return { histogram: { from: show(least), to: show(greatest), step: step / perStep, counts } }
+    return { histogram: ranges.histogram(rows) }
   }
 
   #valuesOf(column: string): string {
@@ -172,43 +164,10 @@ class Summarizer {
   }
 }
 
-/** The measure of the values of a type. */
-interface Scale {
-  /** Returns SQL for the position on the scale, a number. */
-  onScale(column: string): string
-  /** The least distance of two values; 0 for a continuous scale. */
-  readonly unit: number
-  /** The step of a histogram is reported in this unit of the scale. */
-  readonly perStep: number
-  show(place: number): string | number
-}
-
-const DAY = 86_400
-
-const SCALES: Readonly<Record<'integer' | 'number' | 'date' | 'timestamp', Scale>> = {
-  integer: { onScale: (column) => column, unit: 1, perStep: 1, show: (value) => value },
-  number: { onScale: (column) => column, unit: 0, perStep: 1, show: (value) => value },
-  date: {
-    onScale: (column) => `unixepoch(${column})`,
-    unit: DAY,
-    perStep: DAY,
-    show: (seconds) => new Date(seconds * 1000).toISOString().slice(0, 10),
-  },
-  timestamp: {
-    onScale: (column) => `unixepoch(${column}, 'subsec')`,
-    unit: 0,
-    perStep: 1,
-    show: (seconds) => new Date(Math.round(seconds * 1000)).toISOString(),
-  },
-}
-
-/**
- * Divides an extent into ranges of whole units, so that each can hold as many values as the others; few values have a range
- * each.
- */
-function divide(width: number, unit: number): { readonly step: number; readonly ranges: number } {
-  if (unit === 0) return width === 0 ? { step: 1, ranges: 1 } : { step: width / RANGES || 1, ranges: RANGES }
-  const values = width / unit + 1
-  const perRange = Math.ceil(values / RANGES)
-  return { step: perRange * unit, ranges: Math.ceil(values / perRange) }
+/** SQL for the position of a column's values on the scale of its type. */
+const ON_SCALE: Readonly<Record<ScaledType, (column: string) => string>> = {
+  integer: (column) => column,
+  number: (column) => column,
+  date: (column) => `unixepoch(${column})`,
+  timestamp: (column) => `unixepoch(${column}, 'subsec')`,
 }
