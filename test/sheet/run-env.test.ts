@@ -3,7 +3,7 @@ import { test, type TestContext } from 'node:test'
 import type { JsonObject } from '../../src/contract/json/json.ts'
 import type { SheetOptions } from '../../src/sheet/open-sheet.ts'
 import { planMaterialize } from '../../src/sheet/runs/plan-materialize.ts'
-import { listRunFailures } from '../../src/sheet/runs/read-runs.ts'
+import { getRun, listRunFailures } from '../../src/sheet/runs/read-runs.ts'
 import { everythingStored, openOnEngine } from '../support/engine.ts'
 import { onEnd } from '../support/on-end.ts'
 import { answerLookups, lookup, openRunSheet, RunSheet } from '../support/run-fixture.ts'
@@ -56,6 +56,8 @@ test('D23: without its variable a run stops before any call, but only when it wo
   await assert.rejects(run.start(), MISSING)
   assert.deepEqual(run.api.calls(), {})
   assert.deepEqual((await run.frames()).at(-1)?.kind, 'materialize.error')
+  const { state, total, calls: made } = await getRun(run.sheet, '1')
+  assert.deepEqual([state, total, made], ['failed', 0, 0])
   assert.equal((await run.run({ targets: ['b'] })).materialized, 1)
   assert.equal((await run.run({ targets: ['d'] })).skipped, 2)
 

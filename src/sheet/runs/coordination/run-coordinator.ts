@@ -65,14 +65,14 @@ async function compute(
     await runLevels(new Planner(plan, scope), shared, levels)
     return
   }
+  // Workers make the calls, where there are any, and have what these need.
+  if (shared === null || !(await shared.hasWorkers())) await prepareCalls(plan)
   const manual = sumOf(await manualCells(plan))
   await store.runLocked(id, {
     manual,
     total: (plan.records?.length ?? total) * plan.targets.size + absent.length,
     absent,
   })
-  // Workers make the calls, where there are any, and have what these need.
-  if (shared === null || !(await shared.hasWorkers())) await prepareCalls(plan)
   const scope = await runScope(plan)
   const planner = new Planner(plan, scope)
   if (shared !== null) {
