@@ -34,7 +34,7 @@ forEveryClient(({ transport, era, name }) => {
 test('--max-cost bounds all runs together, to the cent', async (t) => {
   const { sheet, api } = await writeLookupSheet(t, { records: 6, cost: 0.1 })
   const agent = await startAgent(t, sheet, {
-    transport: 'stdio',
+    transport: 'http',
     era: '2025-11-25',
     flags: ['--max-cost', '0.3'],
   })
@@ -78,7 +78,7 @@ test('concurrent runs spend no more than the budget together, also those of seve
 test('cells without calls need no budget: the cache still fills them', async (t) => {
   const { sheet, api } = await writeLookupSheet(t, { records: 1 })
   const agent = await startAgent(t, sheet, {
-    transport: 'stdio',
+    transport: 'http',
     era: '2026-07-28',
     flags: ['--max-calls', '1'],
   })
@@ -90,7 +90,7 @@ test('cells without calls need no budget: the cache still fills them', async (t)
 test('a cancelled run keeps its spending in the budget', async (t) => {
   const { sheet, api } = await writeLookupSheet(t, { records: 4 })
   const agent = await startAgent(t, sheet, {
-    transport: 'stdio',
+    transport: 'http',
     era: '2025-11-25',
     flags: ['--max-calls', '3'],
   })

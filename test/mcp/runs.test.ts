@@ -155,7 +155,7 @@ for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
 
 test('a failing run reports the run to read', async (t) => {
   const { sheet, api } = await writeLookupSheet(t)
-  const agent = await startAgent(t, sheet, { transport: 'stdio', era: '2025-11-25' })
+  const agent = await startAgent(t, sheet, { transport: 'http', era: '2025-11-25' })
   api.answer('/b/v1', { status: 500, json: {} })
   const { structured, text } = await agent.call('materialize')
   assert.match(text, /2 computed, 0 skipped, 1 failed/)

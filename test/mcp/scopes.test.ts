@@ -76,7 +76,7 @@ forEveryClient(({ transport, era, name }) => {
 
 test('with --propose a run keeps manual values, since it cannot be forced', async (t) => {
   const { sheet } = await writeLookupSheet(t)
-  const agent = await startAgent(t, sheet, { transport: 'stdio', era: '2025-11-25', flags: ['--propose'] })
+  const agent = await startAgent(t, sheet, { transport: 'http', era: '2025-11-25', flags: ['--propose'] })
   assert.match(
     await agent.fails('materialize', { force: true }),
     /unknown argument "force"; known here: targets/,
@@ -89,7 +89,7 @@ test('with --propose a run keeps manual values, since it cannot be forced', asyn
 
 test('D28: an agent sees manual values, and overwrites them only with the option and the permission', async (t) => {
   const { sheet } = await writeLookupSheet(t, { editors: "'agent*'" })
-  const agent = await startAgent(t, sheet, { transport: 'stdio', era: '2025-11-25' })
+  const agent = await startAgent(t, sheet, { transport: 'http', era: '2025-11-25' })
   await agent.call('upsert_records', { records: [{ id: 'r0', b: 'by hand' }] })
   assert.match((await agent.call('plan_materialize', { force: true })).text, /It would keep 1 manual value\./)
   assert.match((await agent.call('materialize', { force: true })).text, /It kept 1 manual value\./)
@@ -102,10 +102,10 @@ test('D28: an agent sees manual values, and overwrites them only with the option
   assert.partialDeepStrictEqual(structured['run'], { manual_left: 0, manual_overwritten: 1 })
 
   const other = await writeLookupSheet(t, { editors: "'agent*'" })
-  const writer = await startAgent(t, other.sheet, { transport: 'stdio', era: '2025-11-25' })
+  const writer = await startAgent(t, other.sheet, { transport: 'http', era: '2025-11-25' })
   await writer.call('upsert_records', { records: [{ id: 'r0', b: 'by hand' }] })
   const flags = ['--actor', 'bot']
-  const bot = await startAgent(t, other.sheet, { transport: 'stdio', era: '2025-11-25', flags })
+  const bot = await startAgent(t, other.sheet, { transport: 'http', era: '2025-11-25', flags })
   for (const tool of ['plan_materialize', 'materialize']) {
     assert.match(
       await bot.fails(tool, overwriting),
@@ -118,11 +118,11 @@ test('with --propose an agent cancels its own runs and no others', async (t) => 
   const { sheet, api } = await writeLookupSheet(t)
   const hold = api.hold('/b/*')
   const owner = await startAgent(t, sheet, {
-    transport: 'stdio',
+    transport: 'http',
     era: '2025-11-25',
     flags: ['--actor', 'human:ann'],
   })
-  const agent = await startAgent(t, sheet, { transport: 'stdio', era: '2026-07-28', flags: ['--propose'] })
+  const agent = await startAgent(t, sheet, { transport: 'http', era: '2026-07-28', flags: ['--propose'] })
   const { structured } = await owner.call('materialize', { background: true })
   const { id } = structured['run'] as { id: string }
   await hold.arrived()
@@ -137,7 +137,7 @@ test('with --propose an agent cancels its own runs and no others', async (t) => 
 test('the actor is the one that the server was started with, whatever a call names', async (t) => {
   const { sheet } = await writeLookupSheet(t)
   const agent = await startAgent(t, sheet, {
-    transport: 'stdio',
+    transport: 'http',
     era: '2025-11-25',
     flags: ['--actor', 'agent:fixed'],
   })

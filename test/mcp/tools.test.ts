@@ -109,7 +109,7 @@ forEveryClient(({ transport, era, name }) => {
 
 test('a large result is sent once, as text; a small one is structured as well', async (t) => {
   const { sheet } = await writeLookupSheet(t)
-  const agent = await startAgent(t, sheet, { transport: 'stdio', era: '2025-11-25' })
+  const agent = await startAgent(t, sheet, { transport: 'http', era: '2025-11-25' })
   const records = Array.from({ length: 300 }, (_, index) => ({ id: `large-${index}`, a: 'x'.repeat(40) }))
   await agent.call('upsert_records', { records })
   const large = await agent.raw('list_records', { limit: 300 })
