@@ -110,7 +110,7 @@ test('the exit code of a service that cannot start is returned, and the API ends
 
 interface Started {
   readonly child: ChildProcess
-  /** What it has put out so far. */
+  /** Returns its output so far. */
   readonly text: () => string
 }
 

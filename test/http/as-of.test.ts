@@ -47,7 +47,7 @@ const BEET = { ...B, title: 'Beet', price: null }
 
 runScenarios('as_of', [
   {
-    name: 'a list is as it was after an entry: deleted records reappear in their place, with the values of then',
+    name: 'an earlier list has deleted records at their position, with their values of that time',
     given: changed,
     request: { url: '/api/records?as_of=1' },
     status: 200,
@@ -69,7 +69,7 @@ runScenarios('as_of', [
     },
   },
   {
-    name: 'a record is as it was, and has no version; its fields can be chosen',
+    name: 'an earlier record has no version; its fields can be selected',
     given: changed,
     request: { url: '/api/records/b?as_of=2&fields=title,id' },
     status: 200,
@@ -82,7 +82,7 @@ runScenarios('as_of', [
     },
   },
   {
-    name: 'a record that did not exist then is a 404 that says when',
+    name: 'a record that did not exist at the time is a 404 with the time',
     request: { url: '/api/records/a?as_of=0' },
     status: 404,
     error: ['SheetError', /^no record "a" after entry 0$/],
@@ -101,31 +101,31 @@ runScenarios('as_of', [
       ['2026-02-30T10:00:00Z', /"2026-02-30T10:00:00Z"/],
       ['x'.repeat(1000), /"x{77}…"/],
     ].map(([text, seen]) => ({
-      name: `${path}: as_of=${String(text).slice(0, 20)} is a ValidationError that says both forms and what was seen`,
+      name: `${path}: as_of=${String(text).slice(0, 20)} is a ValidationError with both forms and the value seen`,
       request: { url: `${path}?as_of=${encodeURIComponent(String(text))}` },
       status: 400,
       error: ['ValidationError', new RegExp(`a seq .*a time .*, got ${(seen as RegExp).source}$`)] as const,
     })),
     {
-      name: `${path}: a plus sign that the URL turned into a space is pointed out`,
+      name: `${path}: a plus sign that the URL decodes to a space is explained`,
       request: { url: `${path}?as_of=2026-01-01T10:00:00+02:00` },
       status: 400,
       error: ['ValidationError', /"2026-01-01T10:00:00 02:00"; a "\+" is written %2B/] as const,
     },
     ...['2', '9'.repeat(400)].map((seq) => ({
-      name: `${path}: an entry that is not there yet is a ValidationError that names the last: ${seq.length} digits`,
+      name: `${path}: a future entry is a ValidationError with the last one: ${seq.length} digits`,
       request: { url: `${path}?as_of=${seq}` },
       status: 400,
       error: ['ValidationError', /has not happened yet; the last entry is 1$/] as const,
     })),
     {
-      name: `${path}: a time to come is a ValidationError that says what time it is`,
+      name: `${path}: a future time is a ValidationError with the present time`,
       request: { url: `${path}?as_of=2999-01-01T00:00:00Z` },
       status: 400,
       error: ['ValidationError', /"?2999-01-01T00:00:00Z"? is in the future; it is 20\d\d-.*Z now$/] as const,
     },
     {
-      name: `${path}: an unknown field is a ValidationError in the past too`,
+      name: `${path}: an unknown field is a ValidationError with as_of too`,
       request: { url: `${path}?as_of=1&fields=colour` },
       status: 400,
       error: ['ValidationError', /colour/] as const,
@@ -138,7 +138,7 @@ runScenarios('as_of', [
     error: ['OperationError', /filter and as_of/] as const,
   })),
   {
-    name: 'D10: a limit is checked and lowered in the past too',
+    name: 'D10: a limit is checked and lowered with as_of too',
     request: { url: '/api/records?as_of=1&limit=20000&fields=id' },
     status: 200,
     body: {
@@ -149,7 +149,7 @@ runScenarios('as_of', [
     },
   },
   {
-    name: 'D10: a limit of 0 is a ValidationError in the past too',
+    name: 'D10: a limit of 0 is a ValidationError with as_of too',
     request: { url: '/api/records?as_of=1&limit=0' },
     status: 400,
     error: ['ValidationError', /limit/],

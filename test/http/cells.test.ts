@@ -4,19 +4,19 @@ import { CSRF, runScenarios, startApp } from '../support/http-fixture.ts'
 
 runScenarios('GET /api/cells', [
   {
-    name: 'D32: tells the state of each derived cell of the records that exist',
+    name: 'D32: returns the state of each derived cell of existing records',
     request: { url: '/api/cells?ids=b,a,nobody' },
     status: 200,
     body: { a: { rate: 'missing' }, b: { rate: 'missing' } },
   },
   {
-    name: 'refuses to be asked for no records',
+    name: 'refuses an empty list of records',
     request: { url: '/api/cells?ids=,' },
     status: 400,
     error: ['ValidationError', /^ids is required/],
   },
   {
-    name: 'refuses to be asked for too many records',
+    name: 'refuses too many records',
     request: { url: `/api/cells?ids=${Array.from({ length: 1001 }, (_, index) => index).join()}` },
     status: 400,
     error: ['ValidationError', /^ids names 1001 records; at most 1000/],
@@ -53,25 +53,25 @@ test('D32: the state of a cell follows the writes', async (t) => {
 
 runScenarios('GET /api/permissions', [
   {
-    name: 'D7: tells which fields an actor may write',
+    name: 'D7: returns the fields that an actor may write',
     request: { url: '/api/permissions?actor=user:ann' },
     status: 200,
     body: { actor: 'user:ann', write: ['id', 'title', 'price', 'currency'], delete: true },
   },
   {
-    name: 'D7: tells the fields that are somebody’s own',
+    name: 'D7: returns the fields that only one actor may write',
     request: { url: '/api/permissions?actor=agent:owner' },
     status: 200,
     body: { actor: 'agent:owner', write: ['id', 'title', 'price', 'currency', 'owner_note'], delete: true },
   },
   {
-    name: 'needs somebody to ask about',
+    name: 'requires an actor',
     request: { url: '/api/permissions?actor=' },
     status: 400,
     error: ['ValidationError', /^actor is required/],
   },
   {
-    name: 'D39: refuses an actor that is none',
+    name: 'D39: refuses an invalid actor',
     request: { url: '/api/permissions?actor=%00' },
     status: 400,
     error: ['ValidationError', /control characters/],

@@ -52,19 +52,19 @@ runScenarios('conditions as data', [
   ...PAGES,
   ...REFUSALS,
   {
-    name: 'the summary counts what a condition lets through',
+    name: 'the summary counts the records that match a condition',
     request: { url: `/api/summary?${whereOf(WITHOUT_A)}` },
     status: 200,
     body: { count: 2, fields: {} },
   },
   {
-    name: 'a summary lists the values with a text in them',
+    name: 'a summary lists the values that contain a text',
     request: { url: `/api/summary?fields=title&search=AN` },
     status: 200,
     body: { count: 3, fields: { title: { nulls: 0, distinct: 3, top: [{ value: 'Bean', count: 1 }] } } },
   },
   {
-    name: 'an export has what a condition lets through',
+    name: 'an export has the records that match a condition',
     request: { url: `/api/export/json?fields=id&${whereOf(WITHOUT_A)}` },
     status: 200,
     body: [{ id: 'b' }, { id: 'c' }],
@@ -96,7 +96,7 @@ runScenarios('conditions as data', [
     body: { dialect: perEngine({ sqlite: 'sqlite', postgres: 'postgres' }), filter: null },
   },
   {
-    name: 'a condition is told as a filter of the dialect',
+    name: 'a condition is returned as a filter of the dialect',
     request: {
       url: `/api/sql?${whereOf({
         and: [

@@ -188,7 +188,7 @@ test('several If-Match headers are one list', async (t) => {
 
 runScenarios('If-Match', [
   {
-    name: 'D36: without the CSRF token the answer is about that, whatever the version',
+    name: 'D36: the CSRF token is checked before the version',
     request: { ...upsert([{ id: 'a', price: 9 }], '"0"'), headers: { 'if-match': '"0"' } },
     status: 403,
     error: ['PermissionDeniedError', /CSRF/],
@@ -200,31 +200,31 @@ runScenarios('If-Match', [
     error: ['ValidationError', /one record/] as const,
   })),
   {
-    name: 'D36: the shape of the request comes before the version',
+    name: 'D36: the shape of the request is checked before the version',
     request: { ...upsert([], '"0"'), payload: { records: [{ id: 'a' }], actr: 'agent:test' } },
     status: 400,
     error: ['ValidationError', /actr/],
   },
   {
-    name: 'D36: the actor comes before the version',
+    name: 'D36: the actor is checked before the version',
     request: { ...upsert([], '"0"'), payload: { records: [{ id: 'a' }] } },
     status: 400,
     error: ['ValidationError', /^actor is required$/],
   },
   {
-    name: 'D36: the version comes before permission',
+    name: 'D36: the version is checked before the permission',
     request: upsert([{ id: 'a', owner_note: 'mine' }], '"0"'),
     status: 412,
     error: ['OperationError', /for version "0"/],
   },
   {
-    name: 'D36: permission is asked for where the version is right',
+    name: 'D36: the permission is checked if the version matches',
     request: upsert([{ id: 'a', owner_note: 'mine' }], '*'),
     status: 403,
     error: ['PermissionDeniedError', /owner_note/],
   },
   {
-    name: 'a record that does not exist is of no version, and is not made',
+    name: 'a record that does not exist has no version, and is not created',
     request: upsert([{ id: 'new', title: 'New' }], '*'),
     status: 412,
     error: ['OperationError', /"new" does not exist/],
@@ -244,7 +244,7 @@ runScenarios('If-Match', [
     error: ['OperationError', /"nobody" does not exist/],
   },
   {
-    name: 'a deletion of several records cannot be for a version',
+    name: 'a deletion of several records cannot name a version',
     request: remove('a,b', '*'),
     status: 400,
     error: ['ValidationError', /one record/],
@@ -256,7 +256,7 @@ runScenarios('If-Match', [
     error: ['ValidationError', /If-Match is "x"/],
   },
   {
-    name: 'a deletion for the version that the record has is done',
+    name: 'a deletion for the present version succeeds',
     request: remove('a', '*'),
     status: 200,
     body: { deleted: 1, remaining: 2 },

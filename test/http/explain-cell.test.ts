@@ -41,7 +41,7 @@ runScenarios('GET /api/status/{target}/{record_id}', [
     body: { state: 'missing', ...NOTHING },
   },
   {
-    name: 'D22: a cell that cannot be computed for want of an input says which',
+    name: 'D22: a blocked cell names its input',
     given: async ({ app }) => void (await app.inject(write({ id: 'a', currency: null }))),
     request: { url: '/api/status/rate/a' },
     status: 200,
@@ -72,13 +72,13 @@ runScenarios('GET /api/status/{target}/{record_id}', [
     error: ['OperationError', /GET/],
   },
   ...['/api/status/rate', '/api/status/rate/', '/api/status/rate/a/b'].map((url) => ({
-    name: `nothing is at ${url}`,
+    name: `${url} does not exist`,
     request: { url },
     status: 404,
     error: ['SheetError', /./] as const,
   })),
   {
-    name: 'D3: a broken derivation file is a ContractError',
+    name: 'D3: an invalid derivation file is a ContractError',
     options: { files: { derivations: { 'rate.yaml': 'targets: 7' } } },
     request: { url: '/api/status/rate/a' },
     status: 500,

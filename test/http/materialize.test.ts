@@ -28,14 +28,14 @@ async function ranBefore({ app }: TestApp): Promise<void> {
 
 runScenarios('runs', [
   {
-    name: 'D41: a run computes what it can, lists what failed, and publishes start and end',
+    name: 'D41: a run computes cells, lists failures, and publishes start and end',
     request: run({ actor }),
     status: 200,
     body: { materialized: 2, skipped: 0, failures: [noStub], total_cost: 0 },
     frames: [start, { ...end, materialized: 2, failures: 1 }],
   },
   {
-    name: 'D30: the envelope of a run with nothing to do has exactly the four members too',
+    name: 'D30: the response of a run without pending cells has the same four members',
     request: run({ actor, record_ids: ['a'] }),
     given: ranBefore,
     status: 200,
@@ -46,7 +46,7 @@ runScenarios('runs', [
     ],
   },
   {
-    name: 'the start frame tells what the request limits the run to',
+    name: 'the start frame has the filters of the request',
     request: run({ actor, targets: ['rate'], record_ids: ['b'], force: true }),
     given: ranBefore,
     status: 200,
@@ -57,7 +57,7 @@ runScenarios('runs', [
     ],
   },
   {
-    name: 'D28: to overwrite what was written by hand takes the permission to write it, else the run is a 403',
+    name: 'D28: overwriting manual values requires the permission to write them, else the run is a 403',
     request: run({ actor, force: true, overwrite_manual: true }),
     options: { files: { records: [{ id: 'a', title: 'Apple', currency: 'EUR', rate: 2 }] } },
     status: 403,
@@ -77,7 +77,7 @@ runScenarios('runs', [
     ],
   },
   {
-    name: 'overwrite_manual without force is a fault of the request',
+    name: 'overwrite_manual without force is a ValidationError',
     request: run({ actor, overwrite_manual: true }),
     status: 400,
     error: ['ValidationError', /^overwrite_manual goes with force/],
@@ -116,7 +116,7 @@ runScenarios('runs', [
     ],
   },
   {
-    name: 'D40: a run that raises publishes start and error, and no end',
+    name: 'D40: a run that fails publishes start and error, and no end',
     request: run({ actor, targets: ['title'] }),
     status: 400,
     error: ['OperationError', /"title"/],
@@ -138,19 +138,19 @@ runScenarios('runs', [
     error: ['ValidationError', /^the body is null; a JSON object is expected$/],
   },
   {
-    name: 'D40: a fault of CSRF publishes nothing',
+    name: 'D40: a CSRF error publishes nothing',
     request: run({ actor }, {}),
     status: 403,
     error: ['PermissionDeniedError', /^CSRF token missing or invalid$/],
   },
   {
-    name: 'D40: a fault of the shape publishes nothing; a misspelt member does not run everything',
+    name: 'D40: an error of the shape publishes nothing; a misspelt member does not run everything',
     request: run({ actor, target: ['rate'] }),
     status: 400,
     error: ['ValidationError', /"target".*targets, record_ids, force, actor/],
   },
   {
-    name: 'D40: a fault of the actor publishes nothing',
+    name: 'D40: an error of the actor publishes nothing',
     request: run({}),
     status: 400,
     error: ['ValidationError', /^actor is required$/],

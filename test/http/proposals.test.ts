@@ -153,13 +153,13 @@ runScenarios('proposals that are refused', [
     error: ['ValidationError', message] as const,
   })),
   {
-    name: 'what is so already',
+    name: 'unchanged values',
     request: proposal({ records: [{ id: 'a', price: 1.5 }] }),
     status: 400,
     error: ['OperationError', /^there is nothing to propose: every record has these values already$/],
   },
   {
-    name: 'the deletion of what is not there',
+    name: 'the deletion of an unknown record',
     request: proposal({ ids: ['nobody'] }),
     status: 400,
     error: ['OperationError', /none of these records exists/],
@@ -177,25 +177,25 @@ runScenarios('proposals that are refused', [
     error: ['ValidationError', /^actor is required$/],
   },
   {
-    name: 'D36: the shape comes before the actor',
+    name: 'D36: the shape is checked before the actor',
     request: post('/api/proposals', { ids: [] }),
     status: 400,
     error: ['ValidationError', /^ids is empty/],
   },
   {
-    name: 'a body that is larger than a proposal may be',
+    name: 'a body beyond the limit',
     request: proposal({ records: [{ id: 'a', title: 'x'.repeat(PROPOSAL_BODY_LIMIT) }] }),
     status: 413,
     error: ['ValidationError', /^the body is larger than 8388608 bytes/],
   },
   {
-    name: 'a bad state',
+    name: 'an invalid state',
     request: { url: '/api/proposals?state=open' },
     status: 400,
     error: ['ValidationError', /"state" is "open"; expected waiting, accepted or rejected$/],
   },
   {
-    name: 'a bad limit',
+    name: 'an invalid limit',
     request: { url: '/api/proposals?limit=0' },
     status: 400,
     error: ['ValidationError', /limit/],
@@ -204,12 +204,12 @@ runScenarios('proposals that are refused', [
 
 runScenarios('D7: a field that only its owner may write', [
   {
-    name: 'may be proposed by anybody',
+    name: 'can be proposed by any actor',
     request: proposal({ records: [{ id: 'a', owner_note: 'mine' }] }),
     status: 200,
   },
   {
-    name: 'is accepted by its owner',
+    name: 'can be accepted by its owner',
     given: async ({ app }) =>
       void (await app.inject(proposal({ records: [{ id: 'a', owner_note: 'mine' }] }))),
     request: post('/api/proposals/1/accept', { actor: 'agent:owner' }),
@@ -219,7 +219,7 @@ runScenarios('D7: a field that only its owner may write', [
     },
   },
   {
-    name: 'and by nobody else',
+    name: 'and by no other actor',
     given: async ({ app }) =>
       void (await app.inject(proposal({ records: [{ id: 'a', owner_note: 'mine' }] }))),
     request: post('/api/proposals/1/accept', { actor: ANN }),
@@ -230,7 +230,7 @@ runScenarios('D7: a field that only its owner may write', [
 
 runScenarios('decisions that are refused', [
   {
-    name: 'its own proposer does not accept it',
+    name: 'its own proposer cannot accept it',
     given: proposed,
     request: post('/api/proposals/1/accept', { actor: AGENT }),
     status: 403,
@@ -248,7 +248,7 @@ runScenarios('decisions that are refused', [
     error: ['OperationError', /^proposal 1 does not wait any more: "human:ann" accepted it at /],
   },
   {
-    name: 'rejecting what is accepted',
+    name: 'rejecting an accepted proposal',
     given: accepted,
     request: post('/api/proposals/1/reject', { actor: 'human:bob' }),
     status: 409,
@@ -257,7 +257,7 @@ runScenarios('decisions that are refused', [
   },
   ...(['accept', 'reject'] as const).flatMap((decision) => [
     {
-      name: `${decision}: no such proposal`,
+      name: `${decision}: an unknown proposal`,
       request: post(`/api/proposals/7/${decision}`, { actor: ANN }),
       status: 404,
       error: ['SheetError', /^no proposal "7"$/] as const,
@@ -282,7 +282,7 @@ runScenarios('decisions that are refused', [
     },
   ]),
   {
-    name: 'GET of no such proposal',
+    name: 'GET of an unknown proposal',
     request: { url: '/api/proposals/x%2Fy' },
     status: 404,
     error: ['SheetError', /^no proposal "x\/y"$/],

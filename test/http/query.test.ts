@@ -12,7 +12,7 @@ const deep = '['.repeat(100_000) + ']'.repeat(100_000)
 
 runScenarios('queries', [
   {
-    name: 'a query answers with rows and their count, without a CSRF token and without frames',
+    name: 'a query returns rows and their count, without a CSRF token and without frames',
     request: query({ sql: 'SELECT id, price FROM records WHERE price > ? ORDER BY id', params: [1] }),
     status: 200,
     body: {
@@ -30,7 +30,7 @@ runScenarios('queries', [
     body: { rows: [{ one: 1 }], count: 1 },
   },
   {
-    name: 'an answer names its columns when it is asked to, also without rows',
+    name: 'a result has its columns on request, also without rows',
     request: query({ sql: 'SELECT price, id FROM records WHERE 1 = 0', columns: true }),
     status: 200,
     body: { rows: [], count: 0, columns: ['price', 'id'] },
@@ -42,7 +42,7 @@ runScenarios('queries', [
     error: ['ValidationError', /^the body has more than 150000 values; send fewer at once$/],
   },
   {
-    name: 'and else it does not',
+    name: 'and no columns otherwise',
     request: query({ sql: 'SELECT price, id FROM records WHERE 1 = 0', columns: false }),
     status: 200,
     body: { rows: [], count: 0 },
@@ -64,13 +64,13 @@ runScenarios('queries', [
     error: ['ValidationError', /^"sql" is required$/],
   },
   {
-    name: 'sql that is no string is a ValidationError with the value seen',
+    name: 'sql that is not a string is a ValidationError with the value seen',
     request: query({ sql: 7 }),
     status: 400,
     error: ['ValidationError', /^"sql" is 7; expected a string$/],
   },
   {
-    name: 'D18: a parameter that is no null, boolean, number or string is a ValidationError that names its place',
+    name: 'D18: a parameter other than null, a boolean, a number or a string is a ValidationError with its position',
     request: query({ sql: 'SELECT ?', params: [1, {}] }),
     status: 400,
     error: [
@@ -88,7 +88,7 @@ runScenarios('queries', [
     ],
   },
   {
-    name: 'a parameter that would lose digits is a ValidationError with the value as it is written',
+    name: 'a parameter that would lose digits is a ValidationError with its text',
     request: query('{"sql":"SELECT ?","params":[1234567890123456781]}'),
     status: 400,
     error: ['ValidationError', /: 1234567890123456781 is an integer beyond ±9007199254740991; send it as a/],
@@ -106,7 +106,7 @@ runScenarios('queries', [
     error: ['ValidationError', /^"sql" is required$/],
   },
   {
-    name: 'D36: a bad content type counts only when there is a body',
+    name: 'D36: an invalid content type counts only with a body',
     request: { method: 'POST', url: '/api/query', headers: { 'content-type': 'no type at all' } },
     status: 400,
     error: ['ValidationError', /^"sql" is required$/],
@@ -130,7 +130,7 @@ runScenarios('queries', [
     error: ['ValidationError', /latin1/],
   },
   {
-    name: 'a charset of UTF-8 is as good as none',
+    name: 'a charset of UTF-8 is accepted',
     request: query('{"sql":"SELECT 1 AS one"}', { 'content-type': 'application/json; charset="UTF-8"' }),
     status: 200,
     body: { rows: [{ one: 1 }], count: 1 },
@@ -148,7 +148,7 @@ runScenarios('queries', [
     error: ['ValidationError', /UTF-8/],
   },
   ...['[]', '7', 'null', '"text"'].map((payload) => ({
-    name: `D36: the body ${payload} is a ValidationError, since it is no object`,
+    name: `D36: the body ${payload} is a ValidationError, since it is not an object`,
     request: query(payload),
     status: 400,
     error: ['ValidationError', /JSON object/] as const,
@@ -166,7 +166,7 @@ runScenarios('queries', [
     error: ['ValidationError', /512 levels deep/],
   },
   {
-    name: 'a member called __proto__ is unknown and nothing more',
+    name: 'a member called __proto__ is an unknown member',
     request: query('{"sql":"SELECT 1","__proto__":{"params":[1]}}'),
     status: 400,
     error: ['ValidationError', /"__proto__"/],

@@ -21,7 +21,7 @@ runScenarios('records', [
     body: A,
   },
   {
-    name: 'D12: a record can be asked for with just some fields, in the order asked for; blanks and repeats do not count',
+    name: 'D12: a record can have selected fields, in the requested order; blanks and repeats are ignored',
     request: { url: '/api/records/a?fields=price,%20id%20,price,' },
     status: 200,
     then: async (_app, response) => assert.equal(response.body, '{"price":1.5,"id":"a"}'),
@@ -51,7 +51,7 @@ runScenarios('records', [
     body: { records: [A], format: 'json', limit: 1, next_cursor: null },
   },
   ...['10001', '9'.repeat(23), '9'.repeat(400)].map((limit) => ({
-    name: `D10: a limit above 10000 is lowered and the answer tells, however large it is: ${limit.length} digits`,
+    name: `D10: a limit above 10000 is lowered in the response, however large it is: ${limit.length} digits`,
     request: { url: `/api/records?fields=id&limit=${limit}` },
     status: 200,
     body: {
@@ -74,7 +74,7 @@ runScenarios('records', [
     error: ['ValidationError', /cursor/],
   },
   {
-    name: 'D16: a filter that is no expression is a QueryError',
+    name: 'D16: a filter that is not an expression is a QueryError',
     request: { url: '/api/records?filter=1%3D1)%20OR%20(1%3D1' },
     status: 400,
     error: ['QueryError', /./],
@@ -98,7 +98,7 @@ runScenarios('records', [
     error: ['ValidationError', /percent-encoded/],
   },
   {
-    name: 'an upsert answers with its counts and publishes nothing',
+    name: 'an upsert returns its counts and publishes nothing',
     request: upsert({
       records: [
         { id: 'd', title: 'Dill' },
@@ -139,7 +139,7 @@ runScenarios('records', [
     error: ['ValidationError', /actor/],
   },
   {
-    name: 'D13: faults of a record are a ValidationError that names id and field, and nothing is written',
+    name: 'D13: errors of a record are a ValidationError with id and field, and nothing is written',
     request: upsert({
       records: [
         { id: 'd', title: 'Dill' },
@@ -152,7 +152,7 @@ runScenarios('records', [
     then: async ({ app }) => assert.equal((await app.inject({ url: '/api/records/d' })).statusCode, 404),
   },
   {
-    name: 'a field that the actor does not own is a PermissionDeniedError',
+    name: 'a field that the actor may not write is a PermissionDeniedError',
     request: upsert({ records: [{ id: 'a', owner_note: 'mine' }], actor: 'agent:test' }),
     status: 403,
     error: ['PermissionDeniedError', /owner_note/],
@@ -206,7 +206,7 @@ runScenarios('records', [
     body: { deleted: 1, remaining: 2 },
   },
   {
-    name: 'an actor header in UTF-8 is read as that',
+    name: 'an actor header in UTF-8 is decoded',
     request: {
       method: 'DELETE',
       url: '/api/records?ids=a',

@@ -45,7 +45,7 @@ async function valueOf({ app }: TestApp, id: string, field: string): Promise<unk
 
 runScenarios('reverts', [
   {
-    name: 'a run is put back as a run of its own, which the answer names and Location leads to',
+    name: 'the revert of a run is itself a run, which the response and Location name',
     given: (app) => after(app, materialize),
     request: revert({ actor, run_id: '1' }),
     status: 200,
@@ -63,7 +63,7 @@ runScenarios('reverts', [
     },
   },
   {
-    name: 'the revert of the revert puts the values of the run there again',
+    name: 'the revert of the revert restores the values of the run',
     given: (app) => after(app, materialize, revert({ actor, run_id: '1' })),
     request: revert({ actor, run_id: '2' }),
     status: 200,
@@ -71,7 +71,7 @@ runScenarios('reverts', [
     then: async (app) => assert.equal(await valueOf(app, 'b', 'rate'), 0.9),
   },
   {
-    name: 'a cell of a record that was deleted meanwhile is listed and left',
+    name: 'a cell of a record that was deleted meanwhile is a conflict and is skipped',
     given: (app) =>
       after(app, materialize, {
         method: 'DELETE',
@@ -83,7 +83,7 @@ runScenarios('reverts', [
     body: { reverted: 1, conflicts: [{ record_id: 'b', field: 'rate' }], run_id: '2' },
   },
   {
-    name: 'one cell is put back by the seq of its entry, without a run',
+    name: 'one cell is reverted by the seq of its entry, without a run',
     given: (app) => after(app, write({ id: 'a', price: 7 })),
     request: revert({ record_id: 'a', field: 'price', seq: 2, run_id: null, actor }),
     status: 200,
@@ -114,7 +114,7 @@ runScenarios('reverts', [
     body: { reverted: 0, conflicts: [{ record_id: 'a', field: 'price' }], run_id: null },
   },
   {
-    name: 'a cell that holds the value of an entry again, since what came later was put back, goes back further',
+    name: 'a cell that has the value of an entry again, after later ones were reverted, can be reverted further',
     given: (app) =>
       after(
         app,
@@ -128,7 +128,7 @@ runScenarios('reverts', [
     then: async (app) => assert.equal(await valueOf(app, 'a', 'price'), 1.5),
   },
   {
-    name: 'D7: what was written by hand only those undo who may write the field',
+    name: 'D7: reverting a manual value requires the permission to write the field',
     given: (app) => after(app, write({ id: 'a', owner_note: 'mine' }, 'agent:owner')),
     request: revert({ actor, record_id: 'a', field: 'owner_note', seq: 2 }),
     status: 403,
@@ -136,7 +136,7 @@ runScenarios('reverts', [
     then: async (app) => assert.equal(await valueOf(app, 'a', 'owner_note'), 'mine'),
   },
   {
-    name: 'D7: and those do',
+    name: 'D7: and succeeds with it',
     given: (app) => after(app, write({ id: 'a', owner_note: 'mine' }, 'agent:owner')),
     request: revert({ actor: 'agent:owner', record_id: 'a', field: 'owner_note', seq: 2 }),
     status: 200,
@@ -226,7 +226,7 @@ runScenarios('reverts', [
     error: ['ValidationError', EITHER] as const,
   })),
   {
-    name: 'a seq that is none',
+    name: 'an invalid seq',
     request: revert({ actor, record_id: 'a', field: 'price', seq: 0 }),
     status: 400,
     error: ['ValidationError', /^"seq" is 0; expected the seq of a provenance entry$/],
@@ -250,13 +250,13 @@ runScenarios('reverts', [
     error: ['ValidationError', EITHER],
   },
   {
-    name: 'D36: an empty actor is absent, and the actor is checked before the run is looked for',
+    name: 'D36: an empty actor is absent, and the actor is checked before the run is read',
     request: revert({ run_id: '7', actor: '' }),
     status: 400,
     error: ['ValidationError', /^actor is required$/],
   },
   {
-    name: 'D3: a broken derivation file is a ContractError',
+    name: 'D3: an invalid derivation file is a ContractError',
     request: revert({ actor, run_id: '1' }),
     options: { files: { derivations: { 'rate.yaml': 'kind: nonsense\n' } } },
     status: 500,

@@ -57,7 +57,7 @@ const FINISHED = {
 
 runScenarios('a dry run', [
   {
-    name: 'tells what a run would do, publishes nothing, needs no actor and leaves no run',
+    name: 'returns the plan of a run, publishes nothing, needs no actor and leaves no run',
     request: { ...run({ dry_run: true }), payload: { dry_run: true } },
     status: 200,
     given: async () => undefined,
@@ -69,20 +69,20 @@ runScenarios('a dry run', [
     },
   },
   {
-    name: 'after a run: what is fresh is skipped, what failed would be called again',
+    name: 'after a run: fresh cells are skipped, failed ones would be called again',
     request: run({ dry_run: true, targets: ['rate'] }),
     given: ranBefore,
     status: 200,
     body: { targets: { rate: { compute: 1, cached: 0, skipped: 2 } }, calls: 1, cost: 0, unpriced_calls: 1 },
   },
   {
-    name: 'refuses what a run would refuse, without frames',
+    name: 'refuses the same requests as a run, without frames',
     request: run({ dry_run: true, targets: ['nope'] }),
     status: 400,
     error: ['OperationError', /"nope"/],
   },
   {
-    name: 'needs the CSRF token, as every POST of this path',
+    name: 'requires the CSRF token, as every POST of this path',
     request: { method: 'POST', url: '/api/materialize', payload: { dry_run: true } },
     status: 403,
     error: ['PermissionDeniedError', /CSRF/],
@@ -247,13 +247,13 @@ runScenarios('unknown runs', [
     error: ['ValidationError', /^actor is required$/],
   },
   {
-    name: 'a bad limit',
+    name: 'an invalid limit',
     request: { url: '/api/runs?limit=0' },
     status: 400,
     error: ['ValidationError', /limit/],
   },
   {
-    name: 'a bad cursor',
+    name: 'an invalid cursor',
     request: { url: '/api/runs?cursor=AAAA' },
     status: 400,
     error: ['ValidationError', /cursor/],

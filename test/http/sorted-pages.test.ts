@@ -43,7 +43,7 @@ const REFUSALS: readonly Scenario[] = [
 }))
 
 const PAST: readonly Scenario[] = ['sort=title', 'position=1'].map((query) => ({
-  name: `a page of the past with ${query} is refused`,
+  name: `an earlier page with ${query} is refused`,
   request: { url: `/api/records?as_of=1&${query}` },
   status: 400,
   error: ['OperationError', /and as_of cannot be combined/],
@@ -53,13 +53,13 @@ runScenarios('pages in the order of fields and from positions', [...PAGES, ...RE
 
 runScenarios('GET /api/summary', [
   {
-    name: 'tells the number of records',
+    name: 'returns the number of records',
     request: { url: '/api/summary' },
     status: 200,
     body: { count: 3, fields: {} },
   },
   {
-    name: 'tells what the records that a filter lets through have in a field',
+    name: 'summarizes a field of the records that match a filter',
     request: { url: '/api/summary?fields=currency,price&filter=price%20%3E%201' },
     status: 200,
     body: {

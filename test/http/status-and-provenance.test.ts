@@ -23,13 +23,13 @@ runScenarios('status and provenance', [
     error: ['OperationError', /"title"/],
   },
   {
-    name: 'D35: nothing known yet is null',
+    name: 'D35: a cell without entries is null',
     request: { url: '/api/provenance?record_id=a&field=rate' },
     status: 200,
     body: null,
   },
   {
-    name: 'D35: nothing known yet is an empty history',
+    name: 'D35: a cell without entries has an empty history',
     request: { url: '/api/provenance?record_id=a&field=rate&history=true' },
     status: 200,
     body: [],
@@ -59,7 +59,7 @@ runScenarios('status and provenance', [
     error: ['ValidationError', /^query parameter "field" is required$/],
   },
   {
-    name: 'a history that is neither true nor false is a ValidationError',
+    name: 'a value of history other than true and false is a ValidationError',
     request: { url: '/api/provenance?record_id=a&field=rate&history=yes' },
     status: 400,
     error: ['ValidationError', /"history" is "yes"; expected true or false/],

@@ -107,7 +107,7 @@ test("D39: the proxy's header must be a valid actor", async (t) => {
 
 runScenarios('D36: the order of checks is the same: CSRF, shape, actor, version, permission, contract', [
   {
-    name: 'CSRF comes before the actor',
+    name: 'CSRF is checked before the actor',
     request: UPSERT,
     options: TRUSTING,
     status: 403,
@@ -125,28 +125,28 @@ runScenarios('D36: the order of checks is the same: CSRF, shape, actor, version,
     ['a run of another kind', { method: 'POST', url: '/api/materialize', payload: { force: 1 } }, /force/],
     ['half a cell', { method: 'POST', url: '/api/revert', payload: { field: 'x' } }, /must have either/],
   ].map(([name, request, message]) => ({
-    name: `${String(name)} comes before the actor`,
+    name: `${String(name)} is checked before the actor`,
     request: withHeaders(request as InjectOptions, CSRF),
     options: TRUSTING,
     status: 400,
     error: ['ValidationError', message as RegExp] as const,
   })),
   {
-    name: 'the actor comes before the version',
+    name: 'the actor is checked before the version',
     request: withHeaders(UPSERT, { ...CSRF, 'if-match': '"never"' }),
     options: TRUSTING,
     status: 400,
     error: ['ValidationError', NOT_THERE],
   },
   {
-    name: 'the actor comes before a broken contract',
+    name: 'the actor is checked before an invalid contract',
     request: withHeaders(UPSERT, CSRF),
     options: { ...TRUSTING, files: { contract: 'kind: Nonsense\n' } },
     status: 400,
     error: ['ValidationError', NOT_THERE],
   },
   {
-    name: 'a broken contract is told to whom the proxy let through',
+    name: 'an invalid contract is reported to the authenticated user',
     request: withHeaders(UPSERT, ANN),
     options: { ...TRUSTING, files: { contract: 'kind: Nonsense\n' } },
     status: 500,

@@ -32,7 +32,7 @@ const UNKNOWN = 'no derivation has the target "nope"; targets are b'
 const SCENARIOS: readonly Scenario[] = [
   { name: 'a run', request: {}, frames: [START, { ...END, materialized: 1, skipped: 1, failures: 1 }] },
   {
-    name: 'a forced run with filters, told as they were given',
+    name: 'a forced run with filters, as requested',
     request: { targets: ['b', 'b'], recordIds: ['1', 'no', '1'], force: true },
     frames: [
       { ...START, targets: ['b', 'b'], recordIds: ['1', 'no', '1'], force: true },
@@ -40,7 +40,7 @@ const SCENARIOS: readonly Scenario[] = [
     ],
   },
   {
-    name: 'a run of nothing',
+    name: 'an empty run',
     request: { targets: [], recordIds: [] },
     frames: [{ ...START, targets: [], recordIds: [] }, END],
   },

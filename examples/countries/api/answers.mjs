@@ -1,9 +1,9 @@
 /**
- * What the API knows: the ICU data that Node.js brings along (`Intl`), and nothing else. Each function answers one
- * endpoint with a JSON value, or throws an {@link ApiError}.
+ * The responses of the API, from the ICU data of Node.js (`Intl`) alone. Each function returns the JSON value of one
+ * endpoint, or throws an {@link ApiError}.
  */
 
-/** An answer that is not 200. */
+/** A response with a status other than 200. */
 export class ApiError extends Error {
   /**
    * @param {number} status

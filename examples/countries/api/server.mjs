@@ -6,7 +6,7 @@ import { ApiError, countryNames, currency, formatNumber, timeZones, utcOffsets, 
 export const API_NAME = 'countries-api'
 export const API_VERSION = '1.0.0'
 
-/** Where the sheet's derivations look for the API. */
+/** The port that the sheet's derivations call. */
 export const API_PORT = 4010
 
 const MAX_BODY_BYTES = 64 * 1024
@@ -23,7 +23,7 @@ const ENDPOINTS = [
 ]
 
 /**
- * Starts the API on 127.0.0.1; port 0 takes a free one. Rejects when the port is taken.
+ * Starts the API on 127.0.0.1; port 0 selects a free one. Rejects if the port is in use.
  *
  * @param {{port?: number}} [options]
  * @returns {Promise<RunningApi>}
@@ -60,7 +60,7 @@ export async function startApi({ port = API_PORT } = {}) {
  */
 
 /**
- * What an endpoint is asked.
+ * A request to an endpoint.
  *
  * @typedef {{code: string, query: URLSearchParams, body: any}} Asked
  */
@@ -134,7 +134,7 @@ async function readJson(request) {
     const body = JSON.parse(Buffer.concat(chunks).toString('utf8'))
     if (typeof body === 'object' && body !== null) return body
   } catch {
-    // told below, as any other body that is no object
+    // reported below, like any other body that is not an object
   }
   throw new ApiError(400, 'the body is no JSON object')
 }

@@ -107,7 +107,7 @@ export interface Source {
   readonly path: string
   /** Its content; null if it does not exist or cannot be read. */
   readonly bytes: Uint8Array | null
-  /** Why there is no content, in the words of a failure; empty if there is. */
+  /** The reason for missing content, as text of a failure; empty for none. */
   readonly problem: string
   /** Identifies content and problem. */
   readonly version: string

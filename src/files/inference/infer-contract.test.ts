@@ -42,7 +42,7 @@ async function infer(
   return inferContract(profile, { id: 'data', entry: 'data', key })
 }
 
-/** What is inferred of one column beside an id. */
+/** Returns the inference for one column beside an id. */
 async function inferColumn(
   values: readonly JsonObject[string][],
   cells: CellKind = 'text',

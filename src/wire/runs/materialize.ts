@@ -7,7 +7,7 @@ import { closedObject } from '../schema/closed-object.ts'
 import { inDocument } from '../schema/openapi-keywords.ts'
 import { DerivationFile, TargetName } from '../schema/names.ts'
 
-/** As many as the service takes: see `run-limits.ts`. */
+/** The limits of the service; see `run-limits.ts`. */
 const MOST: Pick<typeof RUN_LIMITS, 'targets' | 'records'> = { targets: 2000, records: 100_000 }
 
 /** Body of `POST /api/materialize`. */
