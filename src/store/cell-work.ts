@@ -78,7 +78,7 @@ export interface WorkCell {
    */
   readonly touchedBy?: number
   /** Changes whenever the cell or one of its inputs is written (D28). Opaque. */
-  readonly mark: string
+  readonly version: string
 }
 
 /** Cells whose results may differ since the sources of their derivation changed. */
@@ -118,7 +118,7 @@ export interface CellResult {
   readonly key: RecordKey
   readonly target: string
   /** As it was read: a cell whose version has changed since is skipped. */
-  readonly mark: string
+  readonly version: string
   /** SHA-256 of the derivation file that the run used. */
   readonly sha256: string
   /** The version of the sources that the run used; null or absent for a derivation without any. */

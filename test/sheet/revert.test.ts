@@ -385,7 +385,7 @@ async function computeAll(run: RunSheet, value: (index: number) => string): Prom
   const cells = items.map(({ key, cells: [cell] }, index) => ({
     key,
     target: 'b',
-    mark: cell?.mark ?? '',
+    version: cell?.version ?? '',
     sha256: '',
     result: {
       kind: 'computed' as const,

@@ -35,7 +35,7 @@ export function resultOfRun(of: ItemOfRun, computed: ComputedCell): ResultOfRun 
   const { derivation, item, plan, hash } = of
   const { cell, result, cached = false, provenance } = computed
   const { sha256, sources } = derivation
-  const common = { key: item.key, target: cell.target, mark: cell.mark, sha256, sources }
+  const common = { key: item.key, target: cell.target, version: cell.version, sha256, sources }
   const changed = { recordId: item.id, field: cell.target }
   if (result === 'unchanged') return { stored: { ...common, result: { kind: 'unchanged' } }, change: null }
   if (!result.ok) {

@@ -37,8 +37,9 @@ export class StillWanted {
       const questions = this.#asked
       this.#asked = []
       try {
-        const marks = await this.#marksOf(questions)
-        for (const { waiting, resolve } of questions) resolve(waiting.some((each) => isAsItWas(each, marks)))
+        const versions = await this.#versionsOf(questions)
+        for (const { waiting, resolve } of questions)
+          resolve(waiting.some((each) => isAsItWas(each, versions)))
       } catch (error) {
         for (const { reject } of questions) reject(error)
       }
@@ -46,24 +47,24 @@ export class StillWanted {
     this.#isReading = false
   }
 
-  /** The marks of cells now, by record and target. */
-  async #marksOf(
+  /** The versions of cells now, by record and target. */
+  async #versionsOf(
     questions: readonly Question[],
   ): Promise<ReadonlyMap<RecordKey, ReadonlyMap<string, string>>> {
     const keys = new Set(questions.flatMap(({ waiting }) => waiting.map(({ item }) => item.key)))
-    const marks = new Map<RecordKey, ReadonlyMap<string, string>>()
+    const versions = new Map<RecordKey, ReadonlyMap<string, string>>()
     for await (const items of this.#read([...keys].toSorted((one, other) => one - other))) {
       for (const { key, cells } of items)
-        marks.set(key, new Map(cells.map(({ target, mark }) => [target, mark])))
+        versions.set(key, new Map(cells.map(({ target, version }) => [target, version])))
     }
-    return marks
+    return versions
   }
 }
 
 function isAsItWas(
   { item, cells }: WaitingCells[number],
-  marks: ReadonlyMap<RecordKey, ReadonlyMap<string, string>>,
+  versions: ReadonlyMap<RecordKey, ReadonlyMap<string, string>>,
 ): boolean {
-  const now = marks.get(item.key)
-  return cells.some(({ target, mark }) => now?.get(target) === mark)
+  const now = versions.get(item.key)
+  return cells.some(({ target, version }) => now?.get(target) === version)
 }

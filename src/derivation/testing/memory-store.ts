@@ -22,7 +22,7 @@ export const KEPT_AT = '2026-11-20T12:00:00.000Z'
 interface MemoryCell {
   hash: string | null
   state: CellState
-  mark: number
+  version: number
   failure?: WorkFailure
   /** The number of its last write. */
   written: number
@@ -69,7 +69,7 @@ export class MemoryStore implements RunStore {
       for (const { cells } of this.records.values()) {
         for (const target of targets) {
           const cell = cells.get(target)
-          if (cell?.state === 'fresh') Object.assign(cell, { state: 'stale', mark: (this.#seq += 1) })
+          if (cell?.state === 'fresh') Object.assign(cell, { state: 'stale', version: (this.#seq += 1) })
         }
       }
     }
@@ -89,7 +89,7 @@ export class MemoryStore implements RunStore {
         Object.assign(cell, {
           hash: null,
           state: value === null ? 'missing' : 'overridden',
-          mark: this.#seq,
+          version: this.#seq,
           written: this.#seq,
         })
       this.#inputWritten(record, field)
@@ -159,16 +159,16 @@ export class MemoryStore implements RunStore {
           }),
         ),
         cells: targets.map((target) => {
-          const { state, hash, mark, failure } = record.cells.get(target) as MemoryCell
+          const { state, hash, version, failure } = record.cells.get(target) as MemoryCell
           const failed = query.failures === true && state === 'failed' && failure !== undefined
           const blocked = this.#isBlocked(record, target)
-          const touched = state === 'overridden' ? { touchedBy: mark } : {}
+          const touched = state === 'overridden' ? { touchedBy: version } : {}
           return {
             target,
             state,
             blocked,
             inputHash: hash,
-            mark: String(mark),
+            version: String(version),
             ...touched,
             ...(failed && { failure }),
           }
@@ -226,10 +226,10 @@ export class MemoryStore implements RunStore {
     })
   }
 
-  #store({ key, target, mark, result }: CellResult): boolean {
+  #store({ key, target, version, result }: CellResult): boolean {
     const record = this.records.get(key)
     const cell = record?.cells.get(target)
-    if (!record || !cell || String(cell.mark) !== mark) return false
+    if (!record || !cell || String(cell.version) !== version) return false
     switch (result.kind) {
       case 'unchanged':
         cell.state = 'fresh'
@@ -242,7 +242,7 @@ export class MemoryStore implements RunStore {
       case 'computed': {
         const same = isDeepStrictEqual(record.values[target] ?? null, result.value)
         record.values[target] = result.value
-        Object.assign(cell, { hash: result.inputHash, state: 'fresh', mark: (this.#seq += 1) })
+        Object.assign(cell, { hash: result.inputHash, state: 'fresh', version: (this.#seq += 1) })
         if (!same) this.#inputWritten(record, target)
         return true
       }
@@ -254,7 +254,7 @@ export class MemoryStore implements RunStore {
       .flatMap(({ targets }) => targets)
       .map((target): [string, MemoryCell] => [
         target,
-        { hash: null, state: 'missing', mark: this.#seq, written: this.#seq },
+        { hash: null, state: 'missing', version: this.#seq, written: this.#seq },
       ])
     const record = { id, values: {}, cells: new Map(cells) }
     this.records.set((this.#lastKey += 1), record)
@@ -267,7 +267,7 @@ export class MemoryStore implements RunStore {
       for (const target of targets) {
         const cell = record.cells.get(target)
         if (!cell) continue
-        cell.mark = this.#seq
+        cell.version = this.#seq
         if (cell.state === 'fresh') cell.state = 'stale'
       }
     }

@@ -4,7 +4,7 @@ import { RecordsError } from '../../errors/service-error.ts'
 import { sourceDiffers, sourcePaths } from '../sheet-files/import-lines.ts'
 import { boundFilter } from '../rules/bound-filter.ts'
 import type { Condition } from '../condition.ts'
-import type { FoundEntries, LatestEntries } from '../cell-log.ts'
+import type { CellLog, FoundEntries, LatestEntries } from '../cell-log.ts'
 import type {
   CacheEntry,
   CellCommit,
@@ -77,7 +77,7 @@ import { HistoryReader } from './log/history-reader.ts'
 import { openSheetTables } from './definition/open-sheet-tables.ts'
 import { PostgresProposals } from './postgres-proposals.ts'
 import { PostgresResponses } from './postgres-responses.ts'
-import { ProvenanceReader } from './log/provenance-reader.ts'
+import { KEEP_JSON, LogQueries } from './log/log-queries.ts'
 import { RecordReader } from './read/record-reader.ts'
 import { takeRunLock, type HeldRunLock } from './database/run-lock.ts'
 import { readRunEntries } from './read/run-entries.ts'
@@ -141,7 +141,6 @@ export class PostgresStore implements SheetStore {
   readonly #writer: Writer
   readonly #records: RecordReader
   readonly #history: HistoryReader
-  readonly #provenance: ProvenanceReader
   readonly #sql: SqlPool
   #definition: StoreDefinition
   #runLock: HeldRunLock | null = null
@@ -158,7 +157,6 @@ export class PostgresStore implements SheetStore {
     const contract = (): StoreDefinition['contract'] => this.#definition.contract
     this.#records = new RecordReader(database, contract)
     this.#history = new HistoryReader(database)
-    this.#provenance = new ProvenanceReader(database)
     this.#sql = new SqlPool({ database, limits: queryLimits })
     this.proposals = new PostgresProposals({ writer, db: database, records: this, contract })
     this.responses = new PostgresResponses(writer, database)
@@ -291,15 +289,15 @@ export class PostgresStore implements SheetStore {
   }
 
   provenance(recordId: string, field: string, limit: number): Promise<LatestEntries | null> {
-    return this.#provenance.read(recordId, this.#field(field), (log) => log.latest(limit))
+    return this.#readLog(recordId, field, (log) => log.latest(limit))
   }
 
   entries({ recordId, field, ...page }: EntriesQuery): Promise<FoundEntries | null> {
-    return this.#provenance.read(recordId, this.#field(field), (log) => log.page(page))
+    return this.#readLog(recordId, field, (log) => log.page(page))
   }
 
   computation(recordId: string, field: string, inputHash: string): Promise<JsonObject | null> {
-    return this.#provenance.read(recordId, this.#field(field), (log) => log.computation(inputHash))
+    return this.#readLog(recordId, field, (log) => log.computation(inputHash))
   }
 
   cellFailure(record: RecordKey, target: string): Promise<CellFailureNote | null> {
@@ -416,6 +414,15 @@ export class PostgresStore implements SheetStore {
 
   async lockRun(timeoutMs: number, signal: AbortSignal): Promise<RunLock> {
     return (this.#runLock = await takeRunLock(this.#database, { timeoutMs, signal }))
+  }
+
+  /** Reads the log of a cell in one state of the store; null for a record that never existed. */
+  #readLog<T>(recordId: string, field: string, read: (log: CellLog) => Promise<T>): Promise<T | null> {
+    const known = this.#field(field)
+    return this.#database.reading(async (db) => {
+      const log = await new LogQueries(db, KEEP_JSON).cell(recordId, known)
+      return log === null ? null : read(log)
+    })
   }
 
   /**

@@ -183,7 +183,7 @@ test('D31: a run that has lost its lock stores nothing more', async (t) => {
         {
           key: item.key,
           target: 'code',
-          mark: cell.mark,
+          version: cell.version,
           sha256: targets[0]?.sha256 ?? '',
           result: computed(value, 'h'),
         },

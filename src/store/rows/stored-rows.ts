@@ -72,16 +72,16 @@ export function joinedCacheEntry(before: CacheEntry, entry: CacheEntry): CacheEn
 }
 
 /** Returns the version of a cell from those of its two rows, where they exist. */
-export function markOf(cell: unknown, todo: unknown): string {
+export function versionOf(cell: unknown, todo: unknown): string {
   return `${Number(cell ?? 0)}.${Number(todo ?? 0)}`
 }
 
 /** The columns of a cell in its tables, null where a row is missing. Hashes are hex, which is faster to read than bytes. */
 export type CellColumns = readonly [
   hash: unknown,
-  cellMark: unknown,
+  cellVersion: unknown,
   state: unknown,
-  todoMark: unknown,
+  todoVersion: unknown,
   blocked: unknown,
   /** The time and the input hash of its failure, where these are read. */
   failedAt: unknown,
@@ -90,16 +90,16 @@ export type CellColumns = readonly [
 
 /** Returns a target's cell from its columns. */
 export function workCell(target: string, columns: CellColumns): WorkCell {
-  const [hash, cellMark, state, todoMark, blocked, failedAt, failedHash] = columns
+  const [hash, cellVersion, state, todoVersion, blocked, failedAt, failedHash] = columns
   const hex = textOrNull(hash)
-  const overridden = hex === null && cellMark !== null
+  const overridden = hex === null && cellVersion !== null
   return {
     target,
     state: overridden ? 'overridden' : stateOf(state),
     blocked: Boolean(blocked),
     inputHash: hex === null ? null : HASH_PREFIX + hex,
-    ...(overridden && { touchedBy: Number(cellMark) }),
-    mark: markOf(cellMark, todoMark),
+    ...(overridden && { touchedBy: Number(cellVersion) }),
+    version: versionOf(cellVersion, todoVersion),
     ...(typeof failedAt === 'string' && { failure: { at: failedAt, inputHash: hashOrNull(failedHash) } }),
   }
 }

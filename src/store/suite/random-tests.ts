@@ -273,7 +273,7 @@ class Play {
       results.push({
         key: item.key,
         target: read.field,
-        mark: cell?.mark ?? '',
+        version: cell?.version ?? '',
         sha256: read.sha256,
         result: toCellResult(result),
       })

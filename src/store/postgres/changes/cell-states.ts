@@ -5,7 +5,7 @@ import type { CellFailureNote } from '../../sheet-store.ts'
 import type { CellFacts, CellPlace } from './cell-writer.ts'
 import { NOTHING, placeOf, type KnownCells } from './known-cells.ts'
 import { needsOf, StoredTargets, type StoredTarget } from '../../rows/stored-targets.ts'
-import { FAILED, MISSING, pendingInput, STALE, type TodoState, markOf } from '../../rows/stored-rows.ts'
+import { FAILED, MISSING, pendingInput, STALE, type TodoState, versionOf } from '../../rows/stored-rows.ts'
 
 /** The state of a cell before a change. */
 export interface CellRow {
@@ -13,8 +13,8 @@ export interface CellRow {
   readonly hash: Uint8Array | null
   readonly overridden: boolean
   readonly todo: TodoState | null
-  /** See {@link WorkCell.mark}. */
-  readonly mark: string
+  /** See {@link WorkCell.version}. */
+  readonly version: string
 }
 
 /**
@@ -44,7 +44,7 @@ export class CellStates extends StoredTargets {
       hash: cell?.hash ?? null,
       overridden: cell?.hash === null,
       todo: todo?.state ?? null,
-      mark: markOf(cell?.mark, todo?.mark),
+      version: versionOf(cell?.mark, todo?.mark),
     }
   }
 
@@ -174,6 +174,6 @@ export class CellStates extends StoredTargets {
 }
 
 /** Returns a pending cell; whether it is blocked is determined at the end of the operation. */
-function todoOf(state: TodoState, mark: number): NonNullable<CellFacts['todo']> {
-  return { state, mark, blocked: false }
+function todoOf(state: TodoState, version: number): NonNullable<CellFacts['todo']> {
+  return { state, mark: version, blocked: false }
 }

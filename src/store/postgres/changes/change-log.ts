@@ -3,7 +3,6 @@ import type { CellLog } from '../../cell-log.ts'
 import type { ChangeLog, LoggedDeletion } from '../../rules/store-change.ts'
 import type { DeletionRef } from '../../sheet-store.ts'
 import type { Connection } from '../database/connection.ts'
-import { logOfCell } from '../log/log-of-cell.ts'
 import { LogQueries, type EntryOfLife } from '../log/log-queries.ts'
 import { readDeletions } from '../log/read-deletions.ts'
 
@@ -18,7 +17,7 @@ export class StoredLog implements ChangeLog {
   }
 
   cell(recordId: string, field: Field): Promise<CellLog | null> {
-    return logOfCell(this.#queries, recordId, field)
+    return this.#queries.cell(recordId, field)
   }
 
   isOfLife(entry: EntryOfLife): Promise<boolean> {

@@ -1,7 +1,12 @@
 import { parseStoredContract } from '../../../contract/odcs/parse-contract.ts'
-import { hashFiles } from '../../sheet-files/hash-files.ts'
 import { sourcePaths } from '../../sheet-files/import-lines.ts'
-import type { PushOutcome, Revision, RevisionPush, TargetChange } from '../../revision-store.ts'
+import {
+  hashFiles,
+  type PushOutcome,
+  type Revision,
+  type RevisionPush,
+  type TargetChange,
+} from '../../revision-store.ts'
 import { applyDefinition } from './apply-definition.ts'
 import type { ClientConnection, Connection } from '../database/connection.ts'
 import { withAdvice } from '../database/connect-advice.ts'

@@ -1,3 +1,4 @@
+import type { Field } from '../../../contract/contract.ts'
 import type { JsonObject, JsonValue } from '../../../contract/json/json.ts'
 import { parseStoredJsonInTurns } from '../../../contract/json/json-text.ts'
 import { rawValue } from '../../../contract/json/raw-json.ts'
@@ -7,20 +8,22 @@ import {
   readStoredInTurns,
   type StoredLine,
 } from '../../../provenance/log-line.ts'
-import type {
-  CellOfLife,
-  FoundLines,
-  Life,
-  LinesQuery,
-  LogSource,
-  OwnedLine,
-  PlacedLine,
+import {
+  CellLog,
+  type CellOfLife,
+  type FoundLines,
+  type Life,
+  type LinesQuery,
+  type LogSource,
+  type OwnedLine,
+  type PlacedLine,
 } from '../../cell-log.ts'
 import type { RecordKey } from '../../cell-work.ts'
 import { restoredFrom } from '../../rules/logged-deletion.ts'
 import { Batcher } from '../database/batcher.ts'
 import type { Connection, StoredRow } from '../database/connection.ts'
 import { quoted } from '../database/schema.ts'
+import { canBeId } from '../database/values.ts'
 import { fieldJson } from '../sql/record-json.ts'
 import { lineOf, SHORT_LINE } from './stored-line.ts'
 
@@ -50,6 +53,7 @@ export const KEEP_JSON: LogParsers = { line: readStoredInTurns, value: rawValue 
  */
 export class LogQueries implements LogSource {
   readonly read: LogSource['read']
+  /** The lives of a record, oldest first: deleted and recreated, it has several. */
   readonly #lives: Batcher<string, Life[]>
   readonly #lines: Readonly<Record<LinesQuery['direction'], Batcher<LinesQuery, FoundLines>>>
   readonly #earlierLines: Readonly<Record<LinesQuery['direction'], Batcher<LinesQuery, FoundLines>>>
@@ -77,9 +81,10 @@ export class LogQueries implements LogSource {
     this.#value = new Batcher((wanted) => readValues(db, wanted))
   }
 
-  /** Returns the lives of a record, oldest first: deleted and recreated, it has several. */
-  lives(recordId: string): Promise<Life[]> {
-    return this.#lives.run(recordId)
+  /** Returns the log of a cell; null for a record that never existed. */
+  async cell(recordId: string, field: Field): Promise<CellLog | null> {
+    const lives = canBeId(recordId) ? await this.#lives.run(recordId) : []
+    return lives.length === 0 ? null : new CellLog(this, { recordId, field, lives })
   }
 
   lines(wanted: LinesQuery): Promise<FoundLines> {

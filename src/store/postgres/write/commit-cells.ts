@@ -86,7 +86,7 @@ class CommitGroup {
     const target = cells.target(cell.target)
     const field = contract.fieldByName.get(cell.target)
     if (target === undefined || !target.active || field === undefined) return { outcome: 'superseded' }
-    if (cells.cell(target, cell.key).mark !== cell.mark) return { outcome: 'superseded' }
+    if (cells.cell(target, cell.key).version !== cell.version) return { outcome: 'superseded' }
     const record = records.byKey(cell.key)
     if (record === undefined) return { outcome: 'superseded' }
     const current = target.sha256 === cell.sha256 && target.sources === (cell.sources ?? null)

@@ -5,7 +5,7 @@ import type { CellFailureNote } from '../../sheet-store.ts'
 import { BlockedCells } from './blocked-cells.ts'
 import type { Connection, StoredTuple } from '../database/connection.ts'
 import { quoted } from '../database/schema.ts'
-import { FAILED, hashBytes, MISSING, STALE, type TodoState, markOf } from '../../rows/stored-rows.ts'
+import { FAILED, hashBytes, MISSING, STALE, type TodoState, versionOf } from '../../rows/stored-rows.ts'
 import { StoredTargets, type StoredTarget } from '../../rows/stored-targets.ts'
 
 /** The state of a cell before a change. */
@@ -14,8 +14,8 @@ export interface CellRow {
   readonly computed: boolean
   readonly overridden: boolean
   readonly todo: TodoState | null
-  /** See {@link WorkCell.mark}. */
-  readonly mark: string
+  /** See {@link WorkCell.version}. */
+  readonly version: string
 }
 
 /** The most parameters of a statement that inserts cells, each of which takes four. */
@@ -263,13 +263,13 @@ export class CellStates extends StoredTargets {
     this.#checkComputedFrom(target, record)
   }
 
-  #putTodo(target: StoredTarget, record: RecordKey, state: TodoState, mark: number): void {
+  #putTodo(target: StoredTarget, record: RecordKey, state: TodoState, version: number): void {
     this.#db.run(
       'INSERT INTO "$todo" (target, record, state, mark) VALUES (?, ?, ?, ?)',
       target.id,
       record,
       state,
-      mark,
+      version,
     )
     this.#count(target, COUNTERS[state], 1)
     this.#check(target, record)
@@ -303,11 +303,11 @@ export class CellStates extends StoredTargets {
 }
 
 /** Returns the state of a cell from {@link CELL_COLUMNS}. */
-function cellOf([computed, cellMark = null, state = null, todoMark = null]: StoredTuple): CellRow {
+function cellOf([computed, cellVersion = null, state = null, todoVersion = null]: StoredTuple): CellRow {
   return {
     computed: computed === 1,
-    overridden: computed === 0 && cellMark !== null,
+    overridden: computed === 0 && cellVersion !== null,
     todo: state === null ? null : (state as TodoState),
-    mark: markOf(cellMark, todoMark),
+    version: versionOf(cellVersion, todoVersion),
   }
 }

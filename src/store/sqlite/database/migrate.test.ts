@@ -139,7 +139,7 @@ async function makeVersion1(directory: string): Promise<void> {
     const cell = {
       key,
       target: 'label',
-      mark: cells[0]?.mark ?? '',
+      version: cells[0]?.version ?? '',
       sha256: TARGETS[0]?.sha256 ?? '',
       result,
     }
@@ -204,7 +204,7 @@ test('a store of version 1 opens with all of its contents, and runs work', async
   const run = await store.startRun(newRun())
   assert.equal(run, '1')
   const { key, cells } = await workOf(store, 'b')
-  const cell = { key, target: 'label', mark: cells[0]?.mark ?? '', sha256: TARGETS[0]?.sha256 ?? '' }
+  const cell = { key, target: 'label', version: cells[0]?.version ?? '', sha256: TARGETS[0]?.sha256 ?? '' }
   await store.commitCells({
     actor: AGENT,
     run,

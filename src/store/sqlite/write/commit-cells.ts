@@ -97,7 +97,7 @@ function commitCell(change: ChangeSet, cell: CellInText, { commit, failures }: C
   const field = change.contract.fieldByName.get(cell.target)
   if (target === undefined || !target.active || field === undefined) return { outcome: 'superseded' }
   const found = change.cells.cellOfRecord(target, cell.key)
-  if (found?.cell.mark !== cell.mark) return { outcome: 'superseded' }
+  if (found?.cell.version !== cell.version) return { outcome: 'superseded' }
   const { cell: before, id, value } = found
   const current = target.sha256 === cell.sha256 && target.sources === (cell.sources ?? null)
   switch (cell.result.kind) {

@@ -11,7 +11,7 @@ const COMMON = {
 }
 
 function cell(key: number, target: string, result: CellResult['result']): CellResult {
-  return { key, target, mark: `${key}.0`, sha256: target.repeat(3), sources: null, result }
+  return { key, target, version: `${key}.0`, sha256: target.repeat(3), sources: null, result }
 }
 
 type Read = Required<Pick<CellCommit, 'cells' | 'cache' | 'responses'>>

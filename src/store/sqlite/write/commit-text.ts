@@ -36,7 +36,7 @@ type Result = Exclude<CellResult['result'], Computed> | readonly [value: JsonVal
 type Head = readonly [
   common: Omit<CellCommit, 'cells' | 'cache' | 'made' | 'responses'>,
   targets: readonly CellsOf[],
-  cells: readonly (readonly [target: number, key: number, mark: string, result: Result])[],
+  cells: readonly (readonly [target: number, key: number, version: string, result: Result])[],
   hashesOfEntries: readonly string[],
   responses: readonly ResponseInHead[],
 ]
@@ -58,10 +58,10 @@ export function commitText(commit: CellCommit): string {
     { actor, run, progress, used },
     targets,
     cells.map((cell) => {
-      const { key, mark, result } = cell
-      if (result.kind !== 'computed') return [indexIn(targets, cell), key, mark, result]
+      const { key, version, result } = cell
+      if (result.kind !== 'computed') return [indexIn(targets, cell), key, version, result]
       lines.push(JSON.stringify(result.provenance))
-      return [indexIn(targets, cell), key, mark, [result.value, result.inputHash]]
+      return [indexIn(targets, cell), key, version, [result.value, result.inputHash]]
     }),
     cache.map(({ inputHash }) => inputHash),
     responses.map(({ request, status, durationMs, body }) => [request, status, durationMs, body.length]),
@@ -79,12 +79,12 @@ export function readCommit(text: string): CommitInText {
   const [common, targets, cells, hashes, responses] = JSON.parse(lines[0] ?? '') as Head
   return {
     ...common,
-    cells: cells.map(([index, key, mark, result]): CellInText => {
+    cells: cells.map(([index, key, version, result]): CellInText => {
       const of = targets[index] as CellsOf
-      if ('kind' in result) return { ...of, key, mark, result }
+      if ('kind' in result) return { ...of, key, version, result }
       const [value, inputHash] = result
       const provenance = lines[next++] ?? ''
-      return { ...of, key, mark, result: { kind: 'computed', value, inputHash, provenance } }
+      return { ...of, key, version, result: { kind: 'computed', value, inputHash, provenance } }
     }),
     cache: hashes.map((inputHash) => ({ inputHash, text: lines[next++] ?? '' })),
     responses: responses.map(([request, status, durationMs, length]) => {

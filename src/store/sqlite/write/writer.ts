@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import type { Contract } from '../../../contract/contract.ts'
 import { parseContract } from '../../../contract/odcs/parse-contract.ts'
 import { RecordsError, StoppingError } from '../../../errors/service-error.ts'
@@ -20,7 +20,6 @@ import { readBody } from '../../rules/upsert-body.ts'
 import { runSync } from '../../rules/steps.ts'
 import { CHANGES, type Changes } from './changes.ts'
 import { StoreFile } from '../database/store-file.ts'
-import { wasStoreClosed } from '../definition/was-store-closed.ts'
 import type {
   DefineRequest,
   OpenRequest,
@@ -306,4 +305,16 @@ function importedSource(sheet: StoredRow): ImportedSource {
     mtime: number('source_mtime'),
     sha256: textOrNull(sheet['source_sha256']),
   }
+}
+
+/**
+ * Whether the last process that had a store open closed it, rather than being killed: SQLite then removes the write-ahead
+ * log. Call it before the store is opened. An empty log that is younger than the last line of the provenance log was
+ * created by a process that only read, such as `colophon validate`.
+ */
+function wasStoreClosed({ database, log }: StorePaths): boolean {
+  const ahead = statSync(`${database}-wal`, { throwIfNoEntry: false })
+  if (ahead === undefined) return true
+  const lines = statSync(log, { throwIfNoEntry: false })
+  return ahead.size === 0 && lines !== undefined && ahead.mtimeMs > lines.mtimeMs
 }

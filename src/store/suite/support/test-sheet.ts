@@ -352,7 +352,7 @@ export class TestSheet {
     const cell = item.cells.find((candidate) => candidate.target === field)
     const definition = this.#setup.targets?.find((candidate) => candidate.field === field)
     assert.ok(cell && definition)
-    return { key: item.key, target: field, mark: cell.mark, sha256: definition.sha256, result }
+    return { key: item.key, target: field, version: cell.version, sha256: definition.sha256, result }
   }
 
   /** The run in which this sheet's cells are computed; it begins with the first call. */
