@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { setTimeout as delay } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 import { openSheet } from '../../src/sheet/open-sheet.ts'
 import { ColophonProcess } from '../support/colophon-process.ts'
@@ -145,10 +144,11 @@ interface Memory {
 async function memoryOf(server: ColophonProcess): Promise<Memory> {
   // Windows has no such signal.
   if (process.platform === 'win32') return { heap: 0, rss: 0 }
-  // Connections that were refused are let go a second later at the latest.
-  await delay(1500)
-  const [heap, rss] = await server.memory()
-  return { heap, rss }
+  // Connections that were refused are released a second later at the latest.
+  for (;;) {
+    const [heap, rss, connections] = await server.memory()
+    if (connections === 0) return { heap, rss }
+  }
 }
 
 function mib(bytes: number): string {

@@ -82,14 +82,17 @@ export class ColophonProcess {
     return this.#child.pid ?? 0
   }
 
-  /** Returns the bytes of the heap and of the whole process after a garbage collection, for a process with `report-memory.mjs`. */
-  async memory(): Promise<[heap: number, rss: number]> {
+  /**
+   * Returns the bytes of the heap and of the whole process after a garbage collection, and the number of open connections, for
+   * a process with `report-memory.mjs`.
+   */
+  async memory(): Promise<[heap: number, rss: number, connections: number]> {
     const from = this.#stderr.length
     this.#child.kill('SIGUSR2')
-    const report = /^memory (\d+) (\d+)\n/m
+    const report = /^memory (\d+) (\d+) (\d+)\n/m
     const text = await this.#waitFor(() => report.exec(this.#stderr.slice(from))?.[0])
-    const [, heap, rss] = report.exec(text) ?? []
-    return [Number(heap), Number(rss)]
+    const [, heap, rss, connections] = report.exec(text) ?? []
+    return [Number(heap), Number(rss), Number(connections)]
   }
 
   /** Writes to its standard input, which stays open. */

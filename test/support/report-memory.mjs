@@ -1,6 +1,6 @@
 /**
- * Loaded into a process with `--import`: on SIGUSR2 it collects its garbage and prints the bytes of its heap and of the whole process to
- * standard error, in one line.
+ * Loaded into a process with `--import`: on SIGUSR2 it collects its garbage and prints the bytes of its heap and of the whole process,
+ * and the number of its open connections, to standard error, in one line.
  */
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
@@ -14,6 +14,7 @@ if (isMainThread) {
     collect()
     collect()
     const { heapUsed, external, rss } = process.memoryUsage()
-    process.stderr.write(`memory ${heapUsed + external} ${rss}\n`)
+    const connections = process.getActiveResourcesInfo().filter((name) => name === 'TCPSocketWrap').length
+    process.stderr.write(`memory ${heapUsed + external} ${rss} ${connections}\n`)
   })
 }
