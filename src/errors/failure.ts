@@ -72,6 +72,14 @@ export interface RenderedFailure {
   readonly reason: FailureReason
 }
 
+/** A failure as it is stored. */
+export interface StoredFailure extends Omit<RenderedFailure, 'reason'> {
+  /** Null for one that an earlier version stored. */
+  readonly reason: FailureReason | null
+  /** The beginning of the response; absent when there was none, or when it was empty. */
+  readonly responseBody?: string
+}
+
 /** Converts a failure to its text, error type and reason (specification, "A failure entry"; D26). */
 export function renderFailure(failure: Failure): RenderedFailure {
   return { error: textOf(failure), errorType: typeOf(failure), reason: failure.reason }

@@ -32,7 +32,7 @@ export function listMessage(texts: readonly string[], count: number): string {
   return count > texts.length ? `${listed}; and ${count - texts.length} more` : listed
 }
 
-/** Shortens an id or the name of a field for messages. */
+/** Returns at most 80 characters of a text, for messages. */
 export function shorten(text: string): string {
-  return text.length > 80 ? `${text.slice(0, 77)}…` : text
+  return text.length > 80 ? `${text.slice(0, 79)}…` : text
 }

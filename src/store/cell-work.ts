@@ -1,7 +1,6 @@
 import type { JsonObject, JsonValue } from '../contract/json/json.ts'
-import type { ErrorType } from '../errors/codes.ts'
 import type { PendingInput } from '../errors/block.ts'
-import type { FailureReason } from '../errors/failure.ts'
+import type { StoredFailure } from '../errors/failure.ts'
 import type { CellState, WorkState } from './cell-state.ts'
 import type { ReceivedResponse } from './stored-responses.ts'
 import type { RunId, RunProgress } from './stored-run.ts'
@@ -133,16 +132,11 @@ export interface CellResult {
       }
     /** The hash is that of the last successful computation: fresh again, nothing written (D25, D32). */
     | { readonly kind: 'unchanged' }
-    | {
+    | (StoredFailure & {
         readonly kind: 'failed'
-        readonly error: string
-        readonly errorType: ErrorType
-        readonly reason: FailureReason
-        /** The beginning of the response; absent when there was none, or when it was empty. */
-        readonly responseBody?: string
         /** The input hash of a failure that is expected to last; absent for any other. */
         readonly inputHash?: string
-      }
+      })
 }
 
 /** `superseded`: the cell or an input was written meanwhile, or the record is deleted; nothing was written (D28). */

@@ -1,8 +1,7 @@
 import type { EntryPlace, FoundEntries, LatestEntries } from './cell-log.ts'
 import type { Contract } from '../contract/contract.ts'
 import type { JsonObject, JsonValue } from '../contract/json/json.ts'
-import type { ErrorType } from '../errors/codes.ts'
-import type { FailureReason } from '../errors/failure.ts'
+import type { StoredFailure } from '../errors/failure.ts'
 import type { ListedViolations } from '../errors/violations.ts'
 import type { Condition } from './condition.ts'
 import type {
@@ -278,13 +277,7 @@ export interface VersionedRecord {
   readonly version: string
 }
 
-export interface CellFailureNote {
-  readonly error: string
-  readonly errorType: ErrorType
-  /** Null for one that an earlier version stored. */
-  readonly reason: FailureReason | null
-  /** The beginning of the response; absent when there was none, or when it was empty. */
-  readonly responseBody?: string
+export interface CellFailureNote extends StoredFailure {
   /** The input hash of a failure that is expected to last; absent for any other. */
   readonly inputHash?: string
   readonly at: string

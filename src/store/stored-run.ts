@@ -1,5 +1,5 @@
 import type { ErrorCode, ErrorType } from '../errors/codes.ts'
-import type { FailureReason } from '../errors/failure.ts'
+import type { StoredFailure } from '../errors/failure.ts'
 import type { WorkState } from './cell-state.ts'
 
 /** Decimal digits of an ascending number, which continues from the log when a store is recreated. */
@@ -106,15 +106,9 @@ export interface StoredRun extends Omit<RunOrder, 'recordIds'>, RunProgress {
 }
 
 /** A failed cell with its failure. */
-export interface FailedCell {
+export interface FailedCell extends StoredFailure {
   readonly recordId: string
   readonly field: string
-  readonly error: string
-  readonly errorType: ErrorType
-  /** Null for one that an earlier version stored. */
-  readonly reason: FailureReason | null
-  /** The beginning of the response; absent when there was none, or when it was empty. */
-  readonly responseBody?: string
 }
 
 /** A cell that failed in a run. */

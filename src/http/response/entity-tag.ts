@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ValidationError } from '../../errors/service-error.ts'
+import { shorten } from '../../errors/violations.ts'
 
 /** The versions to which a write is limited: any with `*`, null if the request has no condition. */
 export type VersionCondition = readonly string[] | '*' | null
@@ -92,9 +93,8 @@ function weakly(tag: string): string {
 }
 
 function malformed(header: string): ValidationError {
-  const seen = JSON.stringify(header.length > 80 ? `${header.slice(0, 79)}…` : header)
   return new ValidationError(
-    `the header If-Match is ${seen}; send the ETag of the record, quotes and all, several with commas between them, or *`,
+    `the header If-Match is ${JSON.stringify(shorten(header))}; send the ETag of the record, quotes and all, several with commas between them, or *`,
     'invalid_if_match',
   )
 }

@@ -1,5 +1,6 @@
 import { parseMoment } from '../../contract/values/date-time.ts'
 import { OperationError, ValidationError } from '../../errors/service-error.ts'
+import { shorten } from '../../errors/violations.ts'
 import type { HistoryRange, SheetStore } from '../../store/sheet-store.ts'
 
 /** Seconds from the first day of year 0, the epoch of parsed moments, to 1970. */
@@ -55,8 +56,4 @@ function momentOf(text: string): number {
     )
   }
   return (moment.seconds - UNIX_EPOCH) * 1000 + Number(moment.fraction.slice(0, 3).padEnd(3, '0'))
-}
-
-function shorten(text: string): string {
-  return text.length > 80 ? `${text.slice(0, 77)}…` : text
 }

@@ -1,12 +1,10 @@
 import { PreconditionFailedError } from '../../errors/service-error.ts'
+import { shorten } from '../../errors/violations.ts'
 import type { Upsert } from '../sheet-store.ts'
 import type { StoredRecord } from './store-change.ts'
 
 /** The condition of a write on versions. */
 type Condition = Upsert['ifMatch']
-
-/** The most characters of the requested versions in a message. */
-const SHOWN = 80
 
 /**
  * Validates the condition of a write on the version of a record, `undefined` where there is none. Throws
@@ -30,8 +28,4 @@ export function checkVersion(id: string, condition: Condition, record: StoredRec
 function wanted(condition: '*' | readonly string[]): string {
   if (condition === '*') return 'one that does'
   return `version ${shorten(condition.join(' or ')) || 'none'}`
-}
-
-function shorten(text: string): string {
-  return text.length > SHOWN ? `${text.slice(0, SHOWN - 1)}…` : text
 }
