@@ -29,16 +29,12 @@ test.before(async () => {
 
 /** A store that cannot be used, and what is said of it. */
 const FAULTS: readonly (readonly [what: string, store: string, said: RegExp])[] = [
-  [
-    'a wrong password',
-    guarded('hushed'),
-    /does not let us in; check user and password .*for user "guarded"\)$/m,
-  ],
-  ['no password', guarded(), /asks for a password, and none is given; name it in PGPASSWORD, /],
+  ['a wrong password', guarded('hushed'), /denies access; check user and password .*for user "guarded"\)$/m],
+  ['no password', guarded(), /requires a password; set it in PGPASSWORD, /],
   [
     'an unknown user',
     postgres.url('a', { user: 'nobody_such', password: 'hushed' }),
-    /does not let us in; .*role "nobody_such" does not exist/,
+    /denies access; .*role "nobody_such" does not exist/,
   ],
   [
     'an unknown database',

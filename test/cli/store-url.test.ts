@@ -137,7 +137,7 @@ test('errors of a store are reported for an operator, and never with its passwor
   assert.match(await fault(run(postgres.url('a', { database: 'none' }), 'list')), /there is no such database/)
   assert.match(
     await fault(run(postgres.url('a', { user: 'none' }), 'list')),
-    /does not let us in; check user and password/,
+    /denies access; check user and password/,
   )
   assert.match(await fault(run(`${away}?schema=1`, 'list')), /schema "1" is no name/)
 })

@@ -20,7 +20,7 @@ test('a standby database is refused with advice', async (t) => {
   for (const args of [['list'], ['serve', '--port', '0'], ['push', await writeSheet(t)]]) {
     const { code, stdout, stderr } = await runColophon(args, { env })
     assert.deepEqual([code, stdout], [1, ''])
-    assert.match(stderr, /: the database can only be read; connect to the primary server \(0A000\)\n$/)
+    assert.match(stderr, /: the database is read-only; connect to the primary server \(0A000\)\n$/)
   }
   await postgres.stop()
   await postgres.start()

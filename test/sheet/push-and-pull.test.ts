@@ -155,7 +155,7 @@ test('a place without a sheet is reported, whether it is a directory or a store'
   await assert.rejects(push('/nowhere', url), SheetError)
   const directory = await writeSheet(t)
   await assert.rejects(openSheet(postgres.url('a', { database: 'nowhere' })), /no such database/)
-  await assert.rejects(push(directory, postgres.url('a', { user: 'nobody' })), /does not let us in/)
+  await assert.rejects(push(directory, postgres.url('a', { user: 'nobody' })), /denies access/)
   await assert.rejects(openSheet('postgres://user:hushed@127.0.0.1:1/x'), (error: unknown) => {
     assert.match(String(error), /cannot be reached/)
     assert.doesNotMatch(String(error), /hushed/)

@@ -88,7 +88,7 @@ export function duplicateColumn(name: string): QueryError {
 /** Returns the error for a response beyond its limit. */
 export function resultTooLarge(): QueryError {
   return new QueryError(
-    `the answer is larger than ${inMebibytes(MAX_RESPONSE_BYTES)}: select less`,
+    `the result is larger than ${inMebibytes(MAX_RESPONSE_BYTES)}: select less`,
     'result_too_large',
   )
 }
@@ -100,7 +100,7 @@ export function queryTimeout(ms: number): QueryError {
 
 /** Returns the error for a query whose client has disconnected. */
 export function queryAbandoned(): QueryError {
-  return stopped('the query was not waited for any more')
+  return stopped('the query was abandoned by its client')
 }
 
 function stopped(why: string): QueryError {

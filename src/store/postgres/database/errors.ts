@@ -45,7 +45,7 @@ export function asRecordsError(error: unknown): unknown {
     return new LockTimeoutError('the store is in use by another process; try again when it has finished')
   }
   if (state === UNDEFINED_TABLE && error instanceof Error && error.message.includes('"$')) {
-    return unusable('its tables are gone from the database; put them back, or restart')
+    return unusable('its tables are missing in the database; restore them, or restart')
   }
   if (state !== undefined && error instanceof Error) {
     if (isStandby(error)) return away(`${MESSAGES['25006']} (${state})`)
@@ -85,7 +85,7 @@ export function asConnectError(error: unknown): RecordsError | LockTimeoutError 
   if (known instanceof RecordsError || known instanceof LockTimeoutError) return known
   if (error instanceof Error && NO_PASSWORD.test(error.message)) {
     return unusable(
-      'the database asks for a password, and none is given; name it in PGPASSWORD, in ~/.pgpass or in the URL of the store',
+      'the database requires a password; set it in PGPASSWORD, in ~/.pgpass or in the URL of the store',
     )
   }
   return new ConnectError(reasonOf(error))
@@ -137,23 +137,23 @@ const FOR_OPERATOR = /^(08P01|28|3D|42501|42P07)/
 /** Messages for SQLSTATEs and for classes of them, about the database and not about the program. */
 const MESSAGES: Readonly<Record<string, string>> = {
   '08': 'the connection to the database is lost',
-  '28': 'the database does not let us in; check user and password in the URL of the store',
+  '28': 'the database denies access; check user and password in the URL of the store',
   '3D': 'there is no such database; create it, or correct the URL of the store',
   '3F': "the sheet's schema is gone from the database",
-  '25P03': 'the database server ended a transaction that had stood still for long',
+  '25P03': 'the database server ended a transaction that was idle for too long',
   '25P04': 'the database server ended a transaction that took too long',
-  '25006': 'the database can only be read; connect to the primary server',
-  '40': 'the database took a change back that was in the way of another; try again',
+  '25006': 'the database is read-only; connect to the primary server',
+  '40': 'the database rolled back a change that conflicted with another; try again',
   '42501': 'the user of the database lacks a permission',
-  '42P07': 'the schema holds tables of something else; give the sheet a schema of its own',
-  '53': 'the database server is out of a resource',
+  '42P07': 'the schema has tables of another program; use another schema for the sheet',
+  '53': 'the database server lacks a resource',
   '53100': "the database server's disk is full",
-  '53300': 'the database server takes no more connections',
+  '53300': 'the database server accepts no more connections',
   '57P01': 'the database server ended the connection',
   '57P02': 'the database server crashed',
   '57P03': 'the database server is starting up or shutting down',
   '57P04': 'the database was dropped',
-  '58': 'the database server met a fault of its system',
+  '58': 'the database server had a system error',
   '72': 'a snapshot of the database was too old',
-  XX: 'the database server met a fault of its own, or its data is damaged',
+  XX: 'the database server had an internal error, or its data is damaged',
 }

@@ -202,7 +202,7 @@ suite('a user of the database that is not a superuser', () => {
       (error: unknown) => error,
     )
     assert.ok(told instanceof RecordsError)
-    assert.match(told.message, /the user modest may not make it/)
+    assert.match(told.message, /the user modest may not create it/)
     const commands = told.message.slice(told.message.indexOf('CREATE ROLE'))
     const admin = new Database(parseStoreUrl((await startPostgres()).freshUrl()))
     await admin.exec(commands)
@@ -227,7 +227,7 @@ suite('a user of the database that is not a superuser', () => {
     const role = quoted(await readerRole(sheet.database, sheet.database.location.schema))
     const admin = new Database(parseStoreUrl((await startPostgres()).freshUrl()))
     await admin.exec(`CREATE ROLE mighty; GRANT mighty TO ${role}`)
-    await assert.rejects(count(sheet), /may do more than read/)
+    await assert.rejects(count(sheet), /has more permissions than to read/)
     await admin.exec(`REVOKE mighty FROM ${role}`)
     await admin.close()
     assert.equal(await count(sheet), '{"rows":[{"c":1}],"count":1}')

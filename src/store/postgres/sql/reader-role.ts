@@ -87,7 +87,7 @@ async function stateOf(db: Connection, name: string, schema: string): Promise<Ro
   if (row === undefined) throw new Error('the user of the database has no role')
   if (row['mighty'] === true) {
     throw new RecordsError(
-      `SQL cannot be run: the role ${quoted(name)} of the database may do more than read; drop it, and it is made anew`,
+      `SQL cannot be run: the role ${quoted(name)} of the database has more permissions than to read; drop it, and it is created again`,
       'database_unsuitable',
     )
   }
@@ -103,7 +103,7 @@ async function stateOf(db: Connection, name: string, schema: string): Promise<Ro
 export function roleMissing(name: string, user: string): RecordsError {
   return new RecordsError(
     `SQL, filters and sorting need a role of the database that may read the sheet and nothing else, and the user ${user} may ` +
-      `not make it; whoever may runs: CREATE ROLE ${quoted(name)} NOLOGIN NOINHERIT; GRANT ${quoted(name)} TO ${quoted(user)} WITH SET TRUE, INHERIT FALSE`,
+      `not create it; a user who may must run: CREATE ROLE ${quoted(name)} NOLOGIN NOINHERIT; GRANT ${quoted(name)} TO ${quoted(user)} WITH SET TRUE, INHERIT FALSE`,
     'database_unsuitable',
   )
 }

@@ -170,7 +170,7 @@ suite('the connections for SQL from users', () => {
 
   test('D19: a result of more than 64 MiB is refused, and so is a row of more than 16', async (t) => {
     const pool = poolOf(t)
-    const answer = { message: 'the answer is larger than 64 MiB: select less' }
+    const answer = { message: 'the result is larger than 64 MiB: select less' }
     const row = { message: 'a row of the result is larger than 16 MiB: select less' }
     await assert.rejects(query(pool, "SELECT repeat('x', 1000000) AS a FROM generate_series(1, 70)"), answer)
     await assert.rejects(query(pool, "SELECT repeat('x', 17000000) AS a"), row)

@@ -8,7 +8,7 @@ import { dataTable, fieldIndexes, FIRST_TABLES, MIGRATIONS, recordsView, SCHEMA_
 const SQLITE_ERROR = 1
 
 const NO_STORE =
-  'keep the file: moved away, it is made anew from records.jsonl, without what was written since, which provenance.jsonl tells of'
+  'keep the file: when you move it away, it is created again from records.jsonl, without later writes, which are in provenance.jsonl'
 
 /**
  * Compares the schema of `sheet.db` with the one that this program creates, since a sheet may be from an untrusted source:

@@ -43,7 +43,7 @@ export class StoreFile {
     const before = this.#generation
     if (before !== null && (found.identity !== before.identity || found.sequence < before.sequence)) {
       throw new RecordsError(
-        'sheet.db was overwritten by an older copy or another store while it was open, and nothing is written any more; ' +
+        'sheet.db was overwritten by an older copy or another store while it was open, and writing has stopped; ' +
           'stop the service, restore the file without sheet.db-wal and sheet.db-shm, and start the service again',
         'store_replaced',
       )

@@ -130,7 +130,7 @@ export class ThreadClient<Operations extends OperationsOf<Operations>> {
       case 'refused':
         return waiting?.reject(fromPlainError(outcome.error))
       case 'broken': {
-        const error = new Error('a thread of the store met a fault of the program')
+        const error = new Error('an internal error in a thread of the store')
         error.stack = outcome.stack
         return waiting?.reject(error)
       }

@@ -174,7 +174,7 @@ export class Writer {
   #writable(): OpenStore {
     if (this.#failed) {
       throw new RecordsError(
-        'writing to the disk failed, and nothing is written any more; check the disk and restart',
+        'writing to the disk failed, and writing has stopped; check the disk and restart',
       )
     }
     const store = this.#store
