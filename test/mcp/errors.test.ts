@@ -133,3 +133,13 @@ test('arguments that nest far too deeply are refused, and the server continues',
     await agent.call('get_status')
   }
 })
+
+test('a run that ended early has the next step for the code of its error', async (t) => {
+  const { sheet, api } = await writeLookupSheet(t)
+  api.answer('*', { status: 401, text: 'wrong key' })
+  const agent = await agentOverStdio(t, sheet)
+  assert.match(
+    await agent.fails('materialize'),
+    /^OperationError: .*It ended early: .*refused a call.*401: wrong key[^]*\nlist_run_failures lists the failed calls\./,
+  )
+})

@@ -20,6 +20,7 @@ const NEXT_OF_CODE: Readonly<Partial<Record<ErrorCode, string>>> = {
   unknown_record: 'list_records and query return the ids of records.',
   store_away: 'Try again later.',
   store_in_use: 'Try again later.',
+  run_stopped: 'list_run_failures lists the failed calls.',
   run_in_progress: 'list_runs shows the active run. Try again when it has ended.',
   version_mismatch: 'get_record returns the record and the version for if_version.',
   unknown_field: 'get_contract lists the fields.',
