@@ -37,9 +37,9 @@ export interface WorkQuery {
 
 /** Bytes of the inputs of a record. */
 export interface InputBytes {
-  /** Of texts, in UTF-8. */
+  /** Bytes of texts in UTF-8. */
   readonly text: number
-  /** Of arrays and objects, as JSON. */
+  /** Bytes of arrays and objects as JSON text. */
   readonly json: number
 }
 

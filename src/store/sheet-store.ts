@@ -162,8 +162,8 @@ export interface CellStore {
   /** Stores the results of a run as one change set, and returns the outcome of each cell, in their order. */
   commitCells(commit: CellCommit): Promise<readonly CellOutcome[]>
   /**
-   * Returns the derived fields whose cells were not checked since the sources of their derivation changed: fresh cells may have
-   * another input hash now.
+   * Returns the derived fields whose cells were not checked since the sources of their derivation changed: fresh cells may
+   * have another input hash now.
    */
   uncheckedTargets(): Promise<readonly string[]>
   /** Makes fresh cells stale, and stores which derived fields were checked, as one change set without log entries. */
@@ -178,7 +178,10 @@ export interface RunStore {
   startRun(run: NewRun): Promise<RunId>
   /** Stores that a run still waits for the run lock, and for how many milliseconds it may be silent from now on. */
   keepWaiting(id: RunId, silentMs: number): Promise<void>
-  /** Stores that a run has the run lock, the number of its cells, and those that failed because their record does not exist (D29). */
+  /**
+   * Stores that a run has the run lock, the number of its cells, and those that failed because their record does not exist
+   * (D29).
+   */
   runLocked(id: RunId, begin: RunBegin): Promise<void>
   /** Stores the progress of a run that makes calls and has no results to store yet. */
   noteCalls(id: RunId, progress: CellCommit['progress']): Promise<void>

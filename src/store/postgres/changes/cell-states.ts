@@ -114,7 +114,10 @@ export class CellStates extends StoredTargets {
     this.#put(target, record, { ...this.#facts(target, record), todo: null, failure: null })
   }
 
-  /** Makes a fresh computed cell stale though neither it nor an input was written: a computation under way remains valid (D28). */
+  /**
+   * Makes a fresh computed cell stale though neither it nor an input was written: a computation under way remains valid
+   * (D28).
+   */
   outdated(target: StoredTarget, record: RecordKey): void {
     const facts = this.#facts(target, record)
     const isFresh = facts.todo === null && (facts.cell?.hash ?? null) !== null

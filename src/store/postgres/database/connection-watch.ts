@@ -90,7 +90,10 @@ export class ConnectionWatch {
     }
   }
 
-  /** Returns whether the database works for a process id: always true where it cannot tell, always false where it cannot be reached. */
+  /**
+   * Returns whether the database works for a process id: always true where it cannot tell, always false where it cannot be
+   * reached.
+   */
   async #working(pids: readonly number[]): Promise<(pid: number) => boolean> {
     const client = new Client(clientConfig(this.#location))
     client.on('error', () => undefined)

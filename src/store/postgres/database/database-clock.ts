@@ -3,8 +3,8 @@ import { textOrNull } from '../../rows/stored-rows.ts'
 import type { Connection, StoredRow } from './connection.ts'
 
 /**
- * The SQL of the time of the database's clock as texts of times are everywhere: UTC, with milliseconds and `Z`. `shift` is what is added,
- * such as `- interval '1 second'`.
+ * Returns SQL for the time of the database's clock as text, UTC with milliseconds and `Z`. `shift` is added to it, such as
+ * `- interval '1 second'`.
  */
 export function timeText(shift = ''): string {
   return `to_char((clock_timestamp() ${shift}) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`

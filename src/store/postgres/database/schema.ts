@@ -285,8 +285,8 @@ const STREAK_TABLE = `
 `
 
 /**
- * `manual_left` and `manual_overwritten`: of the cells that were overridden when the run began, those that still are, and those that the
- * run computed. `last_seq`: the seq of the last provenance entry at that time.
+ * `manual_left` and `manual_overwritten`: of the cells that were overridden when the run began, those that still are, and
+ * those that the run computed. `last_seq`: the seq of the last provenance entry at that time.
  */
 const MANUAL_COUNTS = `
   ALTER TABLE "$run"
@@ -294,7 +294,10 @@ const MANUAL_COUNTS = `
     ADD COLUMN last_seq bigint NOT NULL DEFAULT 0;
 `
 
-/** The code of the error that ended a run or a task, and the reason of a failure, now in snake_case; null in rows of earlier versions. */
+/**
+ * The code of the error that ended a run or a task, and the reason of a failure, now in snake_case; null in rows of earlier
+ * versions.
+ */
 const ERROR_CODES = `
   ALTER TABLE "$run" ADD COLUMN error_code text;
   ALTER TABLE "$task" ADD COLUMN error_code text;

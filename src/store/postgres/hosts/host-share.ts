@@ -22,7 +22,8 @@ export interface ShareLink {
   /** The id of this process. */
   readonly holder: string
   /**
-   * Requests that {@link PostgresHostShare.runQueries} is called when due: the share has a query, or its next renewal has moved.
+   * Requests that {@link PostgresHostShare.runQueries} is called when due: the share has a query, or its next renewal has
+   * moved.
    */
   schedule(): void
   /** Notifies the other processes of a change at a host. */

@@ -24,9 +24,9 @@ export interface Selection {
   readonly fields: readonly Field[]
   /**
    * Selects the keys after $1 up to $2 that records have or had, in order, at most $3 of them, each with the JSON of its
-   * record if no entry after the seq $4 has changed it, unless it is long. Each of the two tables is limited to $3 before the union, which
-   * would otherwise be sorted as a whole. Where their records exceed the bytes of a page there are fewer; `$found` is the
-   * number without that limit.
+   * record if no entry after the seq $4 has changed it, unless it is long. Each of the two tables is limited to $3 before
+   * the union, which would otherwise be sorted as a whole. Where their records exceed the bytes of a page there are fewer;
+   * `$found` is the number without that limit.
    */
   readonly lives: string
   /** Selects the columns of the records with these keys. */

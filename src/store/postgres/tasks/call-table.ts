@@ -78,7 +78,10 @@ export async function settleCalls(
   )
 }
 
-/** Releases claimed calls that were not made, for other tasks to make. Returns the hashes of those that the task had claimed. */
+/**
+ * Releases claimed calls that were not made, for other tasks to make. Returns the hashes of those that the task had
+ * claimed.
+ */
 export async function releaseCalls(
   db: Connection,
   task: TakenTask,

@@ -311,7 +311,7 @@ export class TaskQueue implements RunTasks {
       const refused = wishes.filter(({ hash, price }) => claims.get(hash) === 'mine' && !bounds.begin(price))
       const released = refused.map(({ hash }) => hash)
       await releaseCalls(db, task, released)
-      // What calls under way cost less than was reserved for them makes room for others.
+      // Calls under way may cost less than is reserved for them, which leaves money for others.
       const mayWait = refused.some(({ price }) => bounds.isPossible(price)) && (await hasOpenCalls(db, task))
       for (const { hash, price } of refused) {
         claims.set(hash, mayWait && bounds.isPossible(price) ? 'other' : 'none-left')

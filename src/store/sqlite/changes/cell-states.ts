@@ -226,7 +226,10 @@ export class CellStates extends StoredTargets {
     this.#deltas = new Map(counted)
   }
 
-  /** Makes a fresh computed cell stale though neither it nor an input was written: a computation under way remains valid (D28). */
+  /**
+   * Makes a fresh computed cell stale though neither it nor an input was written: a computation under way remains valid
+   * (D28).
+   */
   outdated(target: StoredTarget, record: RecordKey): void {
     const { computed, todo } = this.cell(target, record)
     if (computed && todo === null) this.#putTodo(target, record, STALE, 0)

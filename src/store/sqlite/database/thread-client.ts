@@ -42,7 +42,9 @@ export function failedResponse(id: number, thrown: unknown): ThreadResponse {
   }
 }
 
-/** Returns the buffer of large bytes that own it, which can be transferred to a thread instead of copied; otherwise nothing. */
+/**
+ * Returns the buffer of large bytes that own it, which can be transferred to a thread instead of copied; otherwise nothing.
+ */
 export function transferable(bytes: unknown): readonly Transferable[] {
   if (!(bytes instanceof Uint8Array) || bytes.byteLength < TRANSFER_BYTES) return []
   const { buffer } = bytes

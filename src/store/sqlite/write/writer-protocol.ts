@@ -38,5 +38,8 @@ export type WriterOperation = keyof WriterOperations
 /** A request to the writing thread. */
 export type WriterRequest = ThreadRequest<WriterOperation>
 
-/** A message of the writing thread: responses, those of one commit together, or lines moved out of the log, which the store does not have. */
+/**
+ * A message of the writing thread: responses, those of one commit together, or lines moved out of the log, which the store
+ * does not have.
+ */
 export type WriterMessage = readonly ThreadResponse[] | { readonly setAside: SetAside }
