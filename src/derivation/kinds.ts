@@ -1,6 +1,8 @@
 import { OperationError } from '../errors/service-error.ts'
 import type { DerivationKind, Resource } from './definition/derivation-kind.ts'
 import { httpKind } from './kinds/http/http-kind.ts'
+import { LookupKind } from './kinds/lookup/lookup-kind.ts'
+import type { TableReader } from './kinds/lookup/table.ts'
 import type { Transport } from './kinds/http/call/transport.ts'
 
 /**
@@ -58,12 +60,18 @@ export interface KindOptions {
   readonly transport: Transport
   /** The environment for `{{ env.NAME }}` (D23); by default that of the process. */
   readonly env?: NodeJS.ProcessEnv
+  /** Reads the tables of `import`; without it the kind is not there. */
+  readonly readTable?: TableReader
   /** Kinds in addition to those of the service. */
   readonly own?: readonly DerivationKind[] | undefined
 }
 
 /** Returns the registry: a new kind is one line here. Throws OperationError as {@link Kinds} does. */
-export function createKinds({ transport, env = process.env, own = [] }: KindOptions): Kinds {
-  const kinds: readonly DerivationKind[] = [httpKind(transport, env), ...own]
+export function createKinds({ transport, env = process.env, readTable, own = [] }: KindOptions): Kinds {
+  const kinds: readonly DerivationKind[] = [
+    httpKind(transport, env),
+    ...(readTable === undefined ? [] : [new LookupKind(readTable)]),
+    ...own,
+  ]
   return new Kinds(kinds, ({ type, name }) => (type === 'host' ? transport.refusal(name) : null))
 }

@@ -7,7 +7,12 @@ import { showValue } from '../contract/json/show-value.ts'
 import { parseYamlFile } from '../contract/yaml/yaml-file.ts'
 import type { YamlFile } from '../contract/yaml/yaml-file.ts'
 import { ContractError, fileError } from '../errors/service-error.ts'
-import { COMMON_KEYS, readRetryFailedAfter, readSkipBlank } from './definition/common-keys.ts'
+import {
+  checkMaterialization,
+  COMMON_KEYS,
+  readRetryFailedAfter,
+  readSkipBlank,
+} from './definition/common-keys.ts'
 import { didYouMean } from './definition/did-you-mean.ts'
 import type { Derivation, DerivationKind } from './definition/derivation-kind.ts'
 import { isSourcePath, SOURCE_ENDINGS } from './definition/source-path.ts'
@@ -36,11 +41,14 @@ export function parseDerivation(source: DerivationSource, contract: Contract, ki
     yaml.fail(['targets'], 'targets is empty; name the fields that this derivation fills')
   const idAt = targets.indexOf('id')
   if (idAt !== -1) yaml.fail(['targets', idAt], 'id cannot be a target; records are known by it')
-  const inputs = readFields('inputs', keys, { yaml, contract })
+  const needsInputs = kind.readsListedInputs ?? true
+  const inputs =
+    needsInputs || Object.hasOwn(keys, 'inputs') ? readFields('inputs', keys, { yaml, contract }) : []
 
   const failAt = (key: string, message: string): never => yaml.fail([key], message)
   const skipBlank = readSkipBlank(keys, failAt)
   const retryFailedAfterMs = readRetryFailedAfter(keys, failAt)
+  checkMaterialization(keys, failAt)
 
   const own = Object.fromEntries(Object.entries(keys).filter(([key]) => !COMMON_KEYS.includes(key)))
   const parsed = kind.parse(own, targets, {

@@ -58,6 +58,7 @@ export const GROUPS = {
     'sheet/run-outcomes.test.ts',
     'sheet/run-races.test.ts',
     'sheet/run-refused.test.ts',
+    'sheet/look-ups.test.ts',
     'sheet/second-kind.test.ts',
     'sheet/sources.test.ts',
     'sheet/run-reuse.test.ts',

@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '../../contract/json/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../contract/json/json.ts'
 import { showValue } from '../../contract/json/show-value.ts'
 
 /** The keys of a derivation file of any kind. */
@@ -8,6 +8,7 @@ export const COMMON_KEYS: readonly string[] = [
   'kind',
   'skip_blank',
   'retry_failed_after',
+  'materialization',
 ]
 
 /** Reads `skip_blank`. `fail` throws a ContractError about a key. */
@@ -15,6 +16,26 @@ export function readSkipBlank(keys: JsonObject, fail: (key: string, message: str
   const value = valueOf('skip_blank', keys) ?? false
   if (typeof value === 'boolean') return value
   return fail('skip_blank', `skip_blank is ${showValue(value)}; write true or false`)
+}
+
+/** What `materialization` may say: how every derivation is computed. */
+const MATERIALIZATION: JsonObject = { trigger: 'on_demand', respect_human_override: true }
+
+/** Checks `materialization`, which other programs write and which changes nothing. `fail` throws a ContractError about a key. */
+export function checkMaterialization(keys: JsonObject, fail: (key: string, message: string) => never): void {
+  const value = valueOf('materialization', keys)
+  if (value === undefined) return
+  const isKnown =
+    isJsonObject(value) &&
+    Object.entries(value).every(
+      ([name, member]) => Object.hasOwn(MATERIALIZATION, name) && MATERIALIZATION[name] === member,
+    )
+  if (!isKnown) {
+    fail(
+      'materialization',
+      'materialization can only have trigger: on_demand and respect_human_override: true',
+    )
+  }
 }
 
 const UNITS_MS: Readonly<Record<string, number>> = {

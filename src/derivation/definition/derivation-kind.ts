@@ -28,6 +28,8 @@ export type Planned<P extends Plan = Plan> =
   | { readonly outcome: 'run'; readonly plan: P }
   /** A required input is null: no request is sent, the cell is skipped (D22). */
   | { readonly outcome: 'blocked'; readonly field: string }
+  /** Nothing is computed for these inputs: the cell is skipped and keeps its state. */
+  | { readonly outcome: 'skipped' }
   | { readonly outcome: 'failed'; readonly failure: Failure }
 
 /** The result of a computation: for each target its value or its failure, and the evidence for provenance. */
@@ -149,6 +151,13 @@ export interface KindResponses<Spec, P extends Plan> {
 export interface DerivationKind<Spec = unknown, P extends Plan = Plan> {
   /** The value of `kind:` in the file, and `source` in provenance. */
   readonly name: string
+  /**
+   * True for a kind that computes from the plan alone, without anything outside of the process: its computations are no calls, which are
+   * counted, bounded, refused and shared between processes. False by default.
+   */
+  readonly isLocal?: boolean
+  /** False for a kind that knows its inputs from its own keys, so that a file need not list them. True by default. */
+  readonly readsListedInputs?: boolean
   /** Reads the keys of the file that are specific to the kind. Throws ContractError. */
   parse(file: JsonObject, targets: readonly string[], context: ParseContext): ParsedSpec<Spec>
   /**

@@ -92,7 +92,8 @@ export class DryRun {
     const areMade = derivation.refusal === null
     const own: SharedCalls = { begun: new Set(), refused: new Set() }
     const { force, reuseResponses } = this.planner.request
-    const calls: CallsOfDerivation = { areMade, ...(reuseResponses ? this.#shared : own), count: 0 }
+    const isLocal = derivation.kind.isLocal ?? false
+    const calls: CallsOfDerivation = { areMade, isLocal, ...(reuseResponses ? this.#shared : own), count: 0 }
     for await (const items of this.#items(derivation)) {
       const foreseen = items.flatMap((item) => this.#foresee(derivation, item) ?? [])
       const hashes = foreseen.flatMap((each) => (each.is === 'certain' ? [each.planned.hash] : []))
@@ -180,7 +181,7 @@ export class DryRun {
     if (open.size > 0) return this.#foreseeLater(derivation, item, open)
     const planned = this.planner.plan(derivation, item, cells)
     if (planned.outcome === 'failed') return { is: 'unusable', item, cells, perhaps: [], isLeft: false }
-    if (planned.outcome === 'blocked') return null
+    if (planned.outcome !== 'run') return null
     return planned.open.length + planned.later.length > 0 ? { is: 'certain', item, planned } : null
   }
 
@@ -206,6 +207,10 @@ export class DryRun {
         this.#atMost = true
         if (!calls.areMade) {
           // The cache may fill all of them.
+          return this.#note(this.#open, item, foreseen.cells)
+        }
+        if (calls.isLocal) {
+          this.#countFilled(this.#compute, foreseen.cells)
           return this.#note(this.#open, item, foreseen.cells)
         }
         calls.count += 1
@@ -241,7 +246,7 @@ export class DryRun {
       this.#note(this.#open, item, uncached)
     } else if (!calls.areMade) {
       this.#note(this.#unusable, item, uncached)
-    } else if (this.#begin(planned, request, calls)) {
+    } else if (calls.isLocal || this.#begin(planned, request, calls)) {
       this.#countFilled(this.#compute, uncached)
       this.#note(this.#open, item, uncached)
     } else {
@@ -364,6 +369,8 @@ interface SharedCalls {
 interface CallsOfDerivation extends SharedCalls {
   /** False if this machine makes none: a cell without a value in the cache then fails. */
   readonly areMade: boolean
+  /** Whether the computations are no calls, so that no bound applies. */
+  readonly isLocal: boolean
   /** Calls that the run may make, including those beyond the bounds. */
   count: number
 }

@@ -50,6 +50,7 @@ export type ItemPlan =
   | ({ readonly outcome: 'run' } & PlannedItem)
   /** No request is made, because of an input (D22, D32). */
   | { readonly outcome: 'blocked'; readonly block: RunBlock }
+  | { readonly outcome: 'skipped' }
   | { readonly outcome: 'failed'; readonly failure: Failure }
 
 /** A call that a record's cells need, unless the cache has its result. */
@@ -225,7 +226,7 @@ export class Planner {
     if (planned.outcome === 'blocked') {
       return { outcome: 'blocked', block: { reason: 'input_empty', field: planned.field } }
     }
-    if (planned.outcome === 'failed') return planned
+    if (planned.outcome !== 'run') return planned
     const { plan } = planned
     const hash = inputHash({ derivationSha256: derivation.sha256, inputs: item.inputs, hashed: plan.hashed })
     const unchanged: WorkCell[] = []

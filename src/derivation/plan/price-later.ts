@@ -36,7 +36,7 @@ export function priceLater(
     guess((field) => open.has(field) && isEmpty(inputs[field], nonEmptyInputs.includes(field))),
   )
   if (planned.outcome === 'run') return { price: planner.price({ derivation, plan: planned.plan }) }
-  if (planned.outcome === 'blocked') return null
+  if (planned.outcome === 'blocked' || planned.outcome === 'skipped') return null
   const other = planComputation(
     derivation,
     guess(() => true),

@@ -169,7 +169,8 @@ export class Answers {
     const { calls } = this.#options
     try {
       if (answer.request !== null) answer.outcome = await this.#reusedOrMade(answer, call, context)
-      else if (calls === undefined) answer.outcome = this.#outcome(call, await this.#compute(call, context))
+      else if (calls === undefined || call.derivation.kind.isLocal === true)
+        answer.outcome = this.#outcome(call, await this.#compute(call, context))
       else answer.outcome = await this.#callOnce(calls, answer, call, context)
       return answer.outcome
     } catch (error) {

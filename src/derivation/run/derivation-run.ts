@@ -137,6 +137,7 @@ export class DerivationRun {
     const { budget, planner } = this.#parts
     if (planner.request.maxCost === null || toDo.outcome === 'failed') return false
     const { planned, answer } = toDo
+    if (planned.derivation.kind.isLocal === true) return false
     if (answer === null || answer.call !== null || this.#answers.isReusable(answer)) return false
     return budget.isShort(planner.price(planned)) && this.#sortOut(planned, answer).unknown.length > 0
   }
@@ -156,6 +157,7 @@ export class DerivationRun {
     const planned = planner.plan(this.#derivation, item, cells)
     switch (planned.outcome) {
       case 'blocked':
+      case 'skipped':
         tally.skip(cells.length)
         return null
       case 'failed':
@@ -270,7 +272,7 @@ export class DerivationRun {
     const { planner, budget, tally, streak, signal } = this.#parts
     if (streak.stopped !== null) return false
     const price = planner.price(planned)
-    const isBegun = !this.#answers.isReusable(answer)
+    const isBegun = planned.derivation.kind.isLocal !== true && !this.#answers.isReusable(answer)
     if (isBegun && !budget.begin(price)) return false
     let isReserved = isBegun
     let begun = false

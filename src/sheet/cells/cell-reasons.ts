@@ -41,7 +41,7 @@ export interface Past {
 /** Returns the differences between the last computation of a cell and one that would be made now: inputs first. */
 export async function reasonsBetween(past: Past, present: Present): Promise<readonly Reason[]> {
   const { derivation, inputs, hashed } = present
-  const found = await findComputation(past)
+  const found = await findComputation(past, Object.keys(hashed ?? past.evidence))
   const fields = derivation.inputs.filter((field) => found?.derivation.inputs.includes(field) ?? true)
   const reasons: Reason[] = []
   for (const field of past.values === null ? [] : fields) {
@@ -73,13 +73,18 @@ interface Computation {
 }
 
 /** Finds the last computation, made from the inputs and one of the candidates: the hash covers all of it and proves it. */
-async function findComputation({ inputHash: hash, values, candidates }: Past): Promise<Computation | null> {
+async function findComputation(past: Past, names: readonly string[]): Promise<Computation | null> {
+  const { inputHash: hash, values, candidates, evidence } = past
   if (values === null) return null
+  const isLogged = names.every((name) => Object.hasOwn(evidence, name))
+  // The content of a source at that time is only in the evidence.
+  const logged = isLogged ? Object.fromEntries(names.map((name) => [name, evidence[name] ?? null])) : null
   for (const derivation of candidates) {
     const inputs = Object.fromEntries(derivation.inputs.map((field) => [field, values[field] ?? null]))
-    const hashed = hashedBy(derivation, inputs)
     const parts = { derivationSha256: derivation.sha256, inputs }
-    if (hashed !== null && inputHash({ ...parts, hashed }) === hash) return { derivation, hashed }
+    for (const hashed of [hashedBy(derivation, inputs), logged]) {
+      if (hashed !== null && inputHash({ ...parts, hashed }) === hash) return { derivation, hashed }
+    }
     // Planning and hashing take as long as the inputs are: other requests have their turn.
     await nextTurn()
   }

@@ -3,6 +3,7 @@ import { pathToFileURL } from 'node:url'
 import type { DerivationKind } from '../../derivation/definition/derivation-kind.ts'
 import { createKinds, type KindOptions, type Kinds } from '../../derivation/kinds.ts'
 import { OperationError } from '../../errors/service-error.ts'
+import { readTable } from './read-table.ts'
 
 /** The environment variable with the path of a module whose `kinds` every process registers beside the built-in ones. */
 export const KINDS_VARIABLE = 'COLOPHON_KINDS'
@@ -17,7 +18,7 @@ const METHODS = ['parse', 'prepare', 'plan', 'estimate', 'run'] as const
 export async function loadKinds({ own = [], ...options }: KindOptions): Promise<Kinds> {
   const path = process.env[KINDS_VARIABLE] ?? ''
   const loaded = path === '' ? [] : await kindsOfModule(path)
-  return createKinds({ ...options, own: [...loaded, ...own] })
+  return createKinds({ readTable, ...options, own: [...loaded, ...own] })
 }
 
 async function kindsOfModule(path: string): Promise<readonly DerivationKind[]> {

@@ -1,0 +1,106 @@
+import type { Contract } from '../../../contract/contract.ts'
+import type { JsonObject } from '../../../contract/json/json.ts'
+import { showValue } from '../../../contract/json/show-value.ts'
+import { err, ok, type Result } from '../../../errors/result.ts'
+import type {
+  Computed,
+  DerivationKind,
+  InputValues,
+  ParseContext,
+  ParsedSpec,
+  Plan,
+  Planned,
+  Source,
+} from '../../definition/derivation-kind.ts'
+import { parseLookup, type LookupKeys } from './lookup-spec.ts'
+import { keyText, type Table, type TableReader } from './table.ts'
+
+/** A file of kind `import`, with its table once that is read. */
+export interface LookupSpec extends LookupKeys {
+  readonly contract: Contract
+  readonly table: Result<Table, string>
+}
+
+interface LookupPlan extends Plan {
+  /** The path of the table, and the values of the matched row by target: null if no row has the key. */
+  readonly hashed: { readonly table: string; readonly row: JsonObject | null }
+}
+
+/** Tables of a source that are in use, by the columns that were read. */
+type Tables = Map<string, Promise<Result<Table, string>>>
+
+/**
+ * The kind `import`: looks values up in a table, a file inside the sheet. The input hash covers the values of the matched row, so that
+ * an edited row makes the cells that match it stale, and no others.
+ */
+export class LookupKind implements DerivationKind<LookupSpec, LookupPlan> {
+  readonly name = 'import'
+  readonly isLocal = true
+  readonly readsListedInputs = false
+  readonly #read: TableReader
+  /** Sources that did not change are not read again. */
+  readonly #tables = new WeakMap<Source, Tables>()
+
+  constructor(read: TableReader) {
+    this.#read = read
+  }
+
+  parse(file: JsonObject, targets: readonly string[], context: ParseContext): ParsedSpec<LookupSpec> {
+    const keys = parseLookup(file, targets, context)
+    const { match } = keys.columns
+    return {
+      spec: { ...keys, contract: context.contract, table: err(`${keys.source} was not read`) },
+      usedFields: [match],
+      requiredFields: [match],
+      resources: [{ type: 'file', name: keys.source }],
+      sources: [keys.source],
+    }
+  }
+
+  async withSources(spec: LookupSpec, [source]: readonly Source[]): Promise<LookupSpec> {
+    if (source === undefined) return spec
+    const { columns, contract } = spec
+    const tables: Tables = this.#tables.get(source) ?? new Map()
+    this.#tables.set(source, tables)
+    // The types of the values are those of the contract.
+    const wanted = JSON.stringify([columns, contract.text])
+    const table = tables.get(wanted) ?? this.#read(source, columns, contract)
+    tables.set(wanted, table)
+    return { ...spec, table: await table }
+  }
+
+  prepare(): void {}
+
+  plan(spec: LookupSpec, inputs: InputValues): Planned<LookupPlan> {
+    const { source, columns, table, whenMissing } = spec
+    const value = inputs[columns.match] ?? null
+    if (value === null) return { outcome: 'blocked', field: columns.match }
+    const key = keyText(value)
+    const request = `${source}, ${columns.key} ${showValue(value)}`
+    const failed = (detail: string): Planned<LookupPlan> => ({
+      outcome: 'failed',
+      failure: { reason: 'computation', request, detail },
+    })
+    if (!table.ok) return failed(table.error)
+    const row = key === null ? undefined : table.value.get(key)
+    if (row !== undefined && row.count > 1) return failed(`${row.count} rows have this key; keep one`)
+    if (row === undefined && whenMissing === 'fail') return failed('no row has this key')
+    if (row === undefined && whenMissing === 'skip') return { outcome: 'skipped' }
+    const values = row?.values ?? null
+    // The log proves with the evidence which row was hashed, once the table is another one.
+    const hashed = { table: source, row: values }
+    return { outcome: 'run', plan: { request, hashed, evidence: hashed } }
+  }
+
+  estimate(): number {
+    return 0
+  }
+
+  async run({ columns }: LookupSpec, { hashed: { row } }: LookupPlan): Promise<Result<Computed, never>> {
+    const targets = Object.keys(columns.values)
+    return ok({
+      values: Object.fromEntries(targets.map((target) => [target, ok(row?.[target] ?? null)])),
+      evidence: {},
+    })
+  }
+}

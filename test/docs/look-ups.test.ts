@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { test } from 'node:test'
+import { parseYamlFile } from '../../src/contract/yaml/yaml-file.ts'
+import type { JsonObject } from '../../src/contract/json/json.ts'
+import { createKinds } from '../../src/derivation/kinds.ts'
+import { parseDerivation } from '../../src/derivation/parse-derivation.ts'
+import { ContractError } from '../../src/errors/service-error.ts'
+import { noCalls } from '../../src/sheet/calls/no-calls.ts'
+import { readTable } from '../../src/sheet/definition/read-table.ts'
+import { contractWith } from '../support/contract-with.ts'
+import { code, codeBlocks, codes, readPage, section, tableOf } from '../support/markdown.ts'
+import { onEnd } from '../support/on-end.ts'
+import { commandFolder, guideSteps, runStep } from '../support/terminal-guide.ts'
+import { noTerminal } from '../support/terminal.ts'
+
+const guide = codeBlocks(readPage('docs/guides/look-ups.md'))
+const page = readPage('docs/reference/look-ups.md')
+
+const contract = contractWith(
+  '{name: site, logicalType: string}',
+  '{name: sector, logicalType: string}',
+  '{name: staff, logicalType: integer}',
+)
+
+function parse(file: JsonObject): unknown {
+  const bytes = Buffer.from(JSON.stringify(file))
+  return parseDerivation(
+    { file: 'x.yaml', bytes },
+    contract,
+    createKinds({ transport: noCalls(), readTable }),
+  )
+}
+
+test('the keys of a look-up are those of the reference, required as it says', () => {
+  const [example] = codeBlocks(page)
+  const file = parseYamlFile(example?.text ?? '', 'x').value as JsonObject
+  parse(file)
+  const rows = tableOf(section(page, 'Keys'), 'Key').rows
+  const known = /kind import has ([a-z_, ]+)/.exec(errorOf({ ...file, no_such_key: 1 }))?.[1]?.split(', ')
+  assert.deepEqual(
+    rows.map(([key]) => code(key)),
+    known,
+  )
+  for (const [key, required] of rows.map((row) => [code(row[0]), row[1]] as const)) {
+    const without = { ...file, [key ?? '']: null }
+    if (required === 'yes' || key === 'value_fields') assert.throws(() => parse(without), ContractError, key)
+    else parse(without)
+  }
+  for (const value of codes(rows.at(-1)?.[2] ?? '')) parse({ ...file, when_missing: value })
+  assert.match(errorOf({ ...file, when_missing: 'ignore' }), /write skip, null, fail/)
+})
+
+test('errors of a look-up name the file, the line and what to do', () => {
+  const [example] = codeBlocks(page)
+  const file = parseYamlFile(example?.text ?? '', 'x').value as JsonObject
+  for (const [change, message] of [
+    [
+      { source: '../companies.csv' },
+      /"\.\.\/companies\.csv" cannot be a source; name a file inside the sheet/,
+    ],
+    [{ source: 'companies.txt' }, /that ends in \.csv, \.tsv/],
+    [{ match: 'sites' }, /match names "sites", which is no field of the contract; did you mean "site"\?/],
+    [{ value_field: 'branch' }, /give either value_field/],
+    [{ value_fields: { sector: 'branch' } }, /the keys of value_fields are the targets: sector, staff/],
+    [{ value_fields: null, value_field: 'branch' }, /value_field is for one target; use value_fields/],
+    [{ key_field: 7 }, /key_field is 7; write a text/],
+    [{ sauce: 'x.csv' }, /unknown key "sauce"; .*did you mean "source"\?/],
+    [{ materialization: { trigger: 'always' } }, /materialization can only have/],
+  ] as const) {
+    assert.match(errorOf({ ...file, ...change }), message)
+    assert.match(errorOf({ ...file, ...change }), /^derivations\/x\.yaml:1: /)
+  }
+})
+
+function errorOf(file: JsonObject): string {
+  try {
+    parse(file)
+    return 'none'
+  } catch (error) {
+    assert.ok(error instanceof ContractError, String(error))
+    return error.message
+  }
+}
+
+test(
+  'the guide to look-ups has the output of its commands, step by step',
+  { skip: noTerminal },
+  async (t) => {
+    const root = await mkdtemp(join(tmpdir(), 'colophon-guide-'))
+    onEnd(t, () => rm(root, { recursive: true, force: true }))
+    for (const { before, text } of guide) {
+      const name = /Save this as `([^`]+)`:$/.exec(before.replaceAll('\n', ' '))?.[1]
+      if (name === undefined) continue
+      await mkdir(dirname(join(root, name)), { recursive: true })
+      await writeFile(join(root, name), text)
+    }
+    const bin = await commandFolder(root)
+    const steps = guideSteps(guide)
+    assert.equal(steps.length, 5)
+    for (const step of steps) await runStep(t, step, { root, bin, columns: 160, env: {} })
+  },
+)
