@@ -31,7 +31,6 @@ export interface CellLineStart extends CommonFields {
   readonly run_id: string
 }
 
-/** A computed cell. */
 export interface CellLine extends CellLineStart {
   readonly cached: boolean
   /** The members of the kind, for http `method`, `url`, `status` and `duration_ms`. */
@@ -54,7 +53,6 @@ export interface RecordLine extends CommonFields {
   readonly proposed_by?: string
 }
 
-/** The import of a file. */
 export interface ImportLine extends CommonFields {
   readonly source: 'import'
   readonly file: string
@@ -102,7 +100,6 @@ export interface RecordChange {
   /** Of a restored record: the seq of the deletion that is undone. */
   readonly reverts?: number
   readonly recordId: string
-  /** The fields that changed. */
   readonly fields: readonly Field[]
   /** Their new values, perhaps among others; null for a deletion. */
   readonly values: JsonObject | null
@@ -115,7 +112,6 @@ export interface RecordChange {
 /** The members of a proposal that lines have. */
 export interface AcceptedProposal {
   readonly id: string
-  /** The proposer. */
   readonly by: string
 }
 

@@ -17,7 +17,6 @@ export interface CutLines {
   /** Seq of the last line before them, and the offset after it. */
   readonly seq: number
   readonly offset: number
-  /** Path of the log. */
   readonly path: string
   readonly source: LogSource
   /** Whether a transaction can have been interrupted between its lines and its commit. */

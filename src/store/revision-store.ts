@@ -27,7 +27,6 @@ export interface Revision {
 
 /** The revisions of a sheet whose definition is in its store. */
 export interface RevisionStore {
-  /** The sheet's name. */
   readonly name: string
   /** Frames for the subscribers of all servers, whether or not the definition can be followed. */
   readonly frames: SharedFrames
@@ -74,7 +73,6 @@ export interface PushOutcome {
 /** The effect of a push on a derived field. */
 export interface TargetChange {
   readonly field: string
-  /** Name of the derivation file. */
   readonly derivation: string
   readonly change: 'added' | 'changed' | 'removed'
   /** The increase of the number of stale cells, and of missing ones. */

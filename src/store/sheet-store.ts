@@ -168,7 +168,6 @@ export interface CellStore {
   uncheckedTargets(): Promise<readonly string[]>
   /** Makes fresh cells stale, and stores which derived fields were checked, as one change set without log entries. */
   markOutdated(outdated: OutdatedCells): Promise<void>
-  /** The kept responses of calls. */
   readonly responses: ResponseStore
 }
 
@@ -232,13 +231,11 @@ export interface SharedStore {
 export interface StoreSnapshot {
   /** The contract that it follows. */
   readonly contractText: string
-  /** Number of records. */
   readonly records: number
   /** The seq of the last provenance entry, 0 for none. */
   readonly lastSeq: number
 }
 
-/** A dialect of SQL. */
 export type Dialect = 'sqlite' | 'postgres'
 
 /** JSON text in UTF-8, sent on as it is. */
@@ -270,7 +267,6 @@ export interface TargetDefinition {
   readonly nonEmpty: readonly string[]
   /** The version of the files that results depend on beside the inputs; null or absent for a derivation without any. */
   readonly sources?: string | null
-  /** The text of the file. */
   readonly text: string
 }
 
@@ -329,7 +325,6 @@ export interface EntryRef {
 
 export interface RevertRequest {
   readonly actor: string
-  /** The entries to undo. */
   readonly entries: readonly EntryRef[]
   /** The run of the revert, when it undoes a whole run; else null. */
   readonly run: RunId | null
@@ -340,7 +335,6 @@ export interface RevertResult {
   readonly conflicts: readonly { readonly recordId: string; readonly field: string }[]
 }
 
-/** A deletion of a record. */
 export interface DeletionRef {
   readonly recordId: string
   /** The seq of the provenance entry that is the deletion; null for the latest one. */
@@ -400,7 +394,6 @@ export interface PageQuery {
   readonly where?: Condition | null
   /** The order; creation order where these fields are equal, or there are none. */
   readonly sort: readonly SortKey[]
-  /** Number of records to skip. */
   readonly skip: number
 }
 
@@ -447,7 +440,6 @@ export const MAX_FOUND_VALUES = 50
 
 /** A summary of records, field by field. */
 export interface Summary {
-  /** Number of records. */
   readonly count: number
   readonly fields: { readonly [field: string]: FieldSummary }
 }

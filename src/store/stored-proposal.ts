@@ -16,13 +16,11 @@ export type ProposedChange = { readonly records: readonly JsonObject[] } | { rea
 
 export interface NewProposal {
   readonly change: ProposedChange
-  /** The proposer. */
   readonly actor: string
   /** The reason, in the words of the proposer. */
   readonly note: string | null
 }
 
-/** A proposal in the store. */
 export interface StoredProposal {
   readonly id: ProposalId
   readonly kind: 'upsert' | 'delete'
@@ -31,7 +29,6 @@ export interface StoredProposal {
   /** UTC with milliseconds and `Z`. */
   readonly proposedAt: string
   readonly note: string | null
-  /** Number of its records. */
   readonly recordCount: number
   /** The actor who accepted or rejected it, and the time; null while it waits. */
   readonly decidedBy: string | null
@@ -84,7 +81,6 @@ export interface ProposalsQuery {
 }
 
 export interface ProposalCounts {
-  /** Number of waiting proposals. */
   readonly waiting: number
   /** Increases whenever a proposal is made, accepted or rejected. */
   readonly changes: number
@@ -100,7 +96,6 @@ export interface ProposalRejection extends ProposalDecision {
   readonly reason: string | null
 }
 
-/** Limits of proposals. */
 export const PROPOSAL_LIMITS = {
   /** Records of a proposal. */
   records: 1000,

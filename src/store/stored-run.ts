@@ -8,7 +8,6 @@ export type RunId = string
 /** `interrupted`: its process ended or was stopped before the run did. */
 export type RunState = 'running' | 'finished' | 'failed' | 'cancelled' | 'interrupted'
 
-/** The request of a run. */
 export interface RunOrder {
   /** `revert`: the run undoes another run. */
   readonly kind: 'materialize' | 'revert'
@@ -64,7 +63,6 @@ export interface RunProgress {
 
 /** The scope of a run, determined when it has the run lock. */
 export interface RunBegin {
-  /** Number of cells. */
   readonly total: number
   /** Cells that failed because their record does not exist (D29). */
   readonly absent: readonly Omit<RunFailure, 'number' | 'at'>[]
@@ -80,7 +78,6 @@ export interface RunError {
   readonly message: string
 }
 
-/** The end of a run. */
 export interface RunEnd {
   readonly state: Exclude<RunState, 'running'>
   /** The error that ended it early; null for a run that finished. */

@@ -23,7 +23,6 @@ export function proposalById(id: ProposalId): Query<StoredProposal | null> {
   }
 }
 
-/** Reads proposals, newest first. */
 export function proposalsBefore({ state, before, limit }: ProposalsQuery): Query<readonly StoredProposal[]> {
   const end = before === null ? Number.MAX_SAFE_INTEGER : runNumber(before)
   const inState = state === null ? '' : 'AND state = ?3'

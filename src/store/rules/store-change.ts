@@ -19,7 +19,6 @@ export interface StoredRecord {
   value(field: Field): JsonValue
 }
 
-/** A record to be created. */
 export interface NewRecord {
   readonly id: string
   /** From {@link StoreChange.newKey}. */
@@ -41,7 +40,6 @@ export interface FieldChange {
   readonly seq: number
 }
 
-/** The records of a change. */
 export interface ChangedRecords {
   /** Returns the record with an id that was loaded; `undefined` when there is none. */
   get(id: string): StoredRecord | undefined

@@ -4,7 +4,6 @@ import type { JsonValue } from '../../contract/json/json.ts'
 /** A value that a record of a batch is to have in a unique field. */
 export interface UniqueClaim {
   readonly field: Field
-  /** The record's id. */
   readonly id: string
   /** The index in the batch. */
   readonly index: number

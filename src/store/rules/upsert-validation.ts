@@ -12,7 +12,6 @@ import type { UniqueConflict } from './unique-claims.ts'
 import { UniqueClaims } from './unique-claims.ts'
 import { Violations } from './upsert-body.ts'
 
-/** The writer of records. */
 export interface RecordWriter {
   readonly actor: string
   /** The proposal that is accepted; null for a write of the actor's own. */

@@ -29,7 +29,6 @@ export function sourcePaths(directory: string): SourcePaths {
   }
 }
 
-/** A line of a file. */
 export interface TextLine {
   /** From 1. */
   readonly number: number

@@ -13,7 +13,6 @@ export class LineFile {
   #pieces: Buffer[] = []
   #waiting = 0
   #closed = false
-  /** Bytes that have been written. */
   size = 0
 
   constructor(path: string) {

@@ -6,9 +6,7 @@ import { FAILED, HASH_PREFIX, type TodoState } from '../../rows/stored-rows.ts'
 
 /** The rows of a cell in the tables. */
 export interface CellFacts {
-  /** Its row of `$cell`. */
   readonly cell: { readonly hash: Uint8Array | null; readonly mark: number } | null
-  /** Its row of `$todo`. */
   readonly todo: { readonly state: TodoState; readonly mark: number; readonly blocked: boolean } | null
   /** A new failure; null leaves the stored failure of the cell unchanged. */
   readonly failure: CellFailureNote | null

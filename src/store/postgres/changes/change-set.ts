@@ -32,7 +32,6 @@ export interface SheetCounts {
 
 /** The state from which a change set starts. */
 export interface ChangeStart {
-  /** The transaction. */
   readonly db: Connection
   readonly contract: Contract
   /** Changes of earlier operations of the transaction. */

@@ -5,7 +5,6 @@ import { memberOf } from '../../sheet-files/import-lines.ts'
 import type { StoredRow } from '../database/connection.ts'
 import { fieldValue, type TypedField } from '../database/values.ts'
 
-/** A record with its changes. */
 export class RecordUnderChange implements StoredRecord {
   readonly key: RecordKey
   readonly id: string

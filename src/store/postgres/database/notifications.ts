@@ -58,7 +58,6 @@ export class Notifications {
     this.#poll()
   }
 
-  /** Closes the connection. */
   async close(): Promise<void> {
     this.#closed = true
     this.#wake()

@@ -119,7 +119,6 @@ export class HeldRunLock implements RunLock {
     return this.#lost
   }
 
-  /** Whether it was released. */
   get released(): boolean {
     return this.#released
   }

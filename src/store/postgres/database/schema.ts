@@ -357,7 +357,6 @@ export function columnType({ type }: Pick<Field, 'type'>): string {
   return COLUMN_TYPES[type].replace(' COLLATE "C"', '')
 }
 
-/** Quotes an identifier. */
 export function quoted(name: string): string {
   return `"${name.replaceAll('"', '""')}"`
 }

@@ -11,7 +11,6 @@ export interface StoreLocation {
   readonly schema: string
 }
 
-/** The default schema. */
 const DEFAULT_SCHEMA = 'colophon'
 
 /**

@@ -40,7 +40,6 @@ export class HostSlots {
     return this.#slots.length
   }
 
-  /** Drops all slots. */
   clear(): void {
     this.#slots = []
     this.#batch = 1

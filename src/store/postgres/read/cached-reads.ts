@@ -12,7 +12,6 @@ const CACHE_BYTES = 16 << 20
  */
 export const STATE = `(SELECT xmin::text || '/' || last_seq FROM "$sheet")`
 
-/** A cached response. */
 export interface CachedRead {
   readonly json: Buffer
   /** The version of a record; empty for a page. */
@@ -55,7 +54,6 @@ export class CachedReads {
     return found.result
   }
 
-  /** Deletes all responses. */
   clear(): void {
     this.#cache.clear()
   }

@@ -47,7 +47,6 @@ export async function runPage(session: SqlSession, page: CheckedPage): Promise<P
   return { records, next: found.length > count ? (found[count - 1] ?? null) : null }
 }
 
-/** Selects records. */
 export type WantedRecords = Pick<CheckedPage, 'allFields' | 'filter' | 'where'>
 
 /**

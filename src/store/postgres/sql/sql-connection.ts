@@ -126,7 +126,6 @@ export class SqlConnection {
     socketOf(this.#client).destroy()
   }
 
-  /** Closes an idle connection. */
   async close(): Promise<void> {
     this.#usable = false
     await this.#client.end().catch(() => undefined)

@@ -77,7 +77,6 @@ export class SqlSession {
     return rows
   }
 
-  /** Ends the transaction. */
   async end(): Promise<void> {
     await this.#client.query('ROLLBACK')
   }

@@ -72,7 +72,6 @@ class CommitGroup {
   readonly #change: ChangeSet
   readonly #commit: CellCommit
   readonly #holders: ReadonlyMap<string, UniqueHolders>
-  /** The failed cells. */
   readonly failures: FailedCell[] = []
 
   constructor(change: ChangeSet, commit: CellCommit, holders: ReadonlyMap<string, UniqueHolders>) {

@@ -20,7 +20,6 @@ export type Outcome = { readonly value: unknown } | { readonly error: unknown }
 
 /** The state from which a group starts. */
 export interface GroupStart {
-  /** The transaction. */
   readonly db: ClientConnection
   readonly contract: Contract
   readonly targets: readonly StoredTarget[]

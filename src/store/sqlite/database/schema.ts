@@ -244,7 +244,6 @@ const COLUMN_TYPES = {
   object: 'TEXT',
 } as const satisfies Record<LogicalType, string>
 
-/** Quotes an identifier. */
 export function quoted(name: string): string {
   return `"${name.replaceAll('"', '""')}"`
 }

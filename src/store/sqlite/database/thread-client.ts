@@ -18,7 +18,6 @@ export interface ThreadRequest<Operation extends string = string> {
   readonly argument: unknown
 }
 
-/** The response to a request. */
 export interface ThreadResponse {
   readonly id: number
   readonly outcome:
@@ -89,7 +88,6 @@ export class ThreadClient<Operations extends OperationsOf<Operations>> {
     this.#worker.unref()
   }
 
-  /** Whether the thread has ended. */
   get hasEnded(): boolean {
     return this.#ended !== null
   }

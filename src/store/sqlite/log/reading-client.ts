@@ -2,7 +2,6 @@ import { StoppingError } from '../../../errors/service-error.ts'
 import type { ReadingOperations } from './reading-protocol.ts'
 import { ThreadClient } from '../database/thread-client.ts'
 
-/** Calls to the reading thread. */
 export type LongReads = Pick<ReadingClient, 'call'>
 
 /** The reading thread, as the main thread uses it. Starts with the first call, and again after it has ended. */

@@ -90,7 +90,6 @@ export class Reader {
     return this.#db
   }
 
-  /** Sets the contract. */
   use(contract: Contract): void {
     this.#contract = contract
     this.#cache.clear()

@@ -45,7 +45,6 @@ export function withFilter<T>(
   })
 }
 
-/** Selects records. */
 export interface WantedRecords {
   /** An expression from a user, proven to be one; null for all records. */
   readonly filter: string | null

@@ -58,7 +58,6 @@ export class SqlDatabase {
     this.#known = version
   }
 
-  /** Compiles one statement. */
   prepare(sql: string): StatementSync {
     return this.#database.prepare(sql)
   }

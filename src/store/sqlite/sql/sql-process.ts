@@ -31,7 +31,6 @@ const PLAIN_TIMEOUT_MS = 60_000
 /** MiB of V8's heap beyond the limit of the watchdog. */
 const HEAP_TO_SPARE_MIB = 512
 
-/** The result of a request. */
 export interface SqlResult {
   readonly json: JsonBytes
   /** For a page: the place after which the next one starts, or null. */

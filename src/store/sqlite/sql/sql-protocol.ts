@@ -7,7 +7,6 @@ import type { SummaryRun } from './run-summary.ts'
 
 /** The options of a query process, as JSON in its first argument. */
 export interface ChildOptions {
-  /** The database file. */
   readonly path: string
   readonly maxRows: number
   readonly maxMemoryBytes: number
