@@ -157,7 +157,7 @@ test('the bounds of a run apply to all workers together, in the order of its rec
   assert.deepEqual(new Set(cells), new Set(offers(37, 100).map(({ id }) => `${String(id)}.rate`)))
 })
 
-test('calls that a worker had not begun when it was stopped count for nobody: others make them within the bounds', async (t) => {
+test('calls that a stopped worker had not begun do not count: others make them within the bounds', async (t) => {
   const sheet = await sharedOffers(t, offers(40, 40), "hosts: {'*': {concurrency: 2}}")
   const server = await sheet.open()
   const [first] = await startWorkers(t, sheet, 1)

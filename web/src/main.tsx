@@ -12,7 +12,7 @@ const client = new QueryClient({
     mutations: { networkMode: 'always' },
     queries: {
       networkMode: 'always',
-      // What the server refused it will refuse again; when it cannot be reached, it may be starting.
+      // A refused request would be refused again; an unreachable server may be starting.
       retry: (count, error) => error instanceof ApiError && error.status === 0 && count < 3,
       refetchOnWindowFocus: false,
     },

@@ -18,7 +18,7 @@ export function readSkipBlank(keys: JsonObject, fail: (key: string, message: str
   return fail('skip_blank', `skip_blank is ${showValue(value)}; write true or false`)
 }
 
-/** What `materialization` may say: how every derivation is computed. */
+/** The allowed value of `materialization`, which is that of every derivation. */
 const MATERIALIZATION: JsonObject = { trigger: 'on_demand', respect_human_override: true }
 
 /** Checks `materialization`, which other programs write and which changes nothing. `fail` throws a ContractError about a key. */

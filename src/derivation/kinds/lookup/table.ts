@@ -16,7 +16,7 @@ export interface TableColumns {
 export interface TableRow {
   /** The values of the first row, by target; a cell without a value is null. */
   readonly values: JsonObject
-  /** How many rows have the key. */
+  /** The number of rows with the key. */
   readonly count: number
 }
 
