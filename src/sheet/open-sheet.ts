@@ -79,7 +79,7 @@ export async function openSheet(path: string, options: Partial<SheetOptions> = {
     warnings: () => place.warnings(),
     closeTransport: () => transport.close(),
   })
-  await sheet.deriving().catch(() => undefined)
+  await sheet.defined().catch(() => undefined)
   logTransportError(sheet, logger)
   return sheet
 }

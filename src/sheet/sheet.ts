@@ -126,12 +126,18 @@ export class Sheet {
     return reading
   }
 
-  /** Returns the sheet for operations on derived fields. Throws ContractError for a broken derivation file too. */
+  /**
+   * Returns the sheet for operations that need its derivations, but no states of cells. Throws ContractError for a broken derivation file
+   * too.
+   */
+  async defined(): Promise<DerivingSheet> {
+    return definedBy(await this.#read(true))
+  }
+
+  /** Returns the sheet for operations on derived cells, once they are checked against the sources of derivations. Throws as {@link defined}. */
   async deriving(): Promise<DerivingSheet> {
     const reading = await this.#read(true)
-    if ('fault' in reading) throw reading.fault
-    const { contract, store, derivations } = reading
-    if (derivations instanceof ContractError) throw derivations
+    const { contract, store, derivations } = definedBy(reading)
     await this.#checkSources(
       reading,
       store,
@@ -334,6 +340,14 @@ export class Sheet {
     }
     this.#logged = new Set(faults.map(({ message }) => message))
   }
+}
+
+/** Returns all parts of a reading. Throws the error of the one that is broken. */
+function definedBy(reading: Reading): DerivingSheet {
+  if ('fault' in reading) throw reading.fault
+  const { contract, store, derivations } = reading
+  if (derivations instanceof ContractError) throw derivations
+  return { contract, store, derivations }
 }
 
 /** The stream of the sheet's frames among those that servers share. */

@@ -73,6 +73,24 @@ test('D32: an edited source makes the cells stale whose result it decides on, an
   assert.deepEqual([(await run.run()).materialized, await statesOf(run)], [0, 'fresh fresh fresh fresh'])
 })
 
+test('reads and writes of records do not wait for the check after an edit', async (t) => {
+  const run = await openTable(t, { a: 'A', b: 'B', c: 'C' })
+  await run.run()
+  await edit(run, { a: 'AA', b: 'B', c: 'C' })
+  const { store } = await run.sheet.current()
+  const { promise: held, resolve: release } = Promise.withResolvers<void>()
+  const work = store.work.bind(store)
+  store.work = async (query) => {
+    await held
+    return work(query)
+  }
+  const states = statesOf(run)
+  await run.write({ id: '5', code: 'b' })
+  assert.equal(await run.value('5', 'code'), 'b')
+  release()
+  assert.equal(await states, 'stale fresh fresh stale')
+})
+
 test('an edit is noticed after a restart', async (t) => {
   const kind = new TableKind()
   const run = await openTable(t, { a: 'A', b: 'B', c: 'C' }, kind)

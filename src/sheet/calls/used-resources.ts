@@ -34,7 +34,7 @@ export function allowedHost(written: string, fail: (message: string) => never): 
 
 async function derivationsOf(sheet: Sheet): Promise<readonly Derivation[]> {
   try {
-    return (await sheet.deriving()).derivations.levels.flat()
+    return (await sheet.defined()).derivations.levels.flat()
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error
     return []

@@ -4,7 +4,7 @@ import type { Sheet } from '../sheet.ts'
 
 /** Returns the validated contract, with the derivation of each derived field (D8). Throws ContractError. */
 export async function readContract(sheet: Sheet): Promise<JsonObject> {
-  const { contract, derivations } = await sheet.deriving()
+  const { contract, derivations } = await sheet.defined()
   return describeContract(contract, derivations.derived)
 }
 
@@ -18,6 +18,6 @@ export async function readContractText(sheet: Sheet): Promise<string> {
 export async function readFieldNames(
   sheet: Sheet,
 ): Promise<{ readonly fields: readonly string[]; readonly targets: readonly string[] }> {
-  const { contract, derivations } = await sheet.deriving()
+  const { contract, derivations } = await sheet.defined()
   return { fields: contract.fields.map(({ name }) => name), targets: [...derivations.byTarget.keys()] }
 }

@@ -17,7 +17,7 @@ export interface DerivationReport {
 
 /** Lists the derivations of the sheet, each after those it depends on. Throws ContractError. */
 export async function readDerivations(sheet: Sheet): Promise<readonly DerivationReport[]> {
-  const { derivations } = await sheet.deriving()
+  const { derivations } = await sheet.defined()
   return derivations.levels.flat().map(describe)
 }
 

@@ -15,7 +15,7 @@ export interface Permissions {
  * (D39).
  */
 export async function readPermissions(sheet: Sheet, given: GivenActor): Promise<Permissions> {
-  const { contract, derivations } = await sheet.deriving()
+  const { contract, derivations } = await sheet.defined()
   const actor = resolveActor(sheet, given)
   const write = contract.fields.filter((field) =>
     mayWrite(field, actor, derivations.byTarget.has(field.name)),

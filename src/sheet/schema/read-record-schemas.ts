@@ -56,7 +56,7 @@ const SAMPLES = new WeakMap<Contract, string>()
 /** Returns the schemas of a sheet by its present definition; parts that are broken are null. */
 export async function readSheetSchemas(sheet: Sheet): Promise<SheetSchemas> {
   const contract = await orNull(async () => (await sheet.current()).contract)
-  const derivations = await orNull(async () => (await sheet.deriving()).derivations)
+  const derivations = await orNull(async () => (await sheet.defined()).derivations)
   const records = contract === null ? null : kept(RECORDS, contract, schemasOf)
   return {
     records,

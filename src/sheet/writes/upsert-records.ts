@@ -29,7 +29,7 @@ export async function upsertRecords(
     throw actor
   }
   const upsert: Upsert = actor === null ? request : { ...request, actor: resolveActor(sheet, actor) }
-  const { store } = await sheet.deriving().catch(async (error: unknown) => {
+  const { store } = await sheet.defined().catch(async (error: unknown) => {
     // Errors of the request come before those of the sheet (D36).
     await readBodyInTurns(upsert)
     throw error
