@@ -120,6 +120,7 @@ export const LEFT_OUT: Readonly<Record<string, string>> = {
   'sheet/definition-files.test.ts':
     'files on disk: removed, renamed, unreadable, edited twice in a tick; push-and-pull.test.ts is about revisions',
   'sheet/kinds-module.test.ts': SHARED,
+  'sheet/look-up-kind.test.ts': 'the kind by itself; look-ups.test.ts is about sheets',
   'sheet/push-and-pull.test.ts': SHARED,
   'sheet/run-store-faults.test.ts':
     'faults put between a run and the store of its process; shared-runs.test.ts and test/cluster are about runs of several',

@@ -17,6 +17,7 @@ import { Limiter } from '../limiter/limiter.ts'
 import { inputHash } from '../plan/input-hash.ts'
 import { Kinds } from '../kinds.ts'
 import { parseDerivation } from '../parse-derivation.ts'
+import { readSources, sourceOf } from '../read-sources.ts'
 
 /** A kind set up for the common suite, with local substitutes for everything that its example calls. */
 export interface KindUnderTest {
@@ -26,7 +27,9 @@ export interface KindUnderTest {
   readonly file: string
   /** Inputs whose computation succeeds, and its value for every target. */
   readonly good: { readonly inputs: InputValues; readonly values: { readonly [target: string]: JsonValue } }
-  /** Inputs with another request, which fails at the host. */
+  /** The content of the files that its example reads, by path; absent for none. */
+  readonly sources?: { readonly [path: string]: string }
+  /** Inputs with another hash and, unless the kind is local, a request that fails at the host. */
   readonly failing: InputValues
   /** Inputs that lack a required value; null for kinds that require none (D22). */
   readonly blocked: { readonly inputs: InputValues; readonly field: string } | null
@@ -45,42 +48,42 @@ export function testKind(name: string, start: () => Promise<KindUnderTest>): voi
 
   kindTest('has the name that files use for it', ({ kind }) => assert.equal(kind.name, name))
 
-  kindTest('D20: refuses unknown keys with file and line', (subject) => {
+  kindTest('D20: refuses unknown keys with file and line', async (subject) => {
     const line = subject.file.trimEnd().split('\n').length + 1
     const act = (): unknown => parse(subject, `${subject.file.trimEnd()}\nno_such_key: 1\n`)
     assert.throws(act, ContractError)
     assert.throws(act, new RegExp(`^Error: derivations/example\\.yaml:${line}: .*no_such_key`))
   })
 
-  kindTest('D24: plans the same for the same inputs, whatever the order of their fields', (subject) => {
-    const derivation = parse(subject, subject.file)
+  kindTest('D24: plans the same for the same inputs, whatever the order of their fields', async (subject) => {
+    const derivation = await load(subject, subject.file)
     const { inputs } = subject.good
     const reversed = Object.fromEntries(Object.entries(inputs).toReversed())
     const first = planOf(derivation, inputs)
     assert.deepEqual(planOf(derivation, reversed), first)
-    assert.deepEqual(planOf(parse(subject, subject.file), inputs), first)
+    assert.deepEqual(planOf(await load(subject, subject.file), inputs), first)
     assert.equal(hashOf(derivation, reversed), hashOf(derivation, inputs))
   })
 
-  kindTest('plans without changing the inputs', (subject) => {
+  kindTest('plans without changing the inputs', async (subject) => {
     const inputs = deepFreeze(structuredClone(subject.good.inputs))
-    planOf(parse(subject, subject.file), inputs)
+    planOf(await load(subject, subject.file), inputs)
     assert.deepEqual(inputs, subject.good.inputs)
   })
 
-  kindTest('H4: another input is another input hash', (subject) => {
-    const derivation = parse(subject, subject.file)
+  kindTest('H4: another input is another input hash', async (subject) => {
+    const derivation = await load(subject, subject.file)
     assert.notEqual(hashOf(derivation, subject.good.inputs), hashOf(derivation, subject.failing))
   })
 
-  kindTest('H4: another byte in the file is another input hash', (subject) => {
-    const edited = parse(subject, `${subject.file.trimEnd()} # edited\n`)
-    const hash = hashOf(parse(subject, subject.file), subject.good.inputs)
+  kindTest('H4: another byte in the file is another input hash', async (subject) => {
+    const edited = await load(subject, `${subject.file.trimEnd()} # edited\n`)
+    const hash = hashOf(await load(subject, subject.file), subject.good.inputs)
     assert.notEqual(hashOf(edited, subject.good.inputs), hash)
   })
 
   kindTest('estimates the cost of a computation, and never settles more', async (subject) => {
-    const derivation = parse(subject, subject.file)
+    const derivation = await load(subject, subject.file)
     const estimate = derivation.kind.estimate(planOf(derivation, subject.good.inputs), DEFAULT_HOST_POLICIES)
     assert.ok(estimate === null || estimate >= 0)
     const outcome = await run(derivation, subject.good.inputs)
@@ -90,26 +93,26 @@ export function testKind(name: string, start: () => Promise<KindUnderTest>): voi
     assert.ok(cost >= 0 && (estimate === null || cost <= estimate), `${cost} of ${estimate}`)
   })
 
-  kindTest('is refused exactly if one of its resources is', (subject) => {
-    const { resources, refusal } = parse(subject, subject.file)
+  kindTest('is refused exactly if one of its resources is', async (subject) => {
+    const { resources, refusal } = await load(subject, subject.file)
     assert.equal(refusal, null)
     assert.ok(resources.every((resource) => resource.name !== ''))
-    const refused = parse(subject, subject.file, ({ type, name: of }) => `no ${type} ${of}`)
+    const refused = await load(subject, subject.file, ({ type, name: of }) => `no ${type} ${of}`)
     const [first] = resources
     assert.equal(refused.refusal, first === undefined ? null : `no ${first.type} ${first.name}`)
   })
 
-  kindTest('D22: is blocked if a value that the request needs is null', (subject) => {
+  kindTest('D22: is blocked if a value that the request needs is null', async (subject) => {
     if (subject.blocked === null) return
     const { inputs, field } = subject.blocked
-    const { kind, spec } = parse(subject, subject.file)
+    const { kind, spec } = await load(subject, subject.file)
     assert.deepEqual(kind.plan(spec, inputs), { outcome: 'blocked', field })
   })
 
   kindTest(
     'D22, D32: declares the inputs that its requests need, and is blocked if one of them is null',
-    (subject) => {
-      const { kind, spec, inputs, requiredInputs } = parse(subject, subject.file)
+    async (subject) => {
+      const { kind, spec, inputs, requiredInputs } = await load(subject, subject.file)
       if (subject.blocked !== null) assert.ok(requiredInputs.includes(subject.blocked.field))
       for (const field of inputs) {
         const planned = kind.plan(spec, { ...subject.good.inputs, [field]: null })
@@ -119,7 +122,7 @@ export function testKind(name: string, start: () => Promise<KindUnderTest>): voi
   )
 
   kindTest('fills every target and nothing else', async (subject) => {
-    const derivation = parse(subject, subject.file)
+    const derivation = await load(subject, subject.file)
     const outcome = await run(derivation, subject.good.inputs)
     assert.ok(outcome.ok, JSON.stringify(outcome))
     const values = Object.entries(outcome.value.values).map(([target, value]) => {
@@ -133,7 +136,7 @@ export function testKind(name: string, start: () => Promise<KindUnderTest>): voi
   kindTest(
     'D33: evidence is JSON, and shadows no member that every provenance entry has',
     async (subject) => {
-      const derivation = parse(subject, subject.file)
+      const derivation = await load(subject, subject.file)
       const outcome = await run(derivation, subject.good.inputs)
       assert.ok(outcome.ok)
       const evidence = { ...planOf(derivation, subject.good.inputs).evidence, ...outcome.value.evidence }
@@ -145,7 +148,8 @@ export function testKind(name: string, start: () => Promise<KindUnderTest>): voi
   kindTest(
     'reports once that a call is sent, whatever its result, and not if it is stopped before',
     async (subject) => {
-      const derivation = parse(subject, subject.file)
+      const derivation = await load(subject, subject.file)
+      if (derivation.kind.isLocal === true) return
       let sent = 0
       const onSent = (): void => void (sent += 1)
       await run(derivation, subject.good.inputs, { onSent })
@@ -159,7 +163,8 @@ export function testKind(name: string, start: () => Promise<KindUnderTest>): voi
   )
 
   kindTest('H7: returns a failure, and does not throw, if the host fails', async (subject) => {
-    const derivation = parse(subject, subject.file)
+    const derivation = await load(subject, subject.file)
+    if (derivation.kind.isLocal === true) return
     const outcome = await run(derivation, subject.failing)
     assert.ok(!outcome.ok, JSON.stringify(outcome))
     assert.ok('request' in outcome.error)
@@ -167,7 +172,7 @@ export function testKind(name: string, start: () => Promise<KindUnderTest>): voi
   })
 
   kindTest('computes in a batch the same values as one by one', async (subject) => {
-    const derivation = parse(subject, subject.file)
+    const derivation = await load(subject, subject.file)
     const { kind, spec } = derivation
     if (kind.runBatch === undefined) return
     const inputs = [subject.good.inputs, subject.failing, subject.good.inputs]
@@ -183,7 +188,8 @@ export function testKind(name: string, start: () => Promise<KindUnderTest>): voi
   })
 
   kindTest('rejects with the reason of a signal that is aborted', async (subject) => {
-    const derivation = parse(subject, subject.file)
+    const derivation = await load(subject, subject.file)
+    if (derivation.kind.isLocal === true) return
     await assert.rejects(
       run(derivation, subject.good.inputs, { signal: AbortSignal.abort(new Error('stopping')) }),
       /stopping/,
@@ -198,6 +204,19 @@ function parse(
 ): Derivation {
   const source = { file: 'example.yaml', bytes: Buffer.from(file) }
   return parseDerivation(source, contract, new Kinds([kind], refusal))
+}
+
+/** Parses a file and reads its sources. */
+function load(
+  subject: KindUnderTest,
+  file: string,
+  refusal?: (resource: Resource) => string | null,
+): Promise<Derivation> {
+  const { sources = {} } = subject
+  return readSources(parse(subject, file, refusal), (path) => {
+    const text = sources[path]
+    return sourceOf(path, text === undefined ? { problem: 'none' } : Buffer.from(text))
+  })
 }
 
 function planOf({ kind, spec }: Derivation, inputs: InputValues): Plan {
