@@ -150,8 +150,13 @@ test('the permit of a halted process is available to the others, and it begins n
   const callers = host.callers(3, { concurrency: 3 })
   await host.untilEach(callers, 5)
   const [halted] = callers
-  halted?.kill('SIGSTOP')
+  // While it waits for a response: it may be halted between the check of its permit and the request as well, which nothing can prevent.
+  host.answer = (call) => {
+    if (call.from === halted?.pid) halted.kill('SIGSTOP')
+    takesMs(10)(call)
+  }
   await host.until(() => [...host.underWay].filter(({ from }) => from !== halted?.pid).length === 3)
+  host.answer = takesMs(10)
   host.most = 0
   halted?.kill('SIGCONT')
   await host.untilEach(callers, 20)

@@ -128,8 +128,9 @@ test('a client that reads a large frame slowly is not disconnected', async (t) =
   }
   client.socket.resume()
   await client.waitFor((text) => {
-    if (text.length > MIB) client.received = text.slice(-100)
-    return client.received.endsWith(' the end\r\n')
+    if (text.length > MIB) client.received = text.slice(-1000)
+    // Comments may follow it.
+    return client.received.includes(' the end')
   })
 })
 
