@@ -159,14 +159,8 @@ test('REST responses for a kind unrelated to http match their schemas', async (t
   ])
 })
 
-test('a kind can be called import, whose entries have a derivation, but not write, delete or revert', async (t) => {
+test('a kind cannot be called write, delete or revert, the sources of other entries', async (t) => {
   for (const name of ['write', 'delete', 'revert']) {
     await assert.rejects(openMeasured(t, [], { kind: new MeasureKind(name) }), /cannot be called/)
   }
-  const run = await openMeasured(t, ['one'], { kind: new MeasureKind('import') })
-  await run.run()
-  const entry = await run.entry('1', 'length')
-  assert.deepEqual([entry?.['source'], entry?.['derivation'], entry?.['value']], ['import', 'length.yaml', 3])
-  const imported = await run.entry('1', 'text')
-  assert.deepEqual([imported?.['source'], imported?.['derivation']], ['import', undefined])
 })

@@ -4,6 +4,7 @@ import type { SheetStore } from '../../store/sheet-store.ts'
 import type { Derivation } from '../definition/derivation-kind.ts'
 import { inputHash } from './input-hash.ts'
 import { planComputation } from './plan-computation.ts'
+import { INPUT_LIMIT } from './planner.ts'
 
 type Store = Pick<SheetStore, 'work' | 'uncheckedTargets' | 'markOutdated'>
 
@@ -30,7 +31,16 @@ async function checkCells(store: Store, derivation: Derivation, signal: AbortSig
   const { targets, inputs, sources } = derivation
   for (let after: RecordKey | null = null; ;) {
     signal.throwIfAborted()
-    const query = { targets, inputs, force: true, state: null, after, limit: CHUNK, only: null }
+    const query = {
+      targets,
+      inputs,
+      inputLimit: INPUT_LIMIT,
+      force: true,
+      state: null,
+      after,
+      limit: CHUNK,
+      only: null,
+    }
     const items: readonly WorkItem[] = await store.work(query)
     const last = items.at(-1)
     const cells = items.flatMap((item) => outdatedIn(item, derivation))
@@ -43,9 +53,14 @@ async function checkCells(store: Store, derivation: Derivation, signal: AbortSig
 }
 
 /** Returns the fresh cells of a record that have another input hash now. */
-function outdatedIn({ id, inputs, cells }: WorkItem, derivation: Derivation): OutdatedCells['cells'] {
+function outdatedIn(
+  { id, inputs, tooLong, cells }: WorkItem,
+  derivation: Derivation,
+): OutdatedCells['cells'] {
   const fresh = cells.filter(({ state }) => state === 'fresh')
   if (fresh.length === 0) return []
+  // A run could not compute them either.
+  if (tooLong !== undefined) return [{ id, targets: fresh.map(({ target }) => target) }]
   const planned = planComputation(derivation, inputs)
   if (planned.outcome === 'blocked') return []
   const hash =

@@ -28,7 +28,7 @@ const NONE: ReadonlySet<string> = new Set()
  * The most inputs of a cell. A call is planned in one piece, also in a dry run; with as many that takes the main thread less
  * than 50 ms.
  */
-const INPUT_LIMIT: InputBytes = { text: 1 << 20, json: 256 << 10 }
+export const INPUT_LIMIT: InputBytes = { text: 1 << 20, json: 256 << 10 }
 
 /** Records of a list that are passed to the store at a time. */
 const LIST_CHUNK = 1024
