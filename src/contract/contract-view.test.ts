@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { contractText } from '../../test/support/contract-with.ts'
-import { ContractError } from '../errors/service-error.ts'
+import { ContractError, fileError } from '../errors/service-error.ts'
 import { checkDeclared, describeContract } from './contract-view.ts'
 import type { Derived } from './contract-view.ts'
 import type { JsonObject } from './json/json.ts'
@@ -45,7 +45,7 @@ test('D7: where x-derived or x-inputs disagree with the derivations, file and li
   for (const [key, how, message] of cases) {
     assert.throws(
       () => check(`{name: rate, logicalType: number, ${key}}`, how),
-      new ContractError(`contract.yaml:9: ${message}`),
+      new ContractError(...fileError({ file: 'contract.yaml', line: 9, message }, 'invalid_definition')),
     )
   }
 })

@@ -157,7 +157,7 @@ suite('colophon init', { concurrency: 2 }, () => {
       await attempt('order_id,customer-ref,totl\n1,a,1\n'),
       /orders\.csv:2, column "totl": the contract has no such field; was total meant/,
     )
-    assert.match(await attempt('order_id,customer-ref\n1,a\n1,b\n'), /record 2, field "id": must be unique/)
+    assert.match(await attempt('order_id,customer-ref\n1,a\n1,b\n'), /record 2: field "id": must be unique/)
     assert.match(
       await attempt('order_id,ord_id,customer-ref\n1,1,a\n'),
       /two columns are the field "id": "order_id" \(an original name of it\) and "ord_id"/,

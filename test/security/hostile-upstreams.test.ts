@@ -88,17 +88,24 @@ interface Serving {
   readonly timeout?: string
   readonly concurrency?: number
   readonly retries?: number
-  /** Bytes of the body of a call. */
+  /** Bytes of the body of a call: an input as long would not be sent, so the body has it several times. */
   readonly bodyOf?: (path: string) => number
 }
 
+/** How often the body of a call has the input. */
+const TIMES_IN_BODY = 16
+
 /** Serves a sheet with a record for each path, whose `value` is what the upstream answers there. */
 async function serve(t: TestContext, paths: readonly string[], how: Serving = {}): Promise<Served> {
-  const { method = 'GET', timeout = '60s', concurrency = 8, retries = 0, bodyOf = () => 1 } = how
+  const { method = 'GET', timeout = '60s', concurrency = 8, retries = 0, bodyOf = () => TIMES_IN_BODY } = how
   const upstream = await RawUpstream.start(t)
   const directory = await writeSheet(t, {
     contract: contractText(['path', 'text', 'value'].map((name) => `{name: ${name}, logicalType: string}`)),
-    records: paths.map((path) => ({ id: path, path: path.slice(1), text: 'b'.repeat(bodyOf(path)) })),
+    records: paths.map((path) => ({
+      id: path,
+      path: path.slice(1),
+      text: 'b'.repeat(bodyOf(path) / TIMES_IN_BODY),
+    })),
     derivations: {
       'value.yaml': [
         'targets: [value]',
@@ -106,7 +113,7 @@ async function serve(t: TestContext, paths: readonly string[], how: Serving = {}
         'kind: http',
         `method: ${method}`,
         `url: ${upstream.url}/{{ path }}`,
-        "body_template: '{{ text }}'",
+        `body_template: [${Array.from({ length: TIMES_IN_BODY }, () => "'{{ text }}'").join()}]`,
         'response_path: value',
         '',
       ].join('\n'),
@@ -184,7 +191,7 @@ test('H7: hostile responses to a POST, also before it was sent completely, are d
   const served = await serve(t, paths, {
     method: 'POST',
     // More than the buffers on the way hold.
-    bodyOf: (path) => (path.startsWith('/hasty') ? 8 * MIB : 1),
+    bodyOf: (path) => (path.startsWith('/hasty') ? 8 * MIB : TIMES_IN_BODY),
   })
   for (const [path, { answer, hasty }] of Object.entries(POSTED)) {
     served.upstream.answer(path, answer, { hasty: hasty === true })

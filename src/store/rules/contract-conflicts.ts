@@ -2,7 +2,7 @@ import type { Field } from '../../contract/contract.ts'
 import type { JsonValue } from '../../contract/json/json.ts'
 import type { ContractChange } from '../../contract/rules/compare-contracts.ts'
 import { valueError } from '../../contract/values/validate-value.ts'
-import { ContractError } from '../../errors/service-error.ts'
+import { ContractError, fileError } from '../../errors/service-error.ts'
 import type { RecordKey } from '../cell-work.ts'
 import type { Query } from '../rows/query.ts'
 import { load, type Loaded, type Steps } from './steps.ts'
@@ -48,10 +48,8 @@ export function* checkContractChange(
   for (const field of change.uniqueAdded) conflicts.push(yield* uniqueness(records, field))
   const found = conflicts.filter((conflict) => conflict !== null)
   if (found.length === 0) return
-  throw new ContractError(
-    `contract.yaml does not fit the stored records: ${found.join('; ')}`,
-    'contract_conflict',
-  )
+  const message = `does not fit the stored records: ${found.join('; ')}`
+  throw new ContractError(...fileError({ file: 'contract.yaml', line: null, message }, 'contract_conflict'))
 }
 
 const RECORD_COUNT: Query<number> = {

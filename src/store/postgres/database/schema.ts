@@ -1,5 +1,5 @@
 import type { Contract, Field, LogicalType } from '../../../contract/contract.ts'
-import { ContractError } from '../../../errors/service-error.ts'
+import { ContractError, fileError } from '../../../errors/service-error.ts'
 import { deletedBlocksTable } from '../../rows/deleted-blocks.ts'
 
 /** Version of the tables below; a store of a later version is refused. */
@@ -373,19 +373,21 @@ const SYSTEM_COLUMNS = new Set(['tableoid', 'xmin', 'cmin', 'xmax', 'cmax', 'cti
 /** Throws ContractError where PostgreSQL cannot have a column for a field. */
 export function checkColumns({ fields }: Contract): void {
   if (fields.length > MOST_COLUMNS) {
+    const message = `has ${fields.length} properties, and a sheet in PostgreSQL has at most ${MOST_COLUMNS}; remove some`
     throw new ContractError(
-      `contract.yaml has ${fields.length} properties, and a sheet in PostgreSQL has at most ${MOST_COLUMNS}; take some away`,
-      'definition_too_large',
+      ...fileError({ file: 'contract.yaml', line: null, message }, 'definition_too_large'),
     )
   }
-  const faults = fields.flatMap(({ name }) => {
+  const refused = fields.flatMap(({ name }) => {
     if (Buffer.byteLength(name) > NAME_BYTES)
       return [
         `property "${name}" has a name of ${Buffer.byteLength(name)} bytes, and PostgreSQL takes ${NAME_BYTES}`,
       ]
     return SYSTEM_COLUMNS.has(name) ? [`property "${name}" has a name that PostgreSQL keeps for itself`] : []
   })
-  if (faults.length > 0) throw new ContractError(`contract.yaml: ${faults.join('; ')}; choose another name`)
+  if (refused.length === 0) return
+  const message = `has names that PostgreSQL cannot store: ${refused.join('; ')}; choose another name`
+  throw new ContractError(...fileError({ file: 'contract.yaml', line: null, message }, 'invalid_definition'))
 }
 
 /** Returns the column of a field. Constraints are the contract's, checked before writing. */
