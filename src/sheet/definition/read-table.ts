@@ -1,6 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { extname, join } from 'node:path'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Contract } from '../../contract/contract.ts'
 import type { JsonObject, JsonValue } from '../../contract/json/json.ts'
 import { showNames, showValue } from '../../contract/json/show-value.ts'
@@ -14,6 +15,9 @@ import { formatOf } from '../../files/io/file-format.ts'
 import { wrapped } from '../../files/io/null-texts.ts'
 import type { RawRecord, RawRecords } from '../../files/io/raw-records.ts'
 import { readRecordFile } from '../../files/read-record-file.ts'
+
+/** The number of rows that are typed between two turns of the event loop: a few milliseconds. */
+const ROWS_AT_ONCE = 500
 
 /**
  * Reads a table from a source, with the limits and guards of files of records. Cells have the types of the fields that they are compared
@@ -48,7 +52,12 @@ async function tableOf(file: RawRecords, columns: TableColumns, contract: Contra
     for (const [, column] of wanted) checkColumn(column, file.fields, file.source.name)
   }
   const fields = wrapped(file, async function* () {
-    for await (const batch of file.batches) yield batch.map((record) => withFields(record, wanted))
+    for await (const batch of file.batches) {
+      for (let start = 0; start < batch.length; start += ROWS_AT_ONCE) {
+        await nextTurn()
+        yield batch.slice(start, start + ROWS_AT_ONCE).map((record) => withFields(record, wanted))
+      }
+    }
   })
   const readings = new ColumnReadings({
     file: fields,
