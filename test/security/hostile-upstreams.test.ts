@@ -88,11 +88,11 @@ interface Serving {
   readonly timeout?: string
   readonly concurrency?: number
   readonly retries?: number
-  /** Bytes of the body of a call: an input as long would not be sent, so the body has it several times. */
+  /** The size of the body of a call in bytes. The body has several copies of the input, which has a limit of its own. */
   readonly bodyOf?: (path: string) => number
 }
 
-/** How often the body of a call has the input. */
+/** The number of copies of the input in the body of a call. */
 const TIMES_IN_BODY = 16
 
 /** Serves a sheet with a record for each path, whose `value` is what the upstream answers there. */
