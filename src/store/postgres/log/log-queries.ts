@@ -1,7 +1,7 @@
 import type { Field } from '../../../contract/contract.ts'
 import type { JsonObject, JsonValue } from '../../../contract/json/json.ts'
 import { parseStoredJsonInTurns } from '../../../contract/json/json-text.ts'
-import { rawValue } from '../../../contract/json/raw-json.ts'
+import { RawJson, rawValue } from '../../../contract/json/raw-json.ts'
 import {
   parseLine,
   parseStoredInTurns,
@@ -22,10 +22,10 @@ import type { RecordKey } from '../../cell-work.ts'
 import { restoredFrom } from '../../rules/logged-deletion.ts'
 import { Batcher } from '../database/batcher.ts'
 import type { Connection, StoredRow } from '../database/connection.ts'
-import { quoted } from '../database/schema.ts'
 import { canBeId } from '../database/values.ts'
-import { fieldJson } from '../sql/record-json.ts'
-import { lineOf, SHORT_LINE } from './stored-line.ts'
+import { fieldValue } from '../database/values.ts'
+import { columnsUnlessLong, longFieldsOf, longValues } from '../read/long-columns.ts'
+import { lineOf, LONG_BYTES, SHORT_LINE } from './stored-line.ts'
 
 /** An entry and a life of a record. */
 export interface EntryOfLife {
@@ -61,7 +61,7 @@ export class LogQueries implements LogSource {
   readonly #firstLine: Batcher<RecordKey, StoredLine | null>
   readonly #importLine: Batcher<RecordKey, JsonObject | null>
   readonly #ofLife: Batcher<EntryOfLife, boolean>
-  readonly #value: Batcher<CellOfLife, Buffer | null>
+  readonly #value: Batcher<CellOfLife, JsonValue>
   readonly #parse: LogParsers['value']
 
   constructor(db: Connection, parsers: LogParsers = PARSE) {
@@ -126,8 +126,8 @@ export class LogQueries implements LogSource {
 
   /** Returns the present value of a cell; null for a deleted record. */
   async currentValue(cell: CellOfLife): Promise<JsonValue> {
-    const json = await this.#value.run(cell)
-    return json === null ? null : this.#parse(json)
+    const value: unknown = await this.#value.run(cell)
+    return value instanceof RawJson ? this.#parse(value.bytes) : (value as JsonValue)
   }
 }
 
@@ -280,17 +280,20 @@ async function readOfLife(db: Connection, wanted: readonly EntryOfLife[]): Promi
   return rows.map(({ found }) => found === true)
 }
 
-/** Reads the JSON of values; null for no value. */
-async function readValues(db: Connection, wanted: readonly CellOfLife[]): Promise<(Buffer | null)[]> {
+/** Reads values; long ones are JSON text. */
+async function readValues(db: Connection, wanted: readonly CellOfLife[]): Promise<JsonValue[]> {
   const fields = [...new Map(wanted.map(({ field }) => [field.name, field])).values()]
-  const columns = fields.map((field) => `to_json(${fieldJson(field, 'data')})::text AS ${quoted(field.name)}`)
   const rows = await db.all(
-    `SELECT "$seq", ${columns.join(', ')} FROM "$data" AS data WHERE "$seq" = ANY($1::bigint[])`,
+    `SELECT "$seq", ${columnsUnlessLong(fields, LONG_BYTES).join(', ')} FROM "$data" AS data WHERE "$seq" = ANY($1::bigint[])`,
     wanted.map(({ key }) => key),
   )
   const byKey = new Map(rows.map((row) => [Number(row['$seq']), row]))
-  return wanted.map(({ key, field }) => {
-    const json = byKey.get(key)?.[field.name]
-    return typeof json === 'string' ? Buffer.from(json) : null
-  })
+  const values: JsonValue[] = []
+  for (const { key, field } of wanted) {
+    const row = byKey.get(key)
+    const isLong = row !== undefined && longFieldsOf(row, [field]).length > 0
+    const long = isLong ? await longValues(db, key, [field]) : null
+    values.push(row === undefined ? null : (long?.get(field.name) ?? fieldValue(field, row)))
+  }
+  return values
 }

@@ -12,12 +12,10 @@ import { RECORD_JSON, recordJsonSource } from '../sql/record-json.ts'
 import { quoted, recordset } from '../database/schema.ts'
 import { fieldValue, toColumn, writtenOf } from '../database/values.ts'
 import { columnsUnlessLong } from '../read/long-columns.ts'
+import { LONG_BYTES } from './stored-line.ts'
 
 /** The weight in bytes above which a record is read like a changed one, its long values in pieces. */
 const RECORD_BYTES = 1 << 20
-
-/** The size in bytes from which a value is read in pieces. */
-const LONG_BYTES = 64 << 10
 
 /** A list of fields, and the SQL to read them. */
 export interface Selection {

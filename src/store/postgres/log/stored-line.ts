@@ -1,8 +1,8 @@
 import { readStoredInTurns, type StoredLine } from '../../../provenance/log-line.ts'
 import type { Connection, StoredRow } from '../database/connection.ts'
 
-/** The size in bytes from which a line is read in pieces. */
-const LONG_BYTES = 64 << 10
+/** The size in bytes from which a line or a value is read in pieces. */
+export const LONG_BYTES: number = 64 << 10
 
 /** The size in bytes of a piece: the main thread receives a row in one piece. */
 const PIECE_BYTES = 256 << 10
