@@ -3,7 +3,7 @@ import type { DerivationKind, Resource } from './definition/derivation-kind.ts'
 import { httpKind } from './kinds/http/http-kind.ts'
 import { LookupKind } from './kinds/lookup/lookup-kind.ts'
 import type { TableReader } from './kinds/lookup/table.ts'
-import type { Transport } from './kinds/http/call/transport.ts'
+import type { Transport } from './transport/call/transport.ts'
 
 /**
  * The sources of log entries that no derivation wrote. A kind of such a name would make them ambiguous; `import` is not reserved, since

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { ContractError } from '../errors/service-error.ts'
 import type { Derivation } from './definition/derivation-kind.ts'
 import { createKinds } from './kinds.ts'
-import { StubTransport } from './kinds/http/network/stub-transport.ts'
+import { StubTransport } from './transport/network/stub-transport.ts'
 import { parseDerivation } from './parse-derivation.ts'
 import { testContract } from './testing/test-contract.ts'
 

@@ -9,13 +9,13 @@ import type { Derivation, InputValues } from '../../src/derivation/definition/de
 import { DEFAULT_HOST_POLICY } from '../../src/derivation/definition/host-policies.ts'
 import { inputHash } from '../../src/derivation/plan/input-hash.ts'
 import { createKinds } from '../../src/derivation/kinds.ts'
-import { CallGuard } from '../../src/derivation/kinds/http/guard/call-guard.ts'
-import { BODY_LIMIT, TOO_LARGE, toNetworkFault } from '../../src/derivation/kinds/http/call/network-fault.ts'
-import { MAX_REDIRECTS } from '../../src/derivation/kinds/http/network/redirect.ts'
-import { REFUSED_NETWORKS } from '../../src/derivation/kinds/http/guard/refused-addresses.ts'
-import { StubTransport } from '../../src/derivation/kinds/http/network/stub-transport.ts'
-import { HTTP_METHODS } from '../../src/derivation/kinds/http/call/transport.ts'
-import { UndiciTransport } from '../../src/derivation/kinds/http/network/undici-transport.ts'
+import { CallGuard } from '../../src/derivation/transport/guard/call-guard.ts'
+import { BODY_LIMIT, TOO_LARGE, toNetworkFault } from '../../src/derivation/transport/call/network-fault.ts'
+import { MAX_REDIRECTS } from '../../src/derivation/transport/network/redirect.ts'
+import { REFUSED_NETWORKS } from '../../src/derivation/transport/guard/refused-addresses.ts'
+import { StubTransport } from '../../src/derivation/transport/network/stub-transport.ts'
+import { HTTP_METHODS } from '../../src/derivation/transport/call/transport.ts'
+import { UndiciTransport } from '../../src/derivation/transport/network/undici-transport.ts'
 import { COMMON_KEYS } from '../../src/derivation/definition/common-keys.ts'
 import { parseDerivation } from '../../src/derivation/parse-derivation.ts'
 import { renderFailure, type Failure } from '../../src/errors/failure.ts'
@@ -198,13 +198,16 @@ test('network errors of the system and the client have the texts of the derivati
   }
 })
 
-/** The sources of the http kind: its other faults are made in many places, and nothing lists them. */
+/** The sources of the http kind and the transport: its other faults are made in many places, and nothing lists them. */
 function httpSources(): string {
-  const folder = join(import.meta.dirname, '../../src/derivation/kinds/http')
-  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(
-    (name) => name.endsWith('.ts') && !name.includes('.test.'),
-  )
-  return files.map((name) => readFileSync(join(folder, name), 'utf8')).join('\n')
+  const files = ['kinds/http', 'transport'].flatMap((room) => {
+    const folder = join(import.meta.dirname, '../../src/derivation', room)
+    return readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name))
+  })
+  return files
+    .filter((name) => name.endsWith('.ts') && !name.includes('.test.'))
+    .map((name) => readFileSync(name, 'utf8'))
+    .join('\n')
 }
 
 test('the derivation reference has exactly the texts of network errors', () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { DEFAULT_HOST_POLICY, type HostPolicies } from '../../src/derivation/definition/host-policies.ts'
 import { HOST_SETTINGS } from '../../src/derivation/definition/host-settings.ts'
-import { toNetworkFault, NetworkFault } from '../../src/derivation/kinds/http/call/network-fault.ts'
+import { toNetworkFault, NetworkFault } from '../../src/derivation/transport/call/network-fault.ts'
 import { parseTransportFile } from '../../src/derivation/definition/parse-transport-file.ts'
 import { code, codeBlocks, codes, readPage, section, tableOf } from '../support/markdown.ts'
 

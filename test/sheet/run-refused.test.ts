@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
-import { watchConnections } from '../../src/derivation/kinds/http/testing/connection-watch.ts'
+import { watchConnections } from '../../src/derivation/transport/testing/connection-watch.ts'
 import { usedResources } from '../../src/sheet/calls/used-resources.ts'
 import { planMaterialize } from '../../src/sheet/runs/plan-materialize.ts'
 import { parseStub, NetworkTransport } from '../../src/sheet/transports.ts'

@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { listRuns } from '../../src/sheet/runs/read-runs.ts'
 import { planMaterialize } from '../../src/sheet/runs/plan-materialize.ts'
 import type { RunPlan } from '../../src/derivation/run-request.ts'
-import { SECRET_LENGTH } from '../../src/derivation/kinds/http/guard/secret-guard.ts'
+import { SECRET_LENGTH } from '../../src/derivation/transport/guard/secret-guard.ts'
 import {
   lookup,
   openRunSheet,

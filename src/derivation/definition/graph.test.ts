@@ -4,7 +4,7 @@ import { ContractError } from '../../errors/service-error.ts'
 import type { Derivation } from './derivation-kind.ts'
 import { orderDerivations } from './graph.ts'
 import { createKinds } from '../kinds.ts'
-import { StubTransport } from '../kinds/http/network/stub-transport.ts'
+import { StubTransport } from '../transport/network/stub-transport.ts'
 
 const kind = createKinds({ transport: new StubTransport({ responses: new Map() }) }).get('http')!
 

@@ -3,11 +3,11 @@ import { test, type TestContext } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { DEFAULT_HOST_POLICY, type HostPolicy } from '../definition/host-policies.ts'
 import { ResourceQueue, type Permit } from './resource-queue.ts'
-import { startHttp } from '../kinds/http/testing/local-server.ts'
+import { startHttp } from '../transport/testing/local-server.ts'
 import { StubShare } from '../testing/stub-share.ts'
 import { JumpingClock, StoppedClock } from '../testing/test-clock.ts'
-import type { SendResult } from '../kinds/http/call/transport.ts'
-import { UndiciTransport } from '../kinds/http/network/undici-transport.ts'
+import type { SendResult } from '../transport/call/transport.ts'
+import { UndiciTransport } from '../transport/network/undici-transport.ts'
 
 const HOUR = 3_600_000
 

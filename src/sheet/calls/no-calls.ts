@@ -1,5 +1,5 @@
-import { StubTransport } from '../../derivation/kinds/http/network/stub-transport.ts'
-import type { Transport } from '../../derivation/kinds/http/call/transport.ts'
+import { StubTransport } from '../../derivation/transport/network/stub-transport.ts'
+import type { Transport } from '../../derivation/transport/call/transport.ts'
 
 /** Returns a transport for operations that make no calls. It has no responses, and is quick to load. */
 export function noCalls(): Transport {

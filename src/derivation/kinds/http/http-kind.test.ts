@@ -15,10 +15,10 @@ import { testContract } from '../../testing/test-contract.ts'
 import { testKind } from '../kind-suite.ts'
 import type { HttpPlan } from './http-kind.ts'
 import { httpKind } from './http-kind.ts'
-import { startHttp } from './testing/local-server.ts'
-import { StubTransport } from './network/stub-transport.ts'
-import type { Transport, TransportRequest } from './call/transport.ts'
-import { UndiciTransport } from './network/undici-transport.ts'
+import { startHttp } from '../../transport/testing/local-server.ts'
+import { StubTransport } from '../../transport/network/stub-transport.ts'
+import type { Transport, TransportRequest } from '../../transport/call/transport.ts'
+import { UndiciTransport } from '../../transport/network/undici-transport.ts'
 
 const contract = testContract({ city: 'string', land: 'string', pop: 'number', lat: 'number', lon: 'number' })
 const CONTEXT = {

@@ -9,30 +9,25 @@ import type {
   Plan,
   Planned,
 } from '../../definition/derivation-kind.ts'
-import { SecretSearch } from './guard/secret-search.ts'
-import type { Verdict } from './guard/secret-search.ts'
+import { SecretSearch } from '../../transport/guard/secret-search.ts'
+import type { Verdict } from '../../transport/guard/secret-search.ts'
 import { renderBody } from './request/body-template.ts'
-import { excerptOf } from './response/error-body.ts'
-import { envNames, planHeaders, readEnv } from './request/header-template.ts'
-import type { PlannedHeader } from './request/header-template.ts'
-import { isSuccess } from './network/hop.ts'
+import { excerptOf, guardedFailure } from '../../transport/response/error-body.ts'
+import { envNames, planHeaders, readEnv } from '../../transport/headers/header-template.ts'
+import type { PlannedHeader } from '../../transport/headers/header-template.ts'
+import { fillHeaders } from '../../transport/headers/fill-headers.ts'
+import { isSuccess } from '../../transport/network/hop.ts'
 import { parseHttpSpec } from './http-spec.ts'
 import type { HttpSpec } from './http-spec.ts'
 import { valueAt } from './response/response-path.ts'
 import type { ResponsePath } from './response/response-path.ts'
-import { parseJson } from './response/parse-json.ts'
+import { parseJson } from '../../transport/response/parse-json.ts'
 import { requestKey } from './request/request-key.ts'
-import { statusMayPass } from './call/retry.ts'
-import { SecretGuard } from './guard/secret-guard.ts'
-import { SecretGuards } from './guard/secret-guard-cache.ts'
-import { requestLabel } from './call/transport.ts'
-import type {
-  HttpMethod,
-  SendFailure,
-  Transport,
-  TransportRequest,
-  TransportResponse,
-} from './call/transport.ts'
+import { statusMayPass } from '../../transport/call/retry.ts'
+import { SecretGuard } from '../../transport/guard/secret-guard.ts'
+import { SecretGuards } from '../../transport/guard/secret-guard-cache.ts'
+import { requestLabel } from '../../transport/call/transport.ts'
+import type { HttpMethod, Transport, TransportResponse } from '../../transport/call/transport.ts'
 import { renderUrl } from './request/url-template.ts'
 
 /** One call, complete except for the secrets. */
@@ -59,14 +54,13 @@ export function httpKind(transport: Transport, env: NodeJS.ProcessEnv): Derivati
     estimate: (plan, policies) => policies.forUrl(plan.hashed.url).costPerCall,
     async run(spec, plan, context) {
       const { url } = plan.hashed
-      const { headers, secretHeaders, secrets } =
-        plan.headers.length === 0 ? NO_HEADERS : filledHeaders(plan.headers, readSecrets(spec, env))
+      const { headers, secretHeaders, secrets } = fillHeaders(plan.headers, env, spec.file)
       const body = bodyOf(spec, plan)
       const request = { method: plan.method, url, headers, body, secretHeaders }
       const policy = context.policies.forUrl(url)
       const answer = await transport.send(request, { ...context, policy, accepts: spec.onStatus })
       const guard = guards.of(secrets)
-      if (!answer.ok) return err(guarded(answer.error, guard))
+      if (!answer.ok) return err(guardedFailure(answer.error, guard))
       const response = answer.value
       const computed = extract({ spec, plan, response, search: new SecretSearch(guard) })
       if (!mayBeKept(response, guard)) return ok(computed)
@@ -98,13 +92,6 @@ export function httpKind(transport: Transport, env: NodeJS.ProcessEnv): Derivati
       },
     },
   }
-}
-
-/** Returns a failure with the start of its response, unless that reveals a secret. */
-function guarded({ received, ...failure }: SendFailure, guard: SecretGuard): Failure {
-  return received === undefined
-    ? failure
-    : ({ ...failure, responseBody: excerptOf(received, guard) } as Failure)
 }
 
 const NO_SECRETS = new SecretGuard([])
@@ -145,45 +132,6 @@ function planCall(spec: HttpSpec, inputs: InputValues): Planned<HttpPlan> {
     headers: headers.headers,
   }
   return { outcome: 'run', plan }
-}
-
-function readSecrets(spec: HttpSpec, env: NodeJS.ProcessEnv): ReadonlyMap<string, string> {
-  return new Map(envNames(spec.headers).map((name) => [name, readEnv(name, env, spec.file)]))
-}
-
-interface FilledHeaders extends Pick<TransportRequest, 'headers' | 'secretHeaders'> {
-  /** Values that no result may contain. */
-  readonly secrets: readonly string[]
-}
-
-const NO_HEADERS: FilledHeaders = { headers: {}, secretHeaders: new Set(), secrets: [] }
-
-function filledHeaders(
-  headers: readonly PlannedHeader[],
-  secrets: ReadonlyMap<string, string>,
-): FilledHeaders {
-  const secret = headers.filter((header) => envNames([header]).length > 0)
-  return {
-    headers: Object.fromEntries(headers.map(({ name, parts }) => [name, filled(parts, secrets)])),
-    secretHeaders: new Set(secret.map(({ name }) => name.toLowerCase())),
-    secrets: secretsIn(headers, secrets),
-  }
-}
-
-/**
- * Returns the values that no result may contain: each secret, and each header from its first secret to its last, in case these are short.
- */
-function secretsIn(headers: readonly PlannedHeader[], secrets: ReadonlyMap<string, string>): string[] {
-  const joined = headers.map(({ parts }) => {
-    const first = parts.findIndex((part) => typeof part !== 'string')
-    const last = parts.findLastIndex((part) => typeof part !== 'string')
-    return first === -1 ? '' : filled(parts.slice(first, last + 1), secrets)
-  })
-  return [...new Set([...secrets.values(), ...joined])]
-}
-
-function filled(parts: PlannedHeader['parts'], secrets: ReadonlyMap<string, string>): string {
-  return parts.map((part) => (typeof part === 'string' ? part : (secrets.get(part.env) ?? ''))).join('')
 }
 
 interface Answered {

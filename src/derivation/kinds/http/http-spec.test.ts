@@ -5,7 +5,7 @@ import type { Derivation } from '../../definition/derivation-kind.ts'
 import { createKinds } from '../../kinds.ts'
 import { parseDerivation } from '../../parse-derivation.ts'
 import { testContract } from '../../testing/test-contract.ts'
-import { StubTransport } from './network/stub-transport.ts'
+import { StubTransport } from '../../transport/network/stub-transport.ts'
 
 const contract = testContract({ city: 'string', lat: 'number', lon: 'number' })
 const kinds = createKinds({ transport: new StubTransport({ responses: new Map() }), env: {} })

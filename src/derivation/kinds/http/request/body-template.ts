@@ -3,7 +3,7 @@ import type { JsonValue } from '../../../../contract/json/json.ts'
 import type { InputValues } from '../../../definition/derivation-kind.ts'
 import { fieldsOf, inputValue, parseTemplate, plainText } from '../../../definition/template.ts'
 import type { FieldSlot, TemplateScope } from '../../../definition/template.ts'
-import { parseJson } from '../response/parse-json.ts'
+import { parseJson } from '../../../transport/response/parse-json.ts'
 
 /** The template of a JSON body: JSON whose strings can contain placeholders (H2, D21). */
 export type BodyTemplate =

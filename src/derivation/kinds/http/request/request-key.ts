@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import type { PlannedHeader } from './header-template.ts'
+import type { PlannedHeader } from '../../../transport/headers/header-template.ts'
 
 /** A request as sent, except for its secrets. */
 interface PlannedRequest {

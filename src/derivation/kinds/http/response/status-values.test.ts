@@ -10,10 +10,10 @@ import { hostPolicies } from '../../../definition/host-policies.ts'
 import { Limiter } from '../../../limiter/limiter.ts'
 import { createKinds } from '../../../kinds.ts'
 import { parseDerivation } from '../../../parse-derivation.ts'
-import { startHttp } from '../testing/local-server.ts'
-import { parseStub, StubTransport } from '../network/stub-transport.ts'
-import type { Transport } from '../call/transport.ts'
-import { UndiciTransport } from '../network/undici-transport.ts'
+import { startHttp } from '../../../transport/testing/local-server.ts'
+import { parseStub, StubTransport } from '../../../transport/network/stub-transport.ts'
+import type { Transport } from '../../../transport/call/transport.ts'
+import { UndiciTransport } from '../../../transport/network/undici-transport.ts'
 
 const CONTRACT = contractWith(
   '{name: label, logicalType: string, logicalTypeOptions: {maxLength: 9}}',

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { assertQuick } from '../../../../../test/support/thread-time.ts'
-import type { JsonValue } from '../../../../contract/json/json.ts'
+import { assertQuick } from '../../../../test/support/thread-time.ts'
+import type { JsonValue } from '../../../contract/json/json.ts'
 import { SecretSearch } from './secret-search.ts'
 import { SecretGuard } from './secret-guard.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { test } from 'node:test'
-import { DEFAULT_HOST_POLICY } from '../../../definition/host-policies.ts'
+import { DEFAULT_HOST_POLICY } from '../../definition/host-policies.ts'
 import { startHttp } from '../testing/local-server.ts'
 import { NetworkTransport } from './network-transport.ts'
 import type { SendResult } from '../call/transport.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { JsonValue } from '../../../../contract/json/json.ts'
+import type { JsonValue } from '../../../contract/json/json.ts'
 import { SecretSearch } from './secret-search.ts'
 import { BODY_LIMIT } from '../call/network-fault.ts'
 import { SecretGuard } from './secret-guard.ts'

@@ -1,9 +1,9 @@
-import type { JsonValue } from '../../../../contract/json/json.ts'
-import type { Failure } from '../../../../errors/failure.ts'
-import type { Result } from '../../../../errors/result.ts'
-import type { SharedHosts } from '../../../../store/shared-hosts.ts'
-import type { Limiter } from '../../../limiter/limiter.ts'
-import type { HostPolicy } from '../../../definition/host-policies.ts'
+import type { JsonValue } from '../../../contract/json/json.ts'
+import type { Failure } from '../../../errors/failure.ts'
+import type { Result } from '../../../errors/result.ts'
+import type { SharedHosts } from '../../../store/shared-hosts.ts'
+import type { Limiter } from '../../limiter/limiter.ts'
+import type { HostPolicy } from '../../definition/host-policies.ts'
 
 export const HTTP_METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 
@@ -62,7 +62,7 @@ export type SendFailure = Failure & { readonly received?: string }
 /** The result of a call. */
 export type SendResult = Result<TransportResponse, SendFailure>
 
-/** The connection of the http kind to hosts (H6). */
+/** The connection of kinds to hosts (H6). */
 export interface Transport {
   /**
    * Makes one call, in as many tries as needed and allowed; a failure is that of the last one. Every error of the host is a failure; text

@@ -1,5 +1,7 @@
 import { createGunzip, createInflate, createInflateRaw, constants } from 'node:zlib'
 import type { Gunzip, Inflate, InflateRaw } from 'node:zlib'
+import type { Failure } from '../../../errors/failure.ts'
+import type { SendFailure } from '../call/transport.ts'
 import { GrowingBuffer } from './growing-buffer.ts'
 import type { SecretGuard } from '../guard/secret-guard.ts'
 
@@ -33,6 +35,13 @@ export function excerptOf(text: string, guard: SecretGuard): string {
   const bytes = Buffer.from(text, 'utf8')
   if (bytes.length <= EXCERPT_BYTES) return text
   return `${new TextDecoder().decode(bytes.subarray(0, EXCERPT_BYTES), { stream: true })}…`
+}
+
+/** Returns a failure with the start of its response, unless that reveals a secret. */
+export function guardedFailure({ received, ...failure }: SendFailure, guard: SecretGuard): Failure {
+  return received === undefined
+    ? failure
+    : ({ ...failure, responseBody: excerptOf(received, guard) } as Failure)
 }
 
 /** Decodes the start of an encoded body as far as possible; empty for an unknown encoding. */

@@ -1,5 +1,5 @@
-import { nestsTooDeep } from '../../../../contract/json/json-depth.ts'
-import type { JsonValue } from '../../../../contract/json/json.ts'
+import { nestsTooDeep } from '../../../contract/json/json-depth.ts'
+import type { JsonValue } from '../../../contract/json/json.ts'
 
 /** Matches an exponent of three digits or a number of hundreds of digits, which may overflow a double. */
 const MAY_OVERFLOW = /\d[eE]\+?\d{3}|(?<!\d)\d{300}/

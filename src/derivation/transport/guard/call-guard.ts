@@ -1,4 +1,4 @@
-import { hostOfUrl } from '../../../definition/host-key.ts'
+import { hostOfUrl } from '../../definition/host-key.ts'
 import { NetworkFault } from '../call/network-fault.ts'
 import { isRefusedAddress } from './refused-addresses.ts'
 

@@ -1,5 +1,5 @@
 import type { Dispatcher } from 'undici'
-import { siteOf } from '../../../definition/host-key.ts'
+import { siteOf } from '../../definition/host-key.ts'
 import type { Breakable, BreakOff } from '../call/call-cancellation.ts'
 import { ERROR_BODY_BYTES } from '../response/error-body.ts'
 import { GrowingBuffer } from '../response/growing-buffer.ts'

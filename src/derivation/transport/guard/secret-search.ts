@@ -1,5 +1,5 @@
-import { isJsonObject } from '../../../../contract/json/json.ts'
-import type { JsonValue } from '../../../../contract/json/json.ts'
+import { isJsonObject } from '../../../contract/json/json.ts'
+import type { JsonValue } from '../../../contract/json/json.ts'
 import { BODY_LIMIT } from '../call/network-fault.ts'
 import { SECRET_LENGTH } from './secret-guard.ts'
 import type { SecretGuard } from './secret-guard.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ValidationError } from '../../../../errors/service-error.ts'
-import { DEFAULT_HOST_POLICY } from '../../../definition/host-policies.ts'
+import { ValidationError } from '../../../errors/service-error.ts'
+import { DEFAULT_HOST_POLICY } from '../../definition/host-policies.ts'
 import { parseStub, StubTransport } from './stub-transport.ts'
 import type { TransportRequest } from '../call/transport.ts'
 

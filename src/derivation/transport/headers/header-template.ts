@@ -1,10 +1,10 @@
-import { isJsonObject } from '../../../../contract/json/json.ts'
-import type { JsonValue } from '../../../../contract/json/json.ts'
-import { showValue } from '../../../../contract/json/show-value.ts'
-import { OperationError } from '../../../../errors/service-error.ts'
-import type { InputValues, ParseContext } from '../../../definition/derivation-kind.ts'
-import { inputValue, parseHeaderTemplate, percentEncode, plainText } from '../../../definition/template.ts'
-import type { EnvSlot, Part } from '../../../definition/template.ts'
+import { isJsonObject } from '../../../contract/json/json.ts'
+import type { JsonValue } from '../../../contract/json/json.ts'
+import { showValue } from '../../../contract/json/show-value.ts'
+import { OperationError } from '../../../errors/service-error.ts'
+import type { InputValues, ParseContext } from '../../definition/derivation-kind.ts'
+import { inputValue, parseHeaderTemplate, percentEncode, plainText } from '../../definition/template.ts'
+import type { EnvSlot, Part } from '../../definition/template.ts'
 
 /** The template of one header. */
 export interface HeaderTemplate {
