@@ -33,6 +33,9 @@ export interface ConnectionOptions {
   readonly fetch: typeof globalThis.fetch
 }
 
+/** The media type of errors with a code (RFC 9457). */
+export const PROBLEM = 'application/problem+json'
+
 type Method = 'GET' | 'POST' | 'DELETE'
 
 /** Sends the requests of a client to one server, with the CSRF token where it is required. */
@@ -85,7 +88,7 @@ export class Connection {
     const init: RequestInit = {
       method,
       headers: {
-        accept: 'application/problem+json, application/json',
+        accept: `${PROBLEM}, application/json`,
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
         ...headers,
       },

@@ -1,6 +1,6 @@
 import { EventSourceParserStream } from 'eventsource-parser/stream'
 import { ApiError } from './api-error.ts'
-import type { CallOptions, Connection } from './connection.ts'
+import { PROBLEM, type CallOptions, type Connection } from './connection.ts'
 
 /** The server sends a comment every 15 seconds: a connection that is silent for longer than this is none any more. */
 const SILENT_MS = 45_000
@@ -69,7 +69,7 @@ async function openStream(
   const signals = signal === undefined ? [silence.signal] : [signal, silence.signal]
   const response = await connection.request('GET', path, {
     headers: {
-      accept: 'text/event-stream',
+      accept: `text/event-stream, ${PROBLEM}`,
       ...(lastId === undefined ? {} : { 'last-event-id': lastId }),
     },
     signal: AbortSignal.any(signals),

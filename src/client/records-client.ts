@@ -8,7 +8,14 @@ import type {
 } from '../wire/records/records.ts'
 import type { RevertAnswer } from '../wire/runs/revert.ts'
 import type { SummaryAnswer } from '../wire/records/summary.ts'
-import { jsonText, type ActorOptions, type CallOptions, type Connection, type Query } from './connection.ts'
+import {
+  jsonText,
+  PROBLEM,
+  type ActorOptions,
+  type CallOptions,
+  type Connection,
+  type Query,
+} from './connection.ts'
 
 /** A record to write: fields that it does not name keep their values, `null` clears one. `R` is the type of the sheet's records. */
 export type RecordPatch<R extends object = RecordAnswer> = { readonly id: string } & {
@@ -156,7 +163,7 @@ export class RecordsClient<R extends object = RecordAnswer> {
     const path = `/api/export/${encodeURIComponent(format)}`
     return this.#connection.request('GET', path, {
       query: queryOf(selection),
-      headers: { accept: '*/*' },
+      headers: { accept: `${PROBLEM}, */*` },
       signal,
     })
   }

@@ -23,7 +23,10 @@ export const ERROR_CODES = {
     meaning: 'a file of the sheet is a link or of the wrong kind, or cannot be read',
   },
 
-  not_found: { type: 'SheetError', meaning: 'an item other than those below does not exist' },
+  not_found: {
+    type: 'SheetError',
+    meaning: 'something that a run needed does not exist; in runs of earlier versions',
+  },
   unknown_path: { type: 'SheetError', meaning: 'the service has no such path' },
   unknown_record: { type: 'SheetError', meaning: 'the record does not exist' },
   unknown_run: { type: 'SheetError', meaning: 'the run does not exist' },
@@ -111,7 +114,6 @@ export const ERROR_CODES = {
     type: 'OperationError',
     meaning: 'the record does not have the version that the request requires',
   },
-  conflict: { type: 'OperationError', meaning: 'the request conflicts with another change' },
   record_exists: { type: 'OperationError', meaning: 'a record to be restored exists again' },
   proposal_decided: { type: 'OperationError', meaning: 'the proposal is accepted or rejected already' },
   proposal_outdated: {

@@ -5,6 +5,7 @@ import {
   ConflictError,
   fromPlainError,
   PreconditionFailedError,
+  QueryError,
   RunStoppedError,
   SheetError,
   StoppingError,
@@ -41,6 +42,14 @@ test('an error that was stored without a code gets the general code of its type'
   const error = fromPlainError({ type: 'SheetError', message: 'no record "a"', code: null })
   assert.ok(error instanceof SheetError)
   assert.equal(error.code, 'not_found')
+})
+
+test('an error that was stored with a code of another version gets the general code of its type', () => {
+  for (const code of ['of_another_version', 'toString']) {
+    const error = fromPlainError({ type: 'QueryError', message: 'wrong', code: code as ErrorCode })
+    assert.ok(error instanceof QueryError)
+    assert.equal(error.code, 'invalid_query')
+  }
 })
 
 test('the hint of an error is sent with it', () => {

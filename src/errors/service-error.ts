@@ -1,4 +1,4 @@
-import type { CodeOf, ErrorCode, ErrorType } from './codes.ts'
+import { ERROR_CODES, type CodeOf, type ErrorCode, type ErrorType } from './codes.ts'
 import type { ListedViolations } from './violations.ts'
 
 /** An operation that helps after an error. Each skin names it by its own route, command or tool. */
@@ -136,7 +136,6 @@ export class RunStoppedError extends OperationError {
 
 /** Codes of {@link ConflictError}. */
 const CONFLICTS = [
-  'conflict',
   'definition_changed',
   'record_exists',
   'proposal_decided',
@@ -146,9 +145,7 @@ const CONFLICTS = [
 
 /** The request conflicts with a change made meanwhile, so that nothing was changed (409). */
 export class ConflictError extends OperationError {
-  constructor(message: string, code: (typeof CONFLICTS)[number] = 'conflict') {
-    super(message, code)
-  }
+  declare readonly code: (typeof CONFLICTS)[number]
 }
 
 /** The actor, or the page that sent the request, may not do this. */
@@ -213,9 +210,9 @@ export function toPlainError(error: unknown): PlainServiceError | undefined {
   return { type, code, message, hint, violations, inFile }
 }
 
-/** The inverse of {@link toPlainError}. Without a code it gets the general code of its type. */
+/** The inverse of {@link toPlainError}. Without a code, or with that of another version, it gets the general code of its type. */
 export function fromPlainError({ type, message, code, ...details }: PlainServiceError): ServiceError {
-  const known = code ?? undefined
+  const known = typeof code === 'string' && Object.hasOwn(ERROR_CODES, code) ? code : undefined
   const Class = (known && CLASS_OF_CODE.get(known)) ?? CLASSES[type]
   return new Class(message, known as never, details)
 }

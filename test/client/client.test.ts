@@ -222,7 +222,8 @@ test('records are exported as a file, as a stream', async (t) => {
   const { client } = await serve(t)
   const file = await client.records.export('csv', { fields: ['id', 'price'], filter: 'price > 1' })
   assert.equal(await file.text(), 'id,price\r\na,1.5\r\nb,2\r\n')
-  await assert.rejects(client.records.export('docx'), isApiError(404))
+  await assert.rejects(client.records.export('docx'), isApiError(404, 'unknown_format'))
+  await assert.rejects(client.records.export('csv', { fields: ['none'] }), isApiError(400, 'unknown_field'))
 })
 
 test('frames arrive as they are published', async (t) => {
@@ -277,9 +278,10 @@ test('a stream ends with the reason of its signal, also while it waits to reconn
 
 test('the stream of an unknown run is an error and is not requested again', async (t) => {
   const { client } = await serve(t)
-  await assert.rejects(client.runs.events('nothing').next(), isApiError(404))
+  await assert.rejects(client.runs.events('nothing').next(), isApiError(404, 'unknown_run'))
 })
 
-function isApiError(status: number): (error: unknown) => boolean {
-  return (error) => error instanceof ApiError && error.status === status
+function isApiError(status: number, code?: ApiError['code']): (error: unknown) => boolean {
+  return (error) =>
+    error instanceof ApiError && error.status === status && (code === undefined || error.code === code)
 }

@@ -19,6 +19,8 @@ import { PROPOSAL_LIMITS } from '../../src/store/stored-proposal.ts'
 import { JSON_DEPTH_LIMIT } from '../../src/sheet/json-body.ts'
 import { SECURITY_HEADERS } from '../../src/http/middleware/security-headers.ts'
 import { STALLED_MS } from '../../src/http/response/event-streams.ts'
+import * as postgres from '../../src/store/postgres/database/schema.ts'
+import * as sqlite from '../../src/store/sqlite/database/schema.ts'
 import { whereParameter } from '../../src/wire/schema/conditions.ts'
 import { CsrfAnswer } from '../../src/wire/service/csrf.ts'
 import { CONNECTED_COMMENT, KEEPALIVE_COMMENT, WireFrame } from '../../src/wire/runs/materialize-frames.ts'
@@ -472,4 +474,9 @@ test('the operators of conditions are those of the HTTP reference', () => {
     named.toSorted(),
     described.filter((word) => /^[a-z_]+$/.test(word) && word !== 'filter').toSorted(),
   )
+})
+
+test('the changelog names the version of the stores', () => {
+  const versions = `version ${sqlite.SCHEMA_VERSION} in \`sheet.db\` and ${postgres.SCHEMA_VERSION} in PostgreSQL`
+  assert.ok(readPage('CHANGELOG.md').includes(versions), versions)
 })

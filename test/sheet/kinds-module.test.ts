@@ -7,6 +7,7 @@ import { pullSheet } from '../../src/sheet/lifecycle/pull-sheet.ts'
 import { pushSheet } from '../../src/sheet/lifecycle/push-sheet.ts'
 import { validateSheet } from '../../src/sheet/lifecycle/validate-sheet.ts'
 import { openSheet } from '../../src/sheet/open-sheet.ts'
+import { getRecord } from '../../src/sheet/queries/get-record.ts'
 import { materialize } from '../../src/sheet/runs/materialize.ts'
 import type { Sheet } from '../../src/sheet/sheet.ts'
 import { exportArchive } from '../../src/sheet/transfer/export-archive.ts'
@@ -91,7 +92,10 @@ test('the kinds of the module that COLOPHON_KINDS names are there wherever deriv
   await writeFile(archive, await allBytes(exportArchive(pulled)))
   const file = { path: archive, name: 'copy.zip' }
   await initSheet(unpacked, { kind: 'archive', file, maxBytes: 1e6 })
-  assert.equal(await computed(await open(t, directory)), 1)
+  const restored = await open(t, unpacked)
+  const { json } = await getRecord(restored, 'a', null)
+  const record = JSON.parse(new TextDecoder().decode(json)) as unknown
+  assert.deepEqual([record, await computed(restored)], [{ id: 'a', text: 'hello', loud: 'HELLO' }, 0])
 })
 
 test('commands load the module too, from the directory in which they start', async (t) => {

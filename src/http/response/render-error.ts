@@ -48,7 +48,6 @@ export const STATUS: Readonly<Record<ErrorType, number>> = {
 /** The status of codes for which that of their type is too general (RFC 9110; D36). */
 const STATUS_OF_CODE: Readonly<Partial<Record<ErrorCode, number>>> = {
   version_mismatch: 412,
-  conflict: 409,
   definition_changed: 409,
   record_exists: 409,
   proposal_decided: 409,

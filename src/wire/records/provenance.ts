@@ -68,13 +68,6 @@ export const ProvenanceEntryAnswer = Type.Object({
 })
 export type ProvenanceEntryAnswer = Static<typeof ProvenanceEntryAnswer>
 
-/** Returns the evidence of a kind other than `http`: the members of an entry that the schema does not list. */
-export function otherEvidence(
-  entry: ProvenanceEntryAnswer,
-): readonly (readonly [name: string, value: unknown])[] {
-  return Object.entries(entry).filter(([name]) => !Object.hasOwn(ProvenanceEntryAnswer.properties, name))
-}
-
 /**
  * Response of `GET /api/provenance`: the latest entry or null; with `history=true` an array (D35), whose next page is in the
  * header `Link`.

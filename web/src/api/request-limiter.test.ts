@@ -8,7 +8,7 @@ suite('the request limiter', () => {
 
   /** Actions that end on request, and the order in which they began. */
   class Work {
-    readonly limiter = new RequestLimiter({ most: 3, mostWhenSlow: 1 })
+    readonly limiter = new RequestLimiter(3, 1)
     readonly begun: string[] = []
     readonly #ends = new Map<string, () => void>()
 
@@ -66,7 +66,7 @@ suite('the request limiter', () => {
   })
 
   test('a failed request releases its permit', async () => {
-    const limiter = new RequestLimiter({ most: 3 })
+    const limiter = new RequestLimiter(3, 3)
     for (let count = 0; count < 5; count += 1) {
       await assert.rejects(
         limiter.run(() => Promise.reject(new Error('no')), forever),

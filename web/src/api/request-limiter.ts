@@ -1,22 +1,18 @@
 /** A duration in milliseconds from which a response counts as slow. */
 const SLOW_MS = 200
 
-interface RequestLimits {
-  /** The maximum number of concurrent requests. */
-  readonly most: number
-  /** The maximum after a slow response; `most` by default. */
-  readonly mostWhenSlow?: number
-}
-
 /** Limits concurrent requests, in order of arrival. */
 export class RequestLimiter {
-  readonly #limits: Required<RequestLimits>
+  readonly #most: number
+  readonly #mostWhenSlow: number
   #running = 0
   #wasSlow = false
   readonly #waiting: (() => void)[] = []
 
-  constructor({ most, mostWhenSlow = most }: RequestLimits) {
-    this.#limits = { most, mostWhenSlow }
+  /** `most` is the maximum number of concurrent requests, and `mostWhenSlow` the maximum after a slow response. */
+  constructor(most: number, mostWhenSlow: number) {
+    this.#most = most
+    this.#mostWhenSlow = mostWhenSlow
   }
 
   /** Runs `action` when a permit is free. Rejects without running it if aborted before. */
@@ -53,7 +49,7 @@ export class RequestLimiter {
   }
 
   #startNext(): void {
-    while (this.#running < (this.#wasSlow ? this.#limits.mostWhenSlow : this.#limits.most)) {
+    while (this.#running < (this.#wasSlow ? this.#mostWhenSlow : this.#most)) {
       const begin = this.#waiting.shift()
       if (begin === undefined) return
       this.#running += 1

@@ -107,24 +107,20 @@ function RunButtons({ file, targets, status }: RunButtonsProps) {
         disabled={counts.missing === 0}
         onClick={() => open({ only: 'missing' }, 'compute missing cells')}
       >
-        {' '}
         Compute missing cells{inBrackets(counts.missing)}
       </Button>
       {counts.stale > 0 && (
         <Button onClick={() => open({ only: 'stale' }, 'compute stale cells')}>
-          {' '}
           Compute stale cells{inBrackets(counts.stale)}
         </Button>
       )}
       <Button disabled={counts.failed === 0} onClick={() => open({ only: 'failed' }, 'retry failed cells')}>
-        {' '}
         Retry failed cells{inBrackets(counts.failed)}
       </Button>
       <Button
         disabled={counts.total_records === 0}
         onClick={() => open({ force: true }, 'recompute all cells')}
       >
-        {' '}
         Recompute all cells…
       </Button>
     </div>

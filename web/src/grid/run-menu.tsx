@@ -30,11 +30,9 @@ export function RunMenu({ contract, field, checkedIds }: RunMenuProps) {
       <DropdownMenu.Portal>
         <DropdownMenu.Content className="menu" align="end" sideOffset={6} collisionPadding={8}>
           <DropdownMenu.Item className="menu-item" onSelect={openPendingRun}>
-            {' '}
             Compute missing, stale and failed cells
           </DropdownMenu.Item>
           <DropdownMenu.Item className="menu-item" onSelect={openRetryRun}>
-            {' '}
             Retry failed cells
           </DropdownMenu.Item>
           <DropdownMenu.Item

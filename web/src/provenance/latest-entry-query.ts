@@ -3,7 +3,7 @@ import { RequestLimiter } from '../api/request-limiter.ts'
 import { server } from '../api/server.ts'
 
 /** Browsers allow six connections per host; the others remain for the rest of the page. */
-const limiter = new RequestLimiter({ most: 3 })
+const limiter = new RequestLimiter(3, 3)
 
 /** The latest entry of a cell; null if there is none. */
 export function latestEntryQuery(recordId: string, field: string) {

@@ -27,8 +27,7 @@ export function RunActions({ run }: { readonly run: RunAnswer }) {
           icon={<Play size={14} />}
           onClick={() => openRunDialog(orderOf(run), `Continue run ${run.id}`)}
         >
-          {' '}
-          Continue…{' '}
+          Continue…
         </Button>
       )}
       {isMaterialize && run.state !== 'running' && run.failed > 0 && (

@@ -17,7 +17,6 @@ interface RunFactsProps {
 export function RunFacts({ run, contract }: RunFactsProps) {
   return (
     <section aria-label="Details" className="run-section">
-      {' '}
       <h3>Details</h3>
       <dl className="run-facts">
         {run.kind === 'revert' ? (

@@ -135,8 +135,7 @@ function NoRuns({ contract }: { readonly contract: SheetContract }) {
       actions={
         hasDerived && (
           <Button look="primary" icon={<Play size={14} />} onClick={openPendingRun}>
-            {' '}
-            Plan a run…{' '}
+            Plan a run…
           </Button>
         )
       }

@@ -84,8 +84,7 @@ function HistoryList({ history, onPick }: HistoryButtonProps) {
         ))}
       </ul>
       <Button look="quiet" onClick={history.clear}>
-        {' '}
-        Clear history{' '}
+        Clear history
       </Button>
     </>
   )

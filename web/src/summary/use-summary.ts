@@ -22,7 +22,7 @@ interface SummaryState {
 }
 
 /** One at a time on a large sheet, so that summaries do not delay records. */
-const limiter = new RequestLimiter({ most: 3, mostWhenSlow: 1 })
+const limiter = new RequestLimiter(3, 1)
 
 /** The minimum interval of refetching a summary while records change; longer for slow summaries. */
 const MIN_AGE_MS = 2000

@@ -23,9 +23,7 @@ export async function runValidate(
     for await (const batch of faults()) {
       for (const fault of batch) await out.write(`${faultLine(fault, sheet)}\n`)
     }
-    if (count === 0)
-      await out.write(`${out.screen.paint('green', '✔')} no errors
-`)
+    if (count === 0) await out.write(`${out.screen.paint('green', '✔')} no errors\n`)
   } else {
     await out.printList(faults(), {
       columns: [],

@@ -1,8 +1,9 @@
-import { otherEvidence, type ProvenanceEntryAnswer } from '../../../wire/records/provenance.ts'
+import { httpEvidence, otherEvidence } from '../../../wire/records/evidence.ts'
+import type { ProvenanceEntryAnswer } from '../../../wire/records/provenance.ts'
 
 /** Returns the evidence of a computed value in one line: `GET https://…`, or each member of another kind; null for none. */
 export function entryDetails(entry: ProvenanceEntryAnswer): string | null {
-  const { method, url } = entry
+  const { method, url } = httpEvidence(entry)
   if (url !== undefined) return `${method ?? ''} ${url}`
   const members = otherEvidence(entry).map(([name, value]) => `${name}: ${textOf(value)}`)
   return members.length === 0 ? null : members.join(', ')

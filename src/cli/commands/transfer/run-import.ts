@@ -113,7 +113,8 @@ async function withSource<T>(file: string, work: (source: FileSource) => Promise
 async function printResult(out: CommandContext['out'], result: ImportResult): Promise<ExitCode> {
   const { records, inserted, updated, unchanged, faults, faultCount, written } = result
   for (const fault of faults) out.fault(faultText(fault))
-  if (faultCount > faults.length) out.note(`and ${grouped(faultCount - faults.length)} more errors`)
+  const more = faultCount - faults.length
+  if (more > 0) out.note(`and ${grouped(more)} more ${more === 1 ? 'error' : 'errors'}`)
   await out.print(
     {
       records,

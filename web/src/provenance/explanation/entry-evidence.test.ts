@@ -7,12 +7,16 @@ const MEASURED = {
   ...entryOf({ seq: 3, source: 'measure', derivation: 'length.yaml', cached: false }),
   unit: 'characters',
   longest_word: 12,
+  duration_ms: 7,
+  url: 'file:words.txt',
 }
 
 test('the evidence of a kind that is not http is listed by its names', () => {
   assert.deepEqual(entryEvidence(MEASURED), [
     { name: 'Unit', value: 'characters' },
     { name: 'Longest word', value: 12 },
+    { name: 'Duration ms', value: 7 },
+    { name: 'Url', value: 'file:words.txt' },
   ])
   assert.deepEqual(entryEvidence(computedEntry({ seq: 2 })), [])
   assert.deepEqual(entryEvidence(entryOf({ seq: 1 })), [])

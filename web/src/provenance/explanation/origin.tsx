@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'
+import { httpEvidence, type HttpEvidence } from '../../../../src/wire/records/evidence.ts'
 import type { ProvenanceEntryAnswer } from '../../../../src/wire/records/provenance.ts'
 import type { SheetField } from '../../api/contract.ts'
 import { formatCount, formatDuration } from '../../ui/format.ts'
@@ -48,16 +49,18 @@ function nothingKnown({ derived }: SheetField): string {
 /** The details of a provenance entry. */
 function EntryFacts({ entry }: { readonly entry: ProvenanceEntryAnswer }) {
   const cached = cachedText(entry)
+  const response = httpEvidence(entry)
+  const { method = 'GET', url, status } = response
   return (
     <dl className="facts">
-      {entry.url !== undefined && (
-        <Fact name="Request" copy={entry.url} what="the URL">
+      {url !== undefined && (
+        <Fact name="Request" copy={url} what="the URL">
           <code className="fact-url">
-            <span className="fact-method">{entry.method ?? 'GET'}</span> {entry.url}
+            <span className="fact-method">{method}</span> {url}
           </code>
         </Fact>
       )}
-      {entry.status !== undefined && <Fact name="Response">{answerText(entry)}</Fact>}
+      {status !== undefined && <Fact name="Response">{responseText(response)}</Fact>}
       {entryEvidence(entry).map(({ name, value }) => (
         <Fact key={name} name={name}>
           {plainValue(value)}
@@ -108,7 +111,7 @@ function Fact({ name, children, copy, what = '' }: FactProps) {
   )
 }
 
-function answerText({ status, duration_ms: duration }: ProvenanceEntryAnswer): string {
+function responseText({ status, duration_ms: duration }: HttpEvidence): string {
   return duration === undefined ? String(status) : `${status} in ${formatDuration(duration)}`
 }
 

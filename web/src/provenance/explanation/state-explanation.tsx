@@ -61,8 +61,7 @@ export function StateExplanation({ contract, cell, explanation, onSelect }: Stat
             icon={<Play size={14} />}
             onClick={() => openRunDialog(...orderOf(contract, cell, waitsFor))}
           >
-            {' '}
-            Compute cell{' '}
+            Compute cell
           </Button>
         </div>
       )}

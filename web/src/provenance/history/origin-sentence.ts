@@ -1,3 +1,4 @@
+import { httpEvidence, type HttpEvidence } from '../../../../src/wire/records/evidence.ts'
 import type { ProvenanceEntryAnswer } from '../../../../src/wire/records/provenance.ts'
 import { formatDuration } from '../../ui/format.ts'
 import { relativeTime } from '../../ui/time-text.ts'
@@ -80,8 +81,9 @@ function details(entry: ProvenanceEntryAnswer, { find }: EntryContext): Sentence
   if (entry.source === 'revert') return undoneText(entry, find)
   if (entry.cached === true)
     return [entry.url === undefined ? ' — from the cache' : ' — from the cache, without a call']
-  const request = briefRequest(entry)
-  return request === null ? [] : [' — ', { is: 'request', text: request }, responseText(entry)]
+  const evidence = httpEvidence(entry)
+  const request = briefRequest(evidence)
+  return request === null ? [] : [' — ', { is: 'request', text: request }, responseText(evidence)]
 }
 
 function undoneText(entry: ProvenanceEntryAnswer, find: EntryContext['find']): Sentence {
@@ -104,13 +106,13 @@ const VERBS: Readonly<Record<string, string>> = {
   revert: 'reverted by',
 }
 
-function responseText({ status, duration_ms: duration }: ProvenanceEntryAnswer): string {
+function responseText({ status, duration_ms: duration }: HttpEvidence): string {
   const answer = status === undefined ? '' : ` returned ${status}`
   return duration === undefined ? answer : `${answer} in ${formatDuration(duration)}`
 }
 
 /** Returns `GET https://rates.example/…`; null for an entry without a request. */
-function briefRequest({ method = 'GET', url }: ProvenanceEntryAnswer): string | null {
+function briefRequest({ method = 'GET', url }: HttpEvidence): string | null {
   if (url === undefined) return null
   return `${method} ${URL.canParse(url) ? `${new URL(url).origin}/…` : url}`
 }
