@@ -132,6 +132,8 @@ export interface CellResult {
       }
     /** The hash is that of the last successful computation: fresh again, nothing written (D25, D32). */
     | { readonly kind: 'unchanged' }
+    /** Nothing is computed for these inputs: a failed cell is missing or stale again, any other stays as it is. */
+    | { readonly kind: 'skipped' }
     | (StoredFailure & {
         readonly kind: 'failed'
         /** The input hash of a failure that is expected to last; absent for any other. */

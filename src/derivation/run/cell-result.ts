@@ -13,10 +13,10 @@ export interface ItemOfRun {
   readonly hash?: string
 }
 
-/** What a cell came to; `unchanged` when its last success had the same hash. */
+/** What a cell came to; `unchanged` when its last success had the same hash, `skipped` when nothing is computed for its inputs. */
 export interface ComputedCell {
   readonly cell: WorkCell
-  readonly result: Result<JsonValue, Failure> | 'unchanged'
+  readonly result: Result<JsonValue, Failure> | 'unchanged' | 'skipped'
   /** Whether another call brought the value than one for this cell. */
   readonly cached?: boolean
   /** Members of the provenance entry beside the plan's evidence. */
@@ -37,7 +37,9 @@ export function resultOfRun(of: ItemOfRun, computed: ComputedCell): ResultOfRun 
   const { sha256, sources } = derivation
   const common = { key: item.key, target: cell.target, version: cell.version, sha256, sources }
   const changed = { recordId: item.id, field: cell.target }
-  if (result === 'unchanged') return { stored: { ...common, result: { kind: 'unchanged' } }, change: null }
+  if (result === 'unchanged' || result === 'skipped') {
+    return { stored: { ...common, result: { kind: result } }, change: null }
+  }
   if (!result.ok) {
     const rendered = renderFailure(result.error)
     const responseBody = responseBodyOf(result.error)

@@ -54,10 +54,10 @@ export interface PartsOfRun {
 /** A record of which something is to be stored. */
 type ItemToDo =
   | {
-      readonly outcome: 'failed'
+      readonly outcome: 'known'
       readonly item: WorkItem
       readonly cells: readonly WorkCell[]
-      readonly failure: Failure
+      readonly result: ComputedCell['result']
     }
   | { readonly outcome: 'run'; readonly planned: PlannedItem; readonly answer: Answer | null }
 
@@ -135,7 +135,7 @@ export class DerivationRun {
   /** Whether a record needs a call that fits into `maxCost` only once calls under way cost less than was reserved for them. */
   #lacksMoney(toDo: ItemToDo): boolean {
     const { budget, planner } = this.#parts
-    if (planner.request.maxCost === null || toDo.outcome === 'failed') return false
+    if (planner.request.maxCost === null || toDo.outcome === 'known') return false
     const { planned, answer } = toDo
     if (planned.derivation.kind.isLocal === true) return false
     if (answer === null || answer.call !== null || this.#answers.isReusable(answer)) return false
@@ -157,11 +157,15 @@ export class DerivationRun {
     const planned = planner.plan(this.#derivation, item, cells)
     switch (planned.outcome) {
       case 'blocked':
-      case 'skipped':
         tally.skip(cells.length)
         return null
+      case 'skipped': {
+        const failed = cells.filter(({ state }) => state === 'failed')
+        tally.skip(cells.length - failed.length)
+        return failed.length === 0 ? null : { outcome: 'known', item, cells: failed, result: 'skipped' }
+      }
       case 'failed':
-        return { outcome: 'failed', item, cells, failure: planned.failure }
+        return { outcome: 'known', item, cells, result: err(planned.failure) }
       case 'run':
         tally.skip(planned.later.length)
         return {
@@ -191,13 +195,13 @@ export class DerivationRun {
   /** Begins what a record takes; what its cells need of calls has begun when this returns. */
   #start(toDo: ItemToDo): void {
     this.#underWay.begin()
-    void (toDo.outcome === 'failed' ? this.#fail(toDo) : this.#seeTo(toDo.planned, toDo.answer))
+    void (toDo.outcome === 'known' ? this.#settle(toDo) : this.#seeTo(toDo.planned, toDo.answer))
   }
 
-  /** Stores why cells cannot be computed. Never rejects. */
-  async #fail({ item, cells, failure }: Extract<ItemToDo, { outcome: 'failed' }>): Promise<void> {
+  /** Stores that cells cannot be computed, or are skipped. Never rejects. */
+  async #settle({ item, cells, result }: Extract<ItemToDo, { outcome: 'known' }>): Promise<void> {
     try {
-      const results = cells.map((cell) => ({ cell, result: err(failure) }))
+      const results = cells.map((cell) => ({ cell, result }))
       await this.#store({ derivation: this.#derivation, item }, results)
     } catch (error) {
       this.#parts.onFault(error)
@@ -376,7 +380,7 @@ export class DerivationRun {
       if (outcome === 'refused' && of.plan !== undefined) {
         refused.push({ cell, result: err(contractFailure(of.plan, cell.target, detail)) })
       }
-      if (outcome === 'stored' && result !== 'unchanged' && !result.ok) {
+      if (outcome === 'stored' && typeof result !== 'string' && !result.ok) {
         this.#parts.unusable.add(cell.target, of.item.key)
       }
     })

@@ -234,6 +234,9 @@ export class MemoryStore implements RunStore {
       case 'unchanged':
         cell.state = 'fresh'
         return true
+      case 'skipped':
+        if (cell.state === 'failed') cell.state = cell.hash === null ? 'missing' : 'stale'
+        return true
       case 'failed':
         if (cell.state === 'overridden') return true
         cell.state = 'failed'

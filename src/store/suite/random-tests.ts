@@ -140,7 +140,7 @@ class Play {
   readonly #random: Random
   readonly #ofRun: CellCommit
   /** The outcomes of the run in which all cells are computed. */
-  readonly #gained = { computed: 0, failed: 0, unchanged: 0 }
+  readonly #gained = { computed: 0, failed: 0, unchanged: 0, skipped: 0 }
   readonly #held = new Map<string, HeldCell>()
   #under: Promise<void>[] = []
   readonly seen = new Map<string, number>()
@@ -290,7 +290,8 @@ class Play {
   #result(inputHash: string | null): ModelResult {
     const kind = this.#random.below(10)
     if (kind < 2) return { kind: 'failed' }
-    if (kind < 4 && inputHash !== null) return { kind: 'unchanged' }
+    if (kind === 3) return { kind: 'skipped' }
+    if (kind < 5 && inputHash !== null) return { kind: 'unchanged' }
     return {
       kind: 'computed',
       value: this.#random.pick([null, 'v', 'w', 'by hand', '']),
@@ -390,7 +391,8 @@ function toCellResult(result: ModelResult): CellResult['result'] {
     case 'computed':
       return { kind: 'computed', value: result.value, inputHash: result.hash, provenance: { cached: false } }
     case 'unchanged':
-      return { kind: 'unchanged' }
+    case 'skipped':
+      return { kind: result.kind }
     case 'failed':
       return {
         kind: 'failed',

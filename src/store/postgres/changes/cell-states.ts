@@ -124,6 +124,14 @@ export class CellStates extends StoredTargets {
     if (isFresh) this.#put(target, record, { ...facts, todo: todoOf(STALE, 0) })
   }
 
+  /** Forgets the failure of a failed cell, which becomes what it was before: stale, or missing if it was never computed. */
+  skipped(target: StoredTarget, record: RecordKey): void {
+    const { cell, todo } = this.#facts(target, record)
+    if (todo?.state !== FAILED) return
+    const state = cell === null ? MISSING : STALE
+    this.#put(target, record, { cell, todo: todoOf(state, todo.mark), failure: null })
+  }
+
   /** Applies a failed computation. An overridden cell stays overridden. */
   failed(target: StoredTarget, record: RecordKey, failure: CellFailureNote): void {
     const { cell, todo } = this.#facts(target, record)

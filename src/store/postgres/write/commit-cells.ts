@@ -93,6 +93,9 @@ class CommitGroup {
       case 'unchanged':
         if (current) cells.unchanged(target, cell.key)
         return { outcome: 'stored' }
+      case 'skipped':
+        if (current) cells.skipped(target, cell.key)
+        return { outcome: 'stored' }
       case 'failed': {
         const { kind: _kind, inputHash, ...failure } = cell.result
         cells.failed(target, cell.key, { ...failure, ...(inputHash !== undefined && { inputHash }), at })

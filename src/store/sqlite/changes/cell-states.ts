@@ -180,6 +180,18 @@ export class CellStates extends StoredTargets {
     this.#dropTodo(target, record)
   }
 
+  /** Forgets the failure of a failed cell, which becomes what it was before: stale, or missing if it was never computed. */
+  skipped(target: StoredTarget, record: RecordKey): void {
+    const { computed, todo } = this.cell(target, record)
+    if (todo !== FAILED) return
+    const state = computed ? STALE : MISSING
+    this.#db.run('UPDATE "$todo" SET state = ? WHERE target = ? AND record = ?', state, target.id, record)
+    this.#db.run('DELETE FROM "$failure" WHERE target = ? AND record = ?', target.id, record)
+    this.#count(target, 'failed', -1)
+    this.#count(target, COUNTERS[state], 1)
+    this.#checkComputedFrom(target, record)
+  }
+
   /** Applies a failed computation. An overridden cell stays overridden. */
   failed(target: StoredTarget, record: RecordKey, failure: CellFailureNote): void {
     const { overridden, todo } = this.cell(target, record)

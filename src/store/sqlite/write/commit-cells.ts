@@ -104,6 +104,9 @@ function commitCell(change: ChangeSet, cell: CellInText, { commit, failures }: C
     case 'unchanged':
       if (current) change.cells.unchanged(target, cell.key)
       return { outcome: 'stored' }
+    case 'skipped':
+      if (current) change.cells.skipped(target, cell.key)
+      return { outcome: 'stored' }
     case 'failed': {
       const { kind: _kind, inputHash, ...failure } = cell.result
       change.cells.failed(target, cell.key, {

@@ -56,6 +56,7 @@ export interface ReadCell {
 export type ModelResult =
   | { readonly kind: 'computed'; readonly value: JsonValue; readonly hash: string; readonly actor: string }
   | { readonly kind: 'unchanged' }
+  | { readonly kind: 'skipped' }
   | { readonly kind: 'failed' }
 
 export type Refusal = 'PermissionDeniedError' | 'ValidationError'
@@ -187,6 +188,8 @@ export class Model {
       if (cell.state !== 'overridden') cell.state = 'failed'
     } else if (result.kind === 'unchanged') {
       if (current) cell.state = 'fresh'
+    } else if (result.kind === 'skipped') {
+      if (current && cell.state === 'failed') cell.state = cell.hash === null ? 'missing' : 'stale'
     } else {
       const { value, hash, actor } = result
       const previous = record.values.get(read.field) ?? null
