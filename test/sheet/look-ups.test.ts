@@ -7,6 +7,7 @@ import { evidenceOf } from '../../src/derivation/definition/evidence.ts'
 import { exportRecords } from '../../src/sheet/transfer/export-records.ts'
 import { usedResources } from '../../src/sheet/calls/used-resources.ts'
 import { explainCell } from '../../src/sheet/cells/explain-cell.ts'
+import { validateSheet, type SheetFault } from '../../src/sheet/lifecycle/validate-sheet.ts'
 import { planMaterialize } from '../../src/sheet/runs/plan-materialize.ts'
 import { listRuns } from '../../src/sheet/runs/read-runs.ts'
 import { allBytes } from '../support/init-files.ts'
@@ -124,6 +125,41 @@ test('a table that is missing or broken fails the cells of its derivation with t
   assert.match((await errorOf()) ?? '', /^refs\/companies\.csv:2, character 1: /)
   await run.edit('refs/companies.csv', COMPANIES)
   assert.equal(await errorOf(), undefined)
+})
+
+test('validation reports a table that cannot be read with file and line', async (t) => {
+  const run = await openLookUp(t, { table: null })
+  const faults = async (): Promise<readonly SheetFault[]> => {
+    const found: SheetFault[] = []
+    for await (const fault of validateSheet(run.directory, { records: true })) found.push(fault)
+    return found
+  }
+  const fault = (message: string): SheetFault => ({
+    file: 'derivations/company.yaml',
+    line: 7,
+    message: `${message}; until it is fixed, the cells of this derivation fail`,
+  })
+  assert.deepEqual(await faults(), [fault('refs/companies.csv does not exist')])
+  await run.edit('refs/companies.csv', 'domain,branch\n')
+  assert.deepEqual(await faults(), [
+    fault('refs/companies.csv has no column "employees"; it has "domain", "branch"'),
+  ])
+  await run.edit('refs/companies.csv', COMPANIES)
+  assert.deepEqual(await faults(), [])
+})
+
+test('D32: a failed cell that the next run skips is what it was before the failure', async (t) => {
+  const run = await openLookUp(t)
+  await run.run()
+  await run.edit('refs/companies.csv', null)
+  await run.run()
+  assert.deepEqual(await run.counts('staff'), { failed: 5, missing: 1 })
+  await run.edit('refs/companies.csv', COMPANIES.replace('c.example', 'd.example'))
+  const { materialized, failures, skipped } = await run.run()
+  assert.deepEqual([materialized, failures.length, skipped], [0, 0, 12])
+  assert.deepEqual(await run.counts('staff'), { fresh: 3, stale: 1, missing: 2 })
+  assert.deepEqual(await run.value('3', 'staff'), 7)
+  assert.equal((await explainCell(run.sheet, 'staff', '3')).failure, null)
 })
 
 test('keys are compared as values of the type of the field, in every format', async (t) => {

@@ -166,6 +166,11 @@ export interface DerivationKind<Spec = unknown, P extends Plan = Plan> {
    * exactly if their hash is another one. Absent for kinds without sources.
    */
   withSources?(spec: Spec, sources: readonly Source[]): Promise<Spec>
+  /**
+   * Returns why plans of a spec with its sources fail whatever the inputs, such as a missing table, and the key of the file that names the
+   * source; null if they do not. Validation reports it.
+   */
+  sourceFault?(spec: Spec): { readonly key: string; readonly message: string } | null
   /** Throws OperationError if something that the calls need is missing, such as an environment variable (D23). */
   prepare(spec: Spec): void
   /** Pure: the same inputs make the same plan on every machine. Call it through {@link planComputation}. */

@@ -35,8 +35,8 @@ export interface ValidateOptions {
 
 /**
  * Yields the errors of a sheet in a directory or at a store's URL. First those of the contract, the derivation files
- * and `transport.yaml`, one for each file; then original names that fields share, and whether its store can be opened,
- * or created from `records.jsonl`, without changing it. With `records` also validates every record of the store, or of
+ * and `transport.yaml`, one for each file; then original names that fields share, sources that cannot be read, and whether
+ * its store can be opened, or created from `records.jsonl`, without changing it. With `records` also validates every record of the store, or of
  * `records.jsonl` when there is no store yet. Makes no calls. Throws SheetError when there is no sheet, and
  * RecordsError when a store at a URL cannot be reached.
  */
@@ -52,6 +52,7 @@ export async function* validateSheet(path: string, options: ValidateOptions): As
     const contract = files.contract()
     const derivations = await files.derivations(contract)
     yield* nameFaults(contract)
+    yield* sourceFaults(derivations)
     if (isStoreUrl(path)) {
       yield* storedFaults(path, options)
       return
@@ -83,6 +84,17 @@ function* nameFaults(contract: Contract): Generator<SheetFault> {
   for (const { name, fields, path } of shared) {
     const message = `the fields ${showNames(fields)} have the same original name ${showValue(name)}, so that files with such a column are refused; change all but one`
     yield { file, line: yaml.lineOf(path), message }
+  }
+}
+
+/** Yields tables and other sources that cannot be read: the sheet can be used, but the cells that need them fail. */
+function* sourceFaults({ levels }: Derivations): Generator<SheetFault> {
+  for (const { kind, spec, file: name, text } of levels.flat()) {
+    const fault = kind.sourceFault?.(spec) ?? null
+    if (fault === null) continue
+    const file = `derivations/${name}`
+    const message = `${fault.message}; until it is fixed, the cells of this derivation fail`
+    yield { file, line: parseYamlFile(text, file).lineOf([fault.key]), message }
   }
 }
 

@@ -69,6 +69,10 @@ export class LookupKind implements DerivationKind<LookupSpec, LookupPlan> {
     return { ...spec, table: await table }
   }
 
+  sourceFault({ table }: LookupSpec): { readonly key: string; readonly message: string } | null {
+    return table.ok ? null : { key: 'source', message: table.error }
+  }
+
   prepare(): void {}
 
   plan(spec: LookupSpec, inputs: InputValues): Planned<LookupPlan> {
