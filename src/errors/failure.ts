@@ -67,32 +67,39 @@ export function isLasting(failure: Failure): boolean {
 
 /** A failure as text, type and reason. */
 export interface RenderedFailure {
+  /** The text: the request, ` -> ` and the detail. */
   readonly error: string
+  /** The text without its request, equal for cells that failed in the same way. */
+  readonly detail: string
   readonly errorType: ErrorType
   readonly reason: FailureReason
 }
 
 /** A failure as it is stored. */
-export interface StoredFailure extends Omit<RenderedFailure, 'reason'> {
+export interface StoredFailure extends Omit<RenderedFailure, 'reason' | 'detail'> {
   /** Null for one that an earlier version stored. */
   readonly reason: FailureReason | null
+  /** See {@link RenderedFailure}. Runs keep it; absent for one that an earlier version stored, and in the failure of a cell. */
+  readonly detail?: string | undefined
   /** The beginning of the response; absent when there was none, or when it was empty. */
   readonly responseBody?: string
 }
 
 /** Converts a failure to its text, error type and reason (specification, "A failure entry"; D26). */
 export function renderFailure(failure: Failure): RenderedFailure {
-  return { error: textOf(failure), errorType: typeOf(failure), reason: failure.reason }
+  const detail = detailOf(failure)
+  const error =
+    failure.reason === 'no_record'
+      ? // No id is longer than 512 characters (D14), but a request may name one that is.
+        `${detail} "${failure.recordId.slice(0, 512)}"`
+      : `${failure.request} -> ${detail}`
+  return { error, detail, errorType: typeOf(failure), reason: failure.reason }
 }
 
-function textOf(failure: Failure): string {
-  // No id is longer than 512 characters (D14), but a request may name one that is.
-  if (failure.reason === 'no_record') return `no record "${failure.recordId.slice(0, 512)}"`
-  return `${failure.request} -> ${detailOf(failure)}`
-}
-
-function detailOf(failure: Exclude<Failure, { reason: 'no_record' }>): string {
+function detailOf(failure: Failure): string {
   switch (failure.reason) {
+    case 'no_record':
+      return 'no record'
     case 'status':
       return String(failure.status)
     case 'timeout':

@@ -218,7 +218,9 @@ test('runs and their failures are listed by pages', async (t) => {
   const { failures, next_cursor: next } = (await app.inject('/api/runs/1/failures')).json()
   assert.equal(next, null)
   assert.match(failures[0].at, /Z$/)
-  assert.deepEqual(failures, [{ ...FAILED, reason: 'no_stub_response', at: failures[0].at }])
+  assert.deepEqual(failures, [
+    { ...FAILED, detail: 'no stub response', reason: 'no_stub_response', at: failures[0].at },
+  ])
 })
 
 runScenarios('unknown runs', [

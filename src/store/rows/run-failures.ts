@@ -8,7 +8,10 @@ import type { FailedCell, RunFailure } from '../stored-run.ts'
  */
 
 /** A row of `$run_failure` to be stored. */
-export interface FailureRow extends Pick<FailedCell, 'recordId' | 'error' | 'errorType' | 'reason'> {
+export interface FailureRow extends Pick<
+  FailedCell,
+  'recordId' | 'error' | 'detail' | 'errorType' | 'reason'
+> {
   /** The fields, with commas between. */
   readonly fields: string
   /** The number of its last failure. */
@@ -37,9 +40,9 @@ export function failureRows(
     if (row !== undefined && before !== undefined && isSameReason(before, failure)) {
       rows[rows.length - 1] = { ...row, number, fields: `${row.fields},${failure.field}` }
     } else {
-      const { recordId, field: fields, error, errorType, reason, responseBody } = failure
+      const { recordId, field: fields, error, detail, errorType, reason, responseBody } = failure
       const kept = responseBody === undefined ? null : bodyOf(bodies, responseBody)
-      rows.push({ number, recordId, fields, error, errorType, reason, body: kept })
+      rows.push({ number, recordId, fields, error, detail, errorType, reason, body: kept })
     }
     before = failure
   }
@@ -55,7 +58,12 @@ export function storedFailures(
   for (const row of rows) {
     const fields = String(row['field']).split(',')
     const first = Number(row['number']) - fields.length + 1
-    const common = { recordId: String(row['record_id']), ...storedCellFailure(row) }
+    const { detail } = row
+    const common = {
+      recordId: String(row['record_id']),
+      ...(typeof detail === 'string' && { detail }),
+      ...storedCellFailure(row),
+    }
     for (const [index, field] of fields.entries()) {
       if (failures.length === limit) return failures
       const number = first + index
@@ -113,7 +121,7 @@ export const FAILURES_PAGE = `WITH listed AS (
         ORDER BY failure.number LIMIT ?3
       ) AS sized
     )
-    SELECT failure.number, failure.record_id, failure.field, failure.error, failure.error_type, failure.reason,
-      coalesce(kept.body, failure.response_body) AS response_body, failure.at
+    SELECT failure.number, failure.record_id, failure.field, failure.error, failure.detail,
+      failure.error_type, failure.reason, coalesce(kept.body, failure.response_body) AS response_body, failure.at
     FROM listed JOIN "$run_failure" AS failure ON failure.run = ?1 AND failure.number = listed.place ${WITH_BODY}
     WHERE passed < ${PAGE_BYTES} ORDER BY failure.number`

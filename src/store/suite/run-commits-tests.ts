@@ -10,6 +10,7 @@ const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 const FAILED = {
   kind: 'failed',
   error: 'GET https://a.example/ -> 503',
+  detail: '503',
   errorType: 'ServiceError',
   reason: 'status',
 } as const
@@ -19,6 +20,7 @@ function absentCell(recordId: string): FailedCell {
     recordId,
     field: 'one',
     error: `no record "${recordId}"`,
+    detail: 'no record',
     errorType: 'SheetError',
     reason: 'no_record',
   }
@@ -67,6 +69,7 @@ export function testRunCommits(open: OpenStore): void {
             recordId: 'present',
             field: 'one',
             error: FAILED.error,
+            detail: '503',
             errorType: 'ServiceError',
             reason: 'status',
             responseBody: answered.responseBody,

@@ -8,7 +8,7 @@ import { actorMember } from '../schema/actor-member.ts'
 import { closedObject } from '../schema/closed-object.ts'
 import { eventText } from './materialize-frames.ts'
 import { cursorParameter, limitParameter } from '../schema/page-parameters.ts'
-import { failureReason, responseBody } from '../schema/failure-members.ts'
+import { failureDetail, failureReason, responseBody } from '../schema/failure-members.ts'
 
 const textOrNull = (description: string) => Type.Union([Type.String(), Type.Null()], { description })
 const namesOrNull = (description: string) =>
@@ -112,6 +112,7 @@ export const RunFailuresAnswer = Type.Object({
       record_id: Type.String(),
       field: Type.String(),
       error: Type.String(),
+      detail: failureDetail,
       error_type: Type.String(),
       reason: failureReason,
       response_body: responseBody,
@@ -219,15 +220,18 @@ export function toRunListAnswer({ runs, nextCursor: next }: RunList): RunListAns
 /** Converts a page of failures to the wire format. */
 export function toRunFailuresAnswer({ failures, nextCursor: next }: RunFailureList): RunFailuresAnswer {
   return {
-    failures: failures.map(({ recordId, field, error, errorType, reason, responseBody: received, at }) => ({
-      record_id: recordId,
-      field,
-      error,
-      error_type: errorType,
-      reason,
-      ...(received !== undefined && { response_body: received }),
-      at,
-    })),
+    failures: failures.map(
+      ({ recordId, field, error, detail, errorType, reason, responseBody: received, at }) => ({
+        record_id: recordId,
+        field,
+        error,
+        detail: detail ?? null,
+        error_type: errorType,
+        reason,
+        ...(received !== undefined && { response_body: received }),
+        at,
+      }),
+    ),
     next_cursor: next,
   }
 }

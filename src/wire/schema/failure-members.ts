@@ -13,3 +13,9 @@ export const failureReason = Type.Unsafe<FailureReason | null>(
       'Stable name of the reason, listed in the reference of derivations; null for a failure of an earlier version.',
   }),
 )
+
+/** Member of a failure: its text without the request. */
+export const failureDetail = Type.Union([Type.String(), Type.Null()], {
+  description:
+    'The error without the request: cells that failed in the same way have the same; null for a failure of an earlier version.',
+})

@@ -11,14 +11,14 @@ export interface FailureGroup {
   readonly failures: readonly RunFailure[]
 }
 
-/** Groups failures by error pattern, in the order of first occurrence. */
+/** Groups failures that happened in the same way, of requests to the same host, in the order of first occurrence. */
 export function groupFailures(failures: readonly RunFailure[]): readonly FailureGroup[] {
-  const groups = Map.groupBy(failures, ({ error, error_type }) => `${error_type} ${errorPattern(error)}`)
+  const groups = Map.groupBy(failures, (failure) => `${failure.error_type} ${commonText(failure)}`)
   return [...groups.values()].map((alike) => {
     const [first] = alike
     const isSame = alike.every(({ error }) => error === first?.error)
     return {
-      text: first === undefined ? '' : isSame ? first.error : errorPattern(first.error),
+      text: first === undefined ? '' : isSame ? first.error : commonText(first),
       errorType: first?.error_type ?? '',
       body: first?.response_body,
       failures: alike,
@@ -26,15 +26,12 @@ export function groupFailures(failures: readonly RunFailure[]): readonly Failure
   })
 }
 
-const CALL = /^(?<method>[A-Z]+) (?<url>\S+) -> (?<reason>.*)$/s
+/** The beginning of a request up to the host of its URL, such as `GET http://127.0.0.1:4010`. */
+const HOST = /^(?:[A-Z]+ )?[a-z]+:\/\/[^/?#\s]*/
 
-/** Returns an error without the parts that are specific to a record: of URLs, all but the host. */
-export function errorPattern(error: string): string {
-  const { method, url, reason } = CALL.exec(error)?.groups ?? {}
-  if (method === undefined || url === undefined || reason === undefined) return error
-  return `${method} ${originOf(url)}/… -> ${reason}`
-}
-
-function originOf(url: string): string {
-  return /^[a-z]+:\/\/[^/?#]*/i.exec(url)?.[0] ?? url
+/** Returns an error without what is specific to a record: its request, but for the host of a URL. */
+function commonText({ error, detail }: RunFailure): string {
+  if (detail === null) return error
+  const [host] = HOST.exec(error) ?? []
+  return host === undefined ? detail : `${host}/… -> ${detail}`
 }

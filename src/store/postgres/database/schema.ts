@@ -3,7 +3,7 @@ import { ContractError, fileError } from '../../../errors/service-error.ts'
 import { deletedBlocksTable } from '../../rows/deleted-blocks.ts'
 
 /** Version of the tables below; a store of a later version is refused. */
-export const SCHEMA_VERSION = 16
+export const SCHEMA_VERSION = 17
 
 /**
  * The tables beside the records. Every name contains `$`, which no field name can (D5). Times are texts, UTC with
@@ -316,6 +316,11 @@ const SOURCE_VERSIONS = `
   ALTER TABLE "$target" ADD COLUMN sources text, ADD COLUMN checked_sources text;
 `
 
+/** `$run_failure.detail`: the error without its request; null in rows of earlier versions. */
+const FAILURE_DETAILS = `
+  ALTER TABLE "$run_failure" ADD COLUMN detail text;
+`
+
 /** The SQL that each version after the first adds, by its number. */
 export const MIGRATIONS: Readonly<Record<number, string>> = {
   2: FRAME_TABLES,
@@ -334,6 +339,7 @@ export const MIGRATIONS: Readonly<Record<number, string>> = {
   14: MANUAL_COUNTS,
   15: ERROR_CODES,
   16: SOURCE_VERSIONS,
+  17: FAILURE_DETAILS,
 }
 
 /** Creates the tables of a new store, except that of records. */

@@ -336,7 +336,7 @@ test('tables from before revisions existed are migrated, and a push keeps their 
   await sheet.run('ALTER TABLE "$target" DROP COLUMN sources, DROP COLUMN checked_sources')
   await sheet.run('ALTER TABLE "$target" DROP COLUMN non_empty')
   await sheet.run('ALTER TABLE "$failure" DROP COLUMN hash')
-  await sheet.run('ALTER TABLE "$run_failure" DROP COLUMN body')
+  await sheet.run('ALTER TABLE "$run_failure" DROP COLUMN body, DROP COLUMN detail')
   await sheet.run('ALTER TABLE "$todo" DROP COLUMN blocked')
   await sheet.run(`UPDATE "$sheet" SET schema_version = 2`)
   await rm(join(sheet.directory, 'records.jsonl'))

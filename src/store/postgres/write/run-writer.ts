@@ -100,17 +100,18 @@ async function addFailures(change: ChangeSet, id: RunId, failures: readonly Fail
     )
   }
   await change.db.run(
-    `INSERT INTO "$run_failure" (run, number, record_id, field, error, error_type, reason, body, at)
+    `INSERT INTO "$run_failure" (run, number, record_id, field, error, detail, error_type, reason, body, at)
      SELECT $1, place + (SELECT coalesce(max(number), 0) FROM "$run_failure" WHERE run = $1),
-            record_id, field, error, error_type, reason, decode(body, 'hex'), $2
-     FROM unnest($3::bigint[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[])
-       AS new(place, record_id, field, error, error_type, reason, body)`,
+            record_id, field, error, detail, error_type, reason, decode(body, 'hex'), $2
+     FROM unnest($3::bigint[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[])
+       AS new(place, record_id, field, error, detail, error_type, reason, body)`,
     run,
     change.at,
     rows.map(({ number }) => number),
     rows.map(({ recordId }) => recordId),
     rows.map(({ fields }) => fields),
     rows.map(({ error }) => error),
+    rows.map(({ detail }) => detail ?? null),
     rows.map(({ errorType }) => errorType),
     rows.map(({ reason }) => reason),
     rows.map(({ body }) => (body === null ? null : hexOf(body))),

@@ -2,7 +2,7 @@ import type { Contract, Field, LogicalType } from '../../../contract/contract.ts
 import { deletedBlocksTable } from '../../rows/deleted-blocks.ts'
 
 /** Version of the tables below; a store of a later version is refused. */
-export const SCHEMA_VERSION = 15
+export const SCHEMA_VERSION = 16
 
 /**
  * The tables of the first version. {@link MIGRATIONS} adds those of later versions, to new and existing stores.
@@ -125,6 +125,8 @@ export const FIRST_TABLES = `
  *
  * 15: `$target.sources`: the version of the files that results depend on beside the inputs; null for none.
  *   `$target.checked_sources`: the version for which the states of cells were last checked.
+ *
+ * 16: `$run_failure.detail`: the error without its request. Null in rows of earlier versions.
  */
 export const MIGRATIONS: Readonly<Record<number, string>> = {
   2: `
@@ -226,6 +228,9 @@ export const MIGRATIONS: Readonly<Record<number, string>> = {
   15: `
   ALTER TABLE "$target" ADD COLUMN sources TEXT;
   ALTER TABLE "$target" ADD COLUMN checked_sources TEXT;
+  `,
+  16: `
+  ALTER TABLE "$run_failure" ADD COLUMN detail TEXT;
   `,
 }
 

@@ -108,14 +108,15 @@ function addFailures(change: ChangeSet, id: RunId, failures: readonly FailedCell
   for (let start = 0; start < rows.length; start += FAILURES_AT_ONCE) {
     const some = rows.slice(start, start + FAILURES_AT_ONCE)
     change.db.run(
-      `INSERT INTO "$run_failure" (run, number, record_id, field, error, error_type, reason, body, at)
-       VALUES ${some.map(() => '(?, ?, ?, ?, ?, ?, ?, ?, ?)').join(', ')}`,
-      ...some.flatMap(({ number, recordId, fields, error, errorType, reason, body }) => [
+      `INSERT INTO "$run_failure" (run, number, record_id, field, error, detail, error_type, reason, body, at)
+       VALUES ${some.map(() => '(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)').join(', ')}`,
+      ...some.flatMap(({ number, recordId, fields, error, detail, errorType, reason, body }) => [
         run,
         number,
         recordId,
         fields,
         error,
+        detail ?? null,
         errorType,
         reason,
         body,
