@@ -38,7 +38,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal
 
 const watchdog = startWatchdog({ parentPid, maxMemoryBytes })
 // After the start of the watchdog's thread, which must keep its priority.
-setPriority(constants.priority.PRIORITY_LOW)
+setPriority(constants.priority.PRIORITY_BELOW_NORMAL)
 let opened: SqlDatabase | null = null
 try {
   database()
