@@ -1,7 +1,9 @@
 import { OperationError } from '../errors/service-error.ts'
 import type { DerivationKind, Resource } from './definition/derivation-kind.ts'
+import type { FormulaDialect } from '../store/formula.ts'
 import { httpKind } from './kinds/http/http-kind.ts'
 import { LookupKind } from './kinds/lookup/lookup-kind.ts'
+import { SqlKind } from './kinds/sql/sql-kind.ts'
 import type { TableReader } from './kinds/lookup/table.ts'
 import type { Transport } from './transport/call/transport.ts'
 
@@ -62,15 +64,24 @@ export interface KindOptions {
   readonly env?: NodeJS.ProcessEnv
   /** Reads the tables of `import`; without it the kind is not there. */
   readonly readTable?: TableReader
+  /** Reads the formulas of `sql`; without it the kind is not there. */
+  readonly formulas?: FormulaDialect
   /** Kinds in addition to those of the service. */
   readonly own?: readonly DerivationKind[] | undefined
 }
 
 /** Returns the registry: a new kind is one line here. Throws OperationError as {@link Kinds} does. */
-export function createKinds({ transport, env = process.env, readTable, own = [] }: KindOptions): Kinds {
+export function createKinds({
+  transport,
+  env = process.env,
+  readTable,
+  formulas,
+  own = [],
+}: KindOptions): Kinds {
   const kinds: readonly DerivationKind[] = [
     httpKind(transport, env),
     ...(readTable === undefined ? [] : [new LookupKind(readTable)]),
+    ...(formulas === undefined ? [] : [new SqlKind(formulas)]),
     ...own,
   ]
   return new Kinds(kinds, ({ type, name }) => (type === 'host' ? transport.refusal(name) : null))

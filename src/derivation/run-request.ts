@@ -3,6 +3,7 @@ import type { JsonValue } from '../contract/json/json.ts'
 import type { RenderedFailure } from '../errors/failure.ts'
 import type { Block } from '../errors/block.ts'
 import type { SettledCall } from '../store/cell-work.ts'
+import type { FormulaStore } from '../store/formula.ts'
 import type { ResponseStore } from '../store/stored-responses.ts'
 import type { CallWish } from '../store/run-tasks.ts'
 import type { RecordKey, WorkItem } from '../store/cell-work.ts'
@@ -14,6 +15,8 @@ import type { HostPolicies } from './definition/host-policies.ts'
 
 /** The part of a store that planning a run needs. */
 export type PlanStore = Pick<SheetStore, 'status' | 'work' | 'cached' | 'hosts' | 'provenance'> & {
+  /** Absent in a store without formulas. */
+  readonly formulas?: FormulaStore
   readonly responses: Pick<ResponseStore, 'find' | 'read' | 'now'>
 }
 

@@ -60,7 +60,8 @@ export async function openSheet(path: string, options: Partial<SheetOptions> = {
   const { defaultActor = null, lockTimeoutMs = LOCK_TIMEOUT_MS, logger = SILENT } = options
   if (!isStoreUrl(path)) checkSheetDirectory(path)
   const { transport = new NetworkTransport() } = options
-  const kinds = await loadKinds({ transport, env: envFor(path), own: options.kinds })
+  const dialect = isStoreUrl(path) ? 'postgres' : 'sqlite'
+  const kinds = await loadKinds({ dialect, transport, env: envFor(path), own: options.kinds })
   const place = isStoreUrl(path)
     ? await storedSheet(path, { ...options, lockTimeoutMs })
     : sheetDirectory(path, { ...options, lockTimeoutMs, logger })

@@ -13,6 +13,8 @@ import type {
   WorkItem,
   WorkQuery,
 } from './cell-work.ts'
+import type { Dialect } from './dialect.ts'
+import type { FormulaStore } from './formula.ts'
 import type { ResponseStore } from './stored-responses.ts'
 import type { RunTasks } from './run-tasks.ts'
 import type { SharedFrames } from './shared-frames.ts'
@@ -32,6 +34,7 @@ import type {
 } from './stored-run.ts'
 
 export type { CellState, WorkState } from './cell-state.ts'
+export type { Dialect } from './dialect.ts'
 
 /**
  * The records, cell states, cache and log of a sheet, in the engine of its store. Asynchronous throughout, since an engine
@@ -88,6 +91,8 @@ export interface RecordStore {
    * {@link page} does.
    */
   summary(query: SummaryQuery, signal?: AbortSignal): Promise<JsonBytes>
+  /** Computes formulas over the fields of a record. */
+  readonly formulas: FormulaStore
   /** Runs one read-only statement (D18, D19), and returns the query result as JSON text. Throws as {@link page} does. */
   query(statement: SqlStatement, signal?: AbortSignal): Promise<JsonBytes>
   /**
@@ -235,8 +240,6 @@ export interface StoreSnapshot {
   /** The seq of the last provenance entry, 0 for none. */
   readonly lastSeq: number
 }
-
-export type Dialect = 'sqlite' | 'postgres'
 
 /** JSON text in UTF-8, sent on as it is. */
 export type JsonBytes = Buffer

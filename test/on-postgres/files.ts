@@ -58,6 +58,7 @@ export const GROUPS = {
     'sheet/run-outcomes.test.ts',
     'sheet/run-races.test.ts',
     'sheet/run-refused.test.ts',
+    'sheet/formulas.test.ts',
     'sheet/look-ups.test.ts',
     'sheet/second-kind.test.ts',
     'sheet/sources.test.ts',
@@ -120,6 +121,7 @@ export const LEFT_OUT: Readonly<Record<string, string>> = {
   'sheet/definition-files.test.ts':
     'files on disk: removed, renamed, unreadable, edited twice in a tick; push-and-pull.test.ts is about revisions',
   'sheet/kinds-module.test.ts': SHARED,
+  'sheet/formula-kind.test.ts': 'the kind by itself; formulas.test.ts is about sheets',
   'sheet/look-up-kind.test.ts': 'the kind by itself; look-ups.test.ts is about sheets',
   'sheet/push-and-pull.test.ts': SHARED,
   'sheet/run-store-faults.test.ts':

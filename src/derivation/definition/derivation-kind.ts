@@ -3,6 +3,7 @@ import type { JsonObject, JsonValue } from '../../contract/json/json.ts'
 import type { Failure } from '../../errors/failure.ts'
 import type { Result } from '../../errors/result.ts'
 import type { KeptResponse, ReceivedResponse } from '../../store/stored-responses.ts'
+import type { FormulaStore } from '../../store/formula.ts'
 import type { SharedHosts } from '../../store/shared-hosts.ts'
 import { NotWanted, type Limiter } from '../limiter/limiter.ts'
 import type { HostPolicies } from './host-policies.ts'
@@ -55,6 +56,8 @@ export interface RunContext {
   readonly limiter: Limiter
   /** The limits that several processes share; absent if only this process uses the resource. */
   readonly hosts?: SharedHosts | undefined
+  /** Computes formulas in the SQL dialect of the sheet; absent in a context without a store. */
+  readonly formulas?: FormulaStore | undefined
   /** Must be called once when the call begins; from then on it counts. For a kind that does not call it, the call begins with `onSent`. */
   onBegun?(): void
   /** Must be called once when the call is sent; from then on it counts and may cost. */
@@ -76,7 +79,7 @@ export interface BatchItem<P extends Plan = Plan> {
 }
 
 /** The context of a batch. */
-export type BatchContext = Pick<RunContext, 'signal' | 'policies' | 'limiter' | 'hosts'>
+export type BatchContext = Pick<RunContext, 'signal' | 'policies' | 'limiter' | 'hosts' | 'formulas'>
 
 /** The error with which a call rejects that would exceed the bounds of the run. */
 export class NoRoom extends NotWanted {}
@@ -152,8 +155,8 @@ export interface DerivationKind<Spec = unknown, P extends Plan = Plan> {
   /** The value of `kind:` in the file, and `source` in provenance. */
   readonly name: string
   /**
-   * True for a kind that computes from the plan alone, without anything outside of the process: its computations are no calls, which are
-   * counted, bounded, refused and shared between processes. False by default.
+   * True for a kind that computes from the plan alone, with nothing outside of the sheet and its store: its computations are no calls, which
+   * are counted, bounded, refused and shared between processes. False by default.
    */
   readonly isLocal?: boolean
   /** False for a kind that knows its inputs from its own keys, so that a file need not list them. True by default. */

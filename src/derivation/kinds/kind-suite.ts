@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import type { Contract } from '../../contract/contract.ts'
 import type { JsonValue } from '../../contract/json/json.ts'
 import { ContractError } from '../../errors/service-error.ts'
+import type { FormulaStore } from '../../store/formula.ts'
 import type {
   Derivation,
   DerivationKind,
@@ -29,6 +30,8 @@ export interface KindUnderTest {
   readonly good: { readonly inputs: InputValues; readonly values: { readonly [target: string]: JsonValue } }
   /** The content of the files that its example reads, by path; absent for none. */
   readonly sources?: { readonly [path: string]: string }
+  /** Computes formulas; absent for kinds that have none. */
+  readonly formulas?: FormulaStore
   /** Inputs with another hash and, unless the kind is local, a request that fails at the host. */
   readonly failing: InputValues
   /** Inputs that lack a required value; null for kinds that require none (D22). */
@@ -86,7 +89,7 @@ export function testKind(name: string, start: () => Promise<KindUnderTest>): voi
     const derivation = await load(subject, subject.file)
     const estimate = derivation.kind.estimate(planOf(derivation, subject.good.inputs), DEFAULT_HOST_POLICIES)
     assert.ok(estimate === null || estimate >= 0)
-    const outcome = await run(derivation, subject.good.inputs)
+    const outcome = await run(derivation, subject.good.inputs, { formulas: subject.formulas })
     assert.ok(outcome.ok)
     const { cost } = outcome.value
     if (cost === undefined || cost === null) return
@@ -123,7 +126,7 @@ export function testKind(name: string, start: () => Promise<KindUnderTest>): voi
 
   kindTest('fills every target and nothing else', async (subject) => {
     const derivation = await load(subject, subject.file)
-    const outcome = await run(derivation, subject.good.inputs)
+    const outcome = await run(derivation, subject.good.inputs, { formulas: subject.formulas })
     assert.ok(outcome.ok, JSON.stringify(outcome))
     const values = Object.entries(outcome.value.values).map(([target, value]) => {
       assert.ok(value.ok, JSON.stringify(value))
@@ -137,7 +140,7 @@ export function testKind(name: string, start: () => Promise<KindUnderTest>): voi
     'D33: evidence is JSON, and shadows no member that every provenance entry has',
     async (subject) => {
       const derivation = await load(subject, subject.file)
-      const outcome = await run(derivation, subject.good.inputs)
+      const outcome = await run(derivation, subject.good.inputs, { formulas: subject.formulas })
       assert.ok(outcome.ok)
       const evidence = { ...planOf(derivation, subject.good.inputs).evidence, ...outcome.value.evidence }
       assert.deepEqual(JSON.parse(JSON.stringify(evidence)), evidence)
@@ -177,13 +180,15 @@ export function testKind(name: string, start: () => Promise<KindUnderTest>): voi
     if (kind.runBatch === undefined) return
     const inputs = [subject.good.inputs, subject.failing, subject.good.inputs]
     const items = inputs.map((each) => ({ plan: planOf(derivation, each), onSent: () => undefined }))
+    const { formulas } = subject
     const context = {
       signal: new AbortController().signal,
       policies: DEFAULT_HOST_POLICIES,
       limiter: new Limiter(),
+      formulas,
     }
     const alone: unknown[] = []
-    for (const each of inputs) alone.push(await run(derivation, each))
+    for (const each of inputs) alone.push(await run(derivation, each, { formulas }))
     assert.deepEqual(await kind.runBatch(spec, items, context), alone)
   })
 

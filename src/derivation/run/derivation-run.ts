@@ -276,13 +276,14 @@ export class DerivationRun {
     const { planner, budget, tally, streak, signal } = this.#parts
     if (streak.stopped !== null) return false
     const price = planner.price(planned)
-    const isBegun = planned.derivation.kind.isLocal !== true && !this.#answers.isReusable(answer)
+    const isCall = planned.derivation.kind.isLocal !== true
+    const isBegun = isCall && !this.#answers.isReusable(answer)
     if (isBegun && !budget.begin(price)) return false
     let isReserved = isBegun
     let begun = false
     let sent = false
     const onBegun = (): void => {
-      if (!begun) tally.begun()
+      if (!begun && isCall) tally.begun()
       begun = true
     }
     const giveBack = (): void => {
@@ -303,6 +304,7 @@ export class DerivationRun {
         policies: planner.request.policies,
         limiter: planner.request.limiter,
         hosts: planner.request.store.hosts,
+        formulas: planner.request.store.formulas,
         onBegun,
         onSent: () => {
           onBegun()
@@ -348,7 +350,9 @@ export class DerivationRun {
 
   /** Counts a call of this process that has failed, or brought a value. */
   #noteOutcome({ values, failed }: CallOutcome): void {
-    const { file, resources, targets } = this.#derivation
+    const { file, kind, resources, targets } = this.#derivation
+    // A formula that cannot be computed for some records says nothing of the next ones.
+    if (kind.isLocal === true) return
     const [first] = Object.values(failed ?? {})
     const isFailed = first !== undefined && Object.keys(failed ?? {}).length === targets.length
     // What is broken off with the run says nothing of the host.

@@ -3,10 +3,18 @@ import { pathToFileURL } from 'node:url'
 import type { DerivationKind } from '../../derivation/definition/derivation-kind.ts'
 import { createKinds, type KindOptions, type Kinds } from '../../derivation/kinds.ts'
 import { OperationError } from '../../errors/service-error.ts'
+import type { Dialect } from '../../store/sheet-store.ts'
+import { formulaDialect } from './formula-dialect.ts'
 import { readTable } from './read-table.ts'
 
 /** The environment variable with the path of a module whose `kinds` every process registers beside the built-in ones. */
 export const KINDS_VARIABLE = 'COLOPHON_KINDS'
+
+/** The options of {@link loadKinds}. */
+export interface LoadOptions extends Omit<KindOptions, 'readTable' | 'formulas'> {
+  /** The dialect of the sheet's store. */
+  readonly dialect: Dialect
+}
 
 const METHODS = ['parse', 'prepare', 'plan', 'estimate', 'run'] as const
 
@@ -15,10 +23,15 @@ const METHODS = ['parse', 'prepare', 'plan', 'estimate', 'run'] as const
  * `own`. Every operation that reads derivation files gets its kinds from here. A sheet cannot name a module, since it may come
  * from an untrusted source. Throws OperationError for a module that cannot be loaded, and as {@link createKinds} does.
  */
-export async function loadKinds({ own = [], ...options }: KindOptions): Promise<Kinds> {
+export async function loadKinds({ dialect, own = [], ...options }: LoadOptions): Promise<Kinds> {
   const path = process.env[KINDS_VARIABLE] ?? ''
   const loaded = path === '' ? [] : await kindsOfModule(path)
-  return createKinds({ readTable, ...options, own: [...loaded, ...own] })
+  return createKinds({
+    readTable,
+    formulas: await formulaDialect(dialect),
+    ...options,
+    own: [...loaded, ...own],
+  })
 }
 
 async function kindsOfModule(path: string): Promise<readonly DerivationKind[]> {

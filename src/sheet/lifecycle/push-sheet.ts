@@ -55,7 +55,7 @@ export interface Changes {
  */
 export async function pushSheet(path: string, url: string, options: PushOptions): Promise<PushReport> {
   const directory = resolve(path)
-  const kinds = await loadKinds({ transport: noCalls(), own: options.kinds })
+  const kinds = await loadKinds({ dialect: 'postgres', transport: noCalls(), own: options.kinds })
   const definition = new DefinitionFiles(await openDefinition(directory), kinds)
   refuseFaults(definition)
   const contract = definition.contract()

@@ -42,7 +42,8 @@ export interface ValidateOptions {
  */
 export async function* validateSheet(path: string, options: ValidateOptions): AsyncGenerator<SheetFault> {
   const { records } = options
-  const kinds = await loadKinds({ transport: noCalls(), own: options.kinds })
+  const dialect = isStoreUrl(path) ? 'postgres' : 'sqlite'
+  const kinds = await loadKinds({ dialect, transport: noCalls(), own: options.kinds })
   const source = await openDefinition(path)
   try {
     const files = new DefinitionFiles(source, kinds)

@@ -71,6 +71,7 @@ import { markOutdated } from '../rules/mark-outdated.ts'
 import { UNCHECKED_TARGETS } from '../rows/stored-targets.ts'
 import { sortIndexOf } from './database/field-indexes.ts'
 import { followIndexes } from './database/follow-indexes.ts'
+import { PostgresFormulas } from './formula/postgres-formulas.ts'
 import { FrameFeed } from './frames/frame-feed.ts'
 import { PostgresHosts } from './hosts/postgres-hosts.ts'
 import { HistoryReader } from './log/history-reader.ts'
@@ -135,6 +136,7 @@ export class PostgresStore implements SheetStore {
   readonly frames: SharedFrames
   readonly tasks: TaskQueue
   readonly hosts: PostgresHosts
+  readonly formulas: PostgresFormulas
   /** Null where `frames` were given. */
   readonly #ownFrames: FrameFeed | null
   readonly #database: Database
@@ -158,6 +160,7 @@ export class PostgresStore implements SheetStore {
     this.#records = new RecordReader(database, contract)
     this.#history = new HistoryReader(database)
     this.#sql = new SqlPool({ database, limits: queryLimits })
+    this.formulas = new PostgresFormulas(database, queryLimits)
     this.proposals = new PostgresProposals({ writer, db: database, records: this, contract })
     this.responses = new PostgresResponses(writer, database)
     this.#ownFrames = frames === undefined ? new FrameFeed(database) : null
@@ -469,7 +472,7 @@ export class PostgresStore implements SheetStore {
     await Promise.all([this.#ownFrames?.close(), this.hosts.close(), this.tasks.close()])
     await this.#writer.close()
     this.#runLock?.release()
-    await this.#sql.close()
+    await Promise.all([this.#sql.close(), this.formulas.close()])
     await this.#database.close()
   }
 }

@@ -1,8 +1,9 @@
 import { QueryError } from '../../errors/service-error.ts'
+import { MAX_FORMULA_BYTES } from '../formula.ts'
 import { inMebibytes, MAX_RESPONSE_BYTES, MAX_PARAMS, MAX_SQL_BYTES } from '../query-limits.ts'
 
-/** SQL from a user: a statement, or the filter of a list. */
-export type SqlKind = 'statement' | 'filter'
+/** SQL from a user: a statement, the filter of a list, or the formula of a derivation. */
+export type SqlKind = 'statement' | 'filter' | 'formula'
 
 /** Longest piece of a statement in a message. */
 const MAX_SHOWN = 40
@@ -49,19 +50,50 @@ export function secondStatement(): QueryError {
   return new QueryError('only one statement can be run: there is text after its semicolon', 'not_select')
 }
 
-/** Returns the error for a semicolon in a filter. */
-export function semicolonInFilter(): QueryError {
-  return new QueryError('a filter is one expression: it cannot have a semicolon')
+/** Returns the error for a semicolon in an expression. */
+export function semicolonIn(kind: SqlKind): QueryError {
+  return new QueryError(`a ${kind} is one expression: it cannot have a semicolon`)
 }
 
-/** Returns the error for a placeholder in a filter. */
-export function placeholderInFilter(placeholder: string): QueryError {
-  return new QueryError(`a filter cannot have placeholders: ${shown(placeholder)}`, 'wrong_parameters')
+/** Returns the error for a placeholder in an expression. */
+export function placeholderIn(kind: SqlKind, placeholder: string): QueryError {
+  return new QueryError(`a ${kind} cannot have placeholders: ${shown(placeholder)}`, 'wrong_parameters')
 }
 
-/** Returns the error for a filter that ends in a comment, which would swallow the SQL after it. */
-export function commentAtEnd(): QueryError {
-  return new QueryError('a comment runs to the end of the filter: end it with */ or a line break')
+/** Returns the error for an expression that ends in a comment, which would swallow the SQL after it. */
+export function commentAtEnd(kind: SqlKind): QueryError {
+  return new QueryError(`a comment runs to the end of the ${kind}: end it with */ or a line break`)
+}
+
+/** Returns the error for a formula that has brackets without their counterparts. */
+export function unbalancedFormula(): QueryError {
+  return new QueryError('the formula is not one expression: its brackets do not match')
+}
+
+/** Throws QueryError for a formula that is longer than a formula may be. */
+export function checkFormulaLength(expression: string): void {
+  if (Buffer.byteLength(expression) <= MAX_FORMULA_BYTES) return
+  throw new QueryError(`the formula is longer than ${MAX_FORMULA_BYTES / 1024} KiB`, 'query_too_long')
+}
+
+/** Returns the error for a function whose result depends on more than its arguments. */
+export function notDeterministic(name: string): QueryError {
+  return new QueryError(
+    `${name} cannot be used in a formula: its value depends on more than the record, such as the present time or chance`,
+    'forbidden_function',
+  )
+}
+
+/** Returns the error for a SELECT in a formula. */
+export function subqueryInFormula(): QueryError {
+  return new QueryError('a formula computes from the fields of one record: it cannot have a SELECT')
+}
+
+/** Returns the error for a function over several records. */
+export function aggregateInFormula(): QueryError {
+  return new QueryError(
+    'a formula computes from the fields of one record: it cannot use functions over several records, such as sum and count',
+  )
 }
 
 /** Returns the error for a placeholder with a name or a number. */

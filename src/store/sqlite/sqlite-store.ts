@@ -81,6 +81,7 @@ import { conditionText } from './sql/condition-sql.ts'
 import type { SortTerm } from './sql/sort-sql.ts'
 import { SqliteResponses } from './sqlite-responses.ts'
 import { sqlTokens } from './sql/sql-lexer.ts'
+import { FormulaProcess } from './sql/formula-process.ts'
 import { SqlPool, type QueryLimits } from './sql/sql-pool.ts'
 import { readRunEntries } from './read/run-entries.ts'
 import { takeSnapshot } from './snapshot/take-snapshot.ts'
@@ -116,6 +117,7 @@ export class SqliteStore implements SheetStore {
   readonly cursorKey: Uint8Array
   readonly proposals: SqliteProposals
   readonly responses: SqliteResponses
+  readonly formulas: FormulaProcess
   readonly #databasePath: string
   readonly #lockPath: string
   readonly #writer: WriterClient
@@ -130,6 +132,7 @@ export class SqliteStore implements SheetStore {
     writer: WriterClient
     reader: Reader
     sql: SqlPool
+    formulas: FormulaProcess
     definition: StoreDefinition
   }) {
     this.cursorKey = parts.cursorKey
@@ -138,6 +141,7 @@ export class SqliteStore implements SheetStore {
     this.#writer = parts.writer
     this.#reader = parts.reader
     this.#sql = parts.sql
+    this.formulas = parts.formulas
     this.#definition = parts.definition
     this.proposals = new SqliteProposals({
       writer: parts.writer,
@@ -170,6 +174,7 @@ export class SqliteStore implements SheetStore {
         writer,
         reader: new Reader(paths.database, definition.contract),
         sql: new SqlPool({ path: paths.database, limits: queryLimits }),
+        formulas: new FormulaProcess(queryLimits),
         definition,
       })
     } catch (error) {
@@ -447,7 +452,7 @@ export class SqliteStore implements SheetStore {
   }
 
   async close(): Promise<void> {
-    await this.#sql.close()
+    await Promise.all([this.#sql.close(), this.formulas.close()])
     await this.#reader.close()
     await this.#writer.close()
   }

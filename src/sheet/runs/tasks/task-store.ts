@@ -43,6 +43,10 @@ export class TaskStore implements RunStore {
     return this.#store.hosts
   }
 
+  get formulas(): SheetStore['formulas'] {
+    return this.#store.formulas
+  }
+
   get responses(): RunStore['responses'] {
     return this.#store.responses
   }

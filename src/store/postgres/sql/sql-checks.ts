@@ -1,15 +1,16 @@
 import { QueryError } from '../../../errors/service-error.ts'
 import {
+  checkFormulaLength,
   checkPlaceholders,
   checkSqlLength,
   checkVerb,
   commentAtEnd,
   emptySql,
   namedPlaceholder,
-  placeholderInFilter,
+  placeholderIn,
   reservedName,
   secondStatement,
-  semicolonInFilter,
+  semicolonIn,
   type SqlKind,
 } from '../../rules/sql-errors.ts'
 import { shown } from './sql-errors.ts'
@@ -69,17 +70,28 @@ export function checkStatement(sql: string, parameters: number, fields: Readonly
 
 /** Checks that a filter is one expression, as far as that is possible without its types (D16). Throws QueryError. */
 export function checkFilter(filter: string, fields: ReadonlySet<string>): CheckedSql {
-  const tokens = tokensOf(filter, 'filter')
+  return checkExpression(filter, 'filter', fields)
+}
+
+/** Checks that a formula is one expression, as {@link checkFilter}. Throws QueryError. */
+export function checkFormula(expression: string, fields: ReadonlySet<string>): CheckedSql {
+  checkFormulaLength(expression)
+  return checkExpression(expression, 'formula', fields)
+}
+
+function checkExpression(text: string, what: 'filter' | 'formula', fields: ReadonlySet<string>): CheckedSql {
+  const tokens = tokensOf(text, what)
   const significant = tokens.filter(isSignificant)
-  checkTokens(significant, 'filter')
+  checkTokens(significant, what)
   const [first] = significant
-  if (first === undefined) throw emptySql('filter')
-  if (significant.some(({ kind }) => kind === 'semicolon')) throw semicolonInFilter()
-  if (significant.some(({ kind }) => kind === 'placeholder')) throw placeholderInFilter('?')
-  if (tokens.at(-1)?.kind === 'comment' && tokens.at(-1)?.text.startsWith('--') === true) throw commentAtEnd()
-  checkOneExpression(significant, first)
+  if (first === undefined) throw emptySql(what)
+  if (significant.some(({ kind }) => kind === 'semicolon')) throw semicolonIn(what)
+  if (significant.some(({ kind }) => kind === 'placeholder')) throw placeholderIn(what, '?')
+  if (tokens.at(-1)?.kind === 'comment' && tokens.at(-1)?.text.startsWith('--') === true)
+    throw commentAtEnd(what)
+  checkOneExpression(significant, first, what)
   checkTables(significant)
-  return { text: filter, names: namesIn(significant, fields) }
+  return { text, names: namesIn(significant, fields) }
 }
 
 /** Throws QueryError for a text that is longer than SQL from a user may be. */
@@ -99,9 +111,9 @@ function tokensOf(text: string, what: SqlKind): readonly SqlToken[] {
  * Checks that a text within `WHERE (…)` is one expression: it never closes a bracket that it did not open, and is not a
  * SELECT, which begins with its own keyword or has a clause after a bracket.
  */
-function checkOneExpression(tokens: readonly SqlToken[], first: SqlToken): void {
+function checkOneExpression(tokens: readonly SqlToken[], first: SqlToken, what: SqlKind): void {
   if (/^(?:SELECT|WITH|VALUES|TABLE)$/.test(wordOf(first))) {
-    throw new QueryError(`the filter cannot be used: it is not one expression but a ${wordOf(first)}`)
+    throw new QueryError(`the ${what} cannot be used: it is not one expression but a ${wordOf(first)}`)
   }
   const open: string[] = []
   for (const token of tokens) {
@@ -109,10 +121,10 @@ function checkOneExpression(tokens: readonly SqlToken[], first: SqlToken): void 
     if (kind === 'operator' && (text === '(' || text === '[')) open.push(text === '(' ? ')' : ']')
     const closes = kind === 'operator' && (text === ')' || text === ']')
     if ((closes && open.pop() !== text) || (open.length === 0 && CLAUSES.has(wordOf(token)))) {
-      throw new QueryError(`the filter cannot be used: syntax error at or near "${shown(text)}"`)
+      throw new QueryError(`the ${what} cannot be used: syntax error at or near "${shown(text)}"`)
     }
   }
-  if (open.length > 0) throw new QueryError('the filter cannot be used: a bracket is never closed')
+  if (open.length > 0) throw new QueryError(`the ${what} cannot be used: a bracket is never closed`)
 }
 
 function checkTokens(tokens: readonly SqlToken[], what: string): void {

@@ -49,6 +49,27 @@ export const ALLOWED_FUNCTIONS: ReadonlySet<string> = listed(`
   bool bpchar bytea date float4 float8 int2 int4 int8 numeric text timestamptz varchar
 `)
 
+/** Functions whose result depends on more than their arguments: on the present time, or on chance. */
+export const VOLATILE_FUNCTIONS: ReadonlySet<string> = listed(`
+  random random_normal gen_random_uuid uuidv4 uuidv7 array_sample array_shuffle
+  clock_timestamp now statement_timestamp timeofday transaction_timestamp
+`)
+
+/** Functions over several rows, and functions that return several. */
+export const ROW_FUNCTIONS: ReadonlySet<string> = listed(`
+  array_agg json_agg json_agg_strict json_arrayagg json_object_agg json_object_agg_strict json_object_agg_unique
+  json_object_agg_unique_strict json_objectagg jsonb_agg jsonb_agg_strict jsonb_object_agg jsonb_object_agg_strict
+  jsonb_object_agg_unique jsonb_object_agg_unique_strict
+  any_value avg bit_and bit_or bit_xor bool_and bool_or corr count covar_pop covar_samp every max min mode
+  percentile_cont percentile_disc regr_avgx regr_avgy regr_count regr_intercept regr_r2 regr_slope regr_sxx regr_sxy regr_syy
+  stddev stddev_pop stddev_samp string_agg sum var_pop var_samp variance grouping
+  cume_dist dense_rank first_value lag last_value lead nth_value ntile percent_rank rank row_number
+  generate_series generate_subscripts unnest json_array_elements json_array_elements_text json_each json_each_text
+  json_object_keys json_populate_recordset json_to_recordset jsonb_array_elements jsonb_array_elements_text jsonb_each
+  jsonb_each_text jsonb_object_keys jsonb_path_query jsonb_path_query_tz jsonb_populate_recordset jsonb_to_recordset
+  regexp_matches regexp_split_to_table string_to_table json_table
+`)
+
 /** Unquoted words before a bracket that do not call a function: keywords, and types with a length. */
 export const WORDS_BEFORE_BRACKETS: ReadonlySet<string> = listed(`
   all and any array as asymmetric between by case cast columns cross cube current_date current_time current_timestamp

@@ -113,6 +113,11 @@ export class SqlPool {
     })
   }
 
+  /** Runs `work` in a session, in which SQL from users with these names is then confined. Throws QueryError. */
+  within<T>(request: SqlRequest<T>): Promise<T> {
+    return this.#run({ ...request, rowBytes: MAX_ROW_BYTES })
+  }
+
   /** Closes all connections; requests that wait or are under way fail. Resolves when the connections are closed. */
   close(): Promise<void> {
     return this.#queue.close()
@@ -149,6 +154,14 @@ export class SqlPool {
     const { schema } = this.#database.location
     return asRecordsError(toQueryError(error, [`${schema}.`, `"${schema}".`]))
   }
+}
+
+/** Work with SQL from a user. */
+export interface SqlRequest<T> extends Pick<SqlWork<T>, 'work'> {
+  readonly sql: CheckedSql
+  /** The approximate number of characters in memory while the request waits. */
+  readonly characters: number
+  readonly signal: AbortSignal | undefined
 }
 
 interface Request<T> extends Omit<SqlWork<T>, 'role'> {

@@ -237,7 +237,7 @@ export const MIGRATIONS: Readonly<Record<number, string>> = {
 /** Creates the tables of a new store. */
 export const INTERNAL_TABLES = [FIRST_TABLES, ...Object.values(MIGRATIONS)].join('\n')
 
-const COLUMN_TYPES = {
+export const COLUMN_TYPES = {
   string: 'TEXT',
   date: 'TEXT',
   timestamp: 'TEXT',

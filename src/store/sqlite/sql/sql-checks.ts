@@ -1,19 +1,23 @@
 import { QueryError } from '../../../errors/service-error.ts'
 import {
+  checkFormulaLength,
   checkPlaceholders,
   checkSqlLength,
   checkVerb,
   commentAtEnd,
   emptySql,
   namedPlaceholder,
-  placeholderInFilter,
+  notDeterministic,
+  placeholderIn,
   reservedName,
   secondStatement,
-  semicolonInFilter,
+  semicolonIn,
   shown,
+  unbalancedFormula,
 } from '../../rules/sql-errors.ts'
 import { DATA_TABLE } from './sql-guard.ts'
-import { scanSql, type SqlScan, type SqlToken } from './sql-lexer.ts'
+import { DATE_FUNCTIONS } from './sql-functions.ts'
+import { scanSql, sqlTokens, type SqlScan, type SqlToken } from './sql-lexer.ts'
 
 /** Text from a user that passed the checks. */
 export interface CheckedSql {
@@ -41,13 +45,26 @@ export function checkStatement(sql: string, parameters: number): CheckedSql {
 export function checkFilter(filter: string): CheckedSql {
   checkSqlLength(filter, 'filter')
   const scan = scanSql(filter)
-  checkTokens(scan, 'filter')
-  if (scan.first === '') throw emptySql('filter')
-  if (scan.semicolon !== 'none') throw semicolonInFilter()
-  if (scan.otherPlaceholder !== null || scan.plainPlaceholders > 0)
-    throw placeholderInFilter(scan.otherPlaceholder ?? '?')
-  if (scan.endsInComment) throw commentAtEnd()
+  checkExpression(scan, 'filter')
   return { text: filter, names: scan.names }
+}
+
+/** Checks what SQLite would not report about a formula within brackets, or only when it computes. Throws QueryError. */
+export function checkFormula(expression: string): void {
+  checkFormulaLength(expression)
+  const scan = scanSql(expression)
+  checkExpression(scan, 'formula')
+  if (!scan.isBalanced) throw unbalancedFormula()
+  refusePresentTime(expression)
+}
+
+function checkExpression(scan: SqlScan, what: 'filter' | 'formula'): void {
+  checkTokens(scan, what)
+  if (scan.first === '') throw emptySql(what)
+  if (scan.semicolon !== 'none') throw semicolonIn(what)
+  if (scan.otherPlaceholder !== null || scan.plainPlaceholders > 0)
+    throw placeholderIn(what, scan.otherPlaceholder ?? '?')
+  if (scan.endsInComment) throw commentAtEnd(what)
 }
 
 function checkTokens(scan: SqlScan, what: string): void {
@@ -66,4 +83,30 @@ function fault(token: SqlToken): string {
 function mainVerb({ first, outer }: SqlScan): string {
   if (first !== 'WITH') return first
   return outer.find((word) => /^(?:SELECT|VALUES|INSERT|UPDATE|DELETE)$/.test(word)) ?? 'SELECT'
+}
+
+/**
+ * Refuses the present time and the time zone of the machine where they are written in the formula: SQLite itself reports them only when
+ * it computes. Throws QueryError.
+ */
+function refusePresentTime(expression: string): void {
+  const tokens = sqlTokens(expression).filter(({ kind }) => kind !== 'space' && kind !== 'comment')
+  let called: string | null = null
+  for (const [index, token] of tokens.entries()) {
+    const name = token.text.toLowerCase()
+    if (DATE_FUNCTIONS.has(name) && tokens[index + 1]?.text === '(') {
+      called ??= name
+      const isEmpty = tokens[index + 2]?.text === ')'
+      const isFormatOnly = name === 'strftime' && isFormat(tokens.slice(index + 2, index + 4))
+      if (isEmpty || isFormatOnly) throw notDeterministic(`${name}() without a date`)
+    }
+  }
+  const word = tokens.find(
+    ({ kind, text }) => kind === 'string' && /^'\s*(?:now|localtime|utc)\s*'$/i.test(text),
+  )
+  if (called !== null && word !== undefined) throw notDeterministic(`${called}() with ${word.text}`)
+}
+
+function isFormat([format, close]: readonly SqlToken[]): boolean {
+  return format?.kind === 'string' && close?.text === ')'
 }

@@ -3,6 +3,7 @@ import { constants, setPriority } from 'node:os'
 import { toPlainError } from '../../../errors/service-error.ts'
 import type { PagePlace } from '../../sheet-store.ts'
 import { asRecordsError } from '../database/connection.ts'
+import { FormulaRunner } from './formula-table.ts'
 import { memoryUse } from './memory-use.ts'
 import { runPage } from './run-page.ts'
 import { runPosition } from './run-position.ts'
@@ -40,8 +41,9 @@ const watchdog = startWatchdog({ parentPid, maxMemoryBytes })
 // After the start of the watchdog's thread, which must keep its priority.
 setPriority(constants.priority.PRIORITY_BELOW_NORMAL)
 let opened: SqlDatabase | null = null
+let formulas: FormulaRunner | null = null
 try {
-  database()
+  if (path !== null) database()
 } catch {
   // Reported to the first request.
 }
@@ -51,6 +53,7 @@ process.exit(0)
 
 /** Returns the database, opened at the first request, which then fails for a damaged file. */
 function database(): SqlDatabase {
+  if (path === null) throw new Error('this process has no database')
   return (opened ??= new SqlDatabase(path))
 }
 
@@ -86,6 +89,10 @@ function write(request: SqlRequest, text: ResultWriter): PagePlace | null {
       return null
     case 'query':
       runQuery(database(), { ...request, maxRows }, text)
+      return null
+    case 'formula':
+      formulas ??= new FormulaRunner()
+      formulas.run(request, text)
       return null
   }
 }

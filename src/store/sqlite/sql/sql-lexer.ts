@@ -71,6 +71,8 @@ export interface SqlScan {
   readonly first: string
   /** The words and operators outside brackets, in capitals. */
   readonly outer: readonly string[]
+  /** Whether every bracket has its counterpart. */
+  readonly isBalanced: boolean
   /** The text up to its one trailing `;`, or all of it. */
   readonly statement: string
   /** Whether there is any `;`, and whether something other than white space and comments follows the first. */
@@ -98,6 +100,7 @@ export function scanSql(text: string): SqlScan {
   return {
     first: significant[0] === undefined ? '' : capitals(significant[0].text),
     outer: outerTokens(significant),
+    isBalanced: isBalanced(significant),
     statement: semicolon === undefined ? text : text.slice(0, semicolon.start),
     semicolon: semicolon === undefined ? 'none' : semicolon === significant.at(-1) ? 'trailing' : 'inside',
     plainPlaceholders: placeholders.filter((placeholder) => placeholder === '?').length,
@@ -124,6 +127,16 @@ function outerTokens(tokens: readonly SqlToken[]): readonly string[] {
     if (text === '(') depth += 1
   }
   return outer
+}
+
+function isBalanced(tokens: readonly SqlToken[]): boolean {
+  let depth = 0
+  for (const { text } of tokens) {
+    if (text === '(') depth += 1
+    if (text === ')') depth -= 1
+    if (depth < 0) return false
+  }
+  return depth === 0
 }
 
 /**

@@ -8,7 +8,7 @@ import type { SortTerm } from './sort-sql.ts'
 import { checkParamCount, checkSqlLength, tooManyQueries } from '../../rules/sql-errors.ts'
 import type { QueryLimits } from '../../query-limits.ts'
 import { SqlProcess, type SqlResult } from './sql-process.ts'
-import type { QueryOfFields, SqlRequest } from './sql-protocol.ts'
+import type { FormulaRequest, QueryOfFields, SqlRequest } from './sql-protocol.ts'
 
 export { DEFAULT_QUERY_LIMITS, type QueryLimits } from '../../query-limits.ts'
 
@@ -26,8 +26,11 @@ const GRACE_MS = 150
 const MAX_WAITING = 1000
 const MAX_WAITING_CHARACTERS = 32 * 1024 * 1024
 
+/** Formulas have processes of their own, so that runs and queries do not wait for each other. */
+type PoolRequest = Exclude<SqlRequest, FormulaRequest>
+
 interface Waiting {
-  readonly request: SqlRequest
+  readonly request: PoolRequest
   readonly resolve: (result: SqlResult) => void
   readonly reject: (error: Error) => void
   readonly timer: NodeJS.Timeout
@@ -91,7 +94,7 @@ export class SqlPool {
   /** Returns a filtered or sorted page (D11, D16). Throws QueryError. */
   async page({ fields, allFields, sort, ...page }: PageRun, signal?: AbortSignal): Promise<Page> {
     if (page.filter !== null) checkSqlLength(page.filter, 'filter')
-    const request: SqlRequest = {
+    const request: PoolRequest = {
       ...page,
       kind: 'page',
       fields: typed(fields),
@@ -108,7 +111,7 @@ export class SqlPool {
     signal?: AbortSignal,
   ): Promise<number | null> {
     if (position.filter !== null) checkSqlLength(position.filter, 'filter')
-    const request: SqlRequest = {
+    const request: PoolRequest = {
       ...position,
       kind: 'position',
       allFields: typed(allFields),
@@ -121,7 +124,7 @@ export class SqlPool {
   /** Returns a {@link Summary} as JSON text. Throws QueryError. */
   async summary({ fields, allFields, ...summary }: SummaryRun, signal?: AbortSignal): Promise<JsonBytes> {
     if (summary.filter !== null) checkSqlLength(summary.filter, 'filter')
-    const request: SqlRequest = {
+    const request: PoolRequest = {
       ...summary,
       kind: 'summary',
       fields: fields.map((field) => ({ ...typedField(field), primaryKey: field.primaryKey })),
@@ -139,7 +142,7 @@ export class SqlPool {
     await Promise.all(processes.map(({ ended }) => ended))
   }
 
-  async #run(request: SqlRequest, signal: AbortSignal | undefined): Promise<SqlResult> {
+  async #run(request: PoolRequest, signal: AbortSignal | undefined): Promise<SqlResult> {
     signal?.throwIfAborted()
     const { waiting, result } = this.#enqueue(request)
     if (signal === undefined) return result
@@ -157,7 +160,7 @@ export class SqlPool {
   }
 
   /** Adds a request to the queue. Throws QueryError when the queue is full. */
-  #enqueue(request: SqlRequest): { readonly waiting: Waiting; readonly result: Promise<SqlResult> } {
+  #enqueue(request: PoolRequest): { readonly waiting: Waiting; readonly result: Promise<SqlResult> } {
     if (this.#closed) throw closing()
     const characters = charactersOf(request)
     // The first in the queue may have any length; otherwise it could never run.
@@ -246,7 +249,7 @@ export class SqlPool {
 }
 
 /** Returns the approximate number of characters that a request keeps in memory while it waits. */
-function charactersOf(request: SqlRequest): number {
+function charactersOf(request: PoolRequest): number {
   if (request.kind !== 'query') {
     return (request.filter?.length ?? 0) + (request.where ? JSON.stringify(request.where).length : 0)
   }

@@ -60,7 +60,8 @@ export class SqlProcess {
   #stderr = ''
   #usable = true
 
-  constructor(path: string, limits: QueryLimits) {
+  /** `path`: the database file; null for a process that only computes formulas. */
+  constructor(path: string | null, limits: QueryLimits) {
     this.#limits = limits
     this.#child = startChild({ ...limits, path, parentPid: process.pid })
     const ready = Promise.withResolvers<void>()

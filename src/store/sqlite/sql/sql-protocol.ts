@@ -1,4 +1,6 @@
+import type { JsonValue } from '../../../contract/json/json.ts'
 import type { PlainServiceError } from '../../../errors/service-error.ts'
+import type { Formula, FormulaRow } from '../../formula.ts'
 import type { PagePlace, SqlStatement } from '../../sheet-store.ts'
 import type { TypedField } from './json-columns.ts'
 import type { PageRun } from './run-page.ts'
@@ -7,7 +9,8 @@ import type { SummaryRun } from './run-summary.ts'
 
 /** The options of a query process, as JSON in its first argument. */
 export interface ChildOptions {
-  readonly path: string
+  /** The database file; null for a process that only computes formulas. */
+  readonly path: string | null
   readonly maxRows: number
   readonly maxMemoryBytes: number
   readonly parentPid: number
@@ -19,6 +22,17 @@ export type SqlRequest =
   | ({ readonly kind: 'page' } & PageRun)
   | ({ readonly kind: 'position' } & PositionRun)
   | ({ readonly kind: 'summary' } & SummaryRun)
+  | FormulaRequest
+
+/** A formula with the values of its inputs in some records; the response is an array of {@link FormulaOutcome}, one for each. */
+export interface FormulaRequest {
+  readonly kind: 'formula'
+  readonly formula: Formula
+  readonly rows: readonly FormulaRow[]
+}
+
+/** The value of a formula for a record, or why it has none. */
+export type FormulaOutcome = { readonly value: JsonValue } | { readonly error: string }
 
 /** A statement from a user, with the contract's fields. */
 export interface QueryOfFields extends SqlStatement {

@@ -1,0 +1,2 @@
+/** The SQL dialect of a store. */
+export type Dialect = 'sqlite' | 'postgres'

@@ -1,0 +1,47 @@
+import type { Field, LogicalType } from '../contract/contract.ts'
+import type { JsonValue } from '../contract/json/json.ts'
+import type { Result } from '../errors/result.ts'
+import type { Dialect } from './dialect.ts'
+
+/** The members of a field that a formula needs. */
+export type FormulaField = Pick<Field, 'name' | 'type'>
+
+/** A formula over the fields of one record: an expression in the SQL dialect of the store. */
+export interface Formula {
+  readonly expression: string
+  /** The fields that it reads. */
+  readonly inputs: readonly FormulaField[]
+  /** The type that its values have in the contract. */
+  readonly type: LogicalType
+}
+
+/** The most bytes of a formula: it is checked on the main thread. */
+export const MAX_FORMULA_BYTES = 8 * 1024
+
+/**
+ * Checks a formula without computing it, and returns the names of the fields that it reads, in their order. Throws QueryError with the
+ * message of the engine for text that is no formula, and for a function whose result depends on more than its arguments.
+ */
+export type FormulaReader = (expression: string, fields: readonly FormulaField[]) => readonly string[]
+
+/** The SQL dialect of a sheet's store, and how it reads formulas. */
+export interface FormulaDialect {
+  readonly name: Dialect
+  readonly read: FormulaReader
+}
+
+/** The values of the inputs of a formula in one record, in their order. */
+export type FormulaRow = readonly JsonValue[]
+
+/** Computes formulas, within the limits of SQL from users (D19). */
+export interface FormulaStore {
+  /**
+   * Returns the value of a formula for each row, in their order, or why it has none. Throws RecordsError for a store that cannot be used,
+   * and the reason of the signal once that aborts.
+   */
+  computeFormula(
+    formula: Formula,
+    rows: readonly FormulaRow[],
+    signal: AbortSignal,
+  ): Promise<readonly Result<JsonValue, string>[]>
+}

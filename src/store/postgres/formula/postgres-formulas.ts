@@ -1,0 +1,131 @@
+import type { JsonValue } from '../../../contract/json/json.ts'
+import { QueryError } from '../../../errors/service-error.ts'
+import { err, ok, type Result } from '../../../errors/result.ts'
+import type { Formula, FormulaRow, FormulaStore } from '../../formula.ts'
+import type { QueryLimits } from '../../query-limits.ts'
+import { computeApart } from '../../rules/compute-apart.ts'
+import { aggregateInFormula, notDeterministic } from '../../rules/sql-errors.ts'
+import type { Database } from '../database/database.ts'
+import { COLUMN_TYPES, quoted } from '../database/schema.ts'
+import { toColumn } from '../database/values.ts'
+import { toJsonOf } from '../sql/column-json.ts'
+import { checkFormula } from '../sql/sql-checks.ts'
+import { SqlPool } from '../sql/sql-pool.ts'
+import { FormulaParser, isPresent } from './read-formula.ts'
+
+/** The type of the parameter with the rows: jsonb. */
+const JSONB = 3802
+
+type Outcome = Result<JsonValue, string>
+
+/**
+ * Computes formulas on connections of their own, as the role and within the limits of SQL from users; queries do not wait for them. One
+ * statement computes many records, whose values are its parameter.
+ */
+export class PostgresFormulas implements FormulaStore {
+  readonly #pool: SqlPool
+  #parser: Promise<FormulaParser> | null = null
+
+  constructor(database: Database, limits: QueryLimits) {
+    this.#pool = new SqlPool({ database, limits })
+  }
+
+  async computeFormula(
+    formula: Formula,
+    rows: readonly FormulaRow[],
+    signal: AbortSignal,
+  ): Promise<readonly Outcome[]> {
+    this.#parser ??= FormulaParser.load()
+    const { readsDates } = (await this.#parser).facts(formula.expression, formula.inputs)
+    const outcomes = rows.map((row): Outcome | null => {
+      const present = readsDates ? row.find(isPresent) : undefined
+      return present === undefined
+        ? null
+        : err(notDeterministic(`the text ${JSON.stringify(present)}`).message)
+    })
+    const open = rows.filter((_, index) => outcomes[index] === null)
+    const computed = open.length === 0 ? [] : await this.#compute(formula, open, signal)
+    let next = 0
+    return outcomes.map((outcome) => outcome ?? (computed[next++] as Outcome))
+  }
+
+  /** Closes the connections. */
+  close(): Promise<void> {
+    return this.#pool.close()
+  }
+
+  async #compute(
+    formula: Formula,
+    rows: readonly FormulaRow[],
+    signal: AbortSignal,
+  ): Promise<readonly Outcome[]> {
+    const statement = new Statement(formula)
+    return computeApart(rows, async (some) => {
+      try {
+        return await statement.run(this.#pool, some, signal)
+      } catch (error) {
+        if (!(error instanceof QueryError) || statement.isParsed) throw error
+        // The statement fails for whatever rows.
+        const { message } = /aggregate functions|GROUP BY|set-returning functions|window functions/.test(
+          error.message,
+        )
+          ? aggregateInFormula()
+          : error
+        return some.map(() => err(message))
+      }
+    })
+  }
+}
+
+/** The statement that computes a formula for rows. */
+class Statement {
+  readonly #formula: Formula
+  readonly #text: string
+  /** Whether PostgreSQL has accepted it. */
+  isParsed = false
+
+  constructor(formula: Formula) {
+    this.#formula = formula
+    const columns = formula.inputs.map(({ name, type }) => `${quoted(name)} ${COLUMN_TYPES[type]}`)
+    // CASE refuses functions that return several rows. The line break ends a comment in the expression.
+    this.#text = `SELECT CASE WHEN true THEN (${formula.expression}\n) END AS value
+      FROM jsonb_to_recordset($1) AS record (${['"$key" integer', ...columns].join(', ')})`
+  }
+
+  run(pool: SqlPool, rows: readonly FormulaRow[], signal: AbortSignal): Promise<readonly Outcome[]> {
+    const { expression, inputs } = this.#formula
+    const sql = checkFormula(expression, new Set(inputs.map(({ name }) => name)))
+    const records = rows.map((row) =>
+      Object.fromEntries(inputs.map((field, index) => [field.name, toColumn(field, row[index] ?? null)])),
+    )
+    const values = [JSON.stringify(records)]
+    return pool.within({
+      sql,
+      characters: expression.length + (values[0]?.length ?? 0),
+      signal,
+      work: async (session) => {
+        await session.confine(sql.names)
+        const [column] = await session.parse(this.#text, [{ text: null, type: JSONB }])
+        if (column === undefined) throw new Error('a formula has no column')
+        this.isParsed = true
+        const toJson = toJsonOf(column)
+        const outcomes: Outcome[] = []
+        const onRow = ([text = null]: readonly (string | null)[]): void =>
+          void outcomes.push(outcomeOf(text, toJson))
+        await session.run({ values, rows: 0, onRow })
+        if (outcomes.length !== rows.length) throw new QueryError('the formula has more than one value')
+        return outcomes
+      },
+    })
+  }
+}
+
+/** Numbers that JSON lacks. */
+const ENDLESS: ReadonlySet<string> = new Set(['NaN', 'Infinity', '-Infinity'])
+
+function outcomeOf(text: string | null, toJson: (text: string) => string): Outcome {
+  if (text === null) return ok(null)
+  const json = toJson(text)
+  if (json === 'null' && ENDLESS.has(text)) return err('the result is infinite, or no number')
+  return ok(JSON.parse(json) as JsonValue)
+}

@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict'
+import { before, suite, test } from 'node:test'
+import { QueryError } from '../../../errors/service-error.ts'
+import type { FormulaField, FormulaReader } from '../../formula.ts'
+import { ALLOWED_FUNCTIONS, ROW_FUNCTIONS, VOLATILE_FUNCTIONS } from '../sql/sql-functions.ts'
+import { loadFormulaReader } from './read-formula.ts'
+
+const FIELDS: readonly FormulaField[] = [
+  { name: 'name', type: 'string' },
+  { name: 'n', type: 'integer' },
+  { name: 'tags', type: 'array' },
+  { name: 'year', type: 'integer' },
+  { name: 'date', type: 'date' },
+  { name: 'upper', type: 'string' },
+]
+
+suite('formulas of PostgreSQL', () => {
+  let read: FormulaReader
+
+  before(async () => {
+    read = await loadFormulaReader()
+  })
+
+  for (const [expression, names] of [
+    ['upper(NAME)', ['name']],
+    ['n / nullif(n, 0) -- of name\n', ['n']],
+    ['extract(year FROM date)', ['date']],
+    ['CAST(name AS date)', ['name']],
+    ["name::date + interval '1 day'", ['name']],
+    ["coalesce(tags->>0, 'now')", ['tags']],
+    ['CASE WHEN false THEN name ELSE "year"::text END', ['name', 'year']],
+    ["greatest(n, trim(both 'x' from name)::int, cardinality(ARRAY[n]))", ['name', 'n']],
+    ["'EUR'", []],
+  ] as const) {
+    test(`${expression.trim()} reads ${names.join(', ') || 'nothing'}`, () => {
+      assert.deepEqual(read(expression, FIELDS), names)
+    })
+  }
+
+  for (const [expression, message] of [
+    ['nane', /^column "nane" does not exist$/],
+    ['n +', /^syntax error at or near "\)"$/],
+    ['n) , (n', /syntax error at or near "\)"$/],
+    ['1) FROM records WHERE (true', /cannot be used|syntax error/],
+    ['n; SELECT 1', /cannot have a semicolon$/],
+    ['n -- all', /^a comment runs to the end/],
+    ['n = ?', /^a formula cannot have placeholders: \?$/],
+    ['records.n', /^write the name of a field alone/],
+    ['records.*', /^write the name of a field alone/],
+    ['(SELECT 1)', /cannot have a SELECT$/],
+    ['EXISTS (SELECT 1)', /cannot have a SELECT$/],
+    ['sum(n)', /cannot use functions over several records/],
+    ['count(*)', /cannot use functions over several records/],
+    ['lower(name) OVER ()', /cannot use functions over several records/],
+    ['generate_series(1, 10)', /cannot use functions over several records/],
+    ['pg_catalog.random()', /^random\(\) cannot be used in a formula/],
+    ['now()', /^now\(\) cannot be used in a formula/],
+    ['current_date - date', /^current_date cannot be used in a formula/],
+    ["date 'today' - date", /^'today' cannot be used in a formula/],
+    ["'now'::text::timestamp", /^'now' cannot be used in a formula/],
+    ['age(date)', /^age\(\) of one time cannot be used in a formula/],
+    ['pg_sleep(1)', /^the function pg_sleep\(\) does not exist or cannot be used$/],
+    ['current_user', /^the function current_user cannot be used/],
+    ['$1', /cannot be used/],
+    ["'" + 'x'.repeat(20_000) + "'", /^the formula is longer than 8 KiB$/],
+    [`n ${'+1'.repeat(900)}`, /^the formula is nested too deeply$/],
+    ['NOT '.repeat(800) + 'true', /^the formula is nested too deeply$/],
+  ] as const) {
+    test(`${expression.slice(0, 40)} is refused`, () => {
+      assert.throws(() => read(expression, FIELDS), QueryError)
+      assert.throws(() => read(expression, FIELDS), { message })
+    })
+  }
+
+  test('functions that a formula cannot use are functions of queries', () => {
+    for (const name of [...VOLATILE_FUNCTIONS, ...ROW_FUNCTIONS]) assert.ok(ALLOWED_FUNCTIONS.has(name), name)
+  })
+})

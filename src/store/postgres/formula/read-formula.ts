@@ -1,0 +1,207 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../contract/json/json.ts'
+import { QueryError } from '../../../errors/service-error.ts'
+import type { FormulaField, FormulaReader } from '../../formula.ts'
+import { aggregateInFormula, notDeterministic, subqueryInFormula } from '../../rules/sql-errors.ts'
+import { checkFormula } from '../sql/sql-checks.ts'
+import { shown } from '../sql/sql-errors.ts'
+import { ALLOWED_FUNCTIONS, ROW_FUNCTIONS, VOLATILE_FUNCTIONS } from '../sql/sql-functions.ts'
+
+/** Texts that PostgreSQL converts to the present time or day. */
+const PRESENT = /^\s*(?:now|today|tomorrow|yesterday)\b/i
+
+/** Levels of the syntax tree, at most: about seven hundred operators in a row. */
+const MAX_DEPTH = 1500
+
+/** The facts about a formula that its syntax tree has. */
+export interface FormulaFacts {
+  /** The names of the fields that it reads. */
+  readonly names: ReadonlySet<string>
+  /** Whether it may convert texts to dates or times. */
+  readonly readsDates: boolean
+}
+
+type Parse = (sql: string) => unknown
+
+/** Returns the parser of PostgreSQL, which is a WebAssembly module. */
+async function loadParser(): Promise<Parse> {
+  const { loadModule, parseSync } = await import('libpg-query')
+  await loadModule()
+  return parseSync
+}
+
+/** Reads formulas with the parser of PostgreSQL, without a server; types are checked where formulas are computed. */
+export class FormulaParser {
+  readonly #parse: Parse
+
+  private constructor(parse: Parse) {
+    this.#parse = parse
+  }
+
+  static async load(): Promise<FormulaParser> {
+    return new FormulaParser(await loadParser())
+  }
+
+  /** Checks a formula, and returns what it reads. Throws QueryError. */
+  facts(expression: string, fields: readonly FormulaField[]): FormulaFacts {
+    const known = new Set(fields.map(({ name }) => name))
+    checkFormula(expression, known)
+    try {
+      const facts = new Facts(known)
+      facts.add(this.#expression(expression))
+      return facts.checked()
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error
+      throw tooDeep()
+    }
+  }
+
+  /** Returns the syntax tree of an expression. */
+  #expression(expression: string): JsonValue {
+    const tree = this.#tree(`SELECT (${expression}\n)`) as {
+      readonly stmts?: readonly { readonly stmt?: { readonly SelectStmt?: JsonObject } }[]
+    }
+    const [statement, ...others] = tree.stmts ?? []
+    const { targetList = [], limitOption, op, ...clauses } = statement?.stmt?.SelectStmt ?? {}
+    const isPlain = limitOption === 'LIMIT_OPTION_DEFAULT' && op === 'SETOP_NONE'
+    const [target, ...more] = Array.isArray(targetList) ? (targetList as readonly JsonValue[]) : []
+    if (others.length + more.length + Object.keys(clauses).length > 0 || !isPlain || target === undefined) {
+      throw new QueryError('the formula is not one expression')
+    }
+    return target
+  }
+
+  #tree(sql: string): unknown {
+    try {
+      return this.#parse(sql)
+    } catch (error) {
+      if (error instanceof RangeError || !(error instanceof Error)) throw error
+      throw new QueryError(shown(error.message))
+    }
+  }
+}
+
+/** Returns the check of formulas for PostgreSQL. */
+export async function loadFormulaReader(): Promise<FormulaReader> {
+  const parser = await FormulaParser.load()
+  return (expression, fields) => {
+    const { names } = parser.facts(expression, fields)
+    return fields.flatMap(({ name }) => (names.has(name) ? [name] : []))
+  }
+}
+
+/** Collects facts from a syntax tree, whose nodes are objects of one member that names their type. */
+class Facts {
+  readonly #known: ReadonlySet<string>
+  readonly #names = new Set<string>()
+  #readsDates = false
+  #present: string | null = null
+
+  constructor(known: ReadonlySet<string>) {
+    this.#known = known
+  }
+
+  /** Adds a node and those below it. Throws QueryError for what a formula cannot have. */
+  add(node: JsonValue | undefined, depth = 0): void {
+    if (depth > MAX_DEPTH) throw tooDeep()
+    if (Array.isArray(node)) {
+      for (const item of node as readonly JsonValue[]) this.add(item, depth + 1)
+      return
+    }
+    if (!isJsonObject(node ?? null)) return
+    for (const [type, value] of Object.entries(node as JsonObject)) {
+      if (isJsonObject(value)) this.#check(type, value)
+      this.add(value, depth + 1)
+    }
+  }
+
+  checked(): FormulaFacts {
+    if (this.#readsDates && this.#present !== null) throw notDeterministic(`'${this.#present}'`)
+    return { names: this.#names, readsDates: this.#readsDates }
+  }
+
+  #check(type: string, node: JsonObject): void {
+    switch (type) {
+      case 'ColumnRef':
+        return this.#column(namesOf(node['fields']))
+      case 'SubLink':
+        throw subqueryInFormula()
+      case 'SQLValueFunction':
+        throw notDeterministic(presentTime(node['op']))
+      case 'FuncCall':
+        return this.#call(node)
+      case 'TypeCast': {
+        const { typeName } = node
+        this.#readsDates ||= isJsonObject(typeName ?? null) && isDateType((typeName as JsonObject)['names'])
+        return
+      }
+      case 'A_Const': {
+        const { sval } = node
+        const text = isJsonObject(sval ?? null) ? (sval as JsonObject)['sval'] : undefined
+        if (typeof text === 'string' && PRESENT.test(text)) this.#present ??= shown(text)
+      }
+    }
+  }
+
+  #column(path: readonly (string | null)[]): void {
+    const [name, ...more] = path
+    if (more.length > 0 || typeof name !== 'string')
+      throw new QueryError('write the name of a field alone, without a table')
+    if (!this.#known.has(name)) throw new QueryError(`column "${shown(name)}" does not exist`)
+    this.#names.add(name)
+  }
+
+  #call(node: JsonObject): void {
+    const name = namesOf(node['funcname']).at(-1) ?? ''
+    const { args } = node
+    if (node['funcformat'] !== 'COERCE_SQL_SYNTAX' && !ALLOWED_FUNCTIONS.has(name)) {
+      throw new QueryError(
+        `the function ${shown(name)}() does not exist or cannot be used`,
+        'forbidden_function',
+      )
+    }
+    if (VOLATILE_FUNCTIONS.has(name)) throw notDeterministic(`${name}()`)
+    if (name === 'age' && Array.isArray(args) && args.length === 1)
+      throw notDeterministic('age() of one time')
+    const isOverRows = [
+      'over',
+      'agg_star',
+      'agg_order',
+      'agg_filter',
+      'agg_distinct',
+      'agg_within_group',
+    ].some((member) => Object.hasOwn(node, member))
+    if (isOverRows || ROW_FUNCTIONS.has(name)) throw aggregateInFormula()
+    this.#readsDates ||= /date|time|age|^extract$|^to_char$|^isfinite$/.test(name)
+  }
+}
+
+/** Whether text may present a date to this function or type. */
+function isDateType(names: JsonValue | undefined): boolean {
+  return namesOf(names).some(
+    (name) => name !== null && /^(?:date|time|timetz|timestamp|timestamptz)$/.test(name),
+  )
+}
+
+/** Returns the texts of a list of names; null for an asterisk. */
+function namesOf(list: JsonValue | undefined): readonly (string | null)[] {
+  if (!Array.isArray(list)) return []
+  return (list as readonly JsonValue[]).map((item) => {
+    const text = isJsonObject(item) ? item['String'] : undefined
+    const name = isJsonObject(text ?? null) ? (text as JsonObject)['sval'] : undefined
+    return typeof name === 'string' ? name : null
+  })
+}
+
+/** Whether PostgreSQL would convert a value to the present time. */
+export function isPresent(value: JsonValue): boolean {
+  return typeof value === 'string' && PRESENT.test(value)
+}
+
+/** Returns the keyword of a node such as SVFOP_CURRENT_DATE. */
+function presentTime(op: JsonValue | undefined): string {
+  return typeof op === 'string' ? op.replace('SVFOP_', '').toLowerCase() : 'the present time'
+}
+
+function tooDeep(): QueryError {
+  return new QueryError('the formula is nested too deeply', 'query_too_long')
+}
