@@ -27,6 +27,13 @@ test('D26: segments are own keys or decimal array indexes', () => {
   assert.equal(at('own.length'), 3)
 })
 
+test('D26: $ is the whole response, and a member of that name below it', () => {
+  assert.equal(at('$', 7), 7)
+  assert.equal(at('$', null), null)
+  assert.deepEqual(at('$'), response)
+  assert.equal(at('a.$', { a: { $: 1 } }), 1)
+})
+
 test('D26: null at a path is a value', () => {
   assert.equal(at('rates.none'), null)
 })

@@ -7,8 +7,12 @@ export interface ResponsePath {
   readonly segments: readonly string[]
 }
 
-/** Splits a dot-path; undefined if it or one of its segments is empty. */
+/** The path of the whole response. */
+const WHOLE = '$'
+
+/** Splits a dot-path; undefined if it or one of its segments is empty. `$` is the whole response. */
 export function parseResponsePath(text: string): ResponsePath | undefined {
+  if (text === WHOLE) return { text, segments: [] }
   const segments = text.split('.')
   return segments.includes('') ? undefined : { text, segments }
 }
