@@ -3,6 +3,7 @@ import { isLogicalType, LOGICAL_TYPES, type LogicalType } from '../../../sheet/s
 import { addOutputOptions, withOutput, type OutputFlags } from '../../options/command-context.ts'
 import { addExamples } from '../../options/examples.ts'
 import { integerBetween, parseActor } from '../../options/option-values.ts'
+import { UsageError } from '../../options/usage-error.ts'
 import { addReadFileOptions, readFileOptionsOf, type ReadFileFlags } from '../../options/read-file-flags.ts'
 
 const INPUT_FORMATS = ['csv', 'json', 'ndjson', 'parquet', 'xlsx', 'archive'] as const
@@ -11,6 +12,8 @@ const GIB = 1024 ** 3
 
 interface Flags extends OutputFlags, ReadFileFlags {
   readonly from?: string
+  readonly fromFolio?: string
+  readonly check?: true
   readonly inputFormat?: (typeof INPUT_FORMATS)[number]
   readonly key?: string | false
   readonly contract?: string
@@ -24,13 +27,18 @@ interface Flags extends OutputFlags, ReadFileFlags {
 export function initCommand(): Command {
   const command = new Command('init')
     .description(
-      'Create a sheet: from scratch, a file of records, a contract, or the archive of another sheet.',
+      'Create a sheet: from scratch, a file of records, a contract, the archive of another sheet, or a sheet of folio.',
     )
     .argument('<directory>', 'directory to create; it may exist, and nothing in it is overwritten')
     .option(
       '--from <file>',
       'records (CSV, JSON, NDJSON, Parquet, XLSX) or the archive of a sheet; - is standard input',
     )
+    .option(
+      '--from-folio <sheet>',
+      'directory of a folio sheet, which is only read; reports every difference',
+    )
+    .option('--check', 'with --from-folio: report the differences, and create nothing')
     .addOption(
       new Option(
         '--input-format <format>',
@@ -75,9 +83,19 @@ export function initCommand(): Command {
       'A sheet with an existing contract',
     ],
     ['colophon init copy --from countries.zip', 'A copy of a sheet, with its provenance'],
+    [
+      'colophon init tasks --from-folio ../folio/tasks --check',
+      'What would differ in a sheet made from one of folio',
+    ],
   ])
   return addOutputOptions(command).action((directory: string, flags: Flags) =>
     withOutput(flags, async (out) => {
+      if (flags.fromFolio !== undefined) {
+        const { runInitFromFolio } = await import('./run-init-from-folio.ts')
+        const { fromFolio: from, check, actor, ...others } = flags
+        return runInitFromFolio(out, { directory, from, check: check === true, actor: actor ?? null, others })
+      }
+      if (flags.check === true) throw new UsageError('--check requires --from-folio')
       const { runInit } = await import('./run-init.ts')
       return runInit(out, {
         directory,

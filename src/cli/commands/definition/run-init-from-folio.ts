@@ -1,0 +1,63 @@
+import { adoptFolioSheet, type FolioAdoption } from '../../../sheet/folio/adopt-folio-sheet.ts'
+import { toFolioAdoptionWire } from '../../../wire/definition/folio-adoption.ts'
+import { EXIT, type ExitCode } from '../../terminal/exit-codes.ts'
+import type { Output } from '../../terminal/output.ts'
+import { grouped } from '../../terminal/progress-line.ts'
+import type { Screen, Style } from '../../terminal/terminal.ts'
+import { visibleText } from '../../terminal/visible-text.ts'
+import { UsageError } from '../../options/usage-error.ts'
+
+/** The arguments of `init --from-folio`. */
+export interface InitFromFolio {
+  readonly directory: string
+  readonly from: string
+  readonly check: boolean
+  readonly actor: string | null
+  /** The other options of the command, most of which do not apply. */
+  readonly others: object
+}
+
+/** Options that apply to every source. */
+const ALLOWED: ReadonlySet<string> = new Set(['format', 'json', 'yes', 'maxSize', 'quiet'])
+
+/** Adopts a folio sheet, or reports what would differ. Throws UsageError, and as {@link adoptFolioSheet} does. */
+export async function runInitFromFolio(out: Output, request: InitFromFolio): Promise<ExitCode> {
+  const { directory, from, check, actor, others } = request
+  const other = Object.entries(others).find(([name, value]) => value !== undefined && !ALLOWED.has(name))
+  if (other !== undefined) {
+    const name = other[0].replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
+    throw new UsageError(`--${name} does not apply to --from-folio, which has a whole sheet`)
+  }
+  const adoption = await adoptFolioSheet(directory, from, { actor, check })
+  await out.print(toFolioAdoptionWire(directory, { ...adoption, check }), (screen) =>
+    shown(adoption, request, screen).join('\n'),
+  )
+  return EXIT.done
+}
+
+const STYLES: Readonly<Record<FolioAdoption['differences'][number]['action'], Style>> = {
+  cannot: 'yellow',
+  adapted: 'cyan',
+  kept: 'dim',
+}
+
+function shown(
+  { records, cells, differences }: FolioAdoption,
+  { directory, check }: InitFromFolio,
+  screen: Screen,
+): string[] {
+  const lines = differences.map(({ action, file, line, message }) => {
+    const place = file === null ? '' : `${line === null ? file : `${file}:${line}`}: `
+    return `${screen.paint(STYLES[action], action.padEnd(7))}  ${visibleText(`${place}${message}`)}`
+  })
+  const name = visibleText(directory)
+  const many = records === 1 ? '1 record' : `${grouped(records)} records`
+  const states = (['fresh', 'stale', 'missing', 'overridden'] as const)
+    .filter((state) => cells[state] > 0)
+    .map((state) => `${grouped(cells[state])} ${state}`)
+  const derived = states.length === 0 ? '' : `; derived cells: ${states.join(', ')}`
+  const end = check
+    ? `Nothing was created: ${name} would be a sheet, with ${many}${derived}.`
+    : `${screen.paint('green', '✔')} ${name} is a sheet, with ${many}${derived}.`
+  return [...lines, ...(lines.length === 0 ? [] : ['']), end]
+}

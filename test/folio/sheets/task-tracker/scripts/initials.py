@@ -1,0 +1,3 @@
+import json, sys
+i = json.loads(sys.argv[2])
+print("".join(word[0] for word in i["title"].split()))
