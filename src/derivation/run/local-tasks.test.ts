@@ -291,12 +291,20 @@ test('each commit names its run, how far that is, and is told of with what it st
       field: 'b',
       state: 'failed',
       error: 'b/1 -> 503',
+      detail: '503',
       errorType: 'ServiceError',
       reason: 'status',
     },
   ])
   assert.deepEqual(failures, [
-    { recordId: '1', field: 'b', error: 'b/1 -> 503', errorType: 'ServiceError', reason: 'status' },
+    {
+      recordId: '1',
+      field: 'b',
+      error: 'b/1 -> 503',
+      detail: '503',
+      errorType: 'ServiceError',
+      reason: 'status',
+    },
   ])
 })
 

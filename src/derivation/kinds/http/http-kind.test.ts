@@ -129,6 +129,7 @@ test('D21: a value that makes a dot segment fails the cell with a failure that s
   assert.ok(outcome.outcome === 'failed')
   assert.deepEqual(renderFailure(outcome.failure), {
     error: 'GET https://h/u/../y -> a value makes the path segment "..", which would lead to another path',
+    detail: 'a value makes the path segment "..", which would lead to another path',
     errorType: 'ServiceError',
     reason: 'unusable_input',
   })
