@@ -1,7 +1,7 @@
 import type { ErrorCode, ErrorType } from '../../errors/codes.ts'
 import type { PendingInput } from '../../errors/block.ts'
 import type { FailureReason } from '../../errors/failure.ts'
-import type { CacheEntry, CellOutcome, WorkCell } from '../cell-work.ts'
+import type { CacheEntry, WorkCell } from '../cell-work.ts'
 import type { CellFailureNote, CellState, StoreStatus, WorkState } from '../sheet-store.ts'
 import type { StoredProposal } from '../stored-proposal.ts'
 import type { RunError, RunOrder, StoredRun } from '../stored-run.ts'
@@ -131,11 +131,6 @@ function stateOf(todo: unknown): CellState {
 /** The column `request` of a run, as JSON. */
 export type StoredRequest = Omit<RunOrder, 'kind' | 'reverts' | 'actor' | 'recordIds'> &
   Pick<StoredRun, 'recordCount'>
-
-/** Counts the overridden cells of a commit that were computed. */
-export function overwrittenIn(outcomes: readonly CellOutcome[]): number {
-  return outcomes.filter((cell) => cell.outcome === 'stored' && cell.overwrote === true).length
-}
 
 /** Milliseconds for which a waiting run may be silent beyond what it announced, before it counts as orphaned. */
 export const WAIT_GRACE_MS = 1000

@@ -1,45 +1,27 @@
-import type { SQLInputValue } from 'node:sqlite'
-import type { Field } from '../../../contract/contract.ts'
-import type { JsonValue } from '../../../contract/json/json.ts'
-import { valueError } from '../../../contract/values/validate-value.ts'
 import type { CellOutcome } from '../../cell-work.ts'
-import type { FailedCell } from '../../stored-run.ts'
+import {
+  commitResults,
+  type CellToStore,
+  type CommittedResults,
+  type ResultTables,
+} from '../../rules/commit-results.ts'
+import { cacheEntryText, hashBytes, joinedCacheEntry, readCacheEntry } from '../../rows/stored-rows.ts'
 import type { CellRow } from '../changes/cell-states.ts'
-import type { StoredTarget } from '../../rows/stored-targets.ts'
 import type { ChangeSet } from '../changes/change-set.ts'
-import type { CellInText, CommitInText, ComputedInText, EntryInText } from './commit-text.ts'
-import { keepResponses } from './response-writer.ts'
-import { addGain } from './run-writer.ts'
 import { quoted } from '../database/schema.ts'
 import { fromColumn, toColumn } from '../database/values.ts'
-import {
-  cacheEntryText,
-  hashBytes,
-  joinedCacheEntry,
-  overwrittenIn,
-  readCacheEntry,
-} from '../../rows/stored-rows.ts'
+import type { CommitInText, EntryInText } from './commit-text.ts'
+import { keepResponses } from './response-writer.ts'
+import { addGain } from './run-writer.ts'
 
-/**
- * Stores the results of a run for some cells, with their cache entries (D25, D26, D30), and counts them. A cell that has
- * been written, or whose input has been written, since its planning is skipped (D28).
- */
-export function commitCells(change: ChangeSet, commit: CommitInText): CellOutcome[] {
+/** Stores the results of a run for some cells, with their cache entries, and counts them; see {@link commitResults}. */
+export function commitCells(change: ChangeSet, commit: CommitInText): readonly CellOutcome[] {
   storeCache(change, commit.cache)
   keepResponses(change, commit)
-  const failures: FailedCell[] = []
-  const outcomes = commit.cells.map((cell) => commitCell(change, cell, { commit, failures }))
-  noteLast(change, commit, outcomes)
-  const isComputed = ({ result }: CellInText, index: number): boolean =>
-    result.kind === 'computed' && outcomes[index]?.outcome === 'stored'
-  const materialized = commit.cells.filter(isComputed).length
-  addGain(change, commit.run, {
-    materialized,
-    failures,
-    overwritten: overwrittenIn(outcomes),
-    progress: commit.progress,
-  })
-  return outcomes
+  const results = commitResults(tablesOf(change), commit, commit.cells)
+  noteLast(change, commit.actor, results)
+  addGain(change, commit.run, results.gain)
+  return results.outcomes
 }
 
 /** The most new cache entries that one statement inserts. */
@@ -86,119 +68,46 @@ function insertEntries(change: ChangeSet, added: Map<string, string>): void {
   added.clear()
 }
 
-/** A commit, and its failed cells. */
-interface CommitUnderWay {
-  readonly commit: CommitInText
-  readonly failures: FailedCell[]
+/** A cell with its state and value as in the tables. */
+interface CellInTables extends CellToStore {
+  readonly row: CellRow
 }
 
-function commitCell(change: ChangeSet, cell: CellInText, { commit, failures }: CommitUnderWay): CellOutcome {
-  const target = change.cells.target(cell.target)
-  const field = change.contract.fieldByName.get(cell.target)
-  if (target === undefined || !target.active || field === undefined) return { outcome: 'superseded' }
-  const found = change.cells.cellOfRecord(target, cell.key)
-  if (found?.cell.version !== cell.version) return { outcome: 'superseded' }
-  const { cell: before, id, value } = found
-  const current = target.sha256 === cell.sha256 && target.sources === (cell.sources ?? null)
-  switch (cell.result.kind) {
-    case 'unchanged':
-      if (current) change.cells.unchanged(target, cell.key)
-      return { outcome: 'stored' }
-    case 'skipped':
-      if (current) change.cells.skipped(target, cell.key)
-      return { outcome: 'stored' }
-    case 'failed': {
-      const { kind: _kind, inputHash, ...failure } = cell.result
-      change.cells.failed(target, cell.key, {
-        ...failure,
-        ...(inputHash !== undefined && { inputHash }),
-        at: change.at,
-      })
-      failures.push({ recordId: id, field: field.name, ...failure })
-      return { outcome: 'stored' }
-    }
-    case 'computed': {
-      const written = { key: cell.key, id, previous: fromColumn(field, value) }
-      return storeComputed(change, { before, computed: cell.result, target, field, commit, current, written })
-    }
-  }
-}
-
-interface ComputedCell {
-  readonly before: CellRow
-  readonly computed: ComputedInText
-  readonly target: StoredTarget
-  readonly field: Field
-  readonly commit: CommitInText
-  readonly current: boolean
-  readonly written: { readonly key: number; readonly id: string; readonly previous: JsonValue }
-}
-
-function storeComputed(change: ChangeSet, computed: ComputedCell): CellOutcome {
-  const { field, target, written } = computed
-  const { value, inputHash, provenance } = computed.computed
-  // The contract may have changed since the call was made.
-  const fault = valueError(field, value)
-  if (fault !== null) return { outcome: 'refused', detail: fault }
-  const stored = toColumn(value)
-  const same = stored === toColumn(written.previous)
-  const seq = change.nextSeq
-  if (!same) {
-    if (field.unique && isTaken(change, field, stored, written.key)) {
-      return {
-        outcome: 'refused',
-        detail: `must be unique, but another record has ${JSON.stringify(value)} already`,
-      }
-    }
-    change.db.run(
-      `UPDATE "$data" SET "$version" = ?, ${quoted(field.name)} = ? WHERE "$seq" = ?`,
-      seq,
-      stored,
-      written.key,
-    )
-  }
-  change.logCell(
-    {
-      actor: computed.commit.actor,
-      source: target.kind,
-      record_id: written.id,
-      field: field.name,
-      value,
-      previous: written.previous,
-      input_hash: inputHash,
-      derivation: target.derivation,
-      run_id: computed.commit.run,
+function tablesOf(change: ChangeSet): ResultTables<CellInTables, string> {
+  const { contract, at, cells, db } = change
+  return {
+    contract,
+    at,
+    cells,
+    find(target, key) {
+      const found = cells.cellOfRecord(target, key)
+      const field = contract.fieldByName.get(target.field)
+      if (found === null || field === undefined) return null
+      const { cell: row, id, value } = found
+      const { version, overridden } = row
+      return { key, id, version, overridden, row, previous: () => fromColumn(field, value) }
     },
-    provenance,
-    written.key,
-  )
-  const { before, current } = computed
-  change.cells.computed(target, written.key, { before, hash: hashBytes(inputHash), seq, current })
-  if (!same) change.cells.inputWritten(field.name, written.key, seq)
-  return { outcome: 'stored', ...(before.overridden && { overwrote: true }) }
-}
-
-function isTaken(change: ChangeSet, field: Field, value: SQLInputValue, key: number): boolean {
-  const sql = `SELECT 1 FROM "$data" WHERE ${quoted(field.name)} = ? AND "$seq" <> ? LIMIT 1`
-  return change.db.get(sql, value, key) !== undefined
+    isTaken(field, value, { key }) {
+      const sql = `SELECT 1 FROM "$data" WHERE ${quoted(field.name)} = ? AND "$seq" <> ? LIMIT 1`
+      return db.get(sql, toColumn(value), key) !== undefined
+    },
+    log: (line, provenance, record) => change.logCell(line, provenance, record),
+    update({ key }, field, { value, seq }) {
+      const sql = `UPDATE "$data" SET "$version" = ?, ${quoted(field.name)} = ? WHERE "$seq" = ?`
+      db.run(sql, seq, toColumn(value), key)
+    },
+    computed(target, { key, row }, state) {
+      cells.computed(target, key, { before: row, ...state })
+    },
+  }
 }
 
 /** Stores the time and actor of the last computation of a target, and its last failure, for status (D32). */
-function noteLast(change: ChangeSet, commit: CommitInText, outcomes: readonly CellOutcome[]): void {
-  const stored = commit.cells.filter((_, index) => outcomes[index]?.outcome === 'stored')
-  const computed = new Set(
-    stored.filter(({ result }) => result.kind === 'computed').map(({ target }) => target),
-  )
+function noteLast({ db, at }: ChangeSet, actor: string, { computed, lastErrors }: CommittedResults): void {
   for (const field of computed) {
-    change.db.run(
-      'UPDATE "$target" SET last_at = ?, last_actor = ? WHERE field = ?',
-      change.at,
-      commit.actor,
-      field,
-    )
+    db.run('UPDATE "$target" SET last_at = ?, last_actor = ? WHERE field = ?', at, actor, field)
   }
-  for (const { target, result } of stored) {
-    if (result.kind !== 'failed') continue
-    change.db.run('UPDATE "$target" SET last_error = ? WHERE field = ?', result.error, target)
+  for (const [field, error] of lastErrors) {
+    db.run('UPDATE "$target" SET last_error = ? WHERE field = ?', error, field)
   }
 }

@@ -1,23 +1,15 @@
 import type { JsonValue } from '../../../contract/json/json.ts'
 import type { CellCommit, CellResult } from '../../cell-work.ts'
+import type { ResultToStore } from '../../rules/commit-results.ts'
 import { cacheEntryText } from '../../rows/stored-rows.ts'
 
 type Computed = Extract<CellResult['result'], { kind: 'computed' }>
 
 /** A commit as the writing thread takes it: JSON that is stored unchanged remains text. */
 export interface CommitInText extends Omit<CellCommit, 'cells' | 'cache' | 'made'> {
-  readonly cells: readonly CellInText[]
+  /** The provenance of each computed cell is JSON of an object. */
+  readonly cells: readonly ResultToStore<string>[]
   readonly cache: readonly EntryInText[]
-}
-
-/** A {@link CellResult}. */
-export interface CellInText extends Omit<CellResult, 'result'> {
-  readonly result: Exclude<CellResult['result'], Computed> | ComputedInText
-}
-
-export interface ComputedInText extends Omit<Computed, 'provenance'> {
-  /** JSON of an object. */
-  readonly provenance: string
 }
 
 /** A {@link CacheEntry}. */
@@ -79,7 +71,7 @@ export function readCommit(text: string): CommitInText {
   const [common, targets, cells, hashes, responses] = JSON.parse(lines[0] ?? '') as Head
   return {
     ...common,
-    cells: cells.map(([index, key, version, result]): CellInText => {
+    cells: cells.map(([index, key, version, result]): ResultToStore<string> => {
       const of = targets[index] as CellsOf
       if ('kind' in result) return { ...of, key, version, result }
       const [value, inputHash] = result
