@@ -46,7 +46,7 @@ test('a run fills every derived field except where the data does not exist', () 
     `SJ.area_text: POST ${base}/format-number -> 422`,
   ])
   // Skipped: three currency fields of Antarctica, and the offsets of the two islands without time zones.
-  assert.deepEqual({ materialized, skipped }, { materialized: 10 * RECORDS - 3 - 5, skipped: 5 })
+  assert.deepEqual({ materialized, skipped }, { materialized: 11 * RECORDS - 3 - 5, skipped: 5 })
 })
 
 test('equal requests are sent once', () => {
@@ -61,6 +61,8 @@ test('a record has its derived values, with the types of the contract', async ()
   assert.deepEqual(india['utc_offsets'], ['+05:30'])
   assert.equal(india['week_starts_on'], 'Sunday')
   assert.deepEqual([india['area'], india['area_text']], [3287590, '32,87,590'])
+  assert.equal(india['area_sq_mi'], 1269345.6)
+  assert.equal((await record('SJ'))['area_sq_mi'], null)
 })
 
 test('provenance explains a computed cell and an imported one', async () => {
@@ -76,7 +78,7 @@ test('provenance explains a computed cell and an imported one', async () => {
 test('a second run makes calls only for failed cells', async () => {
   const earlier = example.api.requests
   const { materialized, skipped, failures } = await run()
-  assert.deepEqual([materialized, skipped, failures.length], [0, 10 * RECORDS - 3, 3])
+  assert.deepEqual([materialized, skipped, failures.length], [0, 11 * RECORDS - 3, 3])
   assert.equal(example.api.requests - earlier, 3)
 })
 
@@ -97,6 +99,7 @@ test('status reports the three failures and the missing cells', async () => {
     utc_offsets: [RECORDS - 2, 0, 2],
     week_starts_on: [RECORDS, 0, 0],
     area_text: [RECORDS - 1, 1, 0],
+    area_sq_mi: [RECORDS, 0, 0],
   })
 })
 
