@@ -18,6 +18,9 @@ export interface Formula {
 /** The most bytes of a formula: it is checked on the main thread. */
 export const MAX_FORMULA_BYTES = 8 * 1024
 
+/** The most bytes of the values of a formula that are computed together: the main thread reads them in one go. */
+export const MAX_FORMULA_VALUES = 1024 * 1024
+
 /**
  * Checks a formula without computing it, and returns the names of the fields that it reads, in their order. Throws QueryError with the
  * message of the engine for text that is no formula, and for a function whose result depends on more than its arguments.

@@ -186,6 +186,29 @@ test('a record whose formula cannot be computed fails by itself', async (t) => {
   )
 })
 
+test('a record whose value is too large fails by itself', async (t) => {
+  const run = await openTowns(
+    t,
+    perEngine({
+      sqlite: { long: "printf('%.*c', population, 'x')" },
+      postgres: { long: "repeat('x', population::integer)" },
+    }),
+    {
+      records: [1, 2_000_000, 3, 700_000, 700_000].map((population, index) => ({
+        id: `t${index}`,
+        population,
+      })),
+    },
+  )
+  const { materialized, failures } = await run.run()
+  assert.equal(materialized, 4)
+  assert.deepEqual(
+    failures.map(({ recordId, error }) => [recordId, error.replace(/^.* -> /, '')]),
+    [['t1', 'the value is larger than 1 MiB']],
+  )
+  assert.equal(String(await run.value('t4', 'long')).length, 700_000)
+})
+
 test('a value that the contract refuses fails its cell', async (t) => {
   const run = await openTowns(t, { short: 'name' }, { types: { short: 'integer' } })
   const { materialized, failures } = await run.run()

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Contract } from '../../contract/contract.ts'
 import { checkDeclared, type Derived } from '../../contract/contract-view.ts'
 import { parseContract } from '../../contract/odcs/parse-contract.ts'
@@ -11,6 +12,9 @@ import { parseTransportFile } from '../../derivation/definition/parse-transport-
 import { ContractError, fileError } from '../../errors/service-error.ts'
 import type { TargetDefinition } from '../../store/sheet-store.ts'
 import type { DefinitionSource } from './definition-source.ts'
+
+/** Milliseconds after which other requests are served while files are parsed. */
+const PART_MS = 20
 
 /** The derivations of a sheet, in order and checked against each other. */
 export interface Derivations {
@@ -108,7 +112,14 @@ export class DefinitionFiles {
    * because of a source, for which cells fail.
    */
   async derivations(contract: Contract): Promise<Derivations> {
-    const parsed = this.#source.derivations().map((source) => this.parse(source, contract))
+    const parsed: Derivation[] = []
+    let since = performance.now()
+    for (const source of this.#source.derivations()) {
+      parsed.push(this.parse(source, contract))
+      if (performance.now() - since < PART_MS) continue
+      await nextTurn()
+      since = performance.now()
+    }
     checked(parsed, contract)
     this.#sourcePaths = new Set(parsed.flatMap(({ sourcePaths }) => sourcePaths))
     this.#source.keepSources(this.#sourcePaths)

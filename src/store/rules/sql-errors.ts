@@ -1,5 +1,5 @@
 import { QueryError } from '../../errors/service-error.ts'
-import { MAX_FORMULA_BYTES } from '../formula.ts'
+import { MAX_FORMULA_BYTES, MAX_FORMULA_VALUES } from '../formula.ts'
 import { inMebibytes, MAX_RESPONSE_BYTES, MAX_PARAMS, MAX_SQL_BYTES } from '../query-limits.ts'
 
 /** SQL from a user: a statement, the filter of a list, or the formula of a derivation. */
@@ -123,6 +123,11 @@ export function resultTooLarge(): QueryError {
     `the result is larger than ${inMebibytes(MAX_RESPONSE_BYTES)}: select less`,
     'result_too_large',
   )
+}
+
+/** Returns the error for values of a formula beyond their limit. */
+export function valueTooLarge(): QueryError {
+  return new QueryError(`the value is larger than ${inMebibytes(MAX_FORMULA_VALUES)}`, 'result_too_large')
 }
 
 /** Returns the error for a query that ran longer than its limit, in milliseconds. */

@@ -1,10 +1,11 @@
 import type { JsonValue } from '../../../contract/json/json.ts'
+import { jsonInTurns } from '../../../contract/json/stringify-in-parts.ts'
 import { QueryError } from '../../../errors/service-error.ts'
 import { err, ok, type Result } from '../../../errors/result.ts'
-import type { Formula, FormulaRow, FormulaStore } from '../../formula.ts'
+import { MAX_FORMULA_VALUES, type Formula, type FormulaRow, type FormulaStore } from '../../formula.ts'
 import type { QueryLimits } from '../../query-limits.ts'
 import { computeApart } from '../../rules/compute-apart.ts'
-import { aggregateInFormula, notDeterministic } from '../../rules/sql-errors.ts'
+import { aggregateInFormula, notDeterministic, valueTooLarge } from '../../rules/sql-errors.ts'
 import type { Database } from '../database/database.ts'
 import { COLUMN_TYPES, quoted } from '../database/schema.ts'
 import { toColumn } from '../database/values.ts'
@@ -92,13 +93,14 @@ class Statement {
       FROM jsonb_to_recordset($1) AS record (${['"$key" integer', ...columns].join(', ')})`
   }
 
-  run(pool: SqlPool, rows: readonly FormulaRow[], signal: AbortSignal): Promise<readonly Outcome[]> {
+  async run(pool: SqlPool, rows: readonly FormulaRow[], signal: AbortSignal): Promise<readonly Outcome[]> {
     const { expression, inputs } = this.#formula
     const sql = checkFormula(expression, new Set(inputs.map(({ name }) => name)))
     const records = rows.map((row) =>
       Object.fromEntries(inputs.map((field, index) => [field.name, toColumn(field, row[index] ?? null)])),
     )
-    const values = [JSON.stringify(records)]
+    const json = await jsonInTurns(records)
+    const values = [typeof json === 'string' ? json : Buffer.from(json).toString()]
     return pool.within({
       sql,
       characters: expression.length + (values[0]?.length ?? 0),
@@ -110,8 +112,12 @@ class Statement {
         this.isParsed = true
         const toJson = toJsonOf(column)
         const outcomes: Outcome[] = []
-        const onRow = ([text = null]: readonly (string | null)[]): void =>
-          void outcomes.push(outcomeOf(text, toJson))
+        let left = MAX_FORMULA_VALUES
+        const onRow = ([text = null]: readonly (string | null)[]): void => {
+          left -= text === null ? 4 : Buffer.byteLength(text)
+          if (left < 0) throw valueTooLarge()
+          outcomes.push(outcomeOf(text, toJson))
+        }
         await session.run({ values, rows: 0, onRow })
         if (outcomes.length !== rows.length) throw new QueryError('the formula has more than one value')
         return outcomes

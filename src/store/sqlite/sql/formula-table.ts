@@ -1,8 +1,19 @@
 import { constants, DatabaseSync, type SQLOutputValue, type StatementSync } from 'node:sqlite'
 import { isJsonObject, type JsonValue } from '../../../contract/json/json.ts'
 import { QueryError } from '../../../errors/service-error.ts'
-import type { Formula, FormulaField, FormulaReader, FormulaRow } from '../../formula.ts'
-import { aggregateInFormula, notDeterministic, subqueryInFormula } from '../../rules/sql-errors.ts'
+import {
+  MAX_FORMULA_VALUES,
+  type Formula,
+  type FormulaField,
+  type FormulaReader,
+  type FormulaRow,
+} from '../../formula.ts'
+import {
+  aggregateInFormula,
+  notDeterministic,
+  subqueryInFormula,
+  valueTooLarge,
+} from '../../rules/sql-errors.ts'
 import { COLUMN_TYPES, quoted } from '../database/schema.ts'
 import { toColumn } from '../database/values.ts'
 import { checkFormula } from './sql-checks.ts'
@@ -177,9 +188,13 @@ export class FormulaRunner {
   /** Writes the JSON array of the outcomes; a record without a value has no effect on the others. Throws QueryError. */
   run({ formula, rows }: FormulaRequest, writer: ResultWriter): void {
     const table = this.#table(formula)
+    let left = MAX_FORMULA_VALUES
     writer.text('[')
     for (const [index, row] of rows.entries()) {
-      writer.text(`${index === 0 ? '' : ','}${JSON.stringify(outcomeOf(table, row))}`)
+      const json = JSON.stringify(outcomeOf(table, row))
+      left -= json.length
+      if (left < 0) throw valueTooLarge()
+      writer.text(`${index === 0 ? '' : ','}${json}`)
     }
     writer.text(']')
   }
