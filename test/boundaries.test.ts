@@ -70,7 +70,7 @@ test('the linter refuses exactly the imports that the architecture forbids', asy
   assert.deepEqual(await refused('no-restricted-imports'), forbidden.toSorted())
 })
 
-test('only open-sheet.ts, store-thread.ts and formula-dialect.ts name a concrete store, the page imports only wire, and neither it nor wire needs Node', async () => {
+test('only open-sheet.ts, store-thread.ts, formula-dialect.ts and other-store.ts name a concrete store, the page imports only wire, and neither it nor wire needs Node', async () => {
   await put('src/sheet/list.ts', `export { store } from '../store/sqlite/sqlite-store.ts'\n`)
   await put(
     'src/sheet/open-sheet.ts',
@@ -80,6 +80,7 @@ test('only open-sheet.ts, store-thread.ts and formula-dialect.ts name a concrete
     'src/sheet/definition/formula-dialect.ts',
     `export { read } from '../../store/sqlite/sql/formula-table.ts'\n`,
   )
+  await put('src/sheet/definition/other-store.ts', `export { other } from '../../store/sqlite/other.ts'\n`)
   await put('src/sheet/store-thread.ts', `export { thread } from '../store/sqlite/writer-client.ts'\n`)
   await put(
     'src/derivation/run.ts',

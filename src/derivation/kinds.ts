@@ -2,7 +2,7 @@ import { OperationError } from '../errors/service-error.ts'
 import type { DerivationKind, Resource } from './definition/derivation-kind.ts'
 import type { FormulaDialect } from '../store/formula.ts'
 import { httpKind } from './kinds/http/http-kind.ts'
-import { LookupKind } from './kinds/lookup/lookup-kind.ts'
+import { LOOKUP_PLACES, LookupKind } from './kinds/lookup/lookup-kind.ts'
 import { SqlKind } from './kinds/sql/sql-kind.ts'
 import type { TableReader } from './kinds/lookup/table.ts'
 import type { Transport } from './transport/call/transport.ts'
@@ -62,7 +62,7 @@ export interface KindOptions {
   readonly transport: Transport
   /** The environment for `{{ env.NAME }}` (D23); by default that of the process. */
   readonly env?: NodeJS.ProcessEnv
-  /** Reads the tables of `import`; without it the kind is not there. */
+  /** Reads the tables of `import` and `cross_sheet`; without it these kinds are not there. */
   readonly readTable?: TableReader
   /** Reads the formulas of `sql`; without it the kind is not there. */
   readonly formulas?: FormulaDialect
@@ -80,7 +80,9 @@ export function createKinds({
 }: KindOptions): Kinds {
   const kinds: readonly DerivationKind[] = [
     httpKind(transport, env),
-    ...(readTable === undefined ? [] : [new LookupKind(readTable)]),
+    ...(readTable === undefined
+      ? []
+      : [new LookupKind(readTable), new LookupKind(readTable, LOOKUP_PLACES.sheet)]),
     ...(formulas === undefined ? [] : [new SqlKind(formulas)]),
     ...own,
   ]

@@ -15,7 +15,7 @@ import {
 } from './definition/common-keys.ts'
 import { didYouMean } from './definition/did-you-mean.ts'
 import type { Derivation, DerivationKind } from './definition/derivation-kind.ts'
-import { isSourcePath, SOURCE_ENDINGS } from './definition/source-path.ts'
+import { isOtherSheetPath, isSourcePath, SOURCE_ENDINGS } from './definition/source-path.ts'
 import type { Kinds } from './kinds.ts'
 
 /** A file of `derivations/` as read. */
@@ -57,13 +57,19 @@ export function parseDerivation(source: DerivationSource, contract: Contract, ki
     fail: (path, message) => yaml.fail(path, message),
   })
   const sourcePaths = parsed.sources ?? []
-  const bad = sourcePaths.find((path) => !isSourcePath(path))
-  if (bad !== undefined) {
+  const sheetPaths = parsed.sheets ?? []
+  checkPaths(sourcePaths, isSourcePath, (path) =>
     yaml.fail(
-      [],
-      `${showValue(bad)} cannot be a source; name a file inside the sheet that ends in ${SOURCE_ENDINGS.join(', ')}`,
-    )
-  }
+      keyOf(path, own),
+      `${showValue(path)} cannot be a source; name a file inside the sheet that ends in ${SOURCE_ENDINGS.join(', ')}`,
+    ),
+  )
+  checkPaths(sheetPaths, isOtherSheetPath, (path) =>
+    yaml.fail(
+      keyOf(path, own),
+      `${showValue(path)} cannot be another sheet; name a directory beside this sheet, such as ../customers`,
+    ),
+  )
   // Then every value that is sent is required, also in a body.
   const requiredInputs = skipBlank ? parsed.usedFields : parsed.requiredFields
   const isText = (name: string): boolean => contract.fieldByName.get(name)?.type === 'string'
@@ -80,9 +86,24 @@ export function parseDerivation(source: DerivationSource, contract: Contract, ki
     retryFailedAfterMs,
     resources: parsed.resources,
     sourcePaths,
+    sheetPaths,
     sources: null,
     refusal: kinds.refusalOf(parsed.resources),
   }
+}
+
+function checkPaths(
+  paths: readonly string[],
+  isAllowed: (path: string) => boolean,
+  fail: (path: string) => never,
+): void {
+  for (const path of paths) if (!isAllowed(path)) fail(path)
+}
+
+/** Returns the path of the key with a value; the empty one for a value that is elsewhere. */
+function keyOf(value: string, keys: JsonObject): readonly string[] {
+  const key = Object.keys(keys).find((name) => keys[name] === value)
+  return key === undefined ? [] : [key]
 }
 
 /** Decodes the file's text, without a byte order mark. */

@@ -11,14 +11,18 @@ export function sourceOf(path: string, content: Uint8Array | { readonly problem:
   return { path, bytes, problem, version: bytes === null ? `!${version}` : version }
 }
 
-/** Returns a derivation with the content of its sources, which `read` returns; the same one if it has none. */
-export async function readSources(
-  derivation: Derivation,
-  read: (path: string) => Source,
-): Promise<Derivation> {
-  const { kind, sourcePaths } = derivation
-  if (kind.withSources === undefined || sourcePaths.length === 0) return derivation
-  const sources = sourcePaths.map((path) => read(path))
+/** Returns the sources at paths. */
+export interface SourceReader {
+  source(path: string): Source
+  otherSheet(path: string): Promise<Source>
+}
+
+/** Returns a derivation with the content of its sources; the same one if it has none. */
+export async function readSources(derivation: Derivation, reader: SourceReader): Promise<Derivation> {
+  const { kind, sourcePaths, sheetPaths } = derivation
+  if (kind.withSources === undefined || sourcePaths.length + sheetPaths.length === 0) return derivation
+  const sources = sourcePaths.map((path) => reader.source(path))
+  for (const path of sheetPaths) sources.push(await reader.otherSheet(path))
   const digest = createHash('sha256')
   for (const { path, version } of sources) digest.update(`${path}\n${version}\n`)
   const spec = await kind.withSources(derivation.spec, sources)

@@ -93,6 +93,8 @@ export class Sheet {
   /** Whether the contract was checked since the event loop last called anything. */
   #isContractChecked = false
   #refreshing: Promise<Reading> | null = null
+  /** While derivations and their sources are read again: the reading before, which is valid for what needs none of them. */
+  #before: Reading | null = null
   /** The check of the cells of a reading against its sources. */
   #checks: { readonly reading: Reading; readonly done: Promise<void> } | null = null
   /** Messages of the errors when the files were last read. */
@@ -266,18 +268,25 @@ export class Sheet {
       if (this.#isUnavailable) this.#log([])
       this.#isUnavailable = false
     }
+    let contractChanged = false
+    if (this.#before !== null && !withDerivations) {
+      contractChanged = this.#contractChanged()
+      if (!contractChanged) return this.#before
+    }
     while (this.#refreshing !== null) await this.#refreshing.catch(() => undefined)
     const { files } = this.#parts
-    const contractChanged = this.#contractChanged()
+    contractChanged = this.#contractChanged() || contractChanged
     const derivationsChanged = (withDerivations || contractChanged) && files.derivationsChanged()
     const known = this.#reading
     if (known !== null && isSettled(known) && !contractChanged && !derivationsChanged) return known
     this.#reading = null
+    this.#before = contractChanged || known === null || 'fault' in known ? null : known
     this.#refreshing = this.#refresh()
     try {
       return (this.#reading = await this.#refreshing)
     } finally {
       this.#refreshing = null
+      this.#before = null
     }
   }
 

@@ -53,6 +53,38 @@ test('the keys of a look-up are those of the reference, required as it says', ()
   assert.match(errorOf({ ...file, when_missing: 'ignore' }), /write skip, null, fail/)
 })
 
+test('a look-up in another sheet has the keys of one in a table, and a path to a sheet beside this one', () => {
+  const [example = ''] = codeBlocks(section(page, 'Another sheet')).map(({ text }) => text)
+  const file = {
+    ...(parseYamlFile(example, 'x').value as JsonObject),
+    targets: ['staff'],
+    match: 'site',
+  }
+  parse(file)
+  for (const path of [
+    '..',
+    '.',
+    '/customers',
+    'customers',
+    '../../customers',
+    '../a/../../b',
+    '../.git',
+    '../',
+    '..\\b',
+  ]) {
+    const place = JSON.stringify(path)
+    assert.equal(
+      errorOf({ ...file, source_sheet: path }),
+      `derivations/x.yaml:1: ${place} cannot be another sheet; name a directory beside this sheet, such as ../customers`,
+    )
+  }
+  assert.match(
+    errorOf({ ...file, source: 'x.csv' }),
+    /unknown key "source"; kind cross_sheet has source_sheet, key_field/,
+  )
+  assert.match(errorOf({ ...file, source_sheet: null }), /source_sheet is missing/)
+})
+
 test('errors of a look-up name the file, the line and what to do', () => {
   const [example] = codeBlocks(page)
   const file = parseYamlFile(example?.text ?? '', 'x').value as JsonObject
@@ -99,7 +131,7 @@ test(
     }
     const bin = await commandFolder(root)
     const steps = guideSteps(guide)
-    assert.equal(steps.length, 5)
+    assert.equal(steps.length, 8)
     for (const step of steps) await runStep(t, step, { root, bin, columns: 160, env: {} })
   },
 )

@@ -122,6 +122,8 @@ export const LEFT_OUT: Readonly<Record<string, string>> = {
     'files on disk: removed, renamed, unreadable, edited twice in a tick; push-and-pull.test.ts is about revisions',
   'sheet/kinds-module.test.ts': SHARED,
   'sheet/formula-kind.test.ts': 'the kind by itself; formulas.test.ts is about sheets',
+  'sheet/other-sheets.test.ts':
+    'sheets in PostgreSQL have no sheets beside them; look-ups.test.ts has what they say',
   'sheet/look-up-kind.test.ts': 'the kind by itself; look-ups.test.ts is about sheets',
   'sheet/push-and-pull.test.ts': SHARED,
   'sheet/run-store-faults.test.ts':

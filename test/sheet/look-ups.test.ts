@@ -10,6 +10,7 @@ import { explainCell } from '../../src/sheet/cells/explain-cell.ts'
 import { validateSheet, type SheetFault } from '../../src/sheet/lifecycle/validate-sheet.ts'
 import { planMaterialize } from '../../src/sheet/runs/plan-materialize.ts'
 import { listRuns } from '../../src/sheet/runs/read-runs.ts'
+import { perEngine } from '../support/engine.ts'
 import { allBytes } from '../support/init-files.ts'
 import { openRunSheet, type RunSheet } from '../support/run-fixture.ts'
 
@@ -217,4 +218,21 @@ test('a file of folio, without inputs and with materialization, looks up by id',
   })
   assert.equal((await run.run()).materialized, 2)
   assert.equal(await run.value('3', 'sector'), 'Energy')
+})
+
+test('on PostgreSQL a look-up in another sheet fails its cells, since the sheet has none beside it', async (t) => {
+  const run = await openLookUp(t, {
+    file: { kind: 'cross_sheet', source: null, source_sheet: '../none-of-this-name' },
+  })
+  const { failures } = await run.run()
+  assert.equal(failures.length, 10)
+  const why = perEngine({
+    sqlite: '../none-of-this-name does not exist',
+    postgres:
+      '../none-of-this-name cannot be read: a sheet in PostgreSQL has no sheets beside it; put a table of their records into this sheet, and use kind import',
+  })
+  assert.ok(
+    failures.every(({ error }) => error.endsWith(` -> ${why}`)),
+    failures[0]?.error,
+  )
 })

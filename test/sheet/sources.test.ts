@@ -91,6 +91,26 @@ test('reads and writes of records do not wait for the check after an edit', asyn
   assert.equal(await states, 'stale fresh fresh stale')
 })
 
+test('reads of records do not wait while an edited source is read', async (t) => {
+  // A revision of a store has all its files: there, the next request needs them.
+  if (perEngine({ sqlite: false, postgres: true })) return
+  const kind = new TableKind()
+  const run = await openTable(t, { a: 'A', b: 'B', c: 'C' }, kind)
+  await run.run()
+  await edit(run, { a: 'AA', b: 'B', c: 'C' })
+  const { promise: held, resolve: release } = Promise.withResolvers<void>()
+  const { promise: begun, resolve: begin } = Promise.withResolvers<void>()
+  kind.onRead = () => {
+    begin()
+    return held
+  }
+  const states = statesOf(run)
+  await begun
+  assert.equal(await run.value('2', 'label'), 'B')
+  release()
+  assert.equal(await states, 'stale fresh fresh stale')
+})
+
 test('an edit is noticed after a restart', async (t) => {
   const kind = new TableKind()
   const run = await openTable(t, { a: 'A', b: 'B', c: 'C' }, kind)

@@ -22,6 +22,8 @@ export class TableKind implements DerivationKind<Spec> {
   readonly name = 'table'
   /** Called with every value that is computed. */
   onRun: (value: JsonValue) => Promise<void> = () => Promise.resolve()
+  /** Called when the table is read. */
+  onRead: () => Promise<void> = () => Promise.resolve()
 
   parse({ field }: JsonObject, targets: readonly string[]) {
     const spec: Spec = { field: field as string, table: null, problem: 'not read', targets }
@@ -35,6 +37,7 @@ export class TableKind implements DerivationKind<Spec> {
   }
 
   async withSources(spec: Spec, [source]: readonly Source[]): Promise<Spec> {
+    await this.onRead()
     const table = source?.bytes ? (JSON.parse(Buffer.from(source.bytes).toString()) as JsonObject) : null
     return { ...spec, table, problem: source?.problem ?? '' }
   }

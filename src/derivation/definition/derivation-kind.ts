@@ -106,16 +106,28 @@ export interface ParseContext {
   fail(path: readonly (string | number)[], message: string): never
 }
 
-/** A file of the sheet on whose content results depend, such as a table of reference data. */
+/** Something beside the record on whose content results depend: a file of the sheet, such as a table of reference data, or another sheet. */
 export interface Source {
   /** Its path from the sheet's directory, with `/` between names. */
   readonly path: string
-  /** Its content; null if it does not exist or cannot be read. */
+  /** The content of a file; null if it does not exist or cannot be read, and for another sheet. */
   readonly bytes: Uint8Array | null
+  /** The records of another sheet; absent for a file, and for a sheet that cannot be read. */
+  readonly sheet?: OtherSheet
   /** The reason for missing content, as text of a failure; empty for none. */
   readonly problem: string
   /** Identifies content and problem. */
   readonly version: string
+}
+
+/** The records of another sheet, which are read when a kind needs them. */
+export interface OtherSheet {
+  /** Its directory, with links resolved. */
+  readonly directory: string
+  /** What has its records: the store, or the file of a sheet without one. */
+  readonly file: 'sheet.db' | 'records.jsonl'
+  /** Has the source read again with the next operation; for one that could not be read, perhaps only now. */
+  retry(): void
 }
 
 /** A derivation file as parsed by its kind. */
@@ -135,6 +147,8 @@ export interface ParsedSpec<Spec> {
    * them with {@link DerivationKind.withSources}.
    */
   readonly sources?: readonly string[]
+  /** As `sources`, the directories of other sheets; absent for none. They follow the files in what the kind receives. */
+  readonly sheets?: readonly string[]
 }
 
 /** The responses of a kind whose computations are requests. */
@@ -220,6 +234,8 @@ export interface Derivation {
   readonly resources: readonly Resource[]
   /** See {@link ParsedSpec.sources}. */
   readonly sourcePaths: readonly string[]
+  /** See {@link ParsedSpec.sheets}. */
+  readonly sheetPaths: readonly string[]
   /** The version of all sources together; null for a derivation without any, and before they are read. */
   readonly sources: string | null
   /**

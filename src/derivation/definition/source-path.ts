@@ -20,3 +20,12 @@ export function isSourcePath(path: string): boolean {
   const names = path.split('/')
   return (SOURCE_ENDINGS as readonly string[]).includes(ending) && names.every((name) => NAME.test(name))
 }
+
+/**
+ * Whether a path can be that of another sheet: relative, from the parent of the sheet's directory down, without hidden names. So it cannot
+ * leave the parent directory by its names; links are refused when it is read.
+ */
+export function isOtherSheetPath(path: string): boolean {
+  const [first, ...names] = path.split('/')
+  return path.length <= 255 && first === '..' && names.length > 0 && names.every((name) => NAME.test(name))
+}

@@ -11,6 +11,7 @@ import type {
   Plan,
   Resource,
   RunContext,
+  Source,
 } from '../definition/derivation-kind.ts'
 import { DEFAULT_HOST_POLICIES } from '../definition/host-policies.ts'
 import { refuseCommonMembers } from '../definition/evidence.ts'
@@ -32,6 +33,8 @@ export interface KindUnderTest {
   readonly sources?: { readonly [path: string]: string }
   /** Computes formulas; absent for kinds that have none. */
   readonly formulas?: FormulaStore
+  /** The other sheets that its example looks into, by path; absent for none. */
+  readonly sheets?: { readonly [path: string]: Source }
   /** Inputs with another hash and, unless the kind is local, a request that fails at the host. */
   readonly failing: InputValues
   /** Inputs that lack a required value; null for kinds that require none (D22). */
@@ -218,9 +221,12 @@ function load(
   refusal?: (resource: Resource) => string | null,
 ): Promise<Derivation> {
   const { sources = {} } = subject
-  return readSources(parse(subject, file, refusal), (path) => {
-    const text = sources[path]
-    return sourceOf(path, text === undefined ? { problem: 'none' } : Buffer.from(text))
+  return readSources(parse(subject, file, refusal), {
+    source(path) {
+      const text = sources[path]
+      return sourceOf(path, text === undefined ? { problem: 'none' } : Buffer.from(text))
+    },
+    otherSheet: (path) => Promise.resolve(subject.sheets?.[path] ?? sourceOf(path, { problem: 'none' })),
   })
 }
 

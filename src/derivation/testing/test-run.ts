@@ -149,6 +149,7 @@ export function testDerivations(kind: TestKind, specs: readonly TestSpec[]): Der
       retryFailedAfterMs,
       resources: [],
       sourcePaths: [],
+      sheetPaths: [],
       sources: null,
       // A test may refuse its calls later on.
       get refusal(): string | null {

@@ -2,6 +2,7 @@ import type { Source } from '../../derivation/definition/derivation-kind.ts'
 import type { DerivationSource } from '../../derivation/parse-derivation.ts'
 import type { DefinitionSource } from './definition-source.ts'
 import { DerivationFolder } from './derivation-folder.ts'
+import { OtherSheets } from './other-sheets.ts'
 import { SourceFiles } from './source-files.ts'
 import { TextFile } from './text-file.ts'
 
@@ -12,12 +13,14 @@ export class DefinitionDirectory implements DefinitionSource {
   readonly #folder: DerivationFolder
   readonly #transport: TextFile
   readonly #sources: SourceFiles
+  readonly #sheets: OtherSheets
 
   constructor(directory: string) {
     this.#contract = new TextFile(directory, 'contract.yaml')
     this.#folder = new DerivationFolder(directory)
     this.#transport = new TextFile(directory, 'transport.yaml')
     this.#sources = new SourceFiles(directory)
+    this.#sheets = new OtherSheets(directory)
   }
 
   get contract(): Uint8Array | null {
@@ -37,16 +40,21 @@ export class DefinitionDirectory implements DefinitionSource {
   }
 
   derivationsChanged(): boolean {
-    const filesChanged = this.#folder.refresh()
-    return this.#sources.refresh() || filesChanged
+    const changed = [this.#folder.refresh(), this.#sources.refresh(), this.#sheets.refresh()]
+    return changed.includes(true)
   }
 
   source(path: string): Source {
     return this.#sources.source(path)
   }
 
+  otherSheet(path: string): Promise<Source> {
+    return this.#sheets.sheet(path)
+  }
+
   keepSources(paths: ReadonlySet<string>): void {
     this.#sources.keep(paths)
+    this.#sheets.keep(paths)
   }
 
   transportChanged(): boolean {

@@ -39,7 +39,7 @@ export interface DefinitionFile {
 export class DefinitionFiles {
   readonly #source: DefinitionSource
   readonly #kinds: Kinds
-  /** The paths of the sources of the derivations as last parsed. */
+  /** The paths of the files that are sources of the derivations as last parsed. */
   #sourcePaths: ReadonlySet<string> = new Set()
   /** The parsed `transport.yaml`, or why it is broken; null when it is to be read again. */
   #policies: HostPolicies | ContractError | null = null
@@ -122,10 +122,11 @@ export class DefinitionFiles {
     }
     checked(parsed, contract)
     this.#sourcePaths = new Set(parsed.flatMap(({ sourcePaths }) => sourcePaths))
-    this.#source.keepSources(this.#sourcePaths)
+    const sheetPaths = parsed.flatMap((derivation) => derivation.sheetPaths)
+    this.#source.keepSources(new Set([...this.#sourcePaths, ...sheetPaths]))
     const read: Derivation[] = []
     for (const derivation of parsed) {
-      read.push(await readSources(derivation, (path) => this.#source.source(path)))
+      read.push(await readSources(derivation, this.#source))
     }
     return checked(read, contract)
   }

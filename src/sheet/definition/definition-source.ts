@@ -18,7 +18,9 @@ export interface DefinitionSource {
    * Returns a file on whose content results depend: the same object while its content is the same. From then on `derivationsChanged` covers it.
    */
   source(path: string): Source
-  /** Forgets all such files but these. */
+  /** Returns another sheet, as {@link source} does a file: the same object while its records are the same. Never rejects because of it. */
+  otherSheet(path: string): Promise<Source>
+  /** Forgets all such files and sheets but these. */
   keepSources(paths: ReadonlySet<string>): void
 
   /** Checks for changed files; absent where the methods below check for themselves. Throws RecordsError. */

@@ -15,12 +15,20 @@ import { formatOf } from '../../files/io/file-format.ts'
 import { wrapped } from '../../files/io/null-texts.ts'
 import type { RawRecord, RawRecords } from '../../files/io/raw-records.ts'
 import { readRecordFile } from '../../files/read-record-file.ts'
+import { readSheetTable } from './read-sheet-table.ts'
+
+/**
+ * The maximum size of the rows that are kept of a table, in bytes of memory, approximately; a row with short values takes about
+ * {@link ROW_BYTES}.
+ */
+const MAX_TABLE_BYTES = 256 * 1024 * 1024
+const ROW_BYTES = 200
 
 /** The number of rows that are typed between two turns of the event loop: a few milliseconds. */
 const ROWS_AT_ONCE = 500
 
 /**
- * Reads a table from a source, with the limits and guards of files of records. Cells have the types of the fields that they are compared
+ * Reads a table from a source, a file or another sheet, with the limits and guards of files of records. Cells have the types of the fields that they are compared
  * with or become. Returns the reason as text for a source that has no content, is no table or lacks a column.
  */
 export async function readTable(
@@ -28,7 +36,11 @@ export async function readTable(
   columns: TableColumns,
   contract: Contract,
 ): Promise<Result<Table, string>> {
-  const { path, bytes, problem } = source
+  const { path, bytes, problem, sheet } = source
+  if (sheet !== undefined) {
+    const wanted = [columns.key, ...Object.values(columns.values)]
+    return readSheetTable({ path, sheet, columns: wanted }, (records) => tableOf(records, columns, contract))
+  }
   const format = formatOf(path)
   if (bytes === null || format === null) return err(problem === '' ? `${path} is no table` : problem)
   const folder = await mkdtemp(join(tmpdir(), 'colophon-table-'))
@@ -45,6 +57,7 @@ export async function readTable(
   }
 }
 
+/** Returns the rows of records by key. Throws ValidationError for records that have no such column, cannot be read or are too many. */
 async function tableOf(file: RawRecords, columns: TableColumns, contract: Contract): Promise<Table> {
   const { key, match, values } = columns
   const wanted = [[match, key] as const, ...Object.entries(values)]
@@ -65,7 +78,9 @@ async function tableOf(file: RawRecords, columns: TableColumns, contract: Contra
     dateOrder: null,
     lenient: true,
   })
+  const targets = Object.keys(values)
   const rows = new Map<string, TableRow>()
+  let bytes = 0
   for await (const batch of fields.batches) {
     await readings.settle(batch)
     for (const { values: raw } of batch) {
@@ -73,12 +88,14 @@ async function tableOf(file: RawRecords, columns: TableColumns, contract: Contra
       const text = keyText(typed[match] ?? null)
       if (text === null) continue
       const known = rows.get(text)
-      rows.set(
-        text,
-        known === undefined
-          ? { values: rowOf(typed, Object.keys(values)), count: 1 }
-          : { ...known, count: known.count + 1 },
-      )
+      if (known !== undefined) {
+        rows.set(text, { ...known, count: known.count + 1 })
+        continue
+      }
+      const row = rowOf(typed, targets)
+      bytes += ROW_BYTES + 2 * text.length + targets.reduce((sum, target) => sum + sizeOf(row[target]), 0)
+      if (bytes > MAX_TABLE_BYTES) throw tooLarge(file.source.name)
+      rows.set(text, { values: row, count: 1 })
     }
   }
   return rows
@@ -98,6 +115,18 @@ function withFields(
 
 function rowOf(typed: JsonObject, targets: readonly string[]): JsonObject {
   return Object.fromEntries(targets.map((target) => [target, typed[target] ?? null]))
+}
+
+/** Returns the bytes of a value that are not in {@link ROW_BYTES}. */
+function sizeOf(value: JsonValue | undefined): number {
+  if (typeof value === 'string') return 2 * value.length
+  return typeof value === 'object' && value !== null ? 4 * JSON.stringify(value).length : 0
+}
+
+function tooLarge(name: string): ValidationError {
+  return new ValidationError(
+    `${name} has too many rows: what is looked up in it takes more than ${MAX_TABLE_BYTES / 1024 / 1024} MiB of memory`,
+  )
 }
 
 function checkColumn(column: string, columns: readonly string[], name: string): void {

@@ -6,6 +6,9 @@ import type { DefinitionSource } from './definition-source.ts'
 
 const FOLDER = 'derivations/'
 
+const NO_DIRECTORY =
+  'a sheet in PostgreSQL has no sheets beside it; put a table of their records into this sheet, and use kind import'
+
 type Part = 'contract' | 'derivations' | 'transport'
 
 /** The definition files that a store has: those of the revision that was in force when they were last read. */
@@ -49,6 +52,10 @@ export class StoredDefinition implements DefinitionSource {
     if (known?.version === source.version) return known
     this.#sources.set(path, source)
     return source
+  }
+
+  async otherSheet(path: string): Promise<Source> {
+    return sourceOf(path, { problem: `${path} cannot be read: ${NO_DIRECTORY}` })
   }
 
   keepSources(paths: ReadonlySet<string>): void {

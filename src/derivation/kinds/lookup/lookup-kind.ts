@@ -15,45 +15,65 @@ import type {
 import { parseLookup, type LookupKeys } from './lookup-spec.ts'
 import { keyText, type Table, type TableReader } from './table.ts'
 
-/** A file of kind `import`, with its table once that is read. */
+/** A file of a look-up, with its table once that is read. */
 export interface LookupSpec extends LookupKeys {
   readonly contract: Contract
   readonly table: Result<Table, string>
 }
 
 interface LookupPlan extends Plan {
-  /** The path of the table, and the values of the matched row by target: null if no row has the key. */
-  readonly hashed: { readonly table: string; readonly row: JsonObject | null }
+  /** The path of the file or sheet, and the values of the matched row by target: null if no row has the key. */
+  readonly hashed: { readonly [member: string]: string | JsonObject | null }
 }
+
+/** A place that tables are in, and the kind that looks into it. */
+export interface LookupPlace {
+  readonly kind: string
+  /** The key of a file with the path of the table. */
+  readonly key: string
+  readonly type: 'file' | 'sheet'
+  /** The member of hash and evidence that has the path. */
+  readonly member: string
+}
+
+/** `import` looks into files of the sheet, `cross_sheet` into other sheets. */
+export const LOOKUP_PLACES = {
+  file: { kind: 'import', key: 'source', type: 'file', member: 'table' },
+  sheet: { kind: 'cross_sheet', key: 'source_sheet', type: 'sheet', member: 'sheet' },
+} as const satisfies Readonly<Record<string, LookupPlace>>
 
 /** Tables of a source that are in use, by the columns that were read. */
 type Tables = Map<string, Promise<Result<Table, string>>>
 
 /**
- * The kind `import`: looks values up in a table, a file inside the sheet. The input hash covers the values of the matched row, so that
- * an edited row makes the cells that match it stale, and no others.
+ * Looks values up in a table: a file inside the sheet, or the records of another sheet. The input hash covers the values of the matched row, so
+ * that an edited row makes the cells that match it stale, and no others.
  */
 export class LookupKind implements DerivationKind<LookupSpec, LookupPlan> {
-  readonly name = 'import'
+  readonly name: string
   readonly isLocal = true
   readonly readsListedInputs = false
+  readonly #place: LookupPlace
   readonly #read: TableReader
   /** Sources that did not change are not read again. */
   readonly #tables = new WeakMap<Source, Tables>()
 
-  constructor(read: TableReader) {
+  constructor(read: TableReader, place: LookupPlace = LOOKUP_PLACES.file) {
+    this.name = place.kind
+    this.#place = place
     this.#read = read
   }
 
   parse(file: JsonObject, targets: readonly string[], context: ParseContext): ParsedSpec<LookupSpec> {
-    const keys = parseLookup(file, targets, context)
+    const { type } = this.#place
+    const keys = parseLookup(file, targets, { ...context, place: this.#place })
     const { match } = keys.columns
     return {
       spec: { ...keys, contract: context.contract, table: err(`${keys.source} was not read`) },
       usedFields: [match],
       requiredFields: [match],
-      resources: [{ type: 'file', name: keys.source }],
-      sources: [keys.source],
+      resources: [{ type, name: keys.source }],
+      [type === 'file' ? 'sources' : 'sheets']: [keys.source],
     }
   }
 
@@ -64,13 +84,16 @@ export class LookupKind implements DerivationKind<LookupSpec, LookupPlan> {
     this.#tables.set(source, tables)
     // The types of the values are those of the contract.
     const wanted = JSON.stringify([columns, contract.text])
-    const table = tables.get(wanted) ?? this.#read(source, columns, contract)
-    tables.set(wanted, table)
-    return { ...spec, table: await table }
+    const reading = tables.get(wanted) ?? this.#read(source, columns, contract)
+    tables.set(wanted, reading)
+    const table = await reading
+    // What could not be read is tried again, should the derivations be read again.
+    if (!table.ok) tables.delete(wanted)
+    return { ...spec, table }
   }
 
   sourceFault({ table }: LookupSpec): { readonly key: string; readonly message: string } | null {
-    return table.ok ? null : { key: 'source', message: table.error }
+    return table.ok ? null : { key: this.#place.key, message: table.error }
   }
 
   prepare(): void {}
@@ -92,7 +115,7 @@ export class LookupKind implements DerivationKind<LookupSpec, LookupPlan> {
     if (row === undefined && whenMissing === 'skip') return { outcome: 'skipped' }
     const values = row?.values ?? null
     // The log proves with the evidence which row was hashed, once the table is another one.
-    const hashed = { table: source, row: values }
+    const hashed = { [this.#place.member]: source, row: values }
     return { outcome: 'run', plan: { request, hashed, evidence: hashed } }
   }
 
@@ -100,7 +123,8 @@ export class LookupKind implements DerivationKind<LookupSpec, LookupPlan> {
     return 0
   }
 
-  async run({ columns }: LookupSpec, { hashed: { row } }: LookupPlan): Promise<Result<Computed, never>> {
+  async run({ columns }: LookupSpec, { hashed }: LookupPlan): Promise<Result<Computed, never>> {
+    const row = hashed['row'] as JsonObject | null
     const targets = Object.keys(columns.values)
     return ok({
       values: Object.fromEntries(targets.map((target) => [target, ok(row?.[target] ?? null)])),

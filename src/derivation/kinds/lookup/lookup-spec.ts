@@ -8,22 +8,33 @@ import type { TableColumns } from './table.ts'
 export const WHEN_MISSING = ['skip', 'null', 'fail'] as const
 export type WhenMissing = (typeof WHEN_MISSING)[number]
 
-/** The keys of a file of kind `import`. */
+/** The keys of a file of a look-up. */
 export interface LookupKeys {
+  /** The path of the file or sheet with the table. */
   readonly source: string
   readonly columns: TableColumns
   readonly whenMissing: WhenMissing
 }
 
-const KEYS = ['source', 'key_field', 'match', 'value_field', 'value_fields', 'when_missing']
+const KEYS = ['key_field', 'match', 'value_field', 'value_fields', 'when_missing']
 
-/** Reads the keys of a file of kind `import`. Throws ContractError. */
-export function parseLookup(file: JsonObject, targets: readonly string[], context: ParseContext): LookupKeys {
-  const unknown = Object.keys(file).find((key) => !KEYS.includes(key))
+interface LookupContext extends ParseContext {
+  readonly place: { readonly kind: string; readonly key: string }
+}
+
+/** Reads the keys of a file of a look-up. Throws ContractError. */
+export function parseLookup(
+  file: JsonObject,
+  targets: readonly string[],
+  context: LookupContext,
+): LookupKeys {
+  const { kind, key: sourceKey } = context.place
+  const known = [sourceKey, ...KEYS]
+  const unknown = Object.keys(file).find((key) => !known.includes(key))
   if (unknown !== undefined) {
     context.fail(
       [unknown],
-      `unknown key "${unknown}"; kind import has ${KEYS.join(', ')}${didYouMean(unknown, KEYS)}`,
+      `unknown key "${unknown}"; kind ${kind} has ${known.join(', ')}${didYouMean(unknown, known)}`,
     )
   }
   const match = textOf('match', file, context) ?? 'id'
@@ -32,7 +43,7 @@ export function parseLookup(file: JsonObject, targets: readonly string[], contex
     context.fail(['match'], `match names ${showValue(match)}, which is no field of the contract${hint}`)
   }
   return {
-    source: required('source', file, context),
+    source: required(sourceKey, file, context),
     columns: { key: required('key_field', file, context), match, values: valuesOf(file, targets, context) },
     whenMissing: whenMissingOf(file['when_missing'] ?? 'skip', context),
   }

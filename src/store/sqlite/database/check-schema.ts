@@ -20,6 +20,15 @@ export function checkSchema(path: string): void {
   try {
     // In one state: another process may be changing the schema.
     db.exec('BEGIN')
+    inspectSchema(db)
+  } finally {
+    db.close()
+  }
+}
+
+/** As {@link checkSchema}, on a connection in a transaction; returns the version and the contract of the store. */
+export function inspectSchema(db: Connection): StoredSheet {
+  try {
     const found = schemaOf(db)
     const sheet = found.get(SHEET)
     if (sheet === undefined) throw storeError(`is not the store of a sheet; ${NO_STORE}`)
@@ -29,13 +38,12 @@ export function checkSchema(path: string): void {
     const expected = new Map([...(versions.get(version) ?? []), ...schemaOfRecords(contract, version)])
     const other = firstDifference(found, expected)
     if (other !== null) throw notOurs(other)
+    return { version, contract }
   } catch (error) {
     // These statements are correct: a generic error of SQLite is the file's fault.
     throw sqliteCode(error) === SQLITE_ERROR
       ? storeError(`cannot be read; ${NO_STORE}`, 'store_unusable')
       : error
-  } finally {
-    db.close()
   }
 }
 
@@ -99,7 +107,8 @@ function schemaOfRecords(contract: Contract, version: number): Schema {
   }
 }
 
-interface StoredSheet {
+/** What a store says of itself. */
+export interface StoredSheet {
   readonly version: number
   readonly contract: Contract
 }

@@ -59,9 +59,9 @@ export class Connection {
 
   /**
    * Opens a file of unknown content, to inspect its schema. Changes nothing in the file; beside one in WAL mode, `-wal` and
-   * `-shm` may be created.
+   * `-shm` may be created, unless it is given as a URL with `immutable`.
    */
-  static forInspection(path: string): Connection {
+  static forInspection(path: string | URL): Connection {
     const db = new DatabaseSync(path, { readOnly: true, timeout: 0, defensive: true })
     try {
       db.exec(NO_TRUST + CHECK_PAGES)

@@ -1,0 +1,129 @@
+import { createHash } from 'node:crypto'
+import { realpathSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import type { Contract, Field } from '../../../contract/contract.ts'
+import type { JsonObject } from '../../../contract/json/json.ts'
+import { RecordsError } from '../../../errors/service-error.ts'
+import { inspectSchema } from '../database/check-schema.ts'
+import { Connection, isBusy, sqliteCode } from '../database/connection.ts'
+import { quoted, SCHEMA_VERSION } from '../database/schema.ts'
+import { fromColumn } from '../database/values.ts'
+
+/** The maximum bytes of a value. */
+const MAX_VALUE_BYTES = 8 * 1024 * 1024
+
+/** The number of records that are read at a time: a few milliseconds. */
+const ROWS_AT_ONCE = 500
+
+/**
+ * The store of another sheet, in one state. It is only read: no file is created, migrated or locked, and a server can use it meanwhile. It may
+ * come from an untrusted source.
+ */
+export class OtherStore {
+  readonly contract: Contract
+  /** Identifies the store and its last log entry: it differs whenever a record does. */
+  readonly version: string
+  readonly #db: Connection
+  /** Of a file that is read without locks: whether it is as it was. */
+  readonly isUnchanged: () => boolean
+
+  private constructor(db: Connection, isUnchanged: () => boolean) {
+    db.exec('BEGIN')
+    const { contract, version } = inspectSchema(db)
+    if (version < SCHEMA_VERSION) {
+      throw new RecordsError(
+        'its sheet.db was made by an earlier version of Colophon; open that sheet once with this version',
+        'store_version',
+      )
+    }
+    const [key, last] =
+      db.tuple('SELECT cursor_key, (SELECT max(seq) FROM "$provenance") FROM "$sheet"') ?? []
+    const digest = createHash('sha256').update(contract.text)
+    if (key instanceof Uint8Array) digest.update(key)
+    this.contract = contract
+    this.version = `${digest.digest('hex').slice(0, 32)} ${String(last ?? 0)}`
+    this.#db = db
+    this.isUnchanged = isUnchanged
+    // A longer value would be an attack on memory, or at least too long to look up.
+    db.db.limits.length = MAX_VALUE_BYTES
+  }
+
+  /** Opens the store of a sheet's directory; null while it is locked. Throws RecordsError. */
+  static open(directory: string): OtherStore | null {
+    let db: Connection | null = null
+    try {
+      const path = realpathSync(join(directory, 'sheet.db'))
+      const { wal, shm } = { wal: stateOf(`${path}-wal`), shm: stateOf(`${path}-shm`) }
+      const isShared = wal !== null && shm !== null
+      if (!isShared && wal !== null && !wal.startsWith('0 ')) {
+        throw new RecordsError(
+          'its sheet.db is in exclusive use, or was not closed; end the program that uses it, or open that sheet once with Colophon',
+        )
+      }
+      if (isShared) {
+        db = Connection.forInspection(path)
+        return new OtherStore(db, () => true)
+      }
+      // Without a process that has it open, SQLite would create files beside it, unless it takes no locks.
+      const before = stateOf(path)
+      const url = pathToFileURL(path)
+      url.searchParams.set('immutable', '1')
+      db = Connection.forInspection(url)
+      return new OtherStore(db, () => stateOf(path) === before && stateOf(`${path}-wal`) === wal)
+    } catch (error) {
+      db?.close()
+      if (isBusy(error)) return null
+      throw storeError(error)
+    }
+  }
+
+  /** Yields the values of these fields in all records, a few records at a time. Throws RecordsError. */
+  *rows(fields: readonly Field[]): Generator<readonly JsonObject[]> {
+    const columns = fields.map(({ name }) => quoted(name)).join(', ')
+    const statement = this.#db.db.prepare(`SELECT ${columns} FROM "$data"`)
+    let rows: JsonObject[] = []
+    try {
+      for (const row of statement.iterate()) {
+        rows.push(Object.fromEntries(fields.map((field) => [field.name, fromColumn(field, row[field.name])])))
+        if (rows.length < ROWS_AT_ONCE) continue
+        yield rows
+        rows = []
+      }
+    } catch (error) {
+      throw storeError(error)
+    }
+    if (rows.length > 0) yield rows
+  }
+
+  close(): void {
+    this.#db.close()
+  }
+}
+
+const CANNOT_OPEN = 'its sheet.db cannot be opened; the server must be able to read it'
+
+/** Messages for SQLite's primary result codes about the file. */
+const FILE_ERRORS: Readonly<Record<number, string>> = {
+  3: CANNOT_OPEN,
+  8: CANNOT_OPEN,
+  11: 'its sheet.db is damaged',
+  14: CANNOT_OPEN,
+  18: `it has a value with more than ${MAX_VALUE_BYTES / 1024 / 1024} MiB`,
+  26: 'its sheet.db is not a SQLite database',
+}
+
+/** Turns an error about the file into a RecordsError; returns other errors unchanged. */
+function storeError(error: unknown): unknown {
+  const code = sqliteCode(error)
+  if (code === undefined) {
+    return error instanceof SyntaxError ? new RecordsError('its sheet.db has a value that is no JSON') : error
+  }
+  return new RecordsError(FILE_ERRORS[code % 256] ?? `its sheet.db cannot be read (SQLite error ${code})`)
+}
+
+/** Returns size, times and identity of a file; null if there is none. */
+function stateOf(path: string): string | null {
+  const stats = statSync(path, { bigint: true, throwIfNoEntry: false })
+  return stats === undefined ? null : `${stats.size} ${stats.mtimeNs} ${stats.ctimeNs} ${stats.ino}`
+}
