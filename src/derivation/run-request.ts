@@ -5,7 +5,7 @@ import type { Block } from '../errors/block.ts'
 import type { SettledCall } from '../store/cell-work.ts'
 import type { FormulaStore } from '../store/formula.ts'
 import type { ResponseStore } from '../store/stored-responses.ts'
-import type { CallWish } from '../store/run-tasks.ts'
+import type { CallToClaim } from '../store/run-tasks.ts'
 import type { RecordKey, WorkItem } from '../store/cell-work.ts'
 import type { SheetStore, WorkState } from '../store/sheet-store.ts'
 import type { FailedCell, RunId, RunProgress } from '../store/stored-run.ts'
@@ -74,11 +74,11 @@ export interface SharedCalls {
    * Waits until it is decided who makes a call: null if the caller does. Throws NoRoom if it would exceed the bounds of the run, and the
    * signal's reason when aborted.
    */
-  claim(call: CallWish, signal: AbortSignal): Promise<SettledCall | null>
+  claim(call: CallToClaim, signal: AbortSignal): Promise<SettledCall | null>
   /** Releases a claimed call without a result; if it was sent, it still counts. */
-  release(call: CallWish, wasSent: boolean): Promise<void>
+  release(call: CallToClaim, wasSent: boolean): Promise<void>
   /** Replaces the price of a claimed call by its actual cost, in dollars. */
-  settle(call: CallWish, cost: number): Promise<void>
+  settle(call: CallToClaim, cost: number): Promise<void>
 }
 
 /** Observes a run; its methods must neither throw nor take long. */

@@ -52,7 +52,7 @@ export interface TasksState {
  */
 export type CallClaim = 'mine' | 'other' | 'none-left' | SettledCall
 
-export interface CallWish {
+export interface CallToClaim {
   readonly hash: string
   /** Dollars. */
   readonly price: number
@@ -90,7 +90,7 @@ export interface RunTasks {
   /** Stops the tasks of the run in all processes. */
   stop(run: RunId): Promise<void>
   /** Whether a run continues: false when it has been stopped or cancelled, or has ended. */
-  goesOn(run: RunId): Promise<boolean>
+  continues(run: RunId): Promise<boolean>
   /** Deletes the tasks of a run; processes that compute one lose it. */
   end(run: RunId): Promise<void>
   /**
@@ -146,11 +146,11 @@ export interface RunTasks {
     items: readonly WorkItem[],
   ): Promise<ReadonlyMap<RecordKey, ReadonlySet<string>>>
   /** Claims calls; those with equal hashes are made once in a run. */
-  claimCalls(task: TakenTask, wishes: readonly CallWish[]): Promise<ReadonlyMap<string, CallClaim>>
+  claimCalls(task: TakenTask, calls: readonly CallToClaim[]): Promise<ReadonlyMap<string, CallClaim>>
   /** Releases claimed calls without a result; calls that were sent (`wasSent`) count towards the bounds nevertheless. */
-  releaseCalls(task: TakenTask, wishes: readonly CallWish[], wasSent: boolean): Promise<void>
+  releaseCalls(task: TakenTask, calls: readonly CallToClaim[], wasSent: boolean): Promise<void>
   /** Replaces the price of a claimed call by its actual cost, in dollars: 0 where it failed before it was sent. */
-  settleCall(task: TakenTask, wish: CallWish, cost: number): Promise<void>
+  settleCall(task: TakenTask, call: CallToClaim, cost: number): Promise<void>
 
   close(): Promise<void>
 }

@@ -215,9 +215,9 @@ class PartParser {
     let value = this.whole
     for (const [index, { isArray, keyStart, keyEnd }] of this.#frames.entries()) {
       const container = value as Container
-      const goesOn = index < last || this.#inString
+      const continues = index < last || this.#inString
       const key =
-        isArray || !goesOn ? null : (JSON.parse(this.#bytes.toString('utf8', keyStart, keyEnd)) as string)
+        isArray || !continues ? null : (JSON.parse(this.#bytes.toString('utf8', keyStart, keyEnd)) as string)
       open.push({ container, key })
       value = Array.isArray(container) ? container.at(-1) : key === null ? undefined : container[key]
     }
@@ -236,9 +236,9 @@ class PartParser {
     const { container, key } = open
     if (Array.isArray(container)) {
       const items = more as unknown[]
-      const goesOn = level < this.#open.length - 1 || this.#endedInString
-      if (goesOn) container.push(this.#joined(container.pop(), items[0], level + 1))
-      for (let index = goesOn ? 1 : 0; index < items.length; index += 1) container.push(items[index])
+      const continues = level < this.#open.length - 1 || this.#endedInString
+      if (continues) container.push(this.#joined(container.pop(), items[0], level + 1))
+      for (let index = continues ? 1 : 0; index < items.length; index += 1) container.push(items[index])
       return container
     }
     const members = more as Record<string, unknown>

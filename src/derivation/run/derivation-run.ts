@@ -195,7 +195,7 @@ export class DerivationRun {
   /** Begins what a record takes; what its cells need of calls has begun when this returns. */
   #start(toDo: ItemToDo): void {
     this.#underWay.begin()
-    void (toDo.outcome === 'known' ? this.#settle(toDo) : this.#seeTo(toDo.planned, toDo.answer))
+    void (toDo.outcome === 'known' ? this.#settle(toDo) : this.#compute(toDo.planned, toDo.answer))
   }
 
   /** Stores that cells cannot be computed, or are skipped. Never rejects. */
@@ -209,8 +209,8 @@ export class DerivationRun {
     this.#underWay.end()
   }
 
-  /** Sees to the cells of a record by what is known of them, and a call for the others. Never rejects. */
-  async #seeTo(planned: PlannedItem, answer: Answer | null): Promise<void> {
+  /** Stores the known results of a record, and makes a call for its other cells. Never rejects. */
+  async #compute(planned: PlannedItem, answer: Answer | null): Promise<void> {
     const { onFault } = this.#parts
     let asked: CallOfCells | null = null
     let knownStored: Promise<void> | null = null

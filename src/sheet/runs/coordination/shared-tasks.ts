@@ -85,7 +85,7 @@ export class SharedTasks implements LevelTasks {
       await delay(wait, undefined, { signal }).catch(() => undefined)
     }
     // The tasks of a stopped run are settled without being computed.
-    if (!(await this.#tasks.goesOn(id))) await this.#throwStopped()
+    if (!(await this.#tasks.continues(id))) await this.#throwStopped()
   }
 
   /** Deletes the tasks of a run that is computed. Throws TaskLostError when another process has taken it over, which needs them. */

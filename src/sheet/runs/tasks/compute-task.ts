@@ -31,7 +31,7 @@ export async function computeTask(
   const run = await store.run(task.run)
   const all = derivations.levels.flat()
   const derivation = all.find(({ file }) => file === task.derivation)
-  if (run === null || derivation?.sha256 !== task.sha256 || !(await tasks.goesOn(task.run))) return
+  if (run === null || derivation?.sha256 !== task.sha256 || !(await tasks.continues(task.run))) return
   const targets = selectTargets(derivations, run.targets)
   const streak = failureStreakOf(sheet, run)
   const taskStore = new TaskStore({ store, tasks, task, streak })

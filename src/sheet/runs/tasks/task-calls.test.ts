@@ -18,9 +18,9 @@ const TASK: TakenTask = {
 /** Calls of which `held` is another process's. */
 function callsBeside(held: string): { calls: TaskCalls; asked: string[][] } {
   const asked: string[][] = []
-  const claimCalls: RunTasks['claimCalls'] = async (_task, wishes) => {
-    asked.push(wishes.map(({ hash }) => hash))
-    return new Map(wishes.map(({ hash }): [string, CallClaim] => [hash, hash === held ? 'other' : 'mine']))
+  const claimCalls: RunTasks['claimCalls'] = async (_task, calls) => {
+    asked.push(calls.map(({ hash }) => hash))
+    return new Map(calls.map(({ hash }): [string, CallClaim] => [hash, hash === held ? 'other' : 'mine']))
   }
   return { calls: new TaskCalls({ claimCalls } as RunTasks, TASK), asked }
 }
@@ -51,14 +51,14 @@ test('what was claimed for a task that is stopped meanwhile is released, togethe
   const claimed = Promise.withResolvers<void>()
   const released = Promise.withResolvers<readonly string[]>()
   const tasks: Pick<RunTasks, 'claimCalls' | 'releaseCalls'> = {
-    async claimCalls(_task, wishes) {
+    async claimCalls(_task, calls) {
       claimed.resolve()
       await new Promise(setImmediate)
-      return new Map(wishes.map(({ hash }): [string, CallClaim] => [hash, 'mine']))
+      return new Map(calls.map(({ hash }): [string, CallClaim] => [hash, 'mine']))
     },
-    async releaseCalls(_task, wishes, wasSent) {
+    async releaseCalls(_task, calls, wasSent) {
       assert.equal(wasSent, false)
-      released.resolve(wishes.map(({ hash }) => hash))
+      released.resolve(calls.map(({ hash }) => hash))
     },
   }
   const calls = new TaskCalls(tasks as RunTasks, TASK)

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promi
 import { NoRoom } from '../../../derivation/definition/derivation-kind.ts'
 import type { SharedCalls } from '../../../derivation/run-request.ts'
 import type { SettledCall } from '../../../store/cell-work.ts'
-import type { CallClaim, CallWish, RunTasks, TakenTask } from '../../../store/run-tasks.ts'
+import type { CallClaim, CallToClaim, RunTasks, TakenTask } from '../../../store/run-tasks.ts'
 
 /**
  * The first and the longest interval, in milliseconds, at which the call of another process is asked for again; it
@@ -12,7 +12,7 @@ const FIRST_WAIT_MS = 20
 const LONGEST_WAIT_MS = 400
 
 interface Waiting {
-  readonly wish: CallWish
+  readonly call: CallToClaim
   readonly signal: AbortSignal
   resolve(claim: CallClaim): void
   reject(error: unknown): void
@@ -26,7 +26,7 @@ export class TaskCalls implements SharedCalls {
   readonly #tasks: RunTasks
   readonly #task: TakenTask
   #waiting: Waiting[] = []
-  #unsent: CallWish[] = []
+  #unsent: CallToClaim[] = []
   #releasing: Promise<void> | null = null
 
   constructor(tasks: RunTasks, task: TakenTask) {
@@ -34,9 +34,9 @@ export class TaskCalls implements SharedCalls {
     this.#task = task
   }
 
-  async claim(wish: CallWish, signal: AbortSignal): Promise<SettledCall | null> {
+  async claim(call: CallToClaim, signal: AbortSignal): Promise<SettledCall | null> {
     for (let wait = FIRST_WAIT_MS; ; wait = Math.min(2 * wait, LONGEST_WAIT_MS)) {
-      const claim = await this.#ask(wish, signal)
+      const claim = await this.#ask(call, signal)
       if (claim === 'mine') return null
       if (claim === 'none-left') throw new NoRoom()
       if (claim !== 'other') return claim
@@ -44,9 +44,9 @@ export class TaskCalls implements SharedCalls {
     }
   }
 
-  release(wish: CallWish, wasSent: boolean): Promise<void> {
-    if (wasSent) return this.#tasks.releaseCalls(this.#task, [wish], true)
-    this.#unsent.push(wish)
+  release(call: CallToClaim, wasSent: boolean): Promise<void> {
+    if (wasSent) return this.#tasks.releaseCalls(this.#task, [call], true)
+    this.#unsent.push(call)
     // When the task is stopped, all calls that wait for a permit are released at once.
     return (this.#releasing ??= nextTurn().then(() => this.#releaseAll()))
   }
@@ -58,17 +58,17 @@ export class TaskCalls implements SharedCalls {
     return this.#tasks.releaseCalls(this.#task, unsent, false)
   }
 
-  settle(wish: CallWish, cost: number): Promise<void> {
-    return this.#tasks.settleCall(this.#task, wish, cost)
+  settle(call: CallToClaim, cost: number): Promise<void> {
+    return this.#tasks.settleCall(this.#task, call, cost)
   }
 
   /** Claims a call. Rejects with the signal's reason at once, without waiting for the store. */
-  async #ask(wish: CallWish, signal: AbortSignal): Promise<CallClaim> {
+  async #ask(call: CallToClaim, signal: AbortSignal): Promise<CallClaim> {
     signal.throwIfAborted()
     const { promise, resolve, reject } = Promise.withResolvers<CallClaim>()
     const onAbort = (): void => reject(signal.reason)
     signal.addEventListener('abort', onAbort, { once: true })
-    this.#waiting.push({ wish, signal, resolve, reject })
+    this.#waiting.push({ call, signal, resolve, reject })
     if (this.#waiting.length === 1) setImmediate(() => void this.#askAll())
     try {
       return await promise
@@ -83,12 +83,12 @@ export class TaskCalls implements SharedCalls {
     try {
       const claims = await this.#tasks.claimCalls(
         this.#task,
-        asked.map(({ wish }) => wish),
+        asked.map(({ call }) => call),
       )
-      for (const { wish, signal, resolve } of asked) {
-        const claim = claims.get(wish.hash) ?? 'other'
+      for (const { call, signal, resolve } of asked) {
+        const claim = claims.get(call.hash) ?? 'other'
         resolve(claim)
-        if (claim === 'mine' && signal.aborted) void this.release(wish, false).catch(() => undefined)
+        if (claim === 'mine' && signal.aborted) void this.release(call, false).catch(() => undefined)
       }
     } catch (error) {
       for (const { reject } of asked) reject(error)

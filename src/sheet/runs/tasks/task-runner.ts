@@ -175,8 +175,8 @@ export class TaskRunner {
     const runs = new Set([...this.#held.values()].map(({ task }) => task.run))
     for (const run of runs) {
       // A store that cannot be read is asked again.
-      const goesOn = await this.#tasks.goesOn(run).catch(() => true)
-      if (!goesOn) this.#stopTasks((task) => task.run === run, RUN_STOPPED)
+      const continues = await this.#tasks.continues(run).catch(() => true)
+      if (!continues) this.#stopTasks((task) => task.run === run, RUN_STOPPED)
     }
   }
 

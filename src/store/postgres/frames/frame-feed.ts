@@ -86,7 +86,7 @@ export class FrameFeed implements SharedFrames {
 
   async #settle(): Promise<void> {
     await this.#publisher.idle()
-    await this.#told(this.#publisher.last)
+    await this.#delivered(this.#publisher.last)
     await Promise.all(this.#allListeners().map((listener) => listener.settled()))
   }
 
@@ -95,7 +95,7 @@ export class FrameFeed implements SharedFrames {
   }
 
   /** Resolves when listeners here have received all frames up to this id; at once when there are none. */
-  async #told(id: number): Promise<void> {
+  async #delivered(id: number): Promise<void> {
     if (this.#listeners.size === 0 || (this.#position ?? 0) >= id) return
     await new Promise<void>((resolve) => this.#arrivals.add({ id, resolve }))
   }

@@ -72,7 +72,8 @@ export class SqlConnection {
           'database_unsuitable',
         )
       }
-      for (const setting of wishes(limits)) await client.query(`SET ${setting}`).catch(() => undefined)
+      for (const setting of optionalSettings(limits))
+        await client.query(`SET ${setting}`).catch(() => undefined)
       return new SqlConnection(client, rows[0].pid, database)
     } catch (error) {
       client.end().catch(() => undefined)
@@ -182,7 +183,7 @@ function settings({ timeoutMs, maxMemoryBytes }: QueryLimits): string {
 }
 
 /** Returns settings that need a privilege, or that not every system has. */
-function wishes({ maxMemoryBytes }: QueryLimits): readonly string[] {
+function optionalSettings({ maxMemoryBytes }: QueryLimits): readonly string[] {
   return [
     `temp_file_limit = '${kilobytes(maxMemoryBytes * 4)}'`,
     // Without it a query continues to its deadline after this process has ended.

@@ -139,12 +139,12 @@ export class SqlPool {
         return await attempt()
       }
     } catch (error) {
-      throw await this.#told(error, request.sql)
+      throw await this.#errorOf(error, request.sql)
     }
   }
 
   /** Converts an error to the one that the caller receives. */
-  async #told(thrown: unknown, sql: CheckedSql | null): Promise<unknown> {
+  async #errorOf(thrown: unknown, sql: CheckedSql | null): Promise<unknown> {
     const error = thrown instanceof LostAtRest ? thrown.cause : thrown
     if (sqlState(error) === undefined || isConnectionFault(error)) return asRecordsError(error)
     if (sql !== null) {

@@ -3,7 +3,7 @@ import {
   LEASE_MS,
   TaskLostError,
   type CallClaim,
-  type CallWish,
+  type CallToClaim,
   type LevelCut,
   type OrphanedRun,
   type RunPlace,
@@ -144,7 +144,7 @@ export class TaskQueue implements RunTasks {
     await this.#database.run('UPDATE "$run" SET stopping = true WHERE id = $1', runNumber(run))
   }
 
-  async goesOn(run: RunId): Promise<boolean> {
+  async continues(run: RunId): Promise<boolean> {
     const row = await this.#database.get(
       `SELECT FROM "$run" WHERE id = $1 AND state = 'running' AND NOT stopping AND cancelled_by IS NULL`,
       runNumber(run),
@@ -302,13 +302,13 @@ export class TaskQueue implements RunTasks {
     return settled
   }
 
-  claimCalls(task: TakenTask, wishes: readonly CallWish[]): Promise<ReadonlyMap<string, CallClaim>> {
-    const hashes = wishes.map(({ hash }) => hash)
+  claimCalls(task: TakenTask, calls: readonly CallToClaim[]): Promise<ReadonlyMap<string, CallClaim>> {
+    const hashes = calls.map(({ hash }) => hash)
     if (!task.bounded) return claimCalls(this.#database, task, hashes)
     return this.#database.changing(async (db) => {
       const bounds = await RunBounds.lock(db, task)
       const claims = await claimCalls(db, task, hashes)
-      const refused = wishes.filter(({ hash, price }) => claims.get(hash) === 'mine' && !bounds.begin(price))
+      const refused = calls.filter(({ hash, price }) => claims.get(hash) === 'mine' && !bounds.begin(price))
       const released = refused.map(({ hash }) => hash)
       await releaseCalls(db, task, released)
       // Calls under way may cost less than is reserved for them, which leaves money for others.
@@ -321,18 +321,18 @@ export class TaskQueue implements RunTasks {
     })
   }
 
-  async releaseCalls(task: TakenTask, wishes: readonly CallWish[], wasSent: boolean): Promise<void> {
+  async releaseCalls(task: TakenTask, calls: readonly CallToClaim[], wasSent: boolean): Promise<void> {
     await this.#database.changing(async (db) => {
       const bounds = task.bounded && !wasSent ? await RunBounds.lock(db, task) : null
-      const hashes = wishes.map(({ hash }) => hash)
+      const hashes = calls.map(({ hash }) => hash)
       const released = await releaseCalls(db, task, hashes)
       if (bounds === null) return
-      for (const { hash, price } of wishes) if (released.has(hash)) bounds.giveBack(price)
+      for (const { hash, price } of calls) if (released.has(hash)) bounds.giveBack(price)
       await bounds.save()
     })
   }
 
-  async settleCall(task: TakenTask, { price }: CallWish, cost: number): Promise<void> {
+  async settleCall(task: TakenTask, { price }: CallToClaim, cost: number): Promise<void> {
     if (!task.bounded) return
     await this.#database.changing(async (db) => {
       const bounds = await RunBounds.lock(db, task)
