@@ -1,3 +1,4 @@
+import { own } from '../../contract/odcs/document-shape.ts'
 import type { JsonObject, JsonValue } from '../../contract/json/json.ts'
 import type { DifferenceReport } from './difference-report.ts'
 import type { AdoptedRecord, FolioRecord } from './adopt-folio-records.ts'
@@ -48,7 +49,7 @@ const WRITTEN: ReadonlySet<string> = new Set(['record_id', 'field', 'actor', 'at
  * folio calls the source is `folio_source`; all other members are kept.
  */
 export function adoptFolioLog(entries: readonly FolioRecord[], rules: LogRules): FolioLog {
-  const ids = new Map(rules.records.map(({ raw, id }) => [JSON.stringify(raw[rules.key] ?? null), id]))
+  const ids = new Map(rules.records.map(({ raw, id }) => [JSON.stringify(own(raw, rules.key)), id]))
   const values = new Map(rules.records.map(({ id, values: each }) => [id, each]))
   const names = new Map(rules.fields.map(({ folio, name }) => [folio, name]))
   const cells = entries.map(({ line, raw }) => {
@@ -82,7 +83,7 @@ export function adoptFolioLog(entries: readonly FolioRecord[], rules: LogRules):
       source: FOLIO_SOURCE,
       record_id: id ?? textOf(entry['record_id']),
       field,
-      ...(isLast && id !== null ? { value: values.get(id)?.[field] ?? null } : {}),
+      ...(isLast && id !== null ? { value: own(values.get(id) ?? {}, field) } : {}),
       ...timeText(entry['at'] ?? null, at),
       ...Object.fromEntries(
         Object.entries(entry).flatMap(([member, value]) =>

@@ -1,6 +1,7 @@
 import type { Contract, Field, LogicalType } from '../../contract/contract.ts'
 import { parseExactly } from '../../contract/json/exact-json.ts'
 import { nestsTooDeep } from '../../contract/json/json-depth.ts'
+import { own } from '../../contract/odcs/document-shape.ts'
 import { isJsonObject, jsonEqual, type JsonObject, type JsonValue } from '../../contract/json/json.ts'
 import { showValue } from '../../contract/json/show-value.ts'
 import { WrittenNumber } from '../../contract/json/written-number.ts'
@@ -184,7 +185,7 @@ export function adoptFolioRecords(records: readonly FolioRecord[], rules: Record
     const values: [string, JsonValue][] = [['id', id]]
     for (const { folio, name, isKey } of rules.fields) {
       if (isKey) continue
-      const given = Object.hasOwn(raw, folio) ? (raw[folio] ?? null) : null
+      const given = own(raw, folio)
       const value = given === null ? null : adoptValue(given, { line, id, folio, name, rules })
       if (value !== null) values.push([name, value])
       else missing.set(name, [...(missing.get(name) ?? []), line].slice(0, 2))
@@ -213,7 +214,7 @@ class Ids {
 
   /** Returns the id of a record, and the text that it has in folio if that is another one. */
   idOf(raw: JsonObject, line: number): { readonly id: string; readonly original: string | null } {
-    const value = Object.hasOwn(raw, this.#key) ? (raw[this.#key] ?? null) : null
+    const value = own(raw, this.#key)
     const given = value === null ? null : typeof value === 'string' ? value : JSON.stringify(value)
     const valid = given === null ? '' : validId(given)
     const wanted = valid === '' ? `line-${line}` : valid
@@ -300,8 +301,10 @@ function typedValue(field: Field, given: JsonValue, contract: Contract): JsonVal
   // The offset is unknown; folio compares such texts as they are.
   if (type === 'timestamp' && typeof given === 'string' && parseMoment('timestamp', `${given}Z`) !== null)
     return `${given}Z`
-  const typed =
-    typeCells(contract, { [name]: given }, { cells: 'text', readings: { of: () => STRICT } })[name] ?? null
+  const typed = own(
+    typeCells(contract, { [name]: given }, { cells: 'text', readings: { of: () => STRICT } }),
+    name,
+  )
   return type === 'integer' && typeof typed === 'number' && Number.isInteger(typed)
     ? Math.trunc(typed)
     : typed

@@ -141,7 +141,7 @@ async function valuesOf(plan: Plan, { derivation, contract }: ResultContext): Pr
   const result = await kind.run(spec, plan, NOTHING)
   if (!result.ok) return null
   const values = targets.flatMap((target) => {
-    const value = result.value.values[target]
+    const value = Object.hasOwn(result.value.values, target) ? result.value.values[target] : undefined
     const field = contract.fieldByName.get(target)
     return value?.ok === true && field !== undefined
       ? [[target, coerceComputed(field, value.value)] as const]

@@ -1,5 +1,6 @@
 import type { Contract } from '../../contract/contract.ts'
 import type { JsonObject, JsonValue } from '../../contract/json/json.ts'
+import { own } from '../../contract/odcs/document-shape.ts'
 import { parseContract } from '../../contract/odcs/parse-contract.ts'
 import { showNames, showValue } from '../../contract/json/show-value.ts'
 import { valueError } from '../../contract/values/validate-value.ts'
@@ -245,7 +246,7 @@ function constrained(field: FolioField, { adopted, isDerived, report }: Constrai
   }
   const values = new Set(known)
   for (const { line, values: record } of adopted.records) {
-    const value = record[field.name] ?? null
+    const value = own(record, field.name)
     if (value === null || values.has(value)) continue
     values.add(value)
     report.count(
@@ -301,7 +302,7 @@ function computedCells(
     const field = contract.fieldByName.get(target)
     for (const { id, line, raw, values } of records) {
       const last = log.last.get(cellKey(id, target))
-      const value = values[target] ?? null
+      const value = own(values, target)
       const count = (what: string): void =>
         report.count(
           { action: 'kept', file: 'records.jsonl', what: `field ${showValue(target)}: ${what}` },
