@@ -8,7 +8,7 @@ const PARTS = 16
 
 /**
  * Computes rows together, and in ever smaller parts where that fails with a QueryError, such as one of a limit: a row that cannot be
- * computed fails by itself, and no other row with it. Throws other errors.
+ * computed fails by itself, and no other row with it. Throws other errors, and that there is no process or connection.
  */
 export async function computeApart(
   rows: readonly FormulaRow[],
@@ -17,7 +17,8 @@ export async function computeApart(
   try {
     return await compute(rows)
   } catch (error) {
-    if (!(error instanceof QueryError)) throw error
+    // No process or connection: that is not because of a row.
+    if (!(error instanceof QueryError) || error.code === 'too_many_queries') throw error
     if (rows.length === 1) return [err(error.message.replace(/^the query/, 'the formula'))]
   }
   const results: Result<JsonValue, string>[] = []

@@ -14,6 +14,9 @@ import { checkFormula } from '../sql/sql-checks.ts'
 import { SqlPool } from '../sql/sql-pool.ts'
 import { FormulaParser, isPresent } from './read-formula.ts'
 
+/** The number of statements at a time. */
+const CONCURRENT = 2
+
 /** The type of the parameter with the rows: jsonb. */
 const JSONB = 3802
 
@@ -26,6 +29,9 @@ type Outcome = Result<JsonValue, string>
 export class PostgresFormulas implements FormulaStore {
   readonly #pool: SqlPool
   #parser: Promise<FormulaParser> | null = null
+  /** Settle when a statement may be sent, used in turn. */
+  readonly #lanes: Promise<unknown>[] = Array.from({ length: CONCURRENT }, () => Promise.resolve())
+  #next = 0
 
   constructor(database: Database, limits: QueryLimits) {
     this.#pool = new SqlPool({ database, limits })
@@ -63,7 +69,7 @@ export class PostgresFormulas implements FormulaStore {
     const statement = new Statement(formula)
     return computeApart(rows, async (some) => {
       try {
-        return await statement.run(this.#pool, some, signal)
+        return await this.#inTurn(() => statement.run(this.#pool, some, signal))
       } catch (error) {
         if (!(error instanceof QueryError) || statement.isParsed) throw error
         // The statement fails for whatever rows.
@@ -75,6 +81,14 @@ export class PostgresFormulas implements FormulaStore {
         return some.map(() => err(message))
       }
     })
+  }
+
+  /** Waits for a lane, however long: the queue of the pool refuses what waits too long. */
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const lane = this.#next++ % CONCURRENT
+    const done = (this.#lanes[lane] ?? Promise.resolve()).then(work)
+    this.#lanes[lane] = done.catch(() => undefined)
+    return done
   }
 }
 
