@@ -1,6 +1,7 @@
 import { OperationError } from '../errors/service-error.ts'
 import type { DerivationKind, Resource } from './definition/derivation-kind.ts'
 import type { FormulaDialect } from '../store/formula.ts'
+import { AiKind } from './kinds/ai/ai-kind.ts'
 import { httpKind } from './kinds/http/http-kind.ts'
 import { LOOKUP_PLACES, LookupKind } from './kinds/lookup/lookup-kind.ts'
 import { SqlKind } from './kinds/sql/sql-kind.ts'
@@ -58,7 +59,7 @@ export class Kinds {
 
 /** The parts that kinds are made from; every entry point (server, worker, push, validation, library) passes the same. */
 export interface KindOptions {
-  /** The transport of `http`; the hosts that it refuses are refused to every kind. */
+  /** The transport of `http` and `ai`; the hosts that it refuses are refused to every kind. */
   readonly transport: Transport
   /** The environment for `{{ env.NAME }}` (D23); by default that of the process. */
   readonly env?: NodeJS.ProcessEnv
@@ -80,6 +81,7 @@ export function createKinds({
 }: KindOptions): Kinds {
   const kinds: readonly DerivationKind[] = [
     httpKind(transport, env),
+    new AiKind(transport, env),
     ...(readTable === undefined
       ? []
       : [new LookupKind(readTable), new LookupKind(readTable, LOOKUP_PLACES.sheet)]),

@@ -14,7 +14,7 @@ import {
   readSkipBlank,
 } from './definition/common-keys.ts'
 import { didYouMean } from './definition/did-you-mean.ts'
-import type { Derivation, DerivationKind } from './definition/derivation-kind.ts'
+import type { Derivation, DerivationKind, Source } from './definition/derivation-kind.ts'
 import { isOtherSheetPath, isSourcePath, SOURCE_ENDINGS } from './definition/source-path.ts'
 import type { Kinds } from './kinds.ts'
 
@@ -23,6 +23,8 @@ export interface DerivationSource {
   /** Its name in `derivations/`. */
   readonly file: string
   readonly bytes: Uint8Array
+  /** Reads other files of the sheet; absent if it has none. */
+  readonly read?: (path: string) => Source
 }
 
 /**
@@ -54,6 +56,7 @@ export function parseDerivation(source: DerivationSource, contract: Contract, ki
   const parsed = kind.parse(own, targets, {
     contract,
     file,
+    source: source.read,
     fail: (path, message) => yaml.fail(path, message),
   })
   const sourcePaths = parsed.sources ?? []

@@ -26,5 +26,6 @@ export async function readSources(derivation: Derivation, reader: SourceReader):
   const digest = createHash('sha256')
   for (const { path, version } of sources) digest.update(`${path}\n${version}\n`)
   const spec = await kind.withSources(derivation.spec, sources)
+  if (kind.versionOf !== undefined) digest.update(kind.versionOf(spec))
   return { ...derivation, spec, sources: digest.digest('hex') }
 }

@@ -91,6 +91,7 @@ export const ERROR_CODES = {
   },
   nothing_to_do: { type: 'OperationError', meaning: 'the request would change nothing' },
   history_not_kept: { type: 'OperationError', meaning: 'the log does not reach back to this time' },
+  unknown_price: { type: 'OperationError', meaning: '`max_cost` cannot be kept, since a price is unknown' },
   unset_variable: {
     type: 'OperationError',
     meaning: 'a derivation needs an environment variable that is not set or not usable',

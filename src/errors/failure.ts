@@ -19,12 +19,22 @@ export type Failure =
   | { readonly reason: 'unusable_input'; readonly request: string; readonly detail: string }
   /** The computation of a kind that makes no calls failed. */
   | { readonly reason: 'computation'; readonly request: string; readonly detail: string }
+  /** The model refused to answer, or its provider withheld the answer. */
+  | ({ readonly reason: 'refusal'; readonly request: string; readonly detail: string } & Answered)
+  /** The answer of a model was cut off. */
+  | ({ readonly reason: 'truncated'; readonly request: string; readonly detail: string } & Answered)
+  /** The answer of a model is empty. */
+  | ({ readonly reason: 'empty_answer'; readonly request: string; readonly detail: string } & Answered)
+  /** The answer of a model has text before or after its JSON. */
+  | ({ readonly reason: 'text_around_json'; readonly request: string; readonly detail: string } & Answered)
+  /** The response of a model has no answer of the expected form. */
+  | ({ readonly reason: 'unusable_answer'; readonly request: string; readonly detail: string } & Answered)
   /** Calls to this address are not allowed, so none was started. */
   | { readonly reason: 'refused'; readonly request: string; readonly detail: string }
   /** The stub has neither a response for the request nor a fallback (D41). */
   | { readonly reason: 'no_stub_response'; readonly request: string }
   /** The value does not satisfy the contract (D26). */
-  | { readonly reason: 'contract'; readonly request: string; readonly detail: string }
+  | ({ readonly reason: 'contract'; readonly request: string; readonly detail: string } & Answered)
   /** A requested record does not exist (D29). */
   | { readonly reason: 'no_record'; readonly recordId: string }
 
@@ -54,6 +64,11 @@ export function isLasting(failure: Failure): boolean {
     case 'missing_path':
     case 'computation':
     case 'contract':
+    case 'refusal':
+    case 'truncated':
+    case 'empty_answer':
+    case 'text_around_json':
+    case 'unusable_answer':
       return true
     case 'timeout':
     case 'network':
@@ -108,6 +123,11 @@ function detailOf(failure: Failure): string {
     case 'unusable_input':
     case 'computation':
     case 'contract':
+    case 'refusal':
+    case 'truncated':
+    case 'empty_answer':
+    case 'text_around_json':
+    case 'unusable_answer':
       return failure.detail
     case 'malformed_json':
       return 'malformed JSON'

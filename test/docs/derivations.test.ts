@@ -135,6 +135,20 @@ const FAILURES: Readonly<Record<Failure['reason'], Failure>> = {
   unusable_input: unusable(),
   refused: failure({ reason: 'refused', detail: '--allow-net does not list rates.example:443' }),
   computation: { reason: 'computation', request: 'shout ada', detail: 'nothing to shout' },
+  refusal: answered({ reason: 'refusal', detail: 'the model refused to answer (finish reason "stop")' }),
+  truncated: answered({
+    reason: 'truncated',
+    detail: 'the answer was cut off (finish reason "length"); raise max_output_tokens',
+  }),
+  empty_answer: answered({ reason: 'empty_answer', detail: 'the answer is empty' }),
+  text_around_json: answered({
+    reason: 'text_around_json',
+    detail: 'the answer has text around its JSON object',
+  }),
+  unusable_answer: answered({
+    reason: 'unusable_answer',
+    detail: 'the answer is JSON, but not a JSON object with rate',
+  }),
   no_stub_response: failure({ reason: 'no_stub_response' }),
   contract: failure({ reason: 'contract', detail: 'field "rate": "high" is not a number' }),
   no_record: { reason: 'no_record', recordId: 'A-8' },
@@ -144,6 +158,10 @@ type WithoutRequest<F> = F extends Failure ? Omit<F, 'request'> : never
 
 function failure(rest: WithoutRequest<Failure>): Failure {
   return { request: 'GET https://rates.example/EUR', ...rest } as Failure
+}
+
+function answered(rest: WithoutRequest<Failure>): Failure {
+  return { request: 'POST http://models.example/v1/chat/completions', ...rest } as Failure
 }
 
 function unusable(): Failure {

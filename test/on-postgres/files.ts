@@ -59,6 +59,8 @@ export const GROUPS = {
     'sheet/run-races.test.ts',
     'sheet/run-refused.test.ts',
     'sheet/formulas.test.ts',
+    'sheet/ai.test.ts',
+    'sheet/ai-max-cost.test.ts',
     'sheet/look-ups.test.ts',
     'sheet/second-kind.test.ts',
     'sheet/sources.test.ts',
@@ -124,6 +126,8 @@ export const LEFT_OUT: Readonly<Record<string, string>> = {
   'sheet/formula-kind.test.ts': 'the kind by itself; formulas.test.ts is about sheets',
   'sheet/other-sheets.test.ts':
     'sheets in PostgreSQL have no sheets beside them; look-ups.test.ts has what they say',
+  'sheet/ai-kind.test.ts': 'the kind by itself; ai.test.ts is about sheets',
+  'sheet/ai-answers.test.ts': 'the kind by itself; ai.test.ts is about sheets',
   'sheet/look-up-kind.test.ts': 'the kind by itself; look-ups.test.ts is about sheets',
   'sheet/push-and-pull.test.ts': SHARED,
   'sheet/run-store-faults.test.ts':

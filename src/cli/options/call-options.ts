@@ -29,10 +29,7 @@ export function addLogLevel(command: Command): Command {
 /** Adds the options that limit the calls of derivations. */
 export function addCallOptions(command: Command): Command {
   return command
-    .option(
-      '--stub <file>',
-      'take the responses to http derivations from this JSON file instead of the network',
-    )
+    .option('--stub <file>', 'take the responses to calls from this JSON file instead of the network')
     .addOption(
       new Option(
         '--allow-net <hosts>',

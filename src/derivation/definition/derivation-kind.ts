@@ -102,6 +102,11 @@ export interface ParseContext {
   readonly contract: Contract
   /** The file as messages name it, such as `derivations/currency.yaml`. */
   readonly file: string
+  /**
+   * Returns a file of the sheet as it is now, which the kind then lists in {@link ParsedSpec.sources}: the file is parsed again whenever it
+   * has changed. Absent if the sheet has no other files.
+   */
+  readonly source?: ((path: string) => Source) | undefined
   /** Throws a ContractError that names the file, the line of `path` (keys from the document's root) and `message`. */
   fail(path: readonly (string | number)[], message: string): never
 }
@@ -188,8 +193,18 @@ export interface DerivationKind<Spec = unknown, P extends Plan = Plan> {
    * source; null if they do not. Validation reports it.
    */
   sourceFault?(spec: Spec): { readonly key: string; readonly message: string } | null
+  /**
+   * Returns a version of what results depend on beside the file, the inputs and the content of the sources, such as descriptions in the
+   * contract. It is part of the version of the sources: cells are checked when it changes. Absent for kinds that depend on nothing else.
+   */
+  versionOf?(spec: Spec): string
   /** Throws OperationError if something that the calls need is missing, such as an environment variable (D23). */
   prepare(spec: Spec): void
+  /**
+   * Returns the reason why the prices of computations are unknown, so that no run of it can keep `max_cost`; null if they are known. Absent
+   * for kinds whose unknown prices count as zero.
+   */
+  priceProblem?(spec: Spec): string | null
   /** Pure: the same inputs make the same plan on every machine. Call it through {@link planComputation}. */
   plan(spec: Spec, inputs: InputValues): Planned<P>
   /**

@@ -1,5 +1,8 @@
 /** The endings of files that can be sources. */
-export const SOURCE_ENDINGS = ['.csv', '.tsv', '.json', '.jsonl', '.parquet', '.xlsx'] as const
+export const SOURCE_ENDINGS = ['.csv', '.tsv', '.json', '.jsonl', '.parquet', '.xlsx', '.md'] as const
+
+/** The file of the models that derivations use, a source with a fixed name. */
+export const MODELS_FILE = 'models.yaml'
 
 /** The maximum size of a source in bytes, and of all sources of a sheet together: they are kept in memory. */
 export const MAX_SOURCE_BYTES = 32 * 1024 * 1024
@@ -12,9 +15,10 @@ const NAME = /^(?!\.)[^/\\\p{Cc}\uFFFD]+$/u
 
 /**
  * Whether a path can be that of a source: relative to the sheet's directory and inside it, without hidden names, with one of
- * {@link SOURCE_ENDINGS}, and not that of a file which every sheet has.
+ * {@link SOURCE_ENDINGS} or {@link MODELS_FILE}, and not that of a file which every sheet has.
  */
 export function isSourcePath(path: string): boolean {
+  if (path === MODELS_FILE) return true
   if (path.length > 255 || RESERVED.includes(path.toLowerCase())) return false
   const ending = path.slice(path.lastIndexOf('.')).toLowerCase()
   const names = path.split('/')

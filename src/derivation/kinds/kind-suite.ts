@@ -206,12 +206,13 @@ export function testKind(name: string, start: () => Promise<KindUnderTest>): voi
 }
 
 function parse(
-  { kind, contract }: KindUnderTest,
+  subject: KindUnderTest,
   file: string,
   refusal: (resource: Resource) => string | null = () => null,
 ): Derivation {
-  const source = { file: 'example.yaml', bytes: Buffer.from(file) }
-  return parseDerivation(source, contract, new Kinds([kind], refusal))
+  const read = (path: string): Source => sourceIn(subject, path)
+  const source = { file: 'example.yaml', bytes: Buffer.from(file), read }
+  return parseDerivation(source, subject.contract, new Kinds([subject.kind], refusal))
 }
 
 /** Parses a file and reads its sources. */
@@ -220,14 +221,15 @@ function load(
   file: string,
   refusal?: (resource: Resource) => string | null,
 ): Promise<Derivation> {
-  const { sources = {} } = subject
   return readSources(parse(subject, file, refusal), {
-    source(path) {
-      const text = sources[path]
-      return sourceOf(path, text === undefined ? { problem: 'none' } : Buffer.from(text))
-    },
+    source: (path) => sourceIn(subject, path),
     otherSheet: (path) => Promise.resolve(subject.sheets?.[path] ?? sourceOf(path, { problem: 'none' })),
   })
+}
+
+function sourceIn({ sources = {} }: KindUnderTest, path: string): Source {
+  const text = sources[path]
+  return sourceOf(path, text === undefined ? { problem: 'none' } : Buffer.from(text))
 }
 
 function planOf({ kind, spec }: Derivation, inputs: InputValues): Plan {

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Contract } from '../../contract/contract.ts'
 import { checkDeclared, type Derived } from '../../contract/contract-view.ts'
 import { parseContract } from '../../contract/odcs/parse-contract.ts'
-import type { Derivation, Resource } from '../../derivation/definition/derivation-kind.ts'
+import type { Derivation, Resource, Source } from '../../derivation/definition/derivation-kind.ts'
 import { orderDerivations } from '../../derivation/definition/graph.ts'
 import { DEFAULT_HOST_POLICIES, type HostPolicies } from '../../derivation/definition/host-policies.ts'
 import type { Kinds } from '../../derivation/kinds.ts'
@@ -40,7 +40,7 @@ export class DefinitionFiles {
   readonly #source: DefinitionSource
   readonly #kinds: Kinds
   /** The paths of the files that are sources of the derivations as last parsed. */
-  #sourcePaths: ReadonlySet<string> = new Set()
+  #sourcePaths = new Set<string>()
   /** The parsed `transport.yaml`, or why it is broken; null when it is to be read again. */
   #policies: HostPolicies | ContractError | null = null
 
@@ -115,7 +115,7 @@ export class DefinitionFiles {
     const parsed: Derivation[] = []
     let since = performance.now()
     for (const source of this.#source.derivations()) {
-      parsed.push(this.parse(source, contract))
+      parsed.push(this.#parse(source, contract))
       if (performance.now() - since < PART_MS) continue
       await nextTurn()
       since = performance.now()
@@ -141,14 +141,15 @@ export class DefinitionFiles {
         return read()
       } catch (error) {
         if (!(error instanceof ContractError)) throw error
-        faults.push(error)
+        // Derivations share models.yaml.
+        if (!faults.some(({ message }) => message === error.message)) faults.push(error)
         return null
       }
     }
     const contract = attempt(() => this.contract())
     if (contract !== null) {
       const sources = attempt(() => this.#source.derivations())
-      const parsed = sources?.map((source) => attempt(() => this.parse(source, contract)))
+      const parsed = sources?.map((source) => attempt(() => this.#parse(source, contract)))
       const valid = parsed?.filter((derivation) => derivation !== null)
       // Errors between files are reported once each file by itself is valid.
       if (valid !== undefined && valid.length === parsed?.length) attempt(() => checked(valid, contract))
@@ -164,7 +165,17 @@ export class DefinitionFiles {
 
   /** Parses a derivation file on its own. Throws ContractError. */
   parse(source: DerivationSource, contract: Contract): Derivation {
-    return parseDerivation(source, contract, this.#kinds)
+    const read = (path: string): Source => this.#source.source(path)
+    return parseDerivation({ ...source, read }, contract, this.#kinds)
+  }
+
+  /** Parses a derivation file of the definition, whose sources belong to it even if the file is not valid. */
+  #parse(source: DerivationSource, contract: Contract): Derivation {
+    const read = (path: string): Source => {
+      this.#sourcePaths.add(path)
+      return this.#source.source(path)
+    }
+    return parseDerivation({ ...source, read }, contract, this.#kinds)
   }
 
   /** Closes the source. */

@@ -10,6 +10,7 @@ import { failuresOf, finishedRun } from './coordination/run-outcome.ts'
 import { checkSelection } from './selection/check-selection.ts'
 import { derivationOf } from './selection/keep-fresh.ts'
 import { requireOverwritable } from './selection/overwrite-manual.ts'
+import { requirePrices } from './selection/require-prices.ts'
 import { checkRecords, resolveSelection, type RunSelection } from './selection/run-selection.ts'
 import { stopAfterOf } from './selection/stop-after-failures.ts'
 
@@ -101,6 +102,7 @@ async function checkOrder(sheet: Sheet, order: RunOrder): Promise<SheetStore> {
   const targets = selectTargets(derivations, order.targets)
   const kept = order.keepFresh === undefined ? null : derivationOf(derivations, order.keepFresh)
   const wanted = kept === null || order.targets !== null ? targets : new Set(kept.targets)
+  requirePrices({ levels: derivations.levels, targets: wanted, maxCost: order.maxCost })
   await checkRecords(store, order.recordIds, wanted)
   sheet.policies()
   if (order.overwriteManual) {

@@ -17,8 +17,19 @@ export interface TransportRequest {
   /** By name; each name once, whatever its case. */
   readonly headers: Readonly<Record<string, string>>
   readonly body: string | null
+  /** The prompt of a request to a model, by which a stub chooses an answer: the URL is the same for all. */
+  readonly prompt?: StubPrompt
   /** Lower-case names of the headers that contain secrets: not sent to another origin. */
   readonly secretHeaders: ReadonlySet<string>
+}
+
+/** A prompt as a stub needs it. */
+export interface StubPrompt {
+  /** The name of the model in `models.yaml`. */
+  readonly model: string
+  readonly text: string
+  /** Returns the response of the model's API with this answer. */
+  responseOf(answer: string): JsonValue
 }
 
 /** A successful response: status 200–299 with a JSON body (D26), or a status that the call accepts, whatever its body. */

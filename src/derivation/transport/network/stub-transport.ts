@@ -15,8 +15,19 @@ export interface StubResponses {
   readonly responses: ReadonlyMap<string, JsonValue>
   /** Statuses of responses without a body, by the same text. */
   readonly statuses?: ReadonlyMap<string, number>
+  /** The answers of models; the first that fits a prompt is taken. */
+  readonly answers?: readonly StubAnswer[]
   /** Makes the response to any other request; undefined makes it fail (D41). */
   readonly fallback?: (request: TransportRequest) => JsonValue | undefined
+}
+
+/** A prepared answer of a model. */
+export interface StubAnswer {
+  /** The model that gives it; null for each. */
+  readonly model: string | null
+  /** A part of the prompts that get it; empty for each. */
+  readonly prompt: string
+  readonly answer: string
 }
 
 /** A transport that never leaves the process: it returns prepared payloads with status 200 (H6, D41). */
@@ -45,7 +56,16 @@ export class StubTransport implements Transport {
 
   #unprepared(label: string, request: TransportRequest): JsonValue | undefined {
     // A prepared null is a response too.
-    return this.#stub.responses.has(label) ? null : this.#stub.fallback?.(request)
+    if (this.#stub.responses.has(label)) return null
+    return this.#answer(request) ?? this.#stub.fallback?.(request)
+  }
+
+  #answer({ prompt }: TransportRequest): JsonValue | undefined {
+    if (prompt === undefined) return undefined
+    const found = this.#stub.answers?.find(
+      (each) => (each.model ?? prompt.model) === prompt.model && prompt.text.includes(each.prompt),
+    )
+    return found === undefined ? undefined : prompt.responseOf(found.answer)
   }
 
   /** Nothing is called in any case. */
@@ -66,11 +86,11 @@ export function parseStub(text: string): StubTransport {
     )
   }
   for (const key of Object.keys(stub)) {
-    const known = ['responses', 'statuses', 'fallback']
+    const known = ['responses', 'statuses', 'answers', 'fallback']
     if (known.includes(key)) continue
     const hint = didYouMean(key, known)
     throw new ValidationError(
-      `the stub file has the unknown key "${key}"; it has responses, statuses and fallback${hint}`,
+      `the stub file has the unknown key "${key}"; it has responses, statuses, answers and fallback${hint}`,
       'invalid_stub',
     )
   }
@@ -78,7 +98,7 @@ export function parseStub(text: string): StubTransport {
   const statuses = [...preparedOf('statuses', stub)].map(
     ([key, status]) => [key, statusOf(key, status)] as const,
   )
-  const prepared = { responses, statuses: new Map(statuses) }
+  const prepared = { responses, statuses: new Map(statuses), answers: answersOf(stub) }
   if (!Object.hasOwn(stub, 'fallback')) return new StubTransport(prepared)
   return new StubTransport({ ...prepared, fallback: () => stub['fallback'] })
 }
@@ -99,6 +119,31 @@ function preparedOf(name: 'responses' | 'statuses', stub: JsonObject): Map<strin
     throw new ValidationError(`"${key}" in the stub file is not of the form "<METHOD> <URL>"`, 'invalid_stub')
   }
   return new Map(Object.entries(prepared))
+}
+
+const ANSWER_KEYS = ['model', 'prompt', 'answer']
+
+function answersOf(stub: JsonObject): readonly StubAnswer[] {
+  const answers = Object.hasOwn(stub, 'answers') ? stub['answers'] : []
+  if (!Array.isArray(answers)) {
+    throw new ValidationError('"answers" of the stub file is not a list', 'invalid_stub')
+  }
+  return (answers as readonly JsonValue[]).map((entry) => {
+    const { model = null, prompt = '', answer } = isJsonObject(entry) ? entry : {}
+    const isKnown = isJsonObject(entry) && Object.keys(entry).every((key) => ANSWER_KEYS.includes(key))
+    if (
+      !isKnown ||
+      answer === undefined ||
+      !(model === null || typeof model === 'string') ||
+      typeof prompt !== 'string'
+    ) {
+      throw new ValidationError(
+        `${showValue(entry)} in "answers" of the stub file is not of the form {"model": name, "prompt": part of a prompt, "answer": text or JSON}`,
+        'invalid_stub',
+      )
+    }
+    return { model, prompt, answer: typeof answer === 'string' ? answer : JSON.stringify(answer) }
+  })
 }
 
 function statusOf(key: string, value: JsonValue): number {

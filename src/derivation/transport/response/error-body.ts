@@ -32,8 +32,9 @@ export async function errorText(
 /** Returns the first 2 KB of an error response, for people to read, unless they are near a secret of the request. */
 export function excerptOf(text: string, guard: SecretGuard): string {
   if (guard.isIn(text)) return WITHHELD
-  const bytes = Buffer.from(text, 'utf8')
-  if (bytes.length <= EXCERPT_BYTES) return text
+  const shown = text.replaceAll(CONTROLS, '\u{fffd}')
+  const bytes = Buffer.from(shown, 'utf8')
+  if (bytes.length <= EXCERPT_BYTES) return shown
   return `${new TextDecoder().decode(bytes.subarray(0, EXCERPT_BYTES), { stream: true })}…`
 }
 

@@ -5,6 +5,7 @@ import type { RecordKey } from '../../../store/cell-work.ts'
 import type { SheetStore, WorkState } from '../../../store/sheet-store.ts'
 import { overwritableTargets } from './overwritable-targets.ts'
 import { selectTargets } from '../../cells/read-status.ts'
+import { requirePrices } from './require-prices.ts'
 import { checkAbsent, checkLists } from './run-limits.ts'
 import type { DerivingSheet, Sheet } from '../../sheet.ts'
 import { stopAfterOf } from './stop-after-failures.ts'
@@ -73,6 +74,7 @@ export async function resolveSelection(
   const targets = selectTargets(derivations, selection.targets)
   const { recordIds, force, only = null, limit = null, maxCalls = null, maxCost = null } = selection
   const { reuseResponses = false } = selection
+  requirePrices({ levels: derivations.levels, targets, maxCost })
   const { keys, absent } = await findRecords(store, recordIds, targets)
   const plan = {
     contract,

@@ -1,0 +1,177 @@
+import { createHash } from 'node:crypto'
+import type { JsonObject } from '../../../contract/json/json.ts'
+import type { Failure } from '../../../errors/failure.ts'
+import { err, ok, type Result } from '../../../errors/result.ts'
+import type {
+  Computed,
+  DerivationKind,
+  InputValues,
+  Planned,
+  RunContext,
+} from '../../definition/derivation-kind.ts'
+import { MODELS_FILE } from '../../definition/source-path.ts'
+import { NotWanted } from '../../limiter/limiter.ts'
+import { requestLabel, type StubPrompt, type Transport } from '../../transport/call/transport.ts'
+import { SecretGuards } from '../../transport/guard/secret-guard-cache.ts'
+import { fillHeaders, type FilledHeaders } from '../../transport/headers/fill-headers.ts'
+import { envNames, readEnv } from '../../transport/headers/header-template.ts'
+import { guardedFailure } from '../../transport/response/error-body.ts'
+import { anthropic } from './adapters/anthropic.ts'
+import type { Adapter } from './adapters/adapter.ts'
+import { openai } from './adapters/openai.ts'
+import { parseAi, type AiSpec } from './ai-spec.ts'
+import { Conversation, mostOfBoth, type AiPlan } from './conversation.ts'
+import { tokensIn } from './models/price.ts'
+import { renderPrompt } from './prompt.ts'
+import type { Answer } from './read-answer.ts'
+
+const ADAPTERS: { readonly [api in AiSpec['model']['api']]: Adapter } = { openai, anthropic }
+
+/** A longer prompt is represented by its hash in the input hash and in provenance. */
+const SHOWN_PROMPT_BYTES = 16 * 1024
+
+/** Statuses of 500 and more for which nothing was generated: the server had no capacity. */
+const UNBILLED = new Set([503, 529])
+
+/**
+ * The kind `ai`: fills its targets with the answer of a language model. The contract is the schema of the answer, which is validated
+ * against all of it; an answer that violates it is asked for once more. A cost is reserved for both attempts and settled with the tokens
+ * that the responses report.
+ */
+export class AiKind implements DerivationKind<AiSpec, AiPlan> {
+  readonly name = 'ai'
+  readonly readsListedInputs = false
+  readonly parse = parseAi
+  readonly #transport: Transport
+  readonly #env: NodeJS.ProcessEnv
+  readonly #guards = new SecretGuards()
+
+  /** `{{ env.NAME }}` in the headers of `models.yaml` is read from `env` when a call is made. */
+  constructor(transport: Transport, env: NodeJS.ProcessEnv) {
+    this.#transport = transport
+    this.#env = env
+  }
+
+  /** Models and prompts are read with the file, which names them. */
+  async withSources(spec: AiSpec): Promise<AiSpec> {
+    return spec
+  }
+
+  /** The contract is the schema of answers. */
+  versionOf({ instructions }: AiSpec): string {
+    return instructions
+  }
+
+  prepare({ model }: AiSpec): void {
+    for (const name of envNames(model.headers)) readEnv(name, this.#env, MODELS_FILE)
+  }
+
+  priceProblem({ model }: AiSpec): string | null {
+    return model.price === null ? `model ${model.name} in ${MODELS_FILE} has no price` : null
+  }
+
+  plan(spec: AiSpec, inputs: InputValues): Planned<AiPlan> {
+    const { model } = spec
+    const prompt = renderPrompt(spec.prompt, inputs)
+    const bytes = Buffer.byteLength(prompt)
+    const url = model.url + ADAPTERS[model.api].path
+    const hashed: JsonObject = {
+      url,
+      'gen_ai.provider.name': model.api,
+      'gen_ai.request.model': model.model,
+      structured_output: model.structuredOutput,
+      instructions: spec.instructions,
+      prompt: bytes > SHOWN_PROMPT_BYTES ? sha256(prompt) : prompt,
+    }
+    const plan = {
+      request: requestLabel({ method: 'POST', url }),
+      hashed,
+      evidence: { model: model.name, ...hashed },
+      prompt,
+      url,
+      most: model.price === null ? null : mostOfBoth(spec, bytes, model.price),
+    }
+    return { outcome: 'run', plan }
+  }
+
+  estimate({ most }: AiPlan): number | null {
+    return most
+  }
+
+  async run(spec: AiSpec, plan: AiPlan, context: RunContext): Promise<Result<Computed, Failure>> {
+    const filled = fillHeaders(spec.model.headers, this.#env, MODELS_FILE)
+    const guard = this.#guards.of(filled.secrets)
+    const conversation = new Conversation({ spec, plan, guard })
+    const first = await this.#ask(conversation, filled, context)
+    if (!first.ok) return isUnbilled(first.error) ? ok(conversation.failed(first.error)) : err(first.error)
+    if (conversation.mayRepair(first.value)) {
+      const { onBegun: _begun, onSent: _sent, ...again } = context
+      try {
+        const second = await this.#ask(conversation, filled, { ...again, onSent: () => undefined })
+        if (!second.ok && !isUnbilled(second.error)) conversation.isUncertain = true
+      } catch (error) {
+        // The first answer is paid for, and what it has is the result.
+        if (context.signal.aborted) conversation.isUncertain = true
+        else if (!(error instanceof NotWanted)) throw error
+      }
+    }
+    return ok(conversation.computed())
+  }
+
+  /** Sends the conversation, and adds the answer to it. */
+  async #ask(
+    conversation: Conversation,
+    { headers, secretHeaders }: FilledHeaders,
+    context: RunContext,
+  ): Promise<Result<Answer, Failure>> {
+    const { spec, plan, guard } = conversation
+    const api = ADAPTERS[spec.model.api]
+    const given = new Set(Object.keys(headers).map((name) => name.toLowerCase()))
+    const own = Object.entries(api.headers).filter(([name]) => !given.has(name))
+    const body = JSON.stringify(api.body({ ...spec, turns: conversation.turns }))
+    // The permit of this request must be free for the next one.
+    const { promise: stored, resolve } = Promise.withResolvers<void>()
+    const response = await this.#transport.send(
+      {
+        method: 'POST',
+        url: plan.url,
+        headers: { ...Object.fromEntries(own), ...headers },
+        body,
+        secretHeaders,
+        prompt: stubPrompt(conversation, api),
+      },
+      { ...context, policy: context.policies.forUrl(plan.url), stored },
+    )
+    if (!response.ok) {
+      resolve()
+      return err(guardedFailure(response.error, guard))
+    }
+    const answer = conversation.add(response.value, api.read(response.value.json))
+    if (conversation.mayRepair(answer)) resolve()
+    else void context.stored.then(resolve, resolve)
+    return ok(answer)
+  }
+}
+
+/** Returns the prompt for a stub, which counts a token for four bytes. */
+function stubPrompt({ spec, plan }: Conversation, api: Adapter): StubPrompt {
+  const { model, constantBytes } = spec
+  return {
+    model: model.name,
+    text: plan.prompt,
+    responseOf(answer) {
+      const input = tokensIn(constantBytes + Buffer.byteLength(plan.prompt))
+      const usage = { input, cached: 0, written: 0, output: tokensIn(Buffer.byteLength(answer)) }
+      return api.respond({ text: answer, model: model.model, usage })
+    },
+  }
+}
+
+/** Whether a request cost nothing, since its server refused it before it generated anything. */
+function isUnbilled(failure: Failure): boolean {
+  return failure.reason === 'status' && (failure.status < 500 || UNBILLED.has(failure.status))
+}
+
+function sha256(text: string): string {
+  return `sha256:${createHash('sha256').update(text).digest('hex')}`
+}
