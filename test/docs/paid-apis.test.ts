@@ -72,7 +72,7 @@ test(
     )
     assert.equal(planned.cost, planned.calls / 500)
     assert.equal(shown.cost, shown.calls / 500, 'the guide’s plan costs what its transport.yaml says')
-    assert.ok((JSON.parse(trial ?? '') as { materialized: number }).materialized <= 5 * 10)
+    assert.ok((JSON.parse(trial ?? '') as { materialized: number }).materialized <= 5 * 12)
     assert.ok((JSON.parse(bounded ?? '') as { total_cost: number }).total_cost <= 20)
     assert.match(started ?? '', /"state":"(?:running|finished)"/)
     assert.match(watched ?? '', /event: run\.end/)

@@ -45,8 +45,8 @@ test('a run fills every derived field except where the data does not exist', () 
     `HM.time_zones: GET ${base}/countries/HM/time-zones -> 404`,
     `SJ.area_text: POST ${base}/format-number -> 422`,
   ])
-  // Skipped: three currency fields of Antarctica, and the offsets of the two islands without time zones.
-  assert.deepEqual({ materialized, skipped }, { materialized: 11 * RECORDS - 3 - 5, skipped: 5 })
+  // Skipped: three currency fields of Antarctica, the offsets of the two islands without time zones, and the traffic of six territories.
+  assert.deepEqual({ materialized, skipped }, { materialized: 12 * RECORDS - 3 - 11, skipped: 11 })
 })
 
 test('equal requests are sent once', () => {
@@ -62,6 +62,7 @@ test('a record has its derived values, with the types of the contract', async ()
   assert.equal(india['week_starts_on'], 'Sunday')
   assert.deepEqual([india['area'], india['area_text']], [3287590, '32,87,590'])
   assert.equal(india['area_sq_mi'], 1269345.6)
+  assert.deepEqual([india['traffic_side'], (await record('FR'))['traffic_side']], ['left', 'right'])
   assert.equal((await record('SJ'))['area_sq_mi'], null)
 })
 
@@ -78,7 +79,7 @@ test('provenance explains a computed cell and an imported one', async () => {
 test('a second run makes calls only for failed cells', async () => {
   const earlier = example.api.requests
   const { materialized, skipped, failures } = await run()
-  assert.deepEqual([materialized, skipped, failures.length], [0, 11 * RECORDS - 3, 3])
+  assert.deepEqual([materialized, skipped, failures.length], [0, 12 * RECORDS - 3, 3])
   assert.equal(example.api.requests - earlier, 3)
 })
 
@@ -100,6 +101,7 @@ test('status reports the three failures and the missing cells', async () => {
     week_starts_on: [RECORDS, 0, 0],
     area_text: [RECORDS - 1, 1, 0],
     area_sq_mi: [RECORDS, 0, 0],
+    traffic_side: [RECORDS - 6, 0, 6],
   })
 })
 

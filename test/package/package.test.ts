@@ -48,6 +48,7 @@ test('the package has the files of the example, without files that its use leave
     'contract.yaml',
     'derivations',
     'records.jsonl',
+    'refs',
     'transport.yaml',
   ])
   const all = await readdir(installed, { recursive: true })

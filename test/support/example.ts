@@ -6,7 +6,7 @@ import { API_PORT, type RunningApi, startApi } from '../../examples/countries/ap
 const EXAMPLE = join(import.meta.dirname, '..', '..', 'examples', 'countries')
 
 /** The source files of a sheet (D1); the files of a running sheet are not part of the example. */
-const SOURCES = ['contract.yaml', 'records.jsonl', 'transport.yaml', 'derivations']
+const SOURCES = ['contract.yaml', 'records.jsonl', 'transport.yaml', 'derivations', 'refs']
 
 /** A writable copy of the example sheet, with its API. */
 export interface ExampleSheet {

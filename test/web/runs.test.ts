@@ -5,7 +5,7 @@ import { NO_BROWSER } from '../support/browser.ts'
 import { perEngine } from '../support/engine.ts'
 import { cellAt, eventually, picture, settled, shows, Viewer } from '../support/viewer.ts'
 
-const ALL_CELLS = 11 * 249
+const ALL_CELLS = 12 * 249
 
 /** Opens the plan of a run by an entry of the menu. */
 async function plan(page: Page, entry: string | RegExp): Promise<void> {
@@ -160,7 +160,7 @@ test('runs', { skip: NO_BROWSER }, async (t) => {
   await t.test('the panel shows the whole record as well', async () => {
     const panel = page.getByRole('complementary', { name: 'Provenance' })
     await panel.getByRole('tab', { name: 'Record' }).click()
-    await eventually(async () => assert.equal(await panel.getByRole('listitem').count(), 23))
+    await eventually(async () => assert.equal(await panel.getByRole('listitem').count(), 24))
     const row = panel.getByRole('listitem').filter({ hasText: 'Week starts on' })
     // Where a field came from is asked for when it comes into sight.
     await row.scrollIntoViewIfNeeded()
