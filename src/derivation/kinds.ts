@@ -5,6 +5,8 @@ import { AiKind } from './kinds/ai/ai-kind.ts'
 import { httpKind } from './kinds/http/http-kind.ts'
 import { LOOKUP_PLACES, LookupKind } from './kinds/lookup/lookup-kind.ts'
 import { SqlKind } from './kinds/sql/sql-kind.ts'
+import type { ScriptHost } from './kinds/script/script-host.ts'
+import { ScriptKind } from './kinds/script/script-kind.ts'
 import type { TableReader } from './kinds/lookup/table.ts'
 import type { Transport } from './transport/call/transport.ts'
 
@@ -67,9 +69,14 @@ export interface KindOptions {
   readonly readTable?: TableReader
   /** Reads the formulas of `sql`; without it the kind is not there. */
   readonly formulas?: FormulaDialect
+  /** Runs the scripts of `script`; without it the kind is not there. */
+  readonly scripts?: ScriptHost
   /** Kinds in addition to those of the service. */
   readonly own?: readonly DerivationKind[] | undefined
 }
+
+/** The names of one kind: `python` is that of files which other programs write. */
+const SCRIPT_NAMES = ['script', 'python'] as const
 
 /** Returns the registry: a new kind is one line here. Throws OperationError as {@link Kinds} does. */
 export function createKinds({
@@ -77,6 +84,7 @@ export function createKinds({
   env = process.env,
   readTable,
   formulas,
+  scripts,
   own = [],
 }: KindOptions): Kinds {
   const kinds: readonly DerivationKind[] = [
@@ -86,7 +94,11 @@ export function createKinds({
       ? []
       : [new LookupKind(readTable), new LookupKind(readTable, LOOKUP_PLACES.sheet)]),
     ...(formulas === undefined ? [] : [new SqlKind(formulas)]),
+    ...(scripts === undefined ? [] : SCRIPT_NAMES.map((name) => new ScriptKind(name, scripts, env))),
     ...own,
   ]
-  return new Kinds(kinds, ({ type, name }) => (type === 'host' ? transport.refusal(name) : null))
+  return new Kinds(kinds, ({ type, name }) => {
+    if (type === 'host') return transport.refusal(name)
+    return type === 'process' ? (scripts?.refusal ?? null) : null
+  })
 }

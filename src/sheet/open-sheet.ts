@@ -13,6 +13,7 @@ import { DefinitionDirectory } from './definition/definition-directory.ts'
 import { DefinitionFiles } from './definition/definition-files.ts'
 import type { DefinitionSource } from './definition/definition-source.ts'
 import { loadKinds } from './definition/load-kinds.ts'
+import { scriptProcesses, type ScriptPermission } from './scripts/script-processes.ts'
 import { Sheet, type Logger } from './sheet.ts'
 import { checkStoreFiles } from './definition/check-store-files.ts'
 import { isStoreUrl, STORE_VARIABLE } from './store-url.ts'
@@ -29,6 +30,8 @@ export interface SheetOptions {
   readonly queryLimits: QueryLimits
   /** The transport of derivations' calls. */
   readonly transport: Transport
+  /** How scripts of the sheet may run; by default not at all, since a sheet may come from an untrusted source. */
+  readonly scripts: ScriptPermission
   /** Kinds of derivations in addition to the built-in ones. */
   readonly kinds: readonly DerivationKind[]
   /** Whether runs under way continue at another server or worker when the sheet is closed; by default they end. */
@@ -61,7 +64,8 @@ export async function openSheet(path: string, options: Partial<SheetOptions> = {
   if (!isStoreUrl(path)) checkSheetDirectory(path)
   const { transport = new NetworkTransport() } = options
   const dialect = isStoreUrl(path) ? 'postgres' : 'sqlite'
-  const kinds = await loadKinds({ dialect, transport, env: envFor(path), own: options.kinds })
+  const scripts = await scriptProcesses(options.scripts ?? 'off', isStoreUrl(path) ? null : resolve(path))
+  const kinds = await loadKinds({ dialect, transport, env: envFor(path), scripts, own: options.kinds })
   const place = isStoreUrl(path)
     ? await storedSheet(path, { ...options, lockTimeoutMs })
     : sheetDirectory(path, { ...options, lockTimeoutMs, logger })
@@ -78,7 +82,10 @@ export async function openSheet(path: string, options: Partial<SheetOptions> = {
     files: new DefinitionFiles(place.source, kinds),
     openStore: (definition) => place.openStore(definition),
     warnings: () => place.warnings(),
-    closeTransport: () => transport.close(),
+    confinement: scripts.confinement,
+    closeTransport: async () => {
+      await Promise.all([transport.close(), scripts.close()])
+    },
   })
   await sheet.defined().catch(() => undefined)
   logTransportError(sheet, logger)

@@ -64,6 +64,8 @@ export interface SheetParts {
   /** See {@link Sheet.warnings}. */
   warnings(): readonly string[]
   closeTransport(): Promise<void>
+  /** See {@link Sheet.confinement}. */
+  readonly confinement: string
 }
 
 /**
@@ -195,6 +197,11 @@ export class Sheet {
   /** Returns the reason why this machine does not allow derivations a resource; null when it does. */
   refusalOf(resource: Resource): string | null {
     return this.#parts.files.refusalOf(resource)
+  }
+
+  /** The way in which scripts of the sheet are confined, such as `namespaces`; `unconfined`, or `refused`. */
+  get confinement(): string {
+    return this.#parts.confinement
   }
 
   /** Parses a derivation file, which may be an earlier version. Throws ContractError. */

@@ -62,6 +62,7 @@ export const GROUPS = {
     'sheet/ai.test.ts',
     'sheet/ai-max-cost.test.ts',
     'sheet/look-ups.test.ts',
+    'sheet/scripts.test.ts',
     'sheet/second-kind.test.ts',
     'sheet/sources.test.ts',
     'sheet/run-reuse.test.ts',
@@ -128,6 +129,7 @@ export const LEFT_OUT: Readonly<Record<string, string>> = {
     'sheets in PostgreSQL have no sheets beside them; look-ups.test.ts has what they say',
   'sheet/ai-kind.test.ts': 'the kind by itself; ai.test.ts is about sheets',
   'sheet/ai-answers.test.ts': 'the kind by itself; ai.test.ts is about sheets',
+  'sheet/script-kind.test.ts': 'the kind by itself; scripts.test.ts is about sheets',
   'sheet/look-up-kind.test.ts': 'the kind by itself; look-ups.test.ts is about sheets',
   'sheet/push-and-pull.test.ts': SHARED,
   'sheet/run-store-faults.test.ts':

@@ -62,6 +62,7 @@ export async function openShared(directory: string, url: string): Promise<Sheet>
     logger: { info: () => undefined, warn: () => undefined, error: () => undefined },
     events: new EventBus(),
     warnings: () => [],
+    confinement: 'refused',
     frames,
     files: new DefinitionFiles(
       new DefinitionDirectory(directory),

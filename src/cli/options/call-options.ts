@@ -1,4 +1,4 @@
-import { Option, type Command } from 'commander'
+import { Command, Option } from 'commander'
 import { parseAllowedNet } from './option-values.ts'
 
 /** The parsed options of {@link addCallOptions}. */
@@ -6,6 +6,7 @@ export interface CallFlags {
   readonly stub?: string
   readonly allowNet: readonly string[]
   readonly offline?: true | undefined
+  readonly allowScripts?: 'confined' | 'unconfined'
 }
 
 /** Returns the hosts that derivations may call; an empty set allows none, null allows all. */
@@ -26,8 +27,18 @@ export function addLogLevel(command: Command): Command {
   )
 }
 
-/** Adds the options that limit the calls of derivations. */
+/** Adds the options that limit the calls and scripts of derivations. */
 export function addCallOptions(command: Command): Command {
+  // Otherwise the argument after the option would be its value, such as the sheet.
+  command.parseOptions = (args) => {
+    const end = args.indexOf('--')
+    const isBare = (arg: string, index: number): boolean =>
+      arg === '--allow-scripts' && (end === -1 || index < end)
+    return Command.prototype.parseOptions.call(
+      command,
+      args.map((arg, index) => (isBare(arg, index) ? '--allow-scripts=confined' : arg)),
+    )
+  }
   return command
     .option('--stub <file>', 'take the responses to calls from this JSON file instead of the network')
     .addOption(
@@ -39,4 +50,12 @@ export function addCallOptions(command: Command): Command {
         .default([], 'all'),
     )
     .addOption(new Option('--offline', 'let derivations make no calls').conflicts('allowNet'))
+    .addOption(
+      new Option(
+        '--allow-scripts [how]',
+        'run the scripts of the sheet: confined, or unconfined with all that this user may do',
+      )
+        .choices(['confined', 'unconfined'])
+        .preset('confined'),
+    )
 }

@@ -29,6 +29,7 @@ export interface SheetFlags extends OutputFlags, StoreFlags {
   readonly stub?: string
   readonly allowNet?: readonly string[]
   readonly offline?: true
+  readonly allowScripts?: SheetOptions['scripts']
   readonly queryLimits?: SheetOptions['queryLimits']
 }
 
@@ -160,6 +161,7 @@ async function open(flags: SheetFlags, logger: Logger): Promise<Sheet> {
     lockTimeoutMs: flags.lockTimeout,
     logger,
     transport,
+    ...(flags.allowScripts !== undefined && { scripts: flags.allowScripts }),
     storeThread,
     ...(flags.queryLimits && { queryLimits: flags.queryLimits }),
   })

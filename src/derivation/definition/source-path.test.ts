@@ -2,13 +2,17 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { isSourcePath } from './source-path.ts'
 
-test('a source is a table inside the sheet, under a name that no other file of a sheet has', () => {
+test('a source is a table inside the sheet or a script in scripts/, under a name that no other file of a sheet has', () => {
   for (const path of [
     'a.csv',
     'refs/Länder 2026.xlsx',
     'a/b/c.parquet',
     'REFS/A.CSV',
     'refs/records.jsonl',
+    'scripts/a.py',
+    'scripts/a.sh',
+    'scripts/a.mjs',
+    'scripts/a.csv',
   ]) {
     assert.equal(isSourcePath(path), true, path)
   }
@@ -25,6 +29,11 @@ test('a source is a table inside the sheet, under a name that no other file of a
     '.git/a.json',
     'refs/.a.csv',
     'contract.yaml',
+    'a.py',
+    'refs/a.sh',
+    'scripts/more/a.py',
+    'scripts/.a.py',
+    'scripts/a.exe',
     'records.jsonl',
     'Provenance.JSONL',
     'colophon.json',

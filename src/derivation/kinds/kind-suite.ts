@@ -229,7 +229,7 @@ function load(
 
 function sourceIn({ sources = {} }: KindUnderTest, path: string): Source {
   const text = sources[path]
-  return sourceOf(path, text === undefined ? { problem: 'none' } : Buffer.from(text))
+  return sourceOf(path, text === undefined ? { problem: `${path} does not exist` } : Buffer.from(text))
 }
 
 function planOf({ kind, spec }: Derivation, inputs: InputValues): Plan {

@@ -7,6 +7,8 @@ import type { Sheet } from '../sheet.ts'
 export interface UsedResource extends Resource {
   /** The reason why this machine does not allow it; null when it does. */
   readonly refusal: string | null
+  /** The way in which an allowed process is confined; absent for other resources. */
+  readonly confinement?: string
 }
 
 /**
@@ -17,7 +19,10 @@ export async function usedResources(sheet: Sheet): Promise<UsedResource[]> {
   const resources = new Map<string, UsedResource>()
   for (const derivation of await derivationsOf(sheet)) {
     for (const resource of derivation.resources) {
-      resources.set(`${resource.type} ${resource.name}`, { ...resource, refusal: sheet.refusalOf(resource) })
+      const refusal = sheet.refusalOf(resource)
+      const confinement =
+        resource.type === 'process' && refusal === null ? { confinement: sheet.confinement } : {}
+      resources.set(`${resource.type} ${resource.name}`, { ...resource, refusal, ...confinement })
     }
   }
   return [...resources].toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, resource]) => resource)

@@ -5,6 +5,7 @@ import { createKinds, type KindOptions, type Kinds } from '../../derivation/kind
 import { OperationError } from '../../errors/service-error.ts'
 import type { Dialect } from '../../store/sheet-store.ts'
 import { formulaDialect } from './formula-dialect.ts'
+import { NO_SCRIPTS } from '../scripts/script-processes.ts'
 import { readTable } from './read-table.ts'
 
 /** The environment variable with the path of a module whose `kinds` every process registers beside the built-in ones. */
@@ -28,6 +29,7 @@ export async function loadKinds({ dialect, own = [], ...options }: LoadOptions):
   const loaded = path === '' ? [] : await kindsOfModule(path)
   return createKinds({
     readTable,
+    scripts: NO_SCRIPTS,
     formulas: await formulaDialect(dialect),
     ...options,
     own: [...loaded, ...own],

@@ -7,7 +7,7 @@ import { pino, type Logger } from 'pino'
 import type { AgentScope } from '../../../mcp/tools/agent-scope.ts'
 import type { McpEndpoint } from '../../../mcp/mcp-endpoint.ts'
 import { usedResources } from '../../../sheet/calls/used-resources.ts'
-import { openSheet } from '../../../sheet/open-sheet.ts'
+import { openSheet, type SheetOptions } from '../../../sheet/open-sheet.ts'
 import { OrphanRecovery } from '../../../sheet/runs/coordination/orphan-recovery.ts'
 import type { Sheet } from '../../../sheet/sheet.ts'
 import type { StoreThread } from '../../../sheet/store-thread.ts'
@@ -21,6 +21,7 @@ import { stopOnSignal } from './stop-on-signal.ts'
 export interface ServeOptions extends TransportOptions {
   /** The path of the sheet's directory, or the URL of its store. */
   readonly sheet: string
+  readonly scripts: SheetOptions['scripts']
   readonly host: string
   readonly port: number
   readonly actor: string | null
@@ -93,6 +94,7 @@ function open(options: ServeOptions, logger: Logger): Promise<Sheet> {
     lockTimeoutMs: options.lockTimeoutMs,
     queryLimits: options.queryLimits,
     transport: callTransport(options),
+    scripts: options.scripts,
     handOverRuns: true,
     storeThread: options.storeThread,
     logger,

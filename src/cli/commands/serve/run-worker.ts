@@ -1,7 +1,7 @@
 import { pino } from 'pino'
 import { ServiceError } from '../../../errors/service-error.ts'
 import { usedResources } from '../../../sheet/calls/used-resources.ts'
-import { openSheet } from '../../../sheet/open-sheet.ts'
+import { openSheet, type SheetOptions } from '../../../sheet/open-sheet.ts'
 import type { Sheet } from '../../../sheet/sheet.ts'
 import { startWorker, type Worker } from '../../../sheet/runs/start-worker.ts'
 import { printStartMessage, resourceLines } from './start-message.ts'
@@ -14,6 +14,7 @@ import { inOneLine } from '../../terminal/one-line.ts'
 export interface WorkOptions extends TransportOptions {
   /** The URL of the sheet's store. */
   readonly store: string
+  readonly scripts: SheetOptions['scripts']
   /** The time, in milliseconds, that calls under way may take when it is stopped. */
   readonly graceMs: number
   readonly logLevel: string
@@ -29,6 +30,7 @@ export async function work(options: WorkOptions): Promise<void> {
   try {
     const sheet = await openSheet(options.store, {
       transport: callTransport(options),
+      scripts: options.scripts,
       handOverRuns: true,
       logger,
     })

@@ -128,6 +128,7 @@ function toServeOptions(flags: Flags): Omit<ServeOptions, 'storeThread'> {
     logLevel: flags.logLevel,
     stubFile: flags.stub ?? null,
     callableHosts: callableHosts(flags),
+    scripts: flags.allowScripts ?? 'off',
     trustedActorHeader: flags.trustActorHeader ?? null,
     agents: flags.mcp === true ? prefixedAgentScope(flags) : null,
   }

@@ -22,12 +22,25 @@ export function resourceLines(
   const types = [...new Set(resources.map(({ type }) => type))]
   return types
     .map((type) => {
-      const shown = resources
-        .filter((resource) => resource.type === type)
-        .map(({ name, refusal }) => (refusal === null ? name : `${name} (refused: ${refusal})`))
+      const ofType = resources.filter((resource) => resource.type === type)
+      if (type === 'process') return processLine(ofType)
+      const shown = ofType.map(({ name, refusal }) =>
+        refusal === null ? name : `${name} (refused: ${refusal})`,
+      )
       const instead =
         stubbed && type === 'host' ? '; --stub answers in their place, and nothing is called' : ''
       return `Its derivations ${USES[type]} ${shown.join(', ')}${instead}\n`
     })
     .join('')
+}
+
+/** Returns the line on programs, which are all allowed or refused for one reason. */
+function processLine(programs: readonly UsedResource[]): string {
+  const [first] = programs
+  const shown = `Its derivations ${USES.process} ${programs.map(({ name }) => name).join(', ')}`
+  if (typeof first?.refusal === 'string') return `${shown}: refused, ${first.refusal}\n`
+  if (first?.confinement === undefined) return `${shown}\n`
+  return first.confinement === 'unconfined'
+    ? `${shown}, unconfined: with all that this user may do\n`
+    : `${shown}, confined by ${first.confinement}\n`
 }

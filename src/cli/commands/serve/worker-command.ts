@@ -30,6 +30,7 @@ export function workerCommand(): Command {
       store,
       stubFile: flags.stub ?? null,
       callableHosts: callableHosts(flags),
+      scripts: flags.allowScripts ?? 'off',
       graceMs: flags.grace,
       logLevel: flags.logLevel,
     })

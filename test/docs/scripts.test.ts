@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { test } from 'node:test'
+import { parseYamlFile } from '../../src/contract/yaml/yaml-file.ts'
+import type { JsonObject } from '../../src/contract/json/json.ts'
+import { SCRIPT_ENDINGS } from '../../src/derivation/definition/source-path.ts'
+import { createKinds } from '../../src/derivation/kinds.ts'
+import { parseDerivation } from '../../src/derivation/parse-derivation.ts'
+import { ContractError } from '../../src/errors/service-error.ts'
+import { noCalls } from '../../src/sheet/calls/no-calls.ts'
+import { isInstalled, SYSTEM_PATH } from '../../src/sheet/scripts/interpreters.ts'
+import { NO_SCRIPTS } from '../../src/sheet/scripts/script-processes.ts'
+import { contractWith } from '../support/contract-with.ts'
+import { code, codeBlocks, readPage, section, tableOf } from '../support/markdown.ts'
+import { onEnd } from '../support/on-end.ts'
+import { unconfinable } from '../support/script-hosts.ts'
+import { commandFolder, guideSteps, runStep } from '../support/terminal-guide.ts'
+import { noTerminal } from '../support/terminal.ts'
+
+const guide = codeBlocks(readPage('docs/guides/scripts.md'))
+const page = readPage('docs/reference/scripts.md')
+
+const contract = contractWith(
+  '{name: country, logicalType: string}',
+  '{name: code, logicalType: string}',
+  '{name: name, logicalType: string}',
+)
+
+function parse(file: JsonObject): unknown {
+  const kinds = createKinds({ transport: noCalls(), scripts: NO_SCRIPTS })
+  return parseDerivation({ file: 'x.yaml', bytes: Buffer.from(JSON.stringify(file)) }, contract, kinds)
+}
+
+function errorOf(file: JsonObject): string {
+  try {
+    parse(file)
+    return 'none'
+  } catch (error) {
+    assert.ok(error instanceof ContractError, String(error))
+    return error.message
+  }
+}
+
+const [example] = codeBlocks(page)
+const FILE = parseYamlFile(example?.text ?? '', 'x').value as JsonObject
+
+test('the keys and files of a script are those of the reference', () => {
+  parse(FILE)
+  parse({ ...FILE, kind: 'python' })
+  const known = /a script has ([a-z_, ]+)/.exec(errorOf({ ...FILE, no_such_key: 1 }))?.[1]?.split(', ')
+  assert.deepEqual(
+    tableOf(section(page, 'Keys'), 'Key').rows.map(([key]) => code(key)),
+    known,
+  )
+  const files = tableOf(section(page, 'The file'), 'File').rows.map(([file]) => code(file))
+  assert.deepEqual(
+    files,
+    SCRIPT_ENDINGS.map((ending) => `scripts/NAME${ending}`),
+  )
+})
+
+test('errors of a script’s derivation name the file, the line and what to do', () => {
+  for (const [change, message] of [
+    [{ script: null }, /script is missing; write the name of a file in scripts\//],
+    [
+      { script: '../code' },
+      /script is "\.\.\/code"; write the name of a file in scripts\/ without its ending/,
+    ],
+    [{ script: 'code.py' }, /without its ending/],
+    [{ output: 'xml' }, /output is "xml"; write text or json/],
+    [{ targets: ['code', 'name'] }, /several targets needs output: json/],
+    [{ output_schema: { name: 'string' } }, /the keys of output_schema are the targets: code/],
+    [{ timeout: 0 }, /timeout is 0; write seconds from 0\.1 to 3600/],
+    [{ env: 'KEY' }, /env is not a list/],
+    [{ env: ['A-B'] }, /env names "A-B"; write the name of an environment variable/],
+    [{ env: ['LD_PRELOAD'] }, /env names LD_PRELOAD, which scripts do not receive/],
+    [{ scripts: 'x' }, /unknown key "scripts"; .*did you mean "script"\?/],
+  ] as const) {
+    assert.match(errorOf({ ...FILE, ...change }), message)
+    assert.match(errorOf({ ...FILE, ...change }), /^derivations\/x\.yaml:1: /)
+  }
+})
+
+const skip = noTerminal || (isInstalled('python3', SYSTEM_PATH) ? false : 'python3 is not installed')
+
+test('the guide to scripts has the output of its commands, step by step', { skip }, async (t) => {
+  const root = await mkdtemp(join(tmpdir(), 'colophon-guide-'))
+  onEnd(t, () => rm(root, { recursive: true, force: true }))
+  for (const { before, text } of guide) {
+    const name = /Save this as `([^`]+)`:$/.exec(before.replaceAll('\n', ' '))?.[1]
+    if (name === undefined) continue
+    await mkdir(dirname(join(root, name)), { recursive: true })
+    await writeFile(join(root, name), text)
+  }
+  const bin = await commandFolder(root)
+  const steps = guideSteps(guide)
+  assert.equal(steps.length, 4)
+  for (const { commands, shown } of steps) {
+    // As the guide says for machines that cannot confine.
+    const allow = unconfinable === false ? '--allow-scripts' : '--allow-scripts=unconfined'
+    await runStep(
+      t,
+      { commands: commands.replace('--allow-scripts', allow), shown },
+      { root, bin, columns: 160, env: {} },
+    )
+  }
+})
