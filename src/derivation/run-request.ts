@@ -140,11 +140,21 @@ export interface KeptCalls {
   readonly newest: string
 }
 
+/** An estimate of what the calls of a run use; tokens are those of models. */
+export interface UsageEstimate {
+  readonly inputTokens: number
+  readonly outputTokens: number
+  /** In dollars, with calls of other kinds; without calls of an unknown price. */
+  readonly cost: number
+}
+
 export interface RunPlan {
   readonly targets: { readonly [target: string]: TargetPlan }
   readonly calls: number
   /** In dollars. */
   readonly cost: number
+  /** Absent if no call uses tokens. */
+  readonly estimate?: UsageEstimate
   /** Calls to hosts without a price; absent for none. */
   readonly unpricedCalls?: number
   /** Cells of all targets that keep, and that lose, a value written by hand; absent for none. */

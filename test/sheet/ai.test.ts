@@ -20,8 +20,11 @@ test('a model fills targets; request, evidence and cost are those of its API', a
   assert.deepEqual(await usedResources(run.sheet), [
     { type: 'host', name: new URL(server.url).host, refusal: null },
   ])
+  const plan = await planMaterialize(run.sheet, ALL)
   const { materialized, totalCost } = await run.run()
   assert.equal(materialized, 2)
+  assert.ok(Math.abs((plan.estimate?.inputTokens ?? 0) / server.tokens.input - 1) < 0.1)
+  assert.ok((plan.estimate?.cost ?? 0) < plan.cost && totalCost <= plan.cost)
   assert.deepEqual(await run.record('1'), { id: '1', company: 'Acme', industry: 'Retail', staff: 12 })
   assert.equal(totalCost, dollars(server.billionths(PRICE)))
 

@@ -24,6 +24,13 @@ export interface Plan {
   readonly evidence: JsonObject
 }
 
+/** What a computation with tokens is expected to use, and to cost in dollars; null for an unknown price. */
+export interface TokenEstimate {
+  readonly inputTokens: number
+  readonly outputTokens: number
+  readonly cost: number | null
+}
+
 /** The outcome of planning a cell. */
 export type Planned<P extends Plan = Plan> =
   | { readonly outcome: 'run'; readonly plan: P }
@@ -212,6 +219,8 @@ export interface DerivationKind<Spec = unknown, P extends Plan = Plan> {
    * counts as zero towards `max_cost`.
    */
   estimate(plan: P, policies: HostPolicies): number | null
+  /** Returns what the plan is expected to use, for dry runs; {@link estimate} is the most. Absent for kinds without tokens. */
+  expected?(plan: P): TokenEstimate
   /** Carries the plan out. Never rejects for an error of the host: that is a Failure. */
   run(spec: Spec, plan: P, context: RunContext): Promise<Result<Computed, Failure>>
   /**

@@ -1,7 +1,8 @@
 import type { CacheEntry, WorkCell, WorkItem } from '../../store/cell-work.ts'
 import { Budget, mostPossible, Prices, type Bounds, type Price } from './budget.ts'
 import { byRecord, inChunks, oneByOne } from './by-record.ts'
-import type { Derivation } from '../definition/derivation-kind.ts'
+import type { Derivation, TokenEstimate } from '../definition/derivation-kind.ts'
+import { ExpectedUsage } from './expected-usage.ts'
 import { digestOf } from './hash-digest.ts'
 import { manualCounts, sumOf } from './manual-cells.ts'
 import { Planner, retryTime, type PlannedItem, type RunScope } from './planner.ts'
@@ -26,6 +27,7 @@ type Foreseen =
       readonly item: WorkItem
       readonly cells: readonly WorkCell[]
       readonly price: Price
+      readonly tokens: TokenEstimate | null
     }
   /** Its cells fail without a call, or one of their inputs is unusable; the `perhaps` cells may become stale, and are then skipped too. */
   | {
@@ -70,6 +72,7 @@ export class DryRun {
   /** The unusable cells whose only reason is a bound. */
   readonly #leftCells: RecordsOfFields
   readonly #refused = new Prices()
+  readonly #expected = new ExpectedUsage()
   #atMost = false
 
   /** `ready` skips cells that are blocked now, which are then not counted as blocked. */
@@ -113,11 +116,13 @@ export class DryRun {
     const { calls, cost } = isBeyond
       ? mostPossible([...this.#budget.prices, ...this.#refused], this.#bounds)
       : this.#budget
+    const usage = this.#expected.sum
     const plans = [...targets].map((target) => [target, this.#targetPlan(target, manual)] as const)
     return {
       targets: Object.fromEntries(plans),
       calls,
       cost,
+      ...(usage !== undefined && { estimate: { ...usage, cost: Math.min(usage.cost, cost) } }),
       ...(unpriced > 0 && { unpricedCalls: Math.min(calls, unpriced) }),
       ...manualCounts({ all: sumOf(manual), overwritten: sumOf(this.#overwritten) }),
       atMost: this.#atMost,
@@ -215,6 +220,7 @@ export class DryRun {
         }
         calls.count += 1
         if (this.#budget.begin(foreseen.price)) {
+          this.#expected.add(foreseen)
           this.#countFilled(this.#compute, foreseen.cells)
         } else {
           this.#refused.add(foreseen.price)
@@ -300,8 +306,10 @@ export class DryRun {
     const { reuseResponses } = this.planner.request
     const digest = digestOf(reuseResponses && request !== null ? request : planned.hash)
     if (calls.begun.has(digest)) return true
-    const price = this.planner.price(planned)
+    const expected = this.planner.expected(planned)
+    const { price } = expected
     if (this.#budget.begin(price)) {
+      this.#expected.add(expected)
       calls.begun.add(digest)
       calls.count += 1
       return true

@@ -13,6 +13,7 @@ import type {
   WorkQuery,
 } from '../../store/cell-work.ts'
 import type { StoreStatus } from '../../store/sheet-store.ts'
+import type { ExpectedCall } from './expected-usage.ts'
 import type { Price } from './budget.ts'
 import type { Derivation, Plan } from '../definition/derivation-kind.ts'
 import { inputHash } from './input-hash.ts'
@@ -267,6 +268,11 @@ export class Planner {
   /** Returns the dollars that are reserved for a computation; null for an unknown price. */
   price({ derivation, plan }: Pick<PlannedItem, 'derivation' | 'plan'>): Price {
     return derivation.kind.estimate(plan, this.request.policies)
+  }
+
+  /** Returns what a call is expected to use, for dry runs. */
+  expected(call: Pick<PlannedItem, 'derivation' | 'plan'>): ExpectedCall {
+    return { price: this.price(call), tokens: call.derivation.kind.expected?.(call.plan) ?? null }
   }
 
   /**

@@ -1,9 +1,9 @@
 import type { Contract } from '../../contract/contract.ts'
 import type { JsonValue } from '../../contract/json/json.ts'
 import { isEmpty } from '../../errors/block.ts'
-import type { Price } from './budget.ts'
 import type { Derivation, InputValues } from '../definition/derivation-kind.ts'
 import { planComputation } from './plan-computation.ts'
+import type { ExpectedCall } from './expected-usage.ts'
 import type { Planner } from './planner.ts'
 
 interface CallLater {
@@ -21,7 +21,7 @@ interface CallLater {
 export function priceLater(
   planner: Planner,
   { derivation, inputs, open }: CallLater,
-): { readonly price: Price } | null {
+): Pick<ExpectedCall, 'price' | 'tokens'> | null {
   const { nonEmptyInputs } = derivation
   const { contract } = planner.request
   const guess = (replaces: (field: string) => boolean): InputValues =>
@@ -35,13 +35,15 @@ export function priceLater(
     derivation,
     guess((field) => open.has(field) && isEmpty(inputs[field], nonEmptyInputs.includes(field))),
   )
-  if (planned.outcome === 'run') return { price: planner.price({ derivation, plan: planned.plan }) }
+  if (planned.outcome === 'run') return planner.expected({ derivation, plan: planned.plan })
   if (planned.outcome === 'blocked' || planned.outcome === 'skipped') return null
   const other = planComputation(
     derivation,
     guess(() => true),
   )
-  return { price: other.outcome === 'run' ? planner.price({ derivation, plan: other.plan }) : 0 }
+  return other.outcome === 'run'
+    ? planner.expected({ derivation, plan: other.plan })
+    : { price: 0, tokens: null }
 }
 
 function standIn(contract: Contract, field: string): JsonValue {

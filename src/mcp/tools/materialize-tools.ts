@@ -68,6 +68,7 @@ function planText(plan: RunPlanAnswer): string {
   const price = calls === 0 ? '' : `, ${costText(calls, { cost, unpriced })}`
   return [
     `A run would make ${plan.at_most === true ? 'at most ' : ''}${countText(calls, 'call')}${price}.`,
+    ...estimateText(plan),
     ...(stop === undefined || calls === 0
       ? []
       : [`It would stop after ${countText(stop, 'failure')} in a row at one host.`]),
@@ -75,6 +76,14 @@ function planText(plan: RunPlanAnswer): string {
     ...(left === 0 ? [] : [`max_calls or max_cost excludes ${countText(left, 'pending cell')}.`]),
     ...(notReady.length === 0 ? [] : [`It would be refused: ${notReady.join('; ')}.`]),
   ].join(' ')
+}
+
+/** Returns what calls of models are expected to use. */
+function estimateText({ estimate, cost }: RunPlanAnswer): string[] {
+  if (estimate === undefined) return []
+  const { input_tokens: input, output_tokens: output, cost: expected } = estimate
+  const money = cost > 0 ? `$${expected} of at most $${cost}, ` : ''
+  return [`Estimate from bytes: ${money}${input} input and ${output} output tokens.`]
 }
 
 /** Returns how many values written by hand a run would overwrite, and how many it would keep. */

@@ -230,7 +230,18 @@ export const RunPlanAnswer = Type.Object({
     }),
   ),
   calls: Type.Integer(),
-  cost: Type.Number({ description: 'Dollars.' }),
+  cost: Type.Number({ description: 'Dollars; for calls of models the most that they can cost.' }),
+  estimate: Type.Optional(
+    Type.Object(
+      {
+        input_tokens: Type.Integer(),
+        output_tokens: Type.Integer(),
+        cost: Type.Number({ description: 'Dollars, with calls of other kinds.' }),
+        basis: Type.Literal('bytes', { description: 'Four bytes count as a token.' }),
+      },
+      { description: 'An estimate of what the calls use; present if models are called.' },
+    ),
+  ),
   unpriced_calls: Type.Optional(
     Type.Integer({
       description: 'Of the calls, those to hosts without `cost_per_call`, which `cost` does not include.',
@@ -262,13 +273,21 @@ interface PlanReport extends RunPlan {
 
 /** Converts the plan of a run to the wire format. */
 export function toRunPlanAnswer(plan: PlanReport): RunPlanAnswer {
-  const { targets, calls, cost, unpricedCalls, notReady, stopAfterFailures, atMost } = plan
+  const { targets, calls, cost, estimate, unpricedCalls, notReady, stopAfterFailures, atMost } = plan
   return {
     targets: Object.fromEntries(
       Object.entries(targets).map(([target, cells]) => [target, toTargetPlan(cells)]),
     ),
     calls,
     cost,
+    ...(estimate !== undefined && {
+      estimate: {
+        input_tokens: estimate.inputTokens,
+        output_tokens: estimate.outputTokens,
+        cost: estimate.cost,
+        basis: 'bytes' as const,
+      },
+    }),
     ...(unpricedCalls !== undefined && { unpriced_calls: unpricedCalls }),
     ...toManual(plan),
     ...(notReady.length > 0 && { not_ready: [...notReady] }),

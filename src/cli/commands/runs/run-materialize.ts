@@ -16,7 +16,7 @@ import { failureText } from './failure-text.ts'
 import { exitCodeOf, type Output } from '../../terminal/output.ts'
 import { followRun } from './follow-run.ts'
 import type { ProgressStyle } from '../../terminal/progress.ts'
-import { callsText, cellsText, grouped } from '../../terminal/progress-line.ts'
+import { callsText, cellsText, grouped, dollars } from '../../terminal/progress-line.ts'
 import { screenOf, type Screen } from '../../terminal/terminal.ts'
 import { tableOf, type Column } from '../../terminal/table.ts'
 import { writerOf } from '../../options/required-actor.ts'
@@ -132,6 +132,7 @@ function planText(plan: Plan, { selection, reusing }: PlanOf, screen: Screen): s
     '',
     screen.paint('bold', priceText(plan)),
     ...(reusing === null ? [] : [`With --reuse-responses: ${priceText(reusing)}`]),
+    ...estimateText(plan),
     ...stopText(plan),
     ...manualText(plan, selection, screen),
     ...(left > 0 ? [leftText(left, screen)] : []),
@@ -164,6 +165,15 @@ function manualText(
     ...(manualOverwritten > 0 ? [screen.paint('red', `Overwrites ${manualValues(manualOverwritten)}`)] : []),
     ...(manualLeft > 0 ? [`Keeps ${manualValues(manualLeft)}${how}`] : []),
   ]
+}
+
+/** Returns what calls of models are expected to use. */
+function estimateText({ estimate, cost }: Plan): string[] {
+  if (estimate === undefined) return []
+  const { inputTokens, outputTokens, cost: expected } = estimate
+  const tokens = `${grouped(inputTokens)} input and ${grouped(outputTokens)} output tokens`
+  const money = cost > 0 ? `${dollars(expected)} of at most ${dollars(cost)}, ` : ''
+  return [`Estimate from bytes: ${money}${tokens}`]
 }
 
 /** Returns the condition that ends the run early. */

@@ -8,6 +8,7 @@ import type {
   InputValues,
   Planned,
   RunContext,
+  TokenEstimate,
 } from '../../definition/derivation-kind.ts'
 import { MODELS_FILE } from '../../definition/source-path.ts'
 import { NotWanted } from '../../limiter/limiter.ts'
@@ -20,7 +21,7 @@ import { anthropic } from './adapters/anthropic.ts'
 import type { Adapter } from './adapters/adapter.ts'
 import { openai } from './adapters/openai.ts'
 import { parseAi, type AiSpec } from './ai-spec.ts'
-import { Conversation, mostOfBoth, type AiPlan } from './conversation.ts'
+import { Conversation, expectedOf, mostOfBoth, type AiPlan } from './conversation.ts'
 import { tokensIn } from './models/price.ts'
 import { renderPrompt } from './prompt.ts'
 import type { Answer } from './read-answer.ts'
@@ -89,6 +90,7 @@ export class AiKind implements DerivationKind<AiSpec, AiPlan> {
       evidence: { model: model.name, ...hashed },
       prompt,
       url,
+      expected: expectedOf(spec, bytes),
       most: model.price === null ? null : mostOfBoth(spec, bytes, model.price),
     }
     return { outcome: 'run', plan }
@@ -96,6 +98,10 @@ export class AiKind implements DerivationKind<AiSpec, AiPlan> {
 
   estimate({ most }: AiPlan): number | null {
     return most
+  }
+
+  expected({ expected }: AiPlan): TokenEstimate {
+    return expected
   }
 
   async run(spec: AiSpec, plan: AiPlan, context: RunContext): Promise<Result<Computed, Failure>> {

@@ -1,14 +1,14 @@
 import type { JsonObject } from '../../../contract/json/json.ts'
 import type { Failure } from '../../../errors/failure.ts'
 import { err } from '../../../errors/result.ts'
-import type { Computed, Plan } from '../../definition/derivation-kind.ts'
+import type { Computed, Plan, TokenEstimate } from '../../definition/derivation-kind.ts'
 import type { TransportResponse } from '../../transport/call/transport.ts'
 import type { SecretGuard } from '../../transport/guard/secret-guard.ts'
 import { SecretSearch } from '../../transport/guard/secret-search.ts'
 import { excerptOf } from '../../transport/response/error-body.ts'
 import type { AiSpec } from './ai-spec.ts'
 import type { Reply, Turn } from './adapters/adapter.ts'
-import { costOf, mostOf, sumOf, type TokenPrices, type Usage } from './models/price.ts'
+import { costOf, mostOf, sumOf, tokensIn, type TokenPrices, type Usage } from './models/price.ts'
 import { repairText } from './prompt.ts'
 import { readAnswer, type Answer } from './read-answer.ts'
 
@@ -16,6 +16,8 @@ import { readAnswer, type Answer } from './read-answer.ts'
 export interface AiPlan extends Plan {
   readonly prompt: string
   readonly url: string
+  /** An estimate from bytes, for one attempt. */
+  readonly expected: TokenEstimate
   /** The most dollars that both attempts can cost; null for an unknown price. */
   readonly most: number | null
 }
@@ -144,6 +146,19 @@ export class Conversation {
 
 function failedAnswer({ fields }: AiSpec, failure: Failure): Answer {
   return { values: Object.fromEntries(fields.map(({ name }) => [name, err(failure)])), violations: [] }
+}
+
+/** Bytes of a value in an answer, in the mean. */
+const VALUE_BYTES = 24
+
+/** Returns the usual use of one attempt: four bytes a token, and short values. */
+export function expectedOf(spec: AiSpec, promptBytes: number): TokenEstimate {
+  const { constantBytes, fields, maxOutputTokens, model } = spec
+  const input = tokensIn(constantBytes + promptBytes)
+  const bytes = fields.reduce((sum, { name }) => sum + Buffer.byteLength(name) + VALUE_BYTES, 0)
+  const output = Math.min(maxOutputTokens, tokensIn(bytes))
+  const cost = model.price === null ? null : costOf({ input, cached: 0, written: 0, output }, model.price)
+  return { inputTokens: input, outputTokens: output, cost }
 }
 
 /** Returns the most that both attempts can cost. */

@@ -3,7 +3,14 @@ import type { RunPlanAnswer } from '../../../../src/wire/runs/materialize.ts'
 import { messageOf } from '../../api/api-error.ts'
 import type { RunOrder } from '../../../../src/client/client.ts'
 import { countOf, formatCount } from '../../ui/format.ts'
-import { isNothing, planCost, retryText, totalsOf, type PlanTotals } from '../display/plan-text.ts'
+import {
+  estimateText,
+  isNothing,
+  planCost,
+  retryText,
+  totalsOf,
+  type PlanTotals,
+} from '../display/plan-text.ts'
 import { TableHead, type HeadColumn } from '../../ui/table-head.tsx'
 import { CountCell } from '../display/count-cell.tsx'
 
@@ -92,10 +99,11 @@ function Sum({ plan }: { readonly plan: RunPlanAnswer }) {
           <strong>{formatCount(compute + cached)}</strong> {compute + cached === 1 ? 'cell' : 'cells'}
         </span>
       </p>
+      {plan.estimate !== undefined && <p className="form-hint">{estimateText(plan)}</p>}
       {unpriced > 0 && (
         <p className="form-hint">
           The cost of {countOf(unpriced, 'call')} is unknown: set cost_per_call of the hosts in
-          transport.yaml.
+          transport.yaml, and price of the models in models.yaml.
         </p>
       )}
       {plan.at_most === true && (

@@ -1,7 +1,7 @@
 import type { RunPlanAnswer } from '../../../../src/wire/runs/materialize.ts'
 import { retryMessage } from '../../../../src/wire/runs/retry-message.ts'
 import type { RunSummary } from '../../../../src/wire/runs/runs.ts'
-import { countOf, formatMoney } from '../../ui/format.ts'
+import { countOf, formatCount, formatMoney } from '../../ui/format.ts'
 import { relativeTime } from '../../ui/time-text.ts'
 
 export interface PlanTotals {
@@ -45,6 +45,14 @@ export function runButtonText(plan: RunPlanAnswer): string {
 /** Returns the cost of a plan. */
 export function planCost({ calls, cost, unpriced_calls: unpriced = 0 }: RunPlanAnswer): string {
   return costText({ calls, cost, unpriced })
+}
+
+/** Returns what calls of models are expected to use; empty without such calls. */
+export function estimateText({ estimate, cost }: RunPlanAnswer): string {
+  if (estimate === undefined) return ''
+  const { input_tokens: input, output_tokens: output, cost: expected } = estimate
+  const money = cost > 0 ? `${formatMoney(expected)} of at most ${formatMoney(cost)}, ` : ''
+  return `Estimate from bytes: ${money}${formatCount(input)} input and ${formatCount(output)} output tokens.`
 }
 
 /** Returns the cost of a run. */

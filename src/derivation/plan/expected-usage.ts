@@ -1,0 +1,34 @@
+import type { TokenEstimate } from '../definition/derivation-kind.ts'
+import type { UsageEstimate } from '../run-request.ts'
+import type { Price } from './budget.ts'
+
+/** A call of a dry run. */
+export interface ExpectedCall {
+  /** The most that it can cost. */
+  readonly price: Price
+  /** Null for a call without tokens, which costs its price. */
+  readonly tokens: TokenEstimate | null
+}
+
+/** Sums up what the calls of a dry run are expected to use. */
+export class ExpectedUsage {
+  #calls = 0
+  #inputTokens = 0
+  #outputTokens = 0
+  #cost = 0
+
+  add({ price, tokens }: ExpectedCall): void {
+    this.#cost += (tokens === null ? price : tokens.cost) ?? 0
+    if (tokens === null) return
+    this.#calls += 1
+    this.#inputTokens += tokens.inputTokens
+    this.#outputTokens += tokens.outputTokens
+  }
+
+  /** Returns the sum; undefined if no call has tokens. */
+  get sum(): UsageEstimate | undefined {
+    if (this.#calls === 0) return undefined
+    const cost = Math.round(this.#cost * 1e9) / 1e9
+    return { inputTokens: this.#inputTokens, outputTokens: this.#outputTokens, cost }
+  }
+}
