@@ -186,6 +186,19 @@ test('a record whose formula cannot be computed fails by itself', async (t) => {
   )
 })
 
+test('formulas that fail do not stop a run', async (t) => {
+  const run = await openTowns(
+    t,
+    {
+      bad: perEngine({ sqlite: "json_extract('{', '$')", postgres: '(1 / (population - population))::text' }),
+      loud: 'upper(id)',
+    },
+    { records: TOWNS.map((town) => ({ ...town, population: 1 })) },
+  )
+  const { materialized, failures } = await run.run({ stopAfterFailures: 2 })
+  assert.deepEqual([materialized, failures.length], [3, 3])
+})
+
 test('a record whose value is too large fails by itself', async (t) => {
   const run = await openTowns(
     t,
