@@ -66,7 +66,7 @@ export async function adopt(t: TestContext, from: string, name = 'adopted'): Pro
 }
 
 /** Returns the differences as texts `action file:line message`, without those about copied files. */
-export function differencesOf({ differences }: FolioAdoption): string[] {
+export function differencesOf({ differences }: Pick<FolioAdoption, 'differences'>): string[] {
   return differences
     .filter(({ action, message }) => action !== 'kept' || !message.includes('copied'))
     .map(

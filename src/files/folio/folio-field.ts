@@ -4,17 +4,23 @@ import type { JsonObject, JsonValue } from '../../contract/json/json.ts'
 /** The custom property of a field with its name in folio, if that is another one. */
 export const FOLIO_NAME = 'folioName'
 
-/** The custom property of `id` with the type of the primary key in folio, if that is no text. */
+/** The custom property of a field with its type in folio, if that is another one. */
 export const FOLIO_TYPE = 'folioType'
 
 /** The custom property of a field with the list of values that folio has, if the contract's is another one. */
 export const FOLIO_ENUM = 'folioEnum'
 
-/** The custom property of an ordinary field that was derived in folio: the inputs of its derivation. */
+/** The custom property of an ordinary field that was derived in folio: the inputs of its derivation, by their names in folio. */
 export const FOLIO_INPUTS = 'folioInputs'
 
 /** The custom property of a contract with keys of the folio contract that ODCS does not have. */
 export const FOLIO_KEYS = 'folioKeys'
+
+/** The custom property of a field that is required in folio, and not here. */
+export const FOLIO_REQUIRED = 'folioRequired'
+
+/** The custom property of a field that the contract of folio does not have: `undeclared`, or `id` for the field of original ids. */
+export const FOLIO_ORIGIN = 'folioOrigin'
 
 /** A field of the new sheet, and the property of the folio contract from which it comes. */
 export interface FolioField {

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import canonicalize from 'canonicalize'
 import { firstWrittenNumber } from '../../contract/json/exact-json.ts'
+import { own } from '../../contract/odcs/document-shape.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../contract/json/json.ts'
 
 /** A derivation file of folio. */
@@ -33,13 +34,25 @@ export function folioHashOf(derivation: FolioDerivation, files: FolioFiles, key:
   if (members === null) return null
   const inputs = listOf(keys['inputs'])
   const hashed = hasKey(keys) ? [...new Set([...inputs, key])] : [...new Set(inputs)]
+  return hashOf(hashed, { derivation_file_hash: sha256, ...members })
+}
+
+function hashOf(hashed: readonly string[], members: JsonObject): FolioHash {
   return (record) => {
-    const values = hashed.map(
-      (name) => [name, Object.hasOwn(record, name) ? (record[name] ?? null) : null] as const,
-    )
+    const values = hashed.map((name) => [name, own(record, name)] as const)
     if (values.some(([, value]) => firstWrittenNumber(value) !== null)) return null
-    return digest({ derivation_file_hash: sha256, inputs: Object.fromEntries(values), ...members })
+    return digest({ ...members, inputs: Object.fromEntries(values) })
   }
+}
+
+/** Returns the input hashes of a derivation of kind `sql` that folio computes for these records; null for other kinds. */
+export function sqlHashOf({ keys, sha256 }: FolioDerivation, records: Uint8Array): FolioHash | null {
+  if (keys['kind'] !== 'sql') return null
+  const members = {
+    expression: keys['expression'] ?? null,
+    records_file_hash: records.length === 0 ? 'empty' : sha256Of(records),
+  }
+  return hashOf([...new Set(listOf(keys['inputs']))], { derivation_file_hash: sha256, ...members })
 }
 
 function digest(value: JsonObject): string | null {

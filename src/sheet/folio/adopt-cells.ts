@@ -77,7 +77,8 @@ export async function adoptCells(sheet: Sheet, adoption: CellAdoption): Promise<
   }
 }
 
-async function* recordsOf(
+/** Yields all records with the cells of a derivation, some at a time. */
+export async function* recordsOf(
   store: SheetStore,
   { targets, inputs }: Derivation,
 ): AsyncGenerator<readonly WorkItem[]> {

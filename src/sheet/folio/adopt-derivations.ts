@@ -30,7 +30,7 @@ export interface DerivationAdoption {
   /** The input hashes of folio, by derivation file. */
   readonly hashes: ReadonlyMap<string, FolioHash | null>
   readonly files: readonly NewFile[]
-  /** The inputs, by their names in the new sheet, of targets whose derivation is not adopted. */
+  /** The inputs, by their names in folio, of targets whose derivation is not adopted. */
   readonly left: ReadonlyMap<string, readonly string[]>
 }
 
@@ -64,8 +64,7 @@ export function adoptDerivations(context: DerivationContext): DerivationAdoption
     const found = attempt({ name, bytes }, derivations, context)
     if ('reason' in found) {
       const targets = found.targets.map((target) => context.names.get(target) ?? target)
-      const inputs = found.inputs.map((input) => context.names.get(input) ?? input)
-      for (const target of targets) if (!left.has(target)) left.set(target, inputs)
+      for (const target of targets) if (!left.has(target)) left.set(target, found.inputs)
       const kept =
         targets.length === 0 ? '' : `; the values of ${showNames(targets)} are kept in ordinary fields`
       const message = `the derivation is not adopted: ${found.reason}; the file is kept as ${path}${KEPT_ENDING}${kept}`

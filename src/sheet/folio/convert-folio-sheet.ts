@@ -22,6 +22,9 @@ import {
   FOLIO_ENUM,
   FOLIO_INPUTS,
   FOLIO_NAME,
+  FOLIO_ORIGIN,
+  FOLIO_REQUIRED,
+  FOLIO_TYPE,
   withCustom,
   type FolioField,
 } from '../../files/folio/folio-field.ts'
@@ -122,7 +125,8 @@ function withUndeclared(
     if (field.type !== 'integer' || !hasFractions(lines, field)) return field
     const place = { file: 'contract.yaml', line: field.line }
     report.add('adapted', place, `field ${showValue(field.folio)} is of type number: values are no integers`)
-    return { ...field, type: 'number' as const, property: { ...field.property, logicalType: 'number' } }
+    const property = withCustom({ ...field.property, logicalType: 'number' }, FOLIO_TYPE, 'integer')
+    return { ...field, type: 'number' as const, property }
   })
   const undeclared = undeclaredFields(lines, new Set([...fields.map(({ folio }) => folio), key]))
   const names = renamed(
@@ -155,7 +159,11 @@ function withUndeclared(
       declaredInputs: null,
       hasEditors: false,
       line: null,
-      property: name === folio ? property : withCustom(property, FOLIO_NAME, folio),
+      property: withCustom(
+        name === folio ? property : withCustom(property, FOLIO_NAME, folio),
+        FOLIO_ORIGIN,
+        'undeclared',
+      ),
     }
   })
   return [...declared, ...added]
@@ -211,14 +219,18 @@ function finalContract({ folio, fields, adopted, derived, originalId, report }: 
     if (!field.declaredDerived && left === undefined) return property
     const why = left === undefined ? 'no derivation file has this target' : 'its derivation is not adopted'
     report.add('adapted', place, `${subject} is an ordinary field with its values: ${why}`)
-    const inputs: readonly JsonValue[] = left ?? field.declaredInputs ?? []
+    const inputs: readonly JsonValue[] = field.declaredInputs ?? left ?? []
     return withCustom(property, FOLIO_INPUTS, inputs)
   })
-  const original = {
-    name: originalId,
-    description: 'The id in folio, where it is another one.',
-    logicalType: 'string',
-  }
+  const original = withCustom(
+    {
+      name: originalId,
+      description: 'The id in folio, where it is another one.',
+      logicalType: 'string',
+    },
+    FOLIO_ORIGIN,
+    'id',
+  )
   return contractOf(folio, adopted.hasOtherIds ? [...properties, original] : properties)
 }
 
@@ -235,6 +247,7 @@ function constrained(field: FolioField, { adopted, isDerived, report }: Constrai
   if (field.isRequired && !isDerived && missing.length > 0) {
     const place = { file: 'records.jsonl', line: missing[0] ?? null }
     report.add('adapted', place, `${subject} is not required: a record has no value`)
+    property = withCustom(property, FOLIO_REQUIRED, true)
   } else if (field.isRequired) property = { ...property, required: true }
   if (field.validValues === null) return property
   const known = listOf(field)
@@ -259,7 +272,8 @@ function constrained(field: FolioField, { adopted, isDerived, report }: Constrai
       value,
     )
   }
-  if (values.size > field.validValues.length) property = withCustom(property, FOLIO_ENUM, field.validValues)
+  if (field.type !== 'string' || values.size > field.validValues.length)
+    property = withCustom(property, FOLIO_ENUM, field.validValues)
   return { ...property, quality: [closedListRule([...values] as string[])] }
 }
 

@@ -5,7 +5,7 @@ import type { FolioFiles } from '../../files/folio/folio-hash.ts'
 import { readSheetFile } from '../definition/sheet-paths.ts'
 
 /** The maximum size of a file of a folio sheet, in bytes: it is read as a whole. */
-const MAX_BYTES = 256 * 1024 * 1024
+export const MAX_BYTES = 256 * 1024 * 1024
 
 /** The most files that are copied. */
 const MAX_FILES = 10_000

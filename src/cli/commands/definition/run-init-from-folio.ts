@@ -3,7 +3,8 @@ import { toFolioAdoptionWire } from '../../../wire/definition/folio-adoption.ts'
 import { EXIT, type ExitCode } from '../../terminal/exit-codes.ts'
 import type { Output } from '../../terminal/output.ts'
 import { grouped } from '../../terminal/progress-line.ts'
-import type { Screen, Style } from '../../terminal/terminal.ts'
+import { differenceLine } from '../../terminal/difference-line.ts'
+import type { Screen } from '../../terminal/terminal.ts'
 import { visibleText } from '../../terminal/visible-text.ts'
 import { UsageError } from '../../options/usage-error.ts'
 
@@ -35,21 +36,12 @@ export async function runInitFromFolio(out: Output, request: InitFromFolio): Pro
   return EXIT.done
 }
 
-const STYLES: Readonly<Record<FolioAdoption['differences'][number]['action'], Style>> = {
-  cannot: 'yellow',
-  adapted: 'cyan',
-  kept: 'dim',
-}
-
 function shown(
   { records, cells, differences }: FolioAdoption,
   { directory, check }: InitFromFolio,
   screen: Screen,
 ): string[] {
-  const lines = differences.map(({ action, file, line, message }) => {
-    const place = file === null ? '' : `${line === null ? file : `${file}:${line}`}: `
-    return `${screen.paint(STYLES[action], action.padEnd(7))}  ${visibleText(`${place}${message}`)}`
-  })
+  const lines = differences.map((difference) => differenceLine(difference, screen))
   const name = visibleText(directory)
   const many = records === 1 ? '1 record' : `${grouped(records)} records`
   const states = (['fresh', 'stale', 'missing', 'overridden'] as const)

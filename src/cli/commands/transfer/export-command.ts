@@ -3,11 +3,21 @@ import { addSheetOptions, withSheet, type SheetFlags } from '../../options/comma
 import { delimiterOption } from '../../options/delimiter-option.ts'
 import { addExamples } from '../../options/examples.ts'
 import { progressOption } from '../../options/progress-option.ts'
+import { isStoreUrl } from '../../../sheet/store-url.ts'
 import type { ProgressStyle } from '../../terminal/progress.ts'
 import { fieldsOption, filterOption, sortOption } from '../../options/record-options.ts'
 import { addSheetArgument, onSheet } from '../../options/sheet-argument.ts'
 
-const EXPORT_FORMATS = ['csv', 'json', 'ndjson', 'parquet', 'xlsx', 'datapackage', 'archive'] as const
+const EXPORT_FORMATS = [
+  'csv',
+  'json',
+  'ndjson',
+  'parquet',
+  'xlsx',
+  'datapackage',
+  'archive',
+  'folio',
+] as const
 export type ExportFormat = (typeof EXPORT_FORMATS)[number]
 
 interface Flags extends Omit<SheetFlags, 'format'> {
@@ -49,6 +59,7 @@ export function exportCommand(): Command {
     ['colophon export countries --format parquet > countries.parquet', 'To standard output'],
     ['colophon export countries countries.zip --format archive', 'The whole sheet, with its provenance'],
     ['colophon export countries package --format datapackage', 'A Frictionless Data Package in a directory'],
+    ['colophon export tasks ../folio/tasks --format folio', 'A sheet of folio in a directory'],
   ])
   return addSheetOptions(command, { prints: false }).action(
     onSheet(({ format, ...flags }: Flags, file: string | undefined) =>
@@ -63,6 +74,7 @@ export function exportCommand(): Command {
           raw: flags.raw === true,
           delimiter: flags.delimiter ?? null,
           progress: flags.progress ?? null,
+          directory: isStoreUrl(flags.sheet) ? null : flags.sheet,
         })
       }),
     ),

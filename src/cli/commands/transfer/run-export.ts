@@ -13,6 +13,8 @@ import type { ExportFormat } from './export-command.ts'
 import { bytesText, showFileProgress } from './file-progress.ts'
 import { onInterrupt } from '../../terminal/interrupts.ts'
 import { usualProgress, type ProgressStyle } from '../../terminal/progress.ts'
+import { plainScreen } from '../../terminal/terminal.ts'
+import { differenceLine } from '../../terminal/difference-line.ts'
 import { UsageError } from '../../options/usage-error.ts'
 import { visibleBytes } from '../../terminal/visible-text.ts'
 
@@ -23,10 +25,12 @@ export interface WhatToExport extends Omit<ExportQuery, 'format'> {
   readonly format: ExportFormat | null
   /** The style of progress; null is a bar at a terminal. */
   readonly progress: ProgressStyle | null
+  /** The directory of the sheet; null for one in PostgreSQL. */
+  readonly directory: string | null
 }
 
 /** Formats that a terminal cannot show. */
-const BINARY = new Set<ExportFormat>(['parquet', 'xlsx', 'datapackage', 'archive'])
+const BINARY = new Set<ExportFormat>(['parquet', 'xlsx', 'datapackage', 'archive', 'folio'])
 
 /**
  * Exports to a file, which is replaced once it is complete, or to standard output. Throws as `exportRecords` does, and
@@ -44,6 +48,7 @@ export async function runExport(context: CommandContext, what: WhatToExport): Pr
     throw new UsageError(`${format} cannot be shown at a terminal; name a file, or redirect standard output`)
   }
   checkWhole(format, what)
+  if (format === 'folio') return exportFolio(context, what)
   if (format === 'datapackage' && what.file !== null && !what.file.toLowerCase().endsWith('.zip')) {
     await writeDatapackage(context.sheet, what.file)
     return EXIT.done
@@ -53,12 +58,22 @@ export async function runExport(context: CommandContext, what: WhatToExport): Pr
 
 /** Throws UsageError for options that select a part of the sheet, when the whole is exported. */
 function checkWhole(format: ExportFormat, what: WhatToExport): void {
-  if (format !== 'archive' && format !== 'datapackage') return
+  if (format !== 'archive' && format !== 'datapackage' && format !== 'folio') return
   const { fields, filter, sort, raw, delimiter = null } = what
   if (fields === null && filter === null && sort === null && !raw && delimiter === null) return
   throw new UsageError(
     `--fields, --filter, --sort, --raw and --delimiter do not apply to ${format}, which has the whole sheet`,
   )
+}
+
+/** Writes a folio sheet into a directory, and reports every difference on standard error. */
+async function exportFolio({ sheet, out }: CommandContext, what: WhatToExport): Promise<ExitCode> {
+  if (what.file === null) throw new UsageError('folio is a directory; name the one to write')
+  const { exportFolioSheet } = await import('../../../sheet/folio/export-folio-sheet.ts')
+  const { differences } = await exportFolioSheet(sheet, what.file, what.directory)
+  const screen = plainScreen()
+  for (const difference of differences) out.note(differenceLine(difference, screen))
+  return EXIT.done
 }
 
 interface ExportBytes {
@@ -68,7 +83,7 @@ interface ExportBytes {
 
 async function bytesOf(
   { sheet }: CommandContext,
-  format: ExportFormat,
+  format: Exclude<ExportFormat, 'folio'>,
   what: WhatToExport,
 ): Promise<ExportBytes> {
   if (format === 'archive') return { bytes: exportArchive(sheet), share: () => null }

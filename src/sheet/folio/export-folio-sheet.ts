@@ -1,0 +1,325 @@
+import { createHash } from 'node:crypto'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join, resolve } from 'node:path'
+import { ContractError } from '../../errors/service-error.ts'
+import { own } from '../../contract/odcs/document-shape.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../contract/json/json.ts'
+import { checkFileSize } from '../../contract/yaml/yaml-limits.ts'
+import { parseExactly } from '../../contract/json/exact-json.ts'
+import type { Derivation } from '../../derivation/definition/derivation-kind.ts'
+import { DifferenceReport, type Difference } from '../../files/folio/difference-report.ts'
+import {
+  exportFolioContract,
+  folioNames,
+  type FolioContractExport,
+} from '../../files/folio/export-folio-contract.ts'
+import {
+  computedLine,
+  folioLinesOf,
+  humanLine,
+  type FolioLine,
+  type LogExport,
+} from '../../files/folio/export-folio-log.ts'
+import { cellKey } from '../../files/folio/adopt-folio-log.ts'
+import { folioHashOf, sqlHashOf, type FolioHash } from '../../files/folio/folio-hash.ts'
+import { parseFolioYaml } from '../../files/folio/folio-yaml.ts'
+import { pythonJson } from '../../files/folio/python-json.ts'
+import { yamlText } from '../../files/inference/contract-text.ts'
+import { textLines } from '../../store/sheet-files/import-lines.ts'
+import { readSheetFile } from '../definition/sheet-paths.ts'
+import { checkFree, stageSheet } from '../lifecycle/init-staging.ts'
+import type { Sheet } from '../sheet.ts'
+import { copySheet } from '../transfer/copy-sheet.ts'
+import { recordsOf } from './adopt-cells.ts'
+import { KEPT_ENDING, type NewFile } from './adopt-derivations.ts'
+import { SET_ASIDE_FILE } from './convert-folio-sheet.ts'
+import { exportDerivations } from './export-derivations.ts'
+import { FolioSource, MAX_BYTES } from './folio-source.ts'
+
+/** The result of exporting a folio sheet. */
+export interface FolioExport {
+  readonly records: number
+  readonly differences: readonly Difference[]
+}
+
+/** Files of a sheet that mean nothing in folio. */
+const OWN = new RegExp(`^(?:sheet\\.db.*|${SET_ASIDE_FILE.replace('.', '\\.')}|colophon\\.json)$`)
+
+/**
+ * Writes a sheet as one of folio into a directory that has no sheet, whole or not at all, and returns every difference. `directory` is that of
+ * the sheet, whose other files are copied; null for a sheet in PostgreSQL. Throws SheetError when a file is in the way, and as reading the sheet does.
+ */
+export async function exportFolioSheet(
+  sheet: Sheet,
+  path: string,
+  directory: string | null,
+): Promise<FolioExport> {
+  checkFree(path)
+  const copy = await mkdtemp(join(tmpdir(), 'colophon-folio-'))
+  try {
+    return await stageSheet(path, (staging) =>
+      new Exporter(sheet, { staging, copy, directory, target: resolve(path) }).run(),
+    )
+  } finally {
+    await rm(copy, { recursive: true, force: true })
+  }
+}
+
+interface Places {
+  readonly staging: string
+  /** A directory with a copy of the store. */
+  readonly copy: string
+  readonly directory: string | null
+  /** The path of the new sheet. */
+  readonly target: string
+}
+
+class Exporter {
+  readonly #sheet: Sheet
+  readonly #places: Places
+  readonly #report = new DifferenceReport()
+  readonly #source: FolioSource | null
+
+  constructor(sheet: Sheet, places: Places) {
+    this.#sheet = sheet
+    this.#places = places
+    this.#source = places.directory === null ? null : new FolioSource(places.directory)
+  }
+
+  async run(): Promise<FolioExport> {
+    const { snapshot, definitions } = await copySheet(this.#sheet, this.#places.copy)
+    const { contract, derivations } = await this.#sheet.deriving()
+    const report = this.#report
+    const names = folioNames(contract)
+    const all = derivations.levels.flat()
+    const made = exportDerivations({
+      derivations: all,
+      names,
+      read: (file) => this.#source?.read(file) ?? null,
+      report,
+    })
+    const derived = new Map(
+      made.exported.flatMap(({ targets: each, inputs }) => each.map((target) => [target, inputs] as const)),
+    )
+    const folio = exportFolioContract({ contract, derived, report })
+    const others = this.#others(definitions, new Set(made.files.map((file) => file.path)))
+    report.add(
+      'kept',
+      { file: 'records.jsonl' },
+      'members are in the order of the contract, and those without a value are left out',
+    )
+    const files = new Map<string, Uint8Array>([
+      ['contract.yaml', Buffer.from(yamlText(folio.document))],
+      ...[...made.files, ...others].map(({ path, bytes }) => [path, bytes] as const),
+    ])
+    const { text, records, ids } = this.#records(folio)
+    files.set('records.jsonl', Buffer.from(text))
+    const log = await this.#log({
+      files,
+      records,
+      ids,
+      names,
+      derivations: made.exported,
+      key: folio.key,
+      foreign: (name) => this.#foreign(name),
+    })
+    if (log !== '') files.set('provenance.jsonl', Buffer.from(log))
+    for (const [path, bytes] of files) {
+      await mkdir(dirname(join(this.#places.staging, path)), { recursive: true })
+      await writeFile(join(this.#places.staging, path), bytes, { flag: 'wx' })
+    }
+    return { records: snapshot.records, differences: report.list() }
+  }
+
+  /** Returns the files that are neither contract, records, log nor derivations of this version. */
+  #others(definitions: readonly NewFile[], taken: ReadonlySet<string>): NewFile[] {
+    const sources = definitions.filter(
+      ({ path }) => path !== 'contract.yaml' && !path.startsWith('derivations/'),
+    )
+    const found = new Map(sources.map((file) => [file.path, file.bytes]))
+    const others = this.#source?.others() ?? { files: [], left: [] }
+    for (const { path, reason } of others.left) {
+      if (path !== '.gitignore')
+        this.#report.add('cannot', { file: path }, `the file is not copied: ${reason}`)
+    }
+    for (const path of others.files) {
+      if (OWN.test(path)) continue
+      const to = path.endsWith(KEPT_ENDING) ? path.slice(0, -KEPT_ENDING.length) : path
+      const bytes = this.#source?.read(path) ?? null
+      // A derivation file that was made from the kept one is there already.
+      if (
+        taken.has(to) ||
+        (to !== path && to.startsWith('derivations/') && definitions.some((file) => file.path === to))
+      )
+        continue
+      if (bytes === null)
+        this.#report.add(
+          'cannot',
+          { file: path },
+          'the file is not copied: it cannot be read, or is too large',
+        )
+      else found.set(to, bytes)
+    }
+    for (const path of ['transport.yaml', 'models.yaml']) {
+      if (found.has(path) && !others.files.includes(`${path}${KEPT_ENDING}`)) {
+        this.#report.add('kept', { file: path }, 'folio does not read it')
+      }
+    }
+    return Array.from(found, ([path, bytes]) => ({ path, bytes }))
+  }
+
+  /** Returns the records for folio: without null, with the ids that folio had, and with what was set aside. */
+  #records({ fields, key }: FolioContractExport): {
+    readonly text: string
+    readonly records: ReadonlyMap<string, JsonObject>
+    readonly ids: ReadonlyMap<string, JsonValue>
+  } {
+    const aside = this.#setAside()
+    const records = new Map<string, JsonObject>()
+    const ids = new Map<string, JsonValue>()
+    const lines: string[] = []
+    for (const { text } of textLines(join(this.#places.copy, 'records.jsonl'))) {
+      const record = parseExactly(text) as JsonObject
+      const id = own(record, 'id') as string
+      const original = fields.find(({ isOriginalId }) => isOriginalId)
+      const given = (original === undefined ? null : own(record, original.name)) ?? id
+      const keyType = fields.find((field) => field.keyType !== null)?.keyType ?? null
+      const folioId = keyValue(given as string, keyType)
+      ids.set(id, folioId)
+      const members = fields.flatMap(({ name, folio, isOriginalId }): [string, JsonValue][] => {
+        if (isOriginalId) return []
+        if (name === 'id') return [[key, folioId]]
+        const value = own(record, name) ?? aside.get(cellKey(id, folio)) ?? null
+        return value === null ? [] : [[folio, value]]
+      })
+      const made = Object.fromEntries(members)
+      records.set(id, made)
+      lines.push(`${pythonJson(made)}\n`)
+    }
+    return { text: lines.join(''), records, ids }
+  }
+
+  /** Returns `records.jsonl` of the sheet that has this path from the exported one; null if there is none. */
+  #foreign(sheet: string): Uint8Array | null {
+    const { target } = this.#places
+    try {
+      const path = join(target, sheet, 'records.jsonl')
+      return readSheetFile({ directory: dirname(target), path, name: 'records.jsonl' }, (bytes) =>
+        checkFileSize(bytes, 'records.jsonl', MAX_BYTES),
+      )
+    } catch (error) {
+      if (error instanceof ContractError) return null
+      throw error
+    }
+  }
+
+  /** Returns the values that were set aside when the sheet was adopted, by id and field of folio. */
+  #setAside(): ReadonlyMap<string, JsonValue> {
+    const found = new Map<string, JsonValue>()
+    const bytes = this.#source?.read(SET_ASIDE_FILE) ?? null
+    for (const line of bytes === null ? [] : Buffer.from(bytes).toString().split('\n')) {
+      const entry = parsed(line)
+      if (entry === null) continue
+      const { record_id: id, field, value, file, line: number } = entry
+      if (typeof id === 'string' && typeof field === 'string') {
+        found.set(cellKey(id, field), value ?? null)
+        const what = 'values that were set aside are back, unless the cell has a value now'
+        this.#report.count({ action: 'adapted', file: SET_ASIDE_FILE, what }, found.size)
+      } else {
+        this.#report.add(
+          'cannot',
+          { file: typeof file === 'string' ? file : SET_ASIDE_FILE, line: Number(number) },
+          `a line that was set aside stays in ${SET_ASIDE_FILE}`,
+        )
+      }
+    }
+    return found
+  }
+
+  async #log(context: LogContext): Promise<string> {
+    const { derivations, names, ids } = context
+    const targets = new Set(derivations.flatMap((derivation) => derivation.targets))
+    const log: LogExport = { names, idOf: (id) => ids.get(id) ?? id, targets, report: this.#report }
+    const lines: JsonObject[] = []
+    const last = new Map<string, JsonObject>()
+    const add = ({ id, field, line }: FolioLine): void => {
+      lines.push(line)
+      last.set(cellKey(id, field), line)
+    }
+    for (const { text } of textLines(join(this.#places.copy, 'provenance.jsonl'))) {
+      const line = parsed(text)
+      if (line !== null) for (const each of folioLinesOf(line, log)) add(each)
+    }
+    const { store } = await this.#sheet.deriving()
+    const now = {
+      actor: this.#sheet.defaultActor ?? 'system',
+      at: `${new Date().toISOString().slice(0, 19)}Z`,
+    }
+    for (const derivation of derivations) {
+      const hashOf = hashesFor(derivation, context)
+      for await (const items of recordsOf(store, derivation)) {
+        for (const { id, cells } of items) {
+          for (const { target, state } of cells) {
+            const record = context.records.get(id)
+            const before = last.get(cellKey(id, target))
+            if (record === undefined) continue
+            if (state === 'overridden' && before?.['source'] !== 'human_override')
+              add(humanLine(id, target, now, log))
+            const hash = state === 'fresh' ? (hashOf?.(record) ?? null) : null
+            if (hash !== null && before?.['input_hash'] !== hash) {
+              add(computedLine({ id, field: target, kind: derivation.kind.name, hash }, now, log))
+            }
+          }
+        }
+      }
+    }
+    return lines.map((line) => `${pythonJson(line)}\n`).join('')
+  }
+}
+
+interface LogContext {
+  readonly files: ReadonlyMap<string, Uint8Array>
+  /** The records for folio by their ids here. */
+  readonly records: ReadonlyMap<string, JsonObject>
+  readonly ids: ReadonlyMap<string, JsonValue>
+  readonly names: ReadonlyMap<string, string>
+  /** The exported derivations. */
+  readonly derivations: readonly Derivation[]
+  /** The name of the primary key in folio. */
+  readonly key: string
+  foreign(sheet: string): Uint8Array | null
+}
+
+/** Returns the input hashes that folio will compute for the exported files. */
+function hashesFor({ file }: Derivation, { files, key, foreign }: LogContext): FolioHash | null {
+  const bytes = files.get(`derivations/${file}`)
+  if (bytes === undefined) return null
+  const { value } = parseFolioYaml(bytes, file)
+  if (!isJsonObject(value)) return null
+  const { kind, source_sheet: sheet } = value
+  if (kind === 'cross_sheet' && (typeof sheet !== 'string' || foreign(sheet) === null)) return null
+  const derivation = { keys: value, sha256: createHash('sha256').update(bytes).digest('hex') }
+  const records = files.get('records.jsonl') ?? new Uint8Array()
+  const read = (path: string): Uint8Array | null => files.get(path) ?? null
+  return sqlHashOf(derivation, records) ?? folioHashOf(derivation, { read, foreignRecords: foreign }, key)
+}
+
+function parsed(text: string): JsonObject | null {
+  try {
+    const value = parseExactly(text)
+    return isJsonObject(value) ? value : null
+  } catch {
+    return null
+  }
+}
+
+/** Returns the primary key of a record in folio. */
+function keyValue(text: string, type: string | null): JsonValue {
+  if (type === null || type === 'string' || type === 'date' || type === 'timestamp') return text
+  try {
+    return parseExactly(text) as JsonValue
+  } catch {
+    return text
+  }
+}

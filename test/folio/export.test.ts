@@ -1,0 +1,240 @@
+import assert from 'node:assert/strict'
+import { existsSync, readdirSync } from 'node:fs'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { test } from 'node:test'
+import type { JsonObject } from '../../src/contract/json/json.ts'
+import { parseFolioYaml } from '../../src/files/folio/folio-yaml.ts'
+import { exportFolioSheet } from '../../src/sheet/folio/export-folio-sheet.ts'
+import { openSheet } from '../../src/sheet/open-sheet.ts'
+import { noCalls } from '../../src/sheet/calls/no-calls.ts'
+import { materialize } from '../../src/sheet/runs/materialize.ts'
+import { upsertRecords } from '../../src/sheet/writes/upsert-records.ts'
+import { onEnd } from '../support/on-end.ts'
+import { temporaryDirectory } from '../support/temporary-file.ts'
+import {
+  adopt,
+  differencesOf,
+  folioContract,
+  jsonLines,
+  sampleSheets,
+  writeFolioSheet,
+} from './folio-sheet.ts'
+
+async function linesOf(path: string): Promise<JsonObject[]> {
+  if (!existsSync(path)) return []
+  const text = await readFile(path, 'utf8')
+  return text
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as JsonObject)
+}
+
+/** The members that have a value. */
+function present(record: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(record).filter(([, value]) => value !== null))
+}
+
+/** Values that adoption has changed, as the report of adoption says. */
+const CHANGED: Readonly<Record<string, (record: JsonObject) => JsonObject>> = {
+  onboarding: (record) =>
+    record['welcomed_at'] === undefined ? record : { ...record, welcomed_at: '2026-02-02T09:00:00Z' },
+  'product-catalog': (record) => ({
+    ...record,
+    in_stock: record['in_stock'] === 'true',
+    tag_count: Number(record['tag_count']),
+  }),
+  'research-notes': (record) =>
+    record['year'] === undefined ? record : { ...record, year: Number(record['year']) },
+}
+
+test('sample sheets come back as they were, apart from what the report of adoption lists', async (t) => {
+  const samples = await sampleSheets(t)
+  for (const name of ['customers', 'onboarding', 'product-catalog', 'research-memory', 'research-notes']) {
+    const from = join(samples, name)
+    const { sheet, directory } = await adopt(t, from, `new-${name}`)
+    const to = join(samples, `back-${name}`)
+    const { differences } = await exportFolioSheet(sheet, to, directory)
+    const lost = differences.filter(
+      ({ action, message }) => action === 'cannot' && !message.startsWith('an import'),
+    )
+    assert.deepEqual(lost, [], name)
+    const change = CHANGED[name] ?? ((record: JsonObject) => record)
+    assert.deepEqual(
+      await linesOf(join(to, 'records.jsonl')),
+      (await linesOf(join(from, 'records.jsonl'))).map((record) => change(present(record))),
+      name,
+    )
+    assert.deepEqual(
+      await linesOf(join(to, 'provenance.jsonl')),
+      await linesOf(join(from, 'provenance.jsonl')),
+      name,
+    )
+    const files = readdirSync(from, { recursive: true, withFileTypes: true }).filter((entry) =>
+      entry.isFile(),
+    )
+    for (const { parentPath, name: file } of files) {
+      const path = join(parentPath, file).slice(from.length + 1)
+      if (['contract.yaml', 'records.jsonl', 'provenance.jsonl'].includes(path)) continue
+      assert.deepEqual(await readFile(join(to, path)), await readFile(join(from, path)), path)
+    }
+    assert.deepEqual(
+      propertiesOf(await readFile(join(to, 'contract.yaml'))),
+      propertiesOf(await readFile(join(from, 'contract.yaml'))),
+      name,
+    )
+    assert.deepEqual(
+      readdirSync(to, { recursive: true }).map(String).toSorted(),
+      readdirSync(from, { recursive: true }).map(String).toSorted(),
+      name,
+    )
+  }
+})
+
+/** The properties of a folio contract, without what adoption gives to derived fields. */
+function propertiesOf(bytes: Uint8Array): unknown {
+  const { schema } = parseFolioYaml(bytes, 'contract.yaml').value as {
+    schema: readonly [{ properties: readonly JsonObject[] }]
+  }
+  return schema[0].properties.map((property) => {
+    const { 'x-inputs': _inputs, 'x-editable-by': editors = null, ...others } = property
+    return { ...others, ...(property['x-derived'] === true ? {} : { editors }) }
+  })
+}
+
+test('names, ids, lists and keys of folio come back, and values that were set aside', async (t) => {
+  const from = await writeFolioSheet(t, {
+    'contract.yaml': folioContract([], {
+      owner: { team: 'maps' },
+      schema: [
+        {
+          name: 'parts',
+          physicalType: 'jsonl',
+          properties: [
+            { name: 'Part No', logicalType: 'integer', primaryKey: true, required: true },
+            { name: 'unit-price', logicalType: 'integer', required: true },
+            { name: 'state', logicalType: 'string', enum: ['new', 'used'], 'x-editable-by': ['human:*'] },
+            { name: 'size', logicalType: 'integer', enum: ['1', '2'] },
+            { name: 'gone', logicalType: 'string', 'x-derived': true, 'x-inputs': ['state'] },
+          ],
+        },
+      ],
+    }),
+    'records.jsonl': jsonLines(
+      { 'Part No': 7, 'unit-price': 1.5, state: 'repaired', size: 1, gone: 'g', extra: [1] },
+      { 'Part No': 'a,b', 'unit-price': 'many' },
+    ),
+    'derivations/gone.yaml': '# a comment\ntargets: [gone]\nkind: magic\n',
+    'transport.yaml': 'not ours',
+  })
+  const { sheet, directory } = await adopt(t, from)
+  const to = join(dirname(from), 'back')
+  await exportFolioSheet(sheet, to, directory)
+  const contract = parseFolioYaml(await readFile(join(to, 'contract.yaml')), 'contract.yaml').value
+  assert.deepEqual(
+    contract,
+    parseFolioYaml(await readFile(join(from, 'contract.yaml')), 'contract.yaml').value,
+  )
+  assert.deepEqual(await linesOf(join(to, 'records.jsonl')), await linesOf(join(from, 'records.jsonl')))
+  for (const path of ['derivations/gone.yaml', 'transport.yaml']) {
+    assert.equal(await readFile(join(to, path), 'utf8'), await readFile(join(from, path), 'utf8'))
+  }
+})
+
+test('edits are exported: manual values as human_override, computed ones with the hash that folio will compute', async (t) => {
+  const from = await writeFolioSheet(t, {
+    'contract.yaml': folioContract([
+      { name: 'k', logicalType: 'string' },
+      { name: 'a', logicalType: 'string', 'x-derived': true, 'x-inputs': [] },
+    ]),
+    'derivations/a.yaml': 'targets: [a]\nkind: import\nsource: refs/t.csv\nkey_field: id\nvalue_field: a\n',
+    'refs/t.csv': 'id,a\n1,x\n2,y\n3,z\n',
+    'records.jsonl': jsonLines({ id: '1' }, { id: '2' }, { id: '3', a: 'kept' }),
+  })
+  const { sheet, directory } = await adopt(t, from)
+  await materialize(sheet, { targets: null, recordIds: null, force: false, actor: 'human:me' })
+  await upsertRecords(sheet, { records: [{ id: '2', k: 'new', a: 'mine' }] }, { actor: 'human:me' })
+  const to = join(dirname(from), 'back')
+  const report = await exportFolioSheet(sheet, to, directory)
+  assert.deepEqual(await linesOf(join(to, 'records.jsonl')), [
+    { id: '1', a: 'x' },
+    { id: '2', k: 'new', a: 'mine' },
+    { id: '3', a: 'kept' },
+  ])
+  const log = await linesOf(join(to, 'provenance.jsonl'))
+  assert.deepEqual(
+    log.map(({ record_id: id, source, actor }) => [id, source, actor]),
+    [
+      ['1', 'import', 'human:me'],
+      ['2', 'import', 'human:me'],
+      ['2', 'human_override', 'human:me'],
+      ['1', 'import', 'human:me'],
+      ['3', 'human_override', 'human:me'],
+    ],
+  )
+  // The exported sheet is adopted with the same states.
+  const again = await adopt(t, to, 'again')
+  assert.deepEqual(again.cells, { fresh: 1, stale: 0, missing: 0, overridden: 2 })
+  assert.match(
+    differencesOf(report).join('\n'),
+    /cannot provenance\.jsonl:\d+ an import, a deletion or a restored record has no place/,
+  )
+})
+
+test('what folio has no place for is reported, and in the contract under a key of its own', async (t) => {
+  const root = await temporaryDirectory(t)
+  const directory = join(root, 'own')
+  const files: Readonly<Record<string, string>> = {
+    'contract.yaml': `apiVersion: v3.1.0
+kind: DataContract
+id: own
+version: 1.0.0
+status: active
+description: {purpose: Parts.}
+schema:
+  - name: own
+    properties:
+      - {name: id, logicalType: string, primaryKey: true, required: true}
+      - {name: at, logicalType: time}
+      - {name: code, logicalType: string, unique: true, logicalTypeOptions: {maxLength: 3}}
+      - {name: level, logicalType: integer, quality: [{metric: invalidValues, arguments: {validValues: [1, 2]}, mustBe: 0}]}
+      - {name: a, logicalType: string}
+      - {name: b, logicalType: string}
+`,
+    'records.jsonl': jsonLines({ id: '1', at: '10:00', code: 'x', level: 1 }),
+    'derivations/a.yaml':
+      'targets: [a]\ninputs: [code]\nkind: http\nurl: https://h.example/{{ code }}\nresponse_path: $\nskip_blank: false\n',
+    'derivations/b.yaml':
+      'targets: [b]\ninputs: [code]\nkind: http\nurl: https://h.example/{{ code }}\nresponse_path: b\non_status: {404: null}\n',
+  }
+  await mkdir(join(directory, 'derivations'), { recursive: true })
+  for (const [path, text] of Object.entries(files)) await writeFile(join(directory, path), text)
+  const sheet = await openSheet(directory, { transport: noCalls(), defaultActor: 'human:me' })
+  onEnd(t, () => sheet.close())
+  const { differences } = await exportFolioSheet(sheet, join(root, 'folio'), directory)
+  const texts = differencesOf({ differences })
+  for (const message of [
+    /cannot derivations\/b\.yaml:6 the derivation is not exported: folio has no key "on_status" in a file of kind http/,
+    /cannot contract\.yaml folio has no place for what is in x-colophon, and does not hold it: of field "code", field "level"/,
+    /cannot contract\.yaml field "level": folio has no list of values of type integer/,
+    /adapted contract\.yaml field "at" is of type string/,
+    /adapted contract\.yaml field "a": x-editable-by is \[\]/,
+    /adapted derivations\/a\.yaml the file is written anew for folio/,
+  ]) {
+    assert.match(texts.join('\n'), message)
+  }
+  const contract = parseFolioYaml(await readFile(join(root, 'folio', 'contract.yaml')), 'contract.yaml')
+    .value as JsonObject
+  assert.equal(contract['description'], 'Parts.')
+  assert.deepEqual((contract['x-colophon'] as JsonObject)['properties'], {
+    code: { logicalTypeOptions: { maxLength: 3 }, unique: true },
+    level: { quality: [{ metric: 'invalidValues', arguments: { validValues: [1, 2] }, mustBe: 0 }] },
+  })
+  assert.equal(
+    await readFile(join(root, 'folio', 'derivations', 'a.yaml'), 'utf8'),
+    'targets:\n  - a\ninputs:\n  - code\nkind: http\nurl: https://h.example/{{ code }}\n',
+  )
+  assert.ok(
+    !existsSync(join(root, 'folio', 'sheet.db')) && !existsSync(join(root, 'folio', 'derivations', 'b.yaml')),
+  )
+})
