@@ -39,8 +39,14 @@ export function DerivationPanel({ derivation, status, onClose }: DerivationPanel
         <dd>{kind}</dd>
         <dt>Inputs</dt>
         <dd>{inputs.length === 0 ? 'none' : <Names names={inputs} />}</dd>
-        <dt>Calls</dt>
-        <dd>{hosts.length === 0 ? 'no host' : <Names names={hosts} />}</dd>
+        {hosts.length > 0 && (
+          <>
+            <dt>Calls</dt>
+            <dd>
+              <Names names={hosts} />
+            </dd>
+          </>
+        )}
         {resources.length > 0 && (
           <>
             <dt>Uses</dt>

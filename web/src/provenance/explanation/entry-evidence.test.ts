@@ -13,10 +13,10 @@ const MEASURED = {
 
 test('the evidence of a kind that is not http is listed by its names', () => {
   assert.deepEqual(entryEvidence(MEASURED), [
-    { name: 'Unit', value: 'characters' },
-    { name: 'Longest word', value: 12 },
-    { name: 'Duration ms', value: 7 },
-    { name: 'Url', value: 'file:words.txt' },
+    { name: 'Unit', text: 'characters' },
+    { name: 'Longest word', text: '12' },
+    { name: 'Duration ms', text: '7' },
+    { name: 'Url', text: 'file:words.txt' },
   ])
   assert.deepEqual(entryEvidence(computedEntry({ seq: 2 })), [])
   assert.deepEqual(entryEvidence(entryOf({ seq: 1 })), [])
@@ -26,4 +26,18 @@ test('only a value of http says whether a call was made', () => {
   assert.deepEqual([cachedText(MEASURED), cachedText({ ...MEASURED, cached: true })], ['No', 'Yes'])
   assert.equal(cachedText(computedEntry({ seq: 2 })), 'No, with a call')
   assert.equal(cachedText(entryOf({ seq: 1 })), null)
+})
+
+test('lists and objects of plain values are shown without JSON', () => {
+  const entry = {
+    ...entryOf({ seq: 3, source: 'measure', derivation: 'length.yaml', cached: false }),
+    reads: ['area', 'name'],
+    row: { side: 'left', since: null },
+    shape: [[1], { a: 2 }],
+    nothing: [],
+  }
+  assert.deepEqual(
+    entryEvidence(entry).map(({ text }) => text),
+    ['area, name', 'side: left\nsince: null', '[\n  [\n    1\n  ],\n  {\n    "a": 2\n  }\n]', ''],
+  )
 })

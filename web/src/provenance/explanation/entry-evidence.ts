@@ -4,12 +4,12 @@ import type { ProvenanceEntryAnswer } from '../../../../src/wire/records/provena
 /** A fact about the computation of a value by a kind other than `http`. */
 export interface EvidenceFact {
   readonly name: string
-  readonly value: unknown
+  readonly text: string
 }
 
 /** Returns the evidence of a kind other than `http`, each member with its name in words. */
 export function entryEvidence(entry: ProvenanceEntryAnswer): readonly EvidenceFact[] {
-  return otherEvidence(entry).map(([name, value]) => ({ name: inWords(name), value }))
+  return otherEvidence(entry).map(([name, value]) => ({ name: inWords(name), text: inText(value) }))
 }
 
 /** Returns whether a computed value came from the cache, as the kind of its derivation computes; null for any other entry. */
@@ -24,4 +24,17 @@ export function cachedText(entry: ProvenanceEntryAnswer): string | null {
 function inWords(name: string): string {
   const words = name.replaceAll('_', ' ')
   return `${words.charAt(0).toUpperCase()}${words.slice(1)}`
+}
+
+/** Returns a value as text: a list without brackets, and an object with a line for each member, if what they contain is plain. */
+function inText(value: unknown): string {
+  if (isPlain(value)) return String(value)
+  const members = Object.entries(value as object)
+  if (!members.every(([, member]) => isPlain(member))) return JSON.stringify(value, null, 2)
+  if (Array.isArray(value)) return value.join(', ')
+  return members.map(([name, member]) => `${name}: ${String(member)}`).join('\n')
+}
+
+function isPlain(value: unknown): boolean {
+  return typeof value !== 'object' || value === null
 }

@@ -5,7 +5,6 @@ import type { ProvenanceEntryAnswer } from '../../../../src/wire/records/provena
 import type { SheetField } from '../../api/contract.ts'
 import { formatCount, formatDuration } from '../../ui/format.ts'
 import { CopyButton } from '../../ui/copy-button.tsx'
-import { plainValue } from '../diff/full-value.tsx'
 import './origin.css'
 import { cachedText, entryEvidence } from './entry-evidence.ts'
 import { originSentence } from '../history/origin-sentence.ts'
@@ -46,6 +45,9 @@ function nothingKnown({ derived }: SheetField): string {
   return derived === null ? 'Not written since the record was created.' : 'Never computed or written.'
 }
 
+/** The length of a text that may be scrolled, also by keyboard. */
+const LONG_TEXT = 200
+
 /** The details of a provenance entry. */
 function EntryFacts({ entry }: { readonly entry: ProvenanceEntryAnswer }) {
   const cached = cachedText(entry)
@@ -61,9 +63,11 @@ function EntryFacts({ entry }: { readonly entry: ProvenanceEntryAnswer }) {
         </Fact>
       )}
       {status !== undefined && <Fact name="Response">{responseText(response)}</Fact>}
-      {entryEvidence(entry).map(({ name, value }) => (
+      {entryEvidence(entry).map(({ name, text }) => (
         <Fact key={name} name={name}>
-          {plainValue(value)}
+          <div className="fact-text" {...(text.length > LONG_TEXT && { tabIndex: 0 })}>
+            {text}
+          </div>
         </Fact>
       ))}
       {cached !== null && <Fact name="Cached">{cached}</Fact>}
