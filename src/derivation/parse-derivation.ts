@@ -89,6 +89,7 @@ export function parseDerivation(source: DerivationSource, contract: Contract, ki
     retryFailedAfterMs,
     resources: parsed.resources,
     sourcePaths,
+    formulas: parsed.formulas ?? [],
     sheetPaths,
     sources: null,
     refusal: kinds.refusalOf(parsed.resources),

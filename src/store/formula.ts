@@ -15,6 +15,13 @@ export interface Formula {
   readonly type: LogicalType
 }
 
+/** A formula in a derivation file. */
+export interface FormulaInFile {
+  readonly formula: Formula
+  /** Throws a ContractError that names the file, the line of the formula and `message`. */
+  fail(message: string): never
+}
+
 /** The most bytes of a formula: it is checked on the main thread. */
 export const MAX_FORMULA_BYTES = 8 * 1024
 

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Contract } from '../contract/contract.ts'
 import { ConflictError } from '../errors/service-error.ts'
+import type { FormulaInFile } from './formula.ts'
 import type { SharedFrames } from './shared-frames.ts'
 import type { TargetDefinition } from './sheet-store.ts'
 
@@ -48,6 +49,8 @@ export interface RevisionPush {
   /** The contract that these files define. */
   readonly contract: Contract
   readonly targets: readonly TargetDefinition[]
+  /** The formulas of the derivations, which are checked before anything is stored. */
+  readonly formulas: readonly FormulaInFile[]
   readonly actor: string
   readonly note: string | null
   /** Whether nothing is stored and only the outcome is returned. */

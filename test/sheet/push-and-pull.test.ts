@@ -55,6 +55,29 @@ async function fieldsOf(sheet: Sheet): Promise<readonly string[]> {
   return (await sheet.current()).contract.fields.map(({ name }) => name)
 }
 
+test('D20: a push has the database check the types in formulas, and stores nothing if it refuses one', async (t) => {
+  const formula = (expression: string): string => `targets: [loud]\nkind: sql\nexpression: ${expression}\n`
+  const directory = await writeSheet(t, {
+    contract: contractText(['{name: n, logicalType: integer}', '{name: loud, logicalType: string}']),
+    records: [{ id: 'a', n: 1 }],
+    derivations: { 'loud.yaml': formula('upper(n)') },
+  })
+  const url = postgres.freshUrl()
+  const refusal = {
+    message:
+      /^derivations\/loud\.yaml:3: expression cannot be used: function upper\(bigint\) does not exist$/,
+  }
+  await assert.rejects(push(directory, url, true), refusal)
+  await assert.rejects(push(directory, url), refusal)
+  await assert.rejects(openSheet(url), SheetError)
+  await writeFile(join(directory, 'derivations', 'loud.yaml'), formula("upper('n' || n)"))
+  await push(directory, url)
+  const sheet = await open(t, url)
+  await run(sheet)
+  const { records } = await listRecords(sheet, { limit: 1, cursor: null })
+  assert.deepEqual(JSON.parse(String(records)), [{ id: 'a', n: 1, loud: 'N1' }])
+})
+
 test('a pushed revision is in force on every server with its next request', async (t) => {
   const { directory, url, servers } = await shared(t)
   for (let round = 1; round <= 5; round += 1) {

@@ -3,7 +3,7 @@ import type { JsonObject, JsonValue } from '../../contract/json/json.ts'
 import type { Failure } from '../../errors/failure.ts'
 import type { Result } from '../../errors/result.ts'
 import type { KeptResponse, ReceivedResponse } from '../../store/stored-responses.ts'
-import type { FormulaStore } from '../../store/formula.ts'
+import type { FormulaInFile, FormulaStore } from '../../store/formula.ts'
 import type { SharedHosts } from '../../store/shared-hosts.ts'
 import { NotWanted, type Limiter } from '../limiter/limiter.ts'
 import type { HostPolicies } from './host-policies.ts'
@@ -159,6 +159,8 @@ export interface ParsedSpec<Spec> {
    * them with {@link DerivationKind.withSources}.
    */
   readonly sources?: readonly string[]
+  /** The formulas of the file, which a store can check beyond their syntax; absent for none. */
+  readonly formulas?: readonly FormulaInFile[]
   /** As `sources`, the directories of other sheets; absent for none. They follow the files in what the kind receives. */
   readonly sheets?: readonly string[]
 }
@@ -258,6 +260,8 @@ export interface Derivation {
   readonly resources: readonly Resource[]
   /** See {@link ParsedSpec.sources}. */
   readonly sourcePaths: readonly string[]
+  /** See {@link ParsedSpec.formulas}. */
+  readonly formulas: readonly FormulaInFile[]
   /** See {@link ParsedSpec.sheets}. */
   readonly sheetPaths: readonly string[]
   /** The version of all sources together; null for a derivation without any, and before they are read. */

@@ -17,6 +17,7 @@ function derivation(file: string, inputs: string[], targets: string[]): Derivati
     spec: null,
     resources: [],
     sourcePaths: [],
+    formulas: [],
     sheetPaths: [],
     sources: null,
     refusal: null,

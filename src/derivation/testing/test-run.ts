@@ -149,6 +149,7 @@ export function testDerivations(kind: TestKind, specs: readonly TestSpec[]): Der
       retryFailedAfterMs,
       resources: [],
       sourcePaths: [],
+      formulas: [],
       sheetPaths: [],
       sources: null,
       // A test may refuse its calls later on.

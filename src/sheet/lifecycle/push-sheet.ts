@@ -59,9 +59,11 @@ export async function pushSheet(path: string, url: string, options: PushOptions)
   const definition = new DefinitionFiles(await openDefinition(directory), kinds)
   refuseFaults(definition)
   const contract = definition.contract()
-  const targets = targetDefinitions(await definition.derivations(contract))
+  const derivations = await definition.derivations(contract)
+  const targets = targetDefinitions(derivations)
+  const formulas = derivations.levels.flat().flatMap((derivation) => derivation.formulas)
   const files = definition.all()
-  const outcome = await pushToStore(url, { ...options, directory, files, contract, targets })
+  const outcome = await pushToStore(url, { ...options, directory, files, contract, targets, formulas })
   return {
     sheet: basename(directory),
     revision: outcome.number,

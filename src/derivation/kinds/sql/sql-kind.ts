@@ -13,7 +13,7 @@ import type {
   Plan,
   Planned,
 } from '../../definition/derivation-kind.ts'
-import { parseSql, type SqlSpec } from './sql-spec.ts'
+import { failOf, parseSql, type SqlSpec } from './sql-spec.ts'
 
 interface SqlPlan extends Plan {
   /** The values of the inputs of the formula, in their order. */
@@ -39,7 +39,9 @@ export class SqlKind implements DerivationKind<SqlSpec, SqlPlan> {
     const spec = parseSql(file, targets, { dialect: this.#dialect, context })
     const usedFields = spec.formula.inputs.map(({ name }) => name)
     // Formulas take null as SQL does.
-    return { spec, usedFields, requiredFields: [], resources: [] }
+    const { formula } = spec
+    const formulas = [{ formula, fail: (message: string) => failOf(message, context) }]
+    return { spec, usedFields, requiredFields: [], resources: [], formulas }
   }
 
   prepare(): void {}

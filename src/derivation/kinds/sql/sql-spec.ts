@@ -62,8 +62,13 @@ function readNames(
   } catch (error) {
     if (!(error instanceof QueryError)) throw error
     const hint = didYouMeanField(error.message, fields)
-    return context.fail(['expression'], `expression cannot be used: ${error.message}${hint}`)
+    return failOf(error.message + hint, context)
   }
+}
+
+/** Throws a ContractError for the expression of a file. */
+export function failOf(message: string, context: ParseContext): never {
+  return context.fail(['expression'], `expression cannot be used: ${message}`)
 }
 
 /** Returns a hint for a name that the engine does not know. */

@@ -7,6 +7,7 @@ import {
   type RevisionPush,
   type TargetChange,
 } from '../../revision-store.ts'
+import { checkFormulas } from '../formula/check-formulas.ts'
 import { applyDefinition } from './apply-definition.ts'
 import type { ClientConnection, Connection } from '../database/connection.ts'
 import { withAdvice } from '../database/connect-advice.ts'
@@ -21,12 +22,13 @@ import { parseStoreUrl } from '../database/store-url.ts'
 /**
  * Stores a sheet's definition as the newest revision at a URL, and applies it; where the schema has no store, creates one
  * from the directory with all its data. All of it happens, or nothing. Throws ContractError where stored records would be
- * lost or violate the contract, and the errors of opening a store.
+ * lost or violate the contract, or the database refuses a formula, and the errors of opening a store.
  */
 export async function pushRevision(url: string, push: RevisionPush): Promise<PushOutcome> {
   const database = new Database(parseStoreUrl(url))
   try {
     await refusePooling(database)
+    await checkFormulas(database, push.formulas)
     const pushed = await database.writing(push.lockTimeoutMs, async (db) => {
       const outcome = await carryOut(db, database.location.schema, push)
       if (push.dryRun) throw new OnlyTried(outcome)

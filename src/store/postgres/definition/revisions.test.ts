@@ -58,6 +58,7 @@ class Pushed {
       files: [{ path: 'contract.yaml', bytes: Buffer.from(text) }, ...files],
       contract: parseContract(text),
       targets,
+      formulas: [],
       actor: HUMAN,
       note: more.note ?? null,
       dryRun,

@@ -7,18 +7,15 @@ import type { QueryLimits } from '../../query-limits.ts'
 import { computeApart } from '../../rules/compute-apart.ts'
 import { aggregateInFormula, notDeterministic, valueTooLarge } from '../../rules/sql-errors.ts'
 import type { Database } from '../database/database.ts'
-import { COLUMN_TYPES, quoted } from '../database/schema.ts'
 import { toColumn } from '../database/values.ts'
 import { toJsonOf } from '../sql/column-json.ts'
 import { checkFormula } from '../sql/sql-checks.ts'
 import { SqlPool } from '../sql/sql-pool.ts'
+import { formulaStatement, JSONB } from './formula-statement.ts'
 import { FormulaParser, isPresent } from './read-formula.ts'
 
 /** The number of statements at a time. */
 const CONCURRENT = 2
-
-/** The type of the parameter with the rows: jsonb. */
-const JSONB = 3802
 
 type Outcome = Result<JsonValue, string>
 
@@ -101,10 +98,7 @@ class Statement {
 
   constructor(formula: Formula) {
     this.#formula = formula
-    const columns = formula.inputs.map(({ name, type }) => `${quoted(name)} ${COLUMN_TYPES[type]}`)
-    // CASE refuses functions that return several rows. The line break ends a comment in the expression.
-    this.#text = `SELECT CASE WHEN true THEN (${formula.expression}\n) END AS value
-      FROM jsonb_to_recordset($1) AS record (${['"$key" integer', ...columns].join(', ')})`
+    this.#text = formulaStatement(formula)
   }
 
   async run(pool: SqlPool, rows: readonly FormulaRow[], signal: AbortSignal): Promise<readonly Outcome[]> {
