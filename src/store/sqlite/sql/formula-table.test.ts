@@ -50,6 +50,7 @@ suite('formulas of SQLite', () => {
     ["load_extension('x')", /^the function load_extension\(\) cannot be used$/],
     ['sqlite_version()', /^the function sqlite_version\(\) cannot be used$/],
     ['"$value"', /^a name in the formula is reserved$/],
+    ['"$key"', /^a name in the formula is reserved$/],
     ['rowid', /^no such column: rowid$/],
     [`n + '${'x'.repeat(20_000)}'`, /^the formula is longer than 8 KiB$/],
     [`n ${'+1'.repeat(3000)}`, /maximum depth|too deeply/i],

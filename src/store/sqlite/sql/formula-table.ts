@@ -29,6 +29,9 @@ const TABLE = '$record'
 /** The column that SQLite computes from the others. */
 const VALUE = '$value'
 
+/** The column by which the record is replaced. */
+const KEY = '$key'
+
 /**
  * A table in memory with one record and a column that SQLite generates from it. Generated columns have the rules that a formula needs:
  * SQLite refuses subqueries, aggregates and functions that are not deterministic, and `date('now')` fails when it is computed.
@@ -56,7 +59,7 @@ export class FormulaTable {
         'PRAGMA trusted_schema = OFF; PRAGMA temp_store = MEMORY; PRAGMA journal_mode = OFF',
       )
       this.#fields = this.#create(expression, inputs)
-      const columns = ['"$key"', ...inputs.map(({ name }) => quoted(name))]
+      const columns = [quoted(KEY), ...inputs.map(({ name }) => quoted(name))]
       const values = columns.map((_, index) => (index === 0 ? '1' : '?'))
       this.#write = this.#database.prepare(
         `REPLACE INTO "${TABLE}" (${columns.join()}) VALUES (${values.join()})`,
@@ -109,7 +112,7 @@ export class FormulaTable {
     const value = `"${VALUE}" AS (${expression}\n) STORED`
     try {
       this.#database.exec(
-        `CREATE TABLE "${TABLE}" (${['"$key" INTEGER PRIMARY KEY', ...columns, value].join(', ')})`,
+        `CREATE TABLE "${TABLE}" (${[`"${KEY}" INTEGER PRIMARY KEY`, ...columns, value].join(', ')})`,
       )
     } catch (error) {
       if (refused !== null)
@@ -118,6 +121,7 @@ export class FormulaTable {
     } finally {
       this.#database.setAuthorizer(null)
     }
+    if (read.has(KEY)) throw reserved()
     return read
   }
 }
@@ -147,8 +151,12 @@ function told(error: unknown, called = ''): unknown {
     return new QueryError('the formula is nested too deeply', 'query_too_long')
   if (message.includes('operator prohibited') || /^no such column: [^".]+\./.test(message))
     return new QueryError('write the name of a field alone, without a table')
-  if (message.startsWith('generated column loop')) return new QueryError('a name in the formula is reserved')
+  if (message.startsWith('generated column loop')) return reserved()
   return known
+}
+
+function reserved(): QueryError {
+  return new QueryError('a name in the formula is reserved')
 }
 
 /**
