@@ -22,6 +22,36 @@ test('the evidence of a kind that is not http is listed by its names', () => {
   assert.deepEqual(entryEvidence(entryOf({ seq: 1 })), [])
 })
 
+test('an answer of a model is shown with model, tokens, cost, prompt and time', () => {
+  const answer = {
+    ...entryOf({ seq: 4, source: 'ai', derivation: 'company.yaml', cached: false }),
+    model: 'small',
+    prompt: 'Company: <data>"Acme"</data>',
+    instructions: 'sha256:0',
+    'gen_ai.provider.name': 'openai',
+    'gen_ai.request.model': 'qwen3:4b',
+    'gen_ai.response.model': 'qwen3:4b-2026',
+    'gen_ai.response.finish_reasons': ['stop'],
+    'gen_ai.usage.input_tokens': 1192,
+    'gen_ai.usage.cache_read.input_tokens': 1000,
+    'gen_ai.usage.output_tokens': 9,
+    cost: 0.000_034_2,
+    attempts: 2,
+    duration_ms: 1250,
+  }
+  assert.deepEqual(entryEvidence(answer), [
+    { name: 'Model', text: 'small: qwen3:4b, answered by qwen3:4b-2026 (openai)' },
+    { name: 'Tokens', text: '1,192 input (1,000 from the cache), 9 output' },
+    { name: 'Cost', text: '$0.000034' },
+    { name: 'Prompt', text: 'Company: <data>"Acme"</data>' },
+    { name: 'Finish reason', text: 'stop' },
+    { name: 'Time', text: '1.3 s in 2 requests' },
+    { name: 'Instructions', text: 'sha256:0' },
+  ])
+  const unknown = Object.assign({}, answer, { cost: null })
+  assert.equal(entryEvidence(unknown)[2]?.text, 'Unknown')
+})
+
 test('only a value of http says whether a call was made', () => {
   assert.deepEqual([cachedText(MEASURED), cachedText({ ...MEASURED, cached: true })], ['No', 'Yes'])
   assert.equal(cachedText(computedEntry({ seq: 2 })), 'No, with a call')

@@ -1,15 +1,12 @@
 import { httpEvidence, otherEvidence } from '../../../../src/wire/records/evidence.ts'
+import { modelEvidence, type EvidenceFact } from './model-evidence.ts'
 import type { ProvenanceEntryAnswer } from '../../../../src/wire/records/provenance.ts'
 
-/** A fact about the computation of a value by a kind other than `http`. */
-export interface EvidenceFact {
-  readonly name: string
-  readonly text: string
-}
-
-/** Returns the evidence of a kind other than `http`, each member with its name in words. */
+/** Returns the evidence of a kind other than `http`, each member with its name in words; answers of models as people read them. */
 export function entryEvidence(entry: ProvenanceEntryAnswer): readonly EvidenceFact[] {
-  return otherEvidence(entry).map(([name, value]) => ({ name: inWords(name), text: inText(value) }))
+  const evidence = otherEvidence(entry)
+  const { facts, others } = modelEvidence(evidence) ?? { facts: [], others: evidence }
+  return [...facts, ...others.map(([name, value]) => ({ name: inWords(name), text: inText(value) }))]
 }
 
 /** Returns whether a computed value came from the cache, as the kind of its derivation computes; null for any other entry. */
