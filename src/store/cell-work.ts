@@ -82,7 +82,13 @@ export interface WorkCell {
 
 /** Cells whose results may differ since the sources of their derivation changed. */
 export interface OutdatedCells {
-  readonly cells: readonly { readonly id: string; readonly targets: readonly string[] }[]
+  readonly cells: readonly {
+    readonly id: string
+    /** Its fresh cells whose results may differ. */
+    readonly targets: readonly string[]
+    /** Its failed cells for which nothing is computed any more. */
+    readonly skipped: readonly string[]
+  }[]
   /** The derived fields of which all cells have been checked, and the version of the sources; null while some have not. */
   readonly checked: { readonly targets: readonly string[]; readonly sources: string | null } | null
 }

@@ -36,6 +36,6 @@ test('a check of sources reads no inputs beyond the limit of a computation, and 
   )
   assert.deepEqual(
     marked.map(({ cells }) => cells),
-    [[{ id: 'long', targets: ['b'] }], []],
+    [[{ id: 'long', targets: ['b'], skipped: [] }], []],
   )
 })

@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { OutdatedCells, RecordKey, WorkItem } from '../../store/cell-work.ts'
+import type { CellState } from '../../store/cell-state.ts'
+import type { OutdatedCells, RecordKey, WorkCell, WorkItem } from '../../store/cell-work.ts'
 import type { SheetStore } from '../../store/sheet-store.ts'
 import type { Derivation } from '../definition/derivation-kind.ts'
 import { inputHash } from './input-hash.ts'
@@ -12,7 +13,8 @@ type Store = Pick<SheetStore, 'work' | 'uncheckedTargets' | 'markOutdated'>
 const CHUNK = 256
 
 /**
- * Makes cells stale whose input hash is another one since a source of their derivation changed, and no others (D32). Reads the inputs of
+ * Makes cells stale whose input hash is another one since a source of their derivation changed, and no others (D32). Failed cells that a run
+ * would skip now are what they were before they failed. Reads the inputs of
  * all records once for each change of a source, and nothing while there is none. Other requests proceed meanwhile.
  */
 export async function checkSources(
@@ -52,21 +54,35 @@ async function checkCells(store: Store, derivation: Derivation, signal: AbortSig
   }
 }
 
-/** Returns the fresh cells of a record that have another input hash now. */
+/** Returns the cells of a record whose states differ now: fresh ones with another input hash, and failed ones that are skipped. */
 function outdatedIn(
   { id, inputs, tooLong, cells }: WorkItem,
   derivation: Derivation,
 ): OutdatedCells['cells'] {
-  const fresh = cells.filter(({ state }) => state === 'fresh')
-  if (fresh.length === 0) return []
+  const of = (state: CellState): readonly WorkCell[] => cells.filter((cell) => cell.state === state)
+  const [fresh, failed] = [of('fresh'), of('failed')]
+  if (fresh.length + failed.length === 0) return []
   // A run could not compute them either.
-  if (tooLong !== undefined) return [{ id, targets: fresh.map(({ target }) => target) }]
+  if (tooLong !== undefined) return outdated(id, fresh, [])
   const planned = planComputation(derivation, inputs)
   if (planned.outcome === 'blocked') return []
   const hash =
     planned.outcome === 'run'
       ? inputHash({ derivationSha256: derivation.sha256, inputs, hashed: planned.plan.hashed })
       : null
-  const targets = fresh.filter((cell) => cell.inputHash !== hash).map(({ target }) => target)
-  return targets.length === 0 ? [] : [{ id, targets }]
+  return outdated(
+    id,
+    fresh.filter((cell) => cell.inputHash !== hash),
+    planned.outcome === 'skipped' ? failed : [],
+  )
+}
+
+function outdated(
+  id: string,
+  fresh: readonly WorkCell[],
+  failed: readonly WorkCell[],
+): OutdatedCells['cells'] {
+  if (fresh.length + failed.length === 0) return []
+  const targetOf = ({ target }: WorkCell): string => target
+  return [{ id, targets: fresh.map(targetOf), skipped: failed.map(targetOf) }]
 }

@@ -61,6 +61,7 @@ export interface ChangedCells extends StoredTargets {
   ): void
   unchanged(target: StoredTarget, record: RecordKey): void
   outdated(target: StoredTarget, record: RecordKey): void
+  skipped(target: StoredTarget, record: RecordKey): void
   inputWritten(field: string, record: RecordKey, seq: number): void
 }
 
