@@ -76,6 +76,7 @@ test('errors of a script’s derivation name the file, the line and what to do',
     [{ env: 'KEY' }, /env is not a list/],
     [{ env: ['A-B'] }, /env names "A-B"; write the name of an environment variable/],
     [{ env: ['LD_PRELOAD'] }, /env names LD_PRELOAD, which scripts do not receive/],
+    [{ batch: 'yes' }, /batch is "yes"; write true or false/],
     [{ scripts: 'x' }, /unknown key "scripts"; .*did you mean "script"\?/],
   ] as const) {
     assert.match(errorOf({ ...FILE, ...change }), message)
@@ -88,22 +89,21 @@ const skip = noTerminal || (isInstalled('python3', SYSTEM_PATH) ? false : 'pytho
 test('the guide to scripts has the output of its commands, step by step', { skip }, async (t) => {
   const root = await mkdtemp(join(tmpdir(), 'colophon-guide-'))
   onEnd(t, () => rm(root, { recursive: true, force: true }))
-  for (const { before, text } of guide) {
-    const name = /Save this as `([^`]+)`:$/.exec(before.replaceAll('\n', ' '))?.[1]
-    if (name === undefined) continue
-    await mkdir(dirname(join(root, name)), { recursive: true })
-    await writeFile(join(root, name), text)
-  }
   const bin = await commandFolder(root)
-  const steps = guideSteps(guide)
-  assert.equal(steps.length, 4)
-  for (const { commands, shown } of steps) {
+  let steps = 0
+  for (const [index, { before, text, lang }] of guide.entries()) {
+    const name = /Save this as `([^`]+)`:$/.exec(before.replaceAll('\n', ' '))?.[1]
+    if (name !== undefined) {
+      await mkdir(dirname(join(root, name)), { recursive: true })
+      await writeFile(join(root, name), text)
+    }
+    const [step] = lang === 'sh' ? guideSteps(guide.slice(index, index + 2)) : []
+    if (step === undefined) continue
     // As the guide says for machines that cannot confine.
     const allow = unconfinable === false ? '--allow-scripts' : '--allow-scripts=unconfined'
-    await runStep(
-      t,
-      { commands: commands.replace('--allow-scripts', allow), shown },
-      { root, bin, columns: 160, env: {} },
-    )
+    const commands = step.commands.replace('--allow-scripts', allow)
+    await runStep(t, { ...step, commands }, { root, bin, columns: 160, env: {} })
+    steps += 1
   }
+  assert.equal(steps, 6)
 })

@@ -130,6 +130,8 @@ export const LEFT_OUT: Readonly<Record<string, string>> = {
     'sheets in PostgreSQL have no sheets beside them; look-ups.test.ts has what they say',
   'sheet/ai-kind.test.ts': 'the kind by itself; ai.test.ts is about sheets',
   'sheet/ai-answers.test.ts': 'the kind by itself; ai.test.ts is about sheets',
+  'sheet/script-batches.test.ts':
+    'answers of processes, before anything that a store does; scripts.test.ts is about sheets',
   'sheet/script-kind.test.ts': 'the kind by itself; scripts.test.ts is about sheets',
   'sheet/look-up-kind.test.ts': 'the kind by itself; look-ups.test.ts is about sheets',
   'sheet/push-and-pull.test.ts': SHARED,

@@ -26,3 +26,26 @@ testKind('script', async () => {
     close: () => host.close(),
   }
 })
+
+const BATCH = `
+const { createInterface } = require('node:readline')
+createInterface({ input: process.stdin }).on('line', (line) => {
+  const { id, inputs: { n } } = JSON.parse(line)
+  const answer = n < 0 ? { error: 'negative' } : { values: { square: n * n } }
+  console.log(JSON.stringify({ id, ...answer }))
+})
+`
+
+testKind('python', async () => {
+  const host = new LocalScripts('unconfined', null)
+  return {
+    kind: new ScriptKind('python', host, {}),
+    contract: contractWith('{name: n, logicalType: integer}', '{name: square, logicalType: integer}'),
+    file: 'targets: [square]\ninputs: [n]\nkind: python\nscript: square\nbatch: true\n',
+    sources: { 'scripts/square.js': BATCH },
+    good: { inputs: { n: 7 }, values: { square: 49 } },
+    failing: { n: -1 },
+    blocked: null,
+    close: () => host.close(),
+  }
+})

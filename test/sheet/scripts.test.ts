@@ -104,15 +104,14 @@ test('text is trimmed, is read as the type of its field, and is no value when em
 
 test('a failing script fails its cells only, with the end of what it wrote to standard error', async (t) => {
   const run = await openScripts(t, {
-    records: ['exit', 'text', 'shape', 'slow', 'fine'].map((a) => ({ id: a, a })),
+    records: ['exit', 'text', 'shape', 'fine'].map((a) => ({ id: a, a })),
     properties: ['a: string', 'b: string', 'c: string'],
-    file: { targets: ['b', 'c'], output: 'json', timeout: 1 },
+    file: { targets: ['b', 'c'], output: 'json' },
     files: {
       'scripts/double.js': js(`
         if (inputs.a === 'exit') { console.log('{"b": "1", "c": "2"}'); console.error('no such\\u0007 country'); process.exitCode = 3 }
         if (inputs.a === 'text') console.log('loading…')
         if (inputs.a === 'shape') console.log('{"b": "only"}')
-        if (inputs.a === 'slow') setInterval(() => undefined, 1000)
         if (inputs.a === 'fine') console.log('{"b": "1", "c": "2", "d": 3}')`),
     },
   })
@@ -126,10 +125,16 @@ test('a failing script fails its cells only, with the end of what it wrote to st
       'text b': 'scripts/double.js -> malformed JSON',
       'text c': 'scripts/double.js -> malformed JSON',
       'shape c': 'scripts/double.js -> the output has no "c"',
-      'slow b': 'scripts/double.js -> timeout after 1 s',
-      'slow c': 'scripts/double.js -> timeout after 1 s',
     },
   )
+})
+
+test('a script that does not end is killed at its deadline', async (t) => {
+  const run = await openScripts(t, {
+    file: { timeout: 1 },
+    files: { 'scripts/double.sh': 'echo begun\nsleep 1000\n' },
+  })
+  assert.deepEqual(await errorsOf(run), ['timeout after 1 s'])
 })
 
 test('a script that does not exist fails its cells and says where to put it; endings are tried in order', async (t) => {

@@ -16,12 +16,13 @@ import type {
   Source,
 } from '../../definition/derivation-kind.ts'
 import { SCRIPT_ENDINGS } from '../../definition/source-path.ts'
+import type { LimitedCall } from '../../limiter/limiter.ts'
 import { SecretGuards } from '../../transport/guard/secret-guard-cache.ts'
 import { readEnv } from '../../transport/headers/header-template.ts'
+import { Batch, type BatchOptions } from './batch.ts'
 import { runOnce } from './run-once.ts'
 import type { ScriptFile, ScriptHost } from './script-host.ts'
 import { parseScript, type ScriptKeys } from './script-spec.ts'
-import type { AnswerContext } from './script-values.ts'
 
 /** A file of kind `script`, with its script once that is read. */
 export interface ScriptSpec extends ScriptKeys {
@@ -52,6 +53,8 @@ export class ScriptKind implements DerivationKind<ScriptSpec, ScriptPlan> {
   readonly #host: ScriptHost
   readonly #env: NodeJS.ProcessEnv
   readonly #guards = new SecretGuards()
+  /** The batches of runs, by the signal of the run. */
+  readonly #batches = new WeakMap<AbortSignal, WeakMap<ScriptSpec, Batch>>()
 
   constructor(name: 'script' | 'python', host: ScriptHost, env: NodeJS.ProcessEnv) {
     this.name = name
@@ -105,16 +108,28 @@ export class ScriptKind implements DerivationKind<ScriptSpec, ScriptPlan> {
     return 0
   }
 
-  run(spec: ScriptSpec, plan: ScriptPlan, context: RunContext): Promise<Result<Computed, Failure>> {
-    const { signal, onBegun, onSent, wanted } = context
-    const policy = { concurrency: this.#host.concurrency, rateLimit: null, retries: 0 }
-    return context.limiter.run(
-      { resource: PROCESSES, policy, signal, onBegun, wanted },
+  async run(spec: ScriptSpec, plan: ScriptPlan, context: RunContext): Promise<Result<Computed, Failure>> {
+    context.signal.throwIfAborted()
+    const result = spec.batch
+      ? await this.#batch(spec, plan, context).compute(plan.inputs, context)
+      : await this.#runOnce(spec, plan, context)
+    return result.ok
+      ? ok({ values: result.value, evidence: { confinement: this.#host.confinement } })
+      : result
+  }
+
+  #runOnce(
+    spec: ScriptSpec,
+    plan: ScriptPlan,
+    { limiter, signal, onBegun, onSent, wanted }: RunContext,
+  ): Promise<Result<Computed['values'], Failure>> {
+    return limiter.run(
+      { ...this.#limits(signal), onBegun, wanted },
       async (permit) => {
         try {
           signal.throwIfAborted()
           onSent()
-          const result = await this.#compute(spec, plan, signal)
+          const result = await runOnce({ ...this.#parts(spec, plan), inputs: plan.inputs, signal })
           return { result, mayPass: false, retryAfterMs: null }
         } finally {
           permit.end()
@@ -124,24 +139,39 @@ export class ScriptKind implements DerivationKind<ScriptSpec, ScriptPlan> {
     )
   }
 
-  async #compute(
-    spec: ScriptSpec,
-    plan: ScriptPlan,
-    signal: AbortSignal,
-  ): Promise<Result<Computed, Failure>> {
+  /** Returns the batch of a run. */
+  #batch(spec: ScriptSpec, plan: ScriptPlan, { signal, limiter }: RunContext): Batch {
+    const ofRun = this.#batches.get(signal) ?? new WeakMap<ScriptSpec, Batch>()
+    this.#batches.set(signal, ofRun)
+    const known = ofRun.get(spec)
+    if (known !== undefined) return known
+    const permitted = (work: () => Promise<void>): Promise<void> =>
+      limiter.run(
+        this.#limits(signal),
+        async (permit) => {
+          try {
+            return { result: await work(), mayPass: false, retryAfterMs: null }
+          } finally {
+            permit.end()
+          }
+        },
+        () => undefined,
+      )
+    const batch = new Batch({ ...this.#parts(spec, plan), signal, permitted })
+    ofRun.set(spec, batch)
+    return batch
+  }
+
+  #limits(signal: AbortSignal): Pick<LimitedCall, 'resource' | 'policy' | 'signal'> {
+    const { concurrency } = this.#host
+    return { resource: PROCESSES, policy: { concurrency, rateLimit: null, retries: 0 }, signal }
+  }
+
+  #parts(spec: ScriptSpec, { request, script }: ScriptPlan): Omit<BatchOptions, 'signal' | 'permitted'> {
     const env = Object.fromEntries(spec.env.map((name) => [name, readEnv(name, this.#env, spec.file)]))
     const { contract, targets, output, timeout } = spec
-    const { request, script, inputs } = plan
-    const answer: AnswerContext = {
-      contract,
-      targets,
-      output,
-      request,
-      guard: this.#guards.of(Object.values(env)),
-    }
-    const host = this.#host
-    const result = await runOnce({ host, script, inputs, env, timeout, signal, answer })
-    return result.ok ? ok({ values: result.value, evidence: { confinement: host.confinement } }) : result
+    const guard = this.#guards.of(Object.values(env))
+    return { host: this.#host, script, env, timeout, answer: { contract, targets, output, request, guard } }
   }
 }
 

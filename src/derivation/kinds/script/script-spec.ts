@@ -12,9 +12,11 @@ export interface ScriptKeys {
   readonly timeout: number
   /** The names of the environment variables that the script receives. */
   readonly env: readonly string[]
+  /** Whether one process computes many records. */
+  readonly batch: boolean
 }
 
-const KEYS = ['script', 'output', 'output_schema', 'timeout', 'env']
+const KEYS = ['script', 'output', 'output_schema', 'timeout', 'env', 'batch']
 
 const NAME = /^[A-Za-z0-9_-]{1,100}$/
 const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*$/
@@ -44,7 +46,11 @@ export function parseScript(file: JsonObject, targets: readonly string[], contex
   if (output !== 'text' && output !== 'json') {
     context.fail(['output'], `output is ${showValue(output)}; write text or json`)
   }
-  if (targets.length > 1 && output !== 'json') {
+  const batch = file['batch'] ?? false
+  if (typeof batch !== 'boolean') {
+    context.fail(['batch'], `batch is ${showValue(batch)}; write true or false`)
+  }
+  if (targets.length > 1 && output !== 'json' && !batch) {
     context.fail(['output'], 'a script with several targets needs output: json, an object with the targets')
   }
   checkSchema(file['output_schema'] ?? null, targets, context)
@@ -52,6 +58,7 @@ export function parseScript(file: JsonObject, targets: readonly string[], contex
     name,
     output,
     timeout: timeoutOf(file['timeout'] ?? 60, context),
+    batch,
     env: envOf(file['env'] ?? [], context),
   }
 }

@@ -1,0 +1,220 @@
+import { isJsonObject } from '../../../contract/json/json.ts'
+import { showValue } from '../../../contract/json/show-value.ts'
+import type { Failure } from '../../../errors/failure.ts'
+import { err, ok, type Result } from '../../../errors/result.ts'
+import type { Computed } from '../../definition/derivation-kind.ts'
+import { parseJson } from '../../transport/response/parse-json.ts'
+import { exitText, MAX_OUTPUT_BYTES } from './run-once.ts'
+import type { ScriptProcess } from './script-host.ts'
+import { endOf, valuesOf, type AnswerContext } from './script-values.ts'
+
+/** A record that waits for its answer. */
+export interface BatchRecord {
+  /** JSON. */
+  readonly inputs: string
+  /** Whether a process has ended without an answer for it, when other records waited too: it may have caused that. */
+  isSuspect: boolean
+  /** Called before its line is written, the first time; false if it is not needed any more. */
+  begin(): Promise<boolean>
+  settle(result: Result<Computed['values'], Failure>): void
+}
+
+/** The most records that a process has at a time, and the most bytes of their inputs. */
+const MAX_RECORDS = 256
+const MAX_INPUT_BYTES = 8 * 1024 * 1024
+
+/** So long without an answer, or without a record, a process gets the end of its input: it may collect its output until then. */
+const QUIET_MS = 1000
+
+/** The records that a process has left without an answer, and why. */
+export interface BatchEnd {
+  readonly left: readonly BatchRecord[]
+  /** Records that it was about to get. */
+  readonly unsent: readonly BatchRecord[]
+  readonly failure: Failure
+  /** Whether the failure is that of each record left; otherwise one of them may have caused it. */
+  readonly isCertain: boolean
+}
+
+/** One process of a batch: writes records to it, and settles them by its answers. */
+export class BatchProcess {
+  readonly #answer: AnswerContext
+  readonly #timeout: number
+  /** Returns the next record, if it may join those that wait. */
+  readonly #next: (waiting: ReadonlyMap<string, BatchRecord>) => BatchRecord | null
+  readonly #waiting = new Map<string, BatchRecord>()
+  #process: ScriptProcess | null = null
+  #ids = 0
+  #inputBytes = 0
+  #isFeeding = false
+  #hasMore = false
+  #hasEnded = false
+  readonly #unsent: BatchRecord[] = []
+  #fed: Promise<void> = Promise.resolve()
+  #isInputClosed = false
+  /** The reason why the process was killed. */
+  #stopped: { readonly failure: Failure; readonly isCertain: boolean } | null = null
+  #line: Buffer[] = []
+  #lineBytes = 0
+  #deadline: NodeJS.Timeout | undefined
+  #quiet: NodeJS.Timeout | undefined
+
+  /** Whether it has answered for a record. */
+  hasAnswered = false
+
+  /** `timeout`: the most seconds from one answer to the next. */
+  constructor(
+    answer: AnswerContext,
+    timeout: number,
+    next: (waiting: ReadonlyMap<string, BatchRecord>) => BatchRecord | null,
+  ) {
+    this.#answer = answer
+    this.#timeout = timeout
+    this.#next = next
+  }
+
+  /** Feeds records to a process until it has ended. */
+  async run(process: ScriptProcess): Promise<BatchEnd> {
+    this.#process = process
+    this.feed()
+    const { status, stderr } = await process.ended
+    this.#hasEnded = true
+    await this.#fed
+    clearTimeout(this.#deadline)
+    clearTimeout(this.#quiet)
+    // A line that a killed process has not finished is no answer.
+    if (status === 0 && this.#stopped === null && this.#lineBytes > 0) this.#read(this.#takeLine())
+    const left = [...this.#waiting.values()]
+    const unsent = this.#unsent
+    if (this.#stopped !== null) return { left, unsent, ...this.#stopped }
+    const { request } = this.#answer
+    const detail =
+      status === 0
+        ? 'the script ended without an answer for this record'
+        : exitText({ status, stderr }, this.#answer)
+    const isCertain = status === 0 && this.#isInputClosed
+    return { left, unsent, failure: { reason: 'computation', request, detail }, isCertain }
+  }
+
+  /** Receives output of the process. */
+  receive(chunk: Buffer): void {
+    let rest = chunk
+    while (this.#stopped === null) {
+      const end = rest.indexOf(0x0a)
+      const part = end === -1 ? rest : rest.subarray(0, end)
+      this.#line.push(part)
+      this.#lineBytes += part.length
+      if (this.#lineBytes > MAX_OUTPUT_BYTES) {
+        return this.#refuse(`a line of standard output is larger than ${MAX_OUTPUT_BYTES / 1024 / 1024} MiB`)
+      }
+      if (end === -1) return
+      this.#read(this.#takeLine())
+      rest = rest.subarray(end + 1)
+    }
+  }
+
+  /** Writes records to the process as long as it can take them. */
+  feed(): void {
+    this.#hasMore = true
+    if (this.#isFeeding) return
+    this.#isFeeding = true
+    this.#fed = this.#feed()
+  }
+
+  async #feed(): Promise<void> {
+    while (this.#hasMore) {
+      this.#hasMore = false
+      while (this.#takesMore()) {
+        const record = this.#next(this.#waiting)
+        if (record === null) break
+        if (!(await record.begin())) continue
+        if (this.#hasEnded) this.#unsent.push(record)
+        else this.#write(record)
+      }
+    }
+    this.#isFeeding = false
+    if (!this.#hasEnded) this.#wait()
+  }
+
+  #write(record: BatchRecord): void {
+    const id = String((this.#ids += 1))
+    this.#waiting.set(id, record)
+    this.#inputBytes += record.inputs.length
+    this.#process?.write(`{"id":"${id}","inputs":${record.inputs}}\n`)
+  }
+
+  #takesMore(): boolean {
+    if (this.#hasEnded || this.#isInputClosed || this.#stopped !== null) return false
+    return (
+      this.#waiting.size < MAX_RECORDS && (this.#waiting.size === 0 || this.#inputBytes < MAX_INPUT_BYTES)
+    )
+  }
+
+  #takeLine(): Buffer {
+    const line = Buffer.concat(this.#line)
+    this.#line = []
+    this.#lineBytes = 0
+    return line
+  }
+
+  #read(bytes: Buffer): void {
+    const line = bytes.toString('utf8').trim()
+    if (line === '') return
+    const { guard, request } = this.#answer
+    const json = parseJson(line)
+    const isObject = json !== undefined && isJsonObject(json)
+    const { id, values, error } = isObject ? json : {}
+    const isAnswer =
+      typeof id === 'string' &&
+      (typeof error === 'string' ? values === undefined : isJsonObject(values ?? null))
+    if (!isAnswer) {
+      return this.#refuse(`a line of standard output is no answer: ${endOf(line.slice(0, 500), guard)}`)
+    }
+    const record = this.#waiting.get(id)
+    if (record === undefined) {
+      const known = /^[1-9]\d{0,14}$/.test(id) && Number(id) <= this.#ids
+      return this.#refuse(
+        known
+          ? `the script has answered twice for the id "${id}"`
+          : `the script has answered for the id ${endOf(showValue(id), guard)}, which it did not receive`,
+      )
+    }
+    this.#waiting.delete(id)
+    this.#inputBytes -= record.inputs.length
+    this.hasAnswered = true
+    record.settle(
+      typeof error === 'string'
+        ? err({ reason: 'computation', request, detail: endOf(error, guard) })
+        : ok(valuesOf(isJsonObject(values ?? null) ? (values as never) : {}, this.#answer)),
+    )
+    this.feed()
+  }
+
+  /** Ends a process that does not keep to the protocol: nothing more that it writes is used. */
+  #refuse(detail: string): void {
+    this.#stop({ reason: 'computation', request: this.#answer.request, detail }, true)
+  }
+
+  #stop(failure: Failure, isCertain: boolean): void {
+    this.#stopped ??= { failure, isCertain }
+    this.#process?.kill()
+  }
+
+  /** Waits for the next answer or record. */
+  #wait(): void {
+    clearTimeout(this.#deadline)
+    clearTimeout(this.#quiet)
+    const { request } = this.#answer
+    if (this.#waiting.size > 0) {
+      this.#deadline = setTimeout(() => {
+        this.#stop({ reason: 'timeout', request, seconds: this.#timeout }, this.#waiting.size === 1)
+      }, this.#timeout * 1000)
+    }
+    this.#quiet = setTimeout(() => {
+      if (this.#isInputClosed && this.#waiting.size === 0) return this.#process?.kill()
+      this.#isInputClosed = true
+      this.#process?.closeInput()
+      if (this.#waiting.size === 0) this.#wait()
+    }, QUIET_MS)
+  }
+}
