@@ -128,6 +128,7 @@ export const LEFT_OUT: Readonly<Record<string, string>> = {
   'sheet/formula-kind.test.ts': 'the kind by itself; formulas.test.ts is about sheets',
   'sheet/other-sheets.test.ts':
     'sheets in PostgreSQL have no sheets beside them; look-ups.test.ts has what they say',
+  'sheet/ai-workers.test.ts': SHARED,
   'sheet/ai-kind.test.ts': 'the kind by itself; ai.test.ts is about sheets',
   'sheet/ai-answers.test.ts': 'the kind by itself; ai.test.ts is about sheets',
   'sheet/script-batches.test.ts':

@@ -49,7 +49,19 @@ export interface AiSheet {
 
 export const GOOD: ModelAnswer = { json: { industry: 'Retail', staff: 12 } }
 
+/** The directory of a sheet of companies, and the server of its model. */
+interface AiDirectory extends Pick<AiSheet, 'server' | 'models'> {
+  readonly directory: string
+}
+
 export async function openAiSheet(t: TestContext, given: AiSheetFiles = {}): Promise<AiSheet> {
+  const { directory, server, models } = await writeAiSheet(t, given)
+  const sheet = await openOnEngine(directory, given.options)
+  onEnd(t, () => sheet.close())
+  return { run: await RunSheet.of({ sheet, api: await startLocalApi(t), directory }), server, models }
+}
+
+export async function writeAiSheet(t: TestContext, given: AiSheetFiles = {}): Promise<AiDirectory> {
   const { answer = () => GOOD, companies = ['Acme'], entry = {}, file = {}, files = {}, key = null } = given
   const server = await new ModelServer(answer, { key }).listen()
   onEnd(t, () => server.close())
@@ -70,7 +82,5 @@ export async function openAiSheet(t: TestContext, given: AiSheetFiles = {}): Pro
     await mkdir(dirname(join(directory, path)), { recursive: true })
     await writeFile(join(directory, path), text)
   }
-  const sheet = await openOnEngine(directory, given.options)
-  onEnd(t, () => sheet.close())
-  return { run: await RunSheet.of({ sheet, api: await startLocalApi(t), directory }), server, models }
+  return { directory, server, models }
 }

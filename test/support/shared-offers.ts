@@ -77,7 +77,7 @@ export function offers(count: number, currencies: number): JsonObject[] {
 /** Starts workers, each with its own open sheet; they are stopped when the test ends. */
 export async function startWorkers(
   t: TestContext,
-  { open }: SharedOffers,
+  { open }: Pick<SharedOffers, 'open'>,
   count: number,
 ): Promise<readonly Worker[]> {
   const workers = await Promise.all(
