@@ -321,7 +321,7 @@ test('no value of a fuzzed sheet is lost, and none stops the adoption', async ()
       write(directory, sheet)
       try {
         const source = new FolioSource(directory)
-        const converted = convertFolioSheet({ source, kinds, name: 'x', now: new Date() })
+        const converted = convertFolioSheet({ source, kinds, name: 'x', now: new Date(), target: directory })
         checkNothingLost(sheet, converted)
         // Opening a store takes far longer than a conversion.
         if (number % 30 !== 0) continue

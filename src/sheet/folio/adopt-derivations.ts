@@ -1,7 +1,9 @@
 import type { Contract } from '../../contract/contract.ts'
 import { isJsonObject, jsonEqual, type JsonObject, type JsonValue } from '../../contract/json/json.ts'
 import { showNames, showValue } from '../../contract/json/show-value.ts'
-import type { Derivation } from '../../derivation/definition/derivation-kind.ts'
+import type { Derivation, Source } from '../../derivation/definition/derivation-kind.ts'
+import { MODELS_FILE } from '../../derivation/definition/source-path.ts'
+import { sourceOf } from '../../derivation/read-sources.ts'
 import { orderDerivations } from '../../derivation/definition/graph.ts'
 import type { Kinds } from '../../derivation/kinds.ts'
 import { parseDerivation, type DerivationSource } from '../../derivation/parse-derivation.ts'
@@ -35,6 +37,8 @@ export interface DerivationAdoption {
 }
 
 export interface DerivationContext {
+  /** Whether there is a sheet at a path, relative to the directory of the new sheet. */
+  hasSheet(path: string): boolean
   readonly source: FolioSource
   readonly contract: Contract
   readonly kinds: Kinds
@@ -54,6 +58,7 @@ export function adoptDerivations(context: DerivationContext): DerivationAdoption
   const hashes = new Map<string, FolioHash | null>()
   const files: NewFile[] = []
   const left = new Map<string, readonly string[]>()
+  const models = modelsOf(context.source)
   for (const name of context.source.derivations()) {
     const path = `derivations/${name}`
     const bytes = context.source.read(path)
@@ -61,7 +66,10 @@ export function adoptDerivations(context: DerivationContext): DerivationAdoption
       context.report.add('cannot', { file: path }, 'the file cannot be read and is not copied')
       continue
     }
-    const found = attempt({ name, bytes }, derivations, context)
+    const found = attempt({ name, bytes }, derivations, {
+      ...context,
+      read: readerOf(context.source, models),
+    })
     if ('reason' in found) {
       const targets = found.targets.map((target) => context.names.get(target) ?? target)
       for (const target of targets) if (!left.has(target)) left.set(target, found.inputs)
@@ -83,7 +91,49 @@ export function adoptDerivations(context: DerivationContext): DerivationAdoption
     }
   }
   for (const derivation of derivations) for (const target of derivation.targets) left.delete(target)
+  if (models !== null && derivations.some(({ kind }) => kind.name === 'ai')) {
+    files.push({ path: MODELS_FILE, bytes: models })
+    context.report.add('adapted', null, MODELS_NOTE)
+  }
   return { derivations, hashes, files, left }
+}
+
+const MODELS_NOTE =
+  'models.yaml is new: it has the models of the derivations at the API of Anthropic, with the key in ANTHROPIC_API_KEY and without prices; add these for --max-cost'
+
+/** Returns `models.yaml` with the models that the derivations name; null if they name none. */
+function modelsOf(source: FolioSource): Uint8Array | null {
+  const names = source.derivations().flatMap((name) => {
+    try {
+      const { value } = parseFolioYaml(source.read(`derivations/${name}`) ?? new Uint8Array(), name)
+      const model = isJsonObject(value) && value['kind'] === 'ai' ? value['model'] : null
+      return typeof model === 'string' && model !== '' ? [model] : []
+    } catch (error) {
+      if (error instanceof ContractError) return []
+      throw error
+    }
+  })
+  if (names.length === 0) return null
+  const entry = (model: string): JsonObject => ({
+    api: 'anthropic',
+    url: 'https://api.anthropic.com/v1',
+    model,
+    headers: { 'x-api-key': '{{ env.ANTHROPIC_API_KEY }}' },
+  })
+  const models = Object.fromEntries(names.map((name) => [name, entry(name)]))
+  return Buffer.from(yamlText({ models }))
+}
+
+/** Reads the files that the new sheet will have. */
+function readerOf(source: FolioSource, models: Uint8Array | null): (path: string) => Source {
+  return (path) => {
+    const bytes = path === MODELS_FILE ? models : source.read(path)
+    return sourceOf(path, bytes ?? { problem: `${path} does not exist` })
+  }
+}
+
+interface ReadingContext extends DerivationContext {
+  readonly read: (path: string) => Source
 }
 
 interface Attempted {
@@ -102,7 +152,7 @@ interface NotAdopted {
 function attempt(
   { name, bytes }: { readonly name: string; readonly bytes: Uint8Array },
   others: readonly Derivation[],
-  context: DerivationContext,
+  context: ReadingContext,
 ): Attempted | NotAdopted {
   const path = `derivations/${name}`
   let yaml: FolioYaml | null = null
@@ -122,13 +172,14 @@ function attempt(
     const translated = translateDerivation(keys, {
       names: context.names,
       prompt: (file) => context.source.read(file),
+      hasSheet: (sheet) => context.hasSheet(sheet),
       note: (action, key, message) =>
         differences.push(() => context.report.add(action, { file: path, line: at.lineOf([key]) }, message)),
     })
     if ('reason' in translated) return notAdopted(translated.reason, yaml.lineOf([translated.key]))
     const isSame = jsonEqual(translated.keys, keys) && yaml.only11 === null
     const written = isSame ? bytes : Buffer.from(yamlText(translated.keys))
-    const found = parsed({ file: name, bytes: written }, translated.keys, context)
+    const found = parsed({ file: name, bytes: written, read: context.read }, translated.keys, context)
     const { derivation } = found
     orderDerivations([...others, derivation])
     reportYaml(yaml, context.report)

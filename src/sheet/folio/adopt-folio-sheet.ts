@@ -69,6 +69,7 @@ export async function adoptFolioSheet(
     kinds,
     name: basename(resolve(path)) || 'sheet',
     now: new Date(),
+    target: resolve(path),
   })
   options.signal?.throwIfAborted()
   try {

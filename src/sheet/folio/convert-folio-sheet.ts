@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Contract } from '../../contract/contract.ts'
 import type { JsonObject, JsonValue } from '../../contract/json/json.ts'
 import { own } from '../../contract/odcs/document-shape.ts'
@@ -60,10 +62,12 @@ export interface FolioConversion {
   /** The id of a contract without one. */
   readonly name: string
   readonly now: Date
+  /** The directory of the new sheet. */
+  readonly target: string
 }
 
 /** Converts a folio sheet in memory, and reports every difference. Throws ContractError for a contract that cannot be read. */
-export function convertFolioSheet({ source, kinds, name, now }: FolioConversion): ConvertedSheet {
+export function convertFolioSheet({ source, kinds, name, now, target }: FolioConversion): ConvertedSheet {
   const report = new DifferenceReport()
   const aside: SetAside[] = []
   const yaml = parseFolioYaml(source.file('contract.yaml') ?? new Uint8Array(), 'contract.yaml')
@@ -92,7 +96,16 @@ export function convertFolioSheet({ source, kinds, name, now }: FolioConversion)
     aside,
   })
   const names = new Map(fields.map((field) => [field.folio, field.name]))
-  const derived = adoptDerivations({ source, contract: loose, kinds, names, key: folio.key, report })
+  const hasSheet = (path: string): boolean => existsSync(join(target, path, 'contract.yaml'))
+  const derived = adoptDerivations({
+    source,
+    contract: loose,
+    kinds,
+    names,
+    key: folio.key,
+    hasSheet,
+    report,
+  })
   const contract = finalContract({ folio, fields, adopted, derived, originalId, report })
   const entries = readFolioLines(source.file('provenance.jsonl') ?? new Uint8Array(), 'provenance.jsonl', {
     report,

@@ -78,7 +78,12 @@ function originalOf(
   try {
     const { value } = parseFolioYaml(bytes, file)
     if (!isJsonObject(value)) return null
-    const made = translateDerivation(value, { names: back, prompt: read, note: () => undefined })
+    const made = translateDerivation(value, {
+      names: back,
+      prompt: read,
+      hasSheet: () => true,
+      note: () => undefined,
+    })
     if ('reason' in made) return null
     const isMade = [made.keys, { ...made.keys, inputs: [] }].some((keys) => yamlText(keys) === text)
     return isMade ? bytes : null
@@ -100,7 +105,12 @@ function translated({ file, text, kind }: Derivation, names: ReadonlyMap<string,
   if (known === undefined || !Object.hasOwn(KINDS, folioKind)) {
     return { reason: `folio has no kind ${showValue(kind.name)}`, line: yaml.lineOf(['kind']) }
   }
-  const reversed = translateDerivation(keys, { names, prompt: () => null, note: () => undefined })
+  const reversed = translateDerivation(keys, {
+    names,
+    prompt: () => null,
+    hasSheet: () => true,
+    note: () => undefined,
+  })
   if ('reason' in reversed) return { reason: reversed.reason, line: yaml.lineOf([reversed.key]) }
   const made: Record<string, JsonValue> = {}
   for (const [key, value] of Object.entries(reversed.keys)) {

@@ -37,6 +37,9 @@ import { SET_ASIDE_FILE } from './convert-folio-sheet.ts'
 import { exportDerivations } from './export-derivations.ts'
 import { FolioSource, MAX_BYTES } from './folio-source.ts'
 
+/** Definition files that folio does not have, apart from the contract, which is written anew. */
+const DEFINITIONS: readonly string[] = ['contract.yaml', 'transport.yaml', 'models.yaml']
+
 /** The result of exporting a folio sheet. */
 export interface FolioExport {
   readonly records: number
@@ -135,7 +138,7 @@ class Exporter {
   /** Returns the files that are neither contract, records, log nor derivations of this version. */
   #others(definitions: readonly NewFile[], taken: ReadonlySet<string>): NewFile[] {
     const sources = definitions.filter(
-      ({ path }) => path !== 'contract.yaml' && !path.startsWith('derivations/'),
+      ({ path }) => !path.startsWith('derivations/') && !DEFINITIONS.includes(path),
     )
     const found = new Map(sources.map((file) => [file.path, file.bytes]))
     const others = this.#source?.others() ?? { files: [], left: [] }
@@ -145,6 +148,10 @@ class Exporter {
     }
     for (const path of others.files) {
       if (OWN.test(path)) continue
+      if (DEFINITIONS.includes(path)) {
+        this.#report.add('cannot', { file: path }, 'the file is not exported: folio has no such settings')
+        continue
+      }
       const to = path.endsWith(KEPT_ENDING) ? path.slice(0, -KEPT_ENDING.length) : path
       const bytes = this.#source?.read(path) ?? null
       // A derivation file that was made from the kept one is there already.
@@ -160,11 +167,6 @@ class Exporter {
           'the file is not copied: it cannot be read, or is too large',
         )
       else found.set(to, bytes)
-    }
-    for (const path of ['transport.yaml', 'models.yaml']) {
-      if (found.has(path) && !others.files.includes(`${path}${KEPT_ENDING}`)) {
-        this.#report.add('kept', { file: path }, 'folio does not read it')
-      }
     }
     return Array.from(found, ([path, bytes]) => ({ path, bytes }))
   }

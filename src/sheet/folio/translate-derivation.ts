@@ -7,6 +7,8 @@ export interface TranslationContext {
   readonly names: ReadonlyMap<string, string>
   /** Returns a file of the sheet with a prompt. */
   prompt(path: string): Uint8Array | null
+  /** Whether there is a sheet at a path, relative to the directory of the new sheet. */
+  hasSheet(path: string): boolean
   /** Reports a difference of a key, if the derivation is adopted. */
   note(action: DifferenceAction, key: string, message: string): void
 }
@@ -30,7 +32,34 @@ export function translateDerivation(keys: JsonObject, context: TranslationContex
       if (kept !== null) adopted[key] = kept
     } else adopted[key] = withNames(key, value, changed)
   }
-  return kind === 'http' ? translateHttp(adopted, context) : { keys: adopted }
+  if (kind === 'http') return translateHttp(adopted, context)
+  noteKind(adopted, context)
+  return { keys: adopted }
+}
+
+/** What the kinds do in another way than in folio. */
+const KIND_NOTES: Readonly<Record<string, readonly [DifferenceAction, string]>> = {
+  python: [
+    'kept',
+    'a run needs --allow-scripts, and the script is confined: it has no network, and the sheet is read-only',
+  ],
+  ai: [
+    'adapted',
+    'values are put into the prompt as data, and the model gets instructions and the types of the contract; folio sends the prompt alone',
+  ],
+  sql: ['adapted', 'the statement is in the SQL of the store of the sheet, and not of DuckDB'],
+}
+
+/** Notes what a kind does in another way. */
+function noteKind({ kind, source_sheet: sheet }: JsonObject, { note, hasSheet }: TranslationContext): void {
+  const known = typeof kind === 'string' && Object.hasOwn(KIND_NOTES, kind) ? KIND_NOTES[kind] : undefined
+  if (known !== undefined) note(known[0], 'kind', known[1])
+  if (kind !== 'cross_sheet' || typeof sheet !== 'string' || hasSheet(sheet)) return
+  note(
+    'kept',
+    'source_sheet',
+    `there is no sheet at ${sheet} from the new directory; adopt it there as well, or edit source_sheet`,
+  )
 }
 
 /** Returns why a derivation cannot follow the names of fields that are others here; null if it can. */
