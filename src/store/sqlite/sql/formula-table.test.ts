@@ -71,6 +71,8 @@ suite('formulas of SQLite', () => {
       return computed
     }
     assert.equal(compute('v', 'boolean', true), true)
+    assert.equal(compute('(v)', 'string', true), true)
+    assert.deepEqual(compute('v', 'string', [1]), [1])
     assert.equal(compute('v > 2', 'boolean', 3), true)
     assert.equal(compute('v > 2', 'integer', 3), 1)
     assert.equal(compute('v / 2', 'integer', 7), 3)

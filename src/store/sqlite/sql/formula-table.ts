@@ -38,7 +38,8 @@ const KEY = '$key'
  */
 export class FormulaTable {
   readonly #database: DatabaseSync
-  readonly #formula: Formula
+  /** The type of the results: that of the field if the formula is one, as in a query, otherwise that of the target. */
+  readonly #type: Formula['type']
   readonly #fields: Set<string>
   readonly #write: StatementSync
   readonly #read: StatementSync
@@ -47,7 +48,6 @@ export class FormulaTable {
   constructor(formula: Formula) {
     const { expression, inputs } = formula
     checkFormula(expression)
-    this.#formula = formula
     this.#database = new DatabaseSync(':memory:', {
       defensive: true,
       allowExtension: false,
@@ -59,6 +59,7 @@ export class FormulaTable {
         'PRAGMA trusted_schema = OFF; PRAGMA temp_store = MEMORY; PRAGMA journal_mode = OFF',
       )
       this.#fields = this.#create(expression, inputs)
+      this.#type = this.#copied(expression, inputs) ?? formula.type
       const columns = [quoted(KEY), ...inputs.map(({ name }) => quoted(name))]
       const values = columns.map((_, index) => (index === 0 ? '1' : '?'))
       this.#write = this.#database.prepare(
@@ -83,7 +84,7 @@ export class FormulaTable {
     try {
       this.#write.run(...row.map(toColumn))
       const [value = null] = this.#read.get() as unknown as readonly SQLOutputValue[]
-      return jsonOf(value, this.#formula.type)
+      return jsonOf(value, this.#type)
     } catch (error) {
       throw told(error)
     }
@@ -91,6 +92,13 @@ export class FormulaTable {
 
   close(): void {
     this.#database.close()
+  }
+
+  /** Returns the type of the field that the formula is, with or without brackets; undefined for another formula. */
+  #copied(expression: string, inputs: readonly FormulaField[]): Formula['type'] | undefined {
+    const [result] = this.#database.prepare(`SELECT (${expression}\n) FROM "${TABLE}"`).columns()
+    const type = inputs.find(({ name }) => name === result?.column)?.type
+    return type === 'boolean' || type === 'array' || type === 'object' ? type : undefined
   }
 
   /** Creates the table, and returns the names of the fields in the expression. Throws QueryError. */
