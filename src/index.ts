@@ -48,6 +48,7 @@ export type {
   Planned,
   Resource,
   RunContext,
+  OtherSheet,
   Source,
 } from './derivation/definition/derivation-kind.ts'
 export type { HostPolicies, HostPolicy } from './derivation/definition/host-policies.ts'

@@ -80,16 +80,19 @@ function schemaOf(db: Connection): Schema {
   return schema
 }
 
+let ofVersions: ReadonlyMap<number, Schema> | null = null
+
 /** Returns the schemas of all versions, without the records. */
 function schemasOfVersions(): ReadonlyMap<number, Schema> {
+  if (ofVersions !== null) return ofVersions
   const db = Connection.inMemory()
   try {
-    return new Map(
+    return (ofVersions = new Map(
       Object.entries(VERSIONS).map(([version, sql]) => {
         db.exec(sql)
         return [Number(version), schemaOf(db)]
       }),
-    )
+    ))
   } finally {
     db.close()
   }
