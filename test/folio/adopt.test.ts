@@ -578,3 +578,31 @@ test('a contract that cannot be read is refused with file and line', async (t) =
   }
   assert.ok(!existsSync(target))
 })
+
+test('hostile files take time in proportion to their size', async (t) => {
+  const from = await writeFolioSheet(t, {
+    'contract.yaml': folioContract([{ name: 'v', logicalType: 'string' }]),
+    // Quotes without an end, and one id for all records: each took time with the square of the size.
+    'records.jsonl': `${'"\\"'.repeat(200_000)}\\\n${'{"id": "same"}\n'.repeat(20_000)}`,
+  })
+  const { records, differences } = await adoptFolioSheet(join(dirname(from), 'new'), from, {
+    actor: null,
+    check: true,
+  })
+  assert.equal(records, 20_000)
+  assert.ok(differences.some(({ action, line }) => action === 'cannot' && line === 1))
+})
+
+test('a sheet with more fields than a contract can have is refused, and nothing is created', async (t) => {
+  const members = Object.fromEntries(Array.from({ length: 1001 }, (_, index) => [`f${index}`, index]))
+  const from = await writeFolioSheet(t, {
+    'contract.yaml': folioContract([]),
+    'records.jsonl': jsonLines({ id: '1', ...members }),
+  })
+  const target = join(dirname(from), 'new')
+  await assert.rejects(adoptFolioSheet(target, from, { actor: null, check: false }), {
+    type: 'ContractError',
+    message: /^contract\.yaml:1: the folio sheet cannot be adopted: 1002 fields; a sheet has at most 1000/,
+  })
+  assert.ok(!existsSync(target))
+})

@@ -324,7 +324,7 @@ test('no value of a fuzzed sheet is lost, and none stops the adoption', async ()
         const converted = convertFolioSheet({ source, kinds, name: 'x', now: new Date(), target: directory })
         checkNothingLost(sheet, converted)
         // Opening a store takes far longer than a conversion.
-        if (number % 30 !== 0) continue
+        if (number % 100 !== 0) continue
         const { records } = await adoptFolioSheet(join(root, `new-${number}`), directory, {
           actor: null,
           check: false,
@@ -348,7 +348,7 @@ test('no value of a fuzzed sheet is lost, and none stops the adoption', async ()
     rmSync(root, { recursive: true, force: true })
   }
   assert.ok(refused < count / 10, `${refused} of ${count} contracts were refused`)
-  assert.ok(opened > count / 60)
+  assert.ok(opened > count / 200)
 })
 
 test('the fuzzer makes sheets with records, derivations and logs', () => {

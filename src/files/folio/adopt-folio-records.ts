@@ -31,8 +31,8 @@ export interface SetAside {
   readonly reason: string
 }
 
-/** Texts outside strings that Python writes and JSON does not have. */
-const PYTHON_NUMBER = /"(?:[^"\\]|\\.)*"|-?\bInfinity\b|\bNaN\b/g
+/** Texts outside strings that Python writes and JSON does not have. A string without an end matches to the end, so that a search is linear. */
+const PYTHON_NUMBER = /"(?:[^"\\]|\\[^])*(?:"|\\?$)|-?\bInfinity\b|\bNaN\b/g
 
 /**
  * Reads the lines of a JSONL file of folio: objects, blank lines are ignored. `NaN` and infinities, which Python writes, are texts. Lines
@@ -206,6 +206,8 @@ class Ids {
   readonly #key: string
   readonly #report: DifferenceReport
   readonly #used = new Set<string>()
+  /** The last number of each text that several records want as their id. */
+  readonly #last = new Map<string, number>()
 
   constructor(key: string, report: DifferenceReport) {
     this.#key = key
@@ -242,7 +244,11 @@ class Ids {
 
   #free(wanted: string): string {
     let id = wanted
-    for (let number = 2; this.#used.has(id); number += 1) id = `${wanted.slice(0, MAX_ID - 12)}_${number}`
+    while (this.#used.has(id)) {
+      const number = (this.#last.get(wanted) ?? 1) + 1
+      this.#last.set(wanted, number)
+      id = `${wanted.slice(0, MAX_ID - 12)}_${number}`
+    }
     this.#used.add(id)
     return id
   }

@@ -75,7 +75,7 @@ export async function adoptFolioSheet(
   try {
     return await stageSheet(path, async (staging) => {
       await writeGitignore(staging)
-      await writeFiles(staging, converted)
+      await writeFiles(staging, converted, options)
       const adoption = await fillStore(staging, converted, options)
       options.signal?.throwIfAborted()
       if (options.check) throw new Checked(adoption)
@@ -96,13 +96,20 @@ function checkOutside(path: string, source: string): void {
   )
 }
 
-async function writeFiles(staging: string, { files, source, copied }: ConvertedSheet): Promise<void> {
+async function writeFiles(
+  staging: string,
+  { files, source, copied }: ConvertedSheet,
+  { signal }: FolioAdoptionOptions,
+): Promise<void> {
   const write = async (path: string, bytes: Uint8Array | string): Promise<void> => {
     await mkdir(dirname(join(staging, path)), { recursive: true })
     await writeFile(join(staging, path), bytes, { flag: 'wx' })
   }
   for (const { path, bytes } of files) await write(path, bytes)
-  for (const { from, to } of copied) await write(to, source.file(from) ?? '')
+  for (const { from, to } of copied) {
+    signal?.throwIfAborted()
+    await write(to, source.file(from) ?? '')
+  }
 }
 
 /** Creates the store, with the values and states of cells, and the complete records and log beside it. */

@@ -19,6 +19,7 @@ import {
   type RecordAdoption,
   type SetAside,
 } from '../../files/folio/adopt-folio-records.ts'
+import { ContractError, fileError } from '../../errors/service-error.ts'
 import { DifferenceReport } from '../../files/folio/difference-report.ts'
 import {
   FOLIO_ENUM,
@@ -182,8 +183,16 @@ function withUndeclared(
   return [...declared, ...added]
 }
 
+/** Parses the contract of the new sheet. Throws ContractError about the source for one that no sheet can have. */
 function contractOf({ document, entry }: FolioContract, properties: readonly JsonObject[]): Contract {
-  return parseContract(yamlText({ ...document, schema: [{ ...entry, properties }] }))
+  try {
+    return parseContract(yamlText({ ...document, schema: [{ ...entry, properties }] }))
+  } catch (error) {
+    if (!(error instanceof ContractError)) throw error
+    // Its line is one of the text that was made.
+    const message = `the folio sheet cannot be adopted: ${error.inFile?.message ?? error.message}`
+    throw new ContractError(...fileError({ file: 'contract.yaml', line: 1, message }, 'invalid_definition'))
+  }
 }
 
 interface FinalContract {

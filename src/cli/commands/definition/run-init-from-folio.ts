@@ -1,6 +1,7 @@
 import { adoptFolioSheet, type FolioAdoption } from '../../../sheet/folio/adopt-folio-sheet.ts'
 import { toFolioAdoptionWire } from '../../../wire/definition/folio-adoption.ts'
 import { EXIT, type ExitCode } from '../../terminal/exit-codes.ts'
+import { onInterrupt } from '../../terminal/interrupts.ts'
 import type { Output } from '../../terminal/output.ts'
 import { grouped } from '../../terminal/progress-line.ts'
 import { differenceLine } from '../../terminal/difference-line.ts'
@@ -29,11 +30,21 @@ export async function runInitFromFolio(out: Output, request: InitFromFolio): Pro
     const name = other[0].replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
     throw new UsageError(`--${name} does not apply to --from-folio, which has a whole sheet`)
   }
-  const adoption = await adoptFolioSheet(directory, from, { actor, check })
-  await out.print(toFolioAdoptionWire(directory, { ...adoption, check }), (screen) =>
-    shown(adoption, request, screen).join('\n'),
-  )
-  return EXIT.done
+  const stop = new AbortController()
+  const interrupts = onInterrupt(() => stop.abort())
+  try {
+    const adoption = await adoptFolioSheet(directory, from, { actor, check, signal: stop.signal })
+    await out.print(toFolioAdoptionWire(directory, { ...adoption, check }), (screen) =>
+      shown(adoption, request, screen).join('\n'),
+    )
+    return EXIT.done
+  } catch (error) {
+    if (!interrupts.seen || error !== stop.signal.reason) throw error
+    out.note('Interrupted; nothing was created.')
+    return EXIT.interrupted
+  } finally {
+    interrupts.release()
+  }
 }
 
 function shown(
