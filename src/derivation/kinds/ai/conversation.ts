@@ -70,7 +70,7 @@ export class Conversation {
       const detail = `the response is not one of the API ${spec.model.api}`
       this.#answer = failedAnswer(spec, { reason: 'unusable_answer', request, detail, responseBody })
     } else {
-      const excerpt = excerptOf(reply.text === '' ? reply.refusal : reply.text, guard)
+      const excerpt = (): string => excerptOf(reply.text === '' ? reply.refusal : reply.text, guard)
       this.#answer = readAnswer(reply, { form: spec.form, fields: spec.fields, request, excerpt })
       this.#addRepair(reply.text)
     }

@@ -19,8 +19,8 @@ export interface Expected {
   readonly form: 'text' | 'json'
   readonly fields: readonly Field[]
   readonly request: string
-  /** The start of the answer as failures may show it. */
-  readonly excerpt: string
+  /** Returns the start of the answer as failures may show it. */
+  excerpt(): string
 }
 
 /**
@@ -93,7 +93,7 @@ function validated(answer: JsonObject, { fields, request, excerpt }: Expected): 
     violations.push(`"${name}": ${detail}`)
     return [
       name,
-      err({ reason: 'contract', request, detail: `field "${name}": ${detail}`, ...withBody(excerpt) }),
+      err({ reason: 'contract', request, detail: `field "${name}": ${detail}`, ...withBody(excerpt()) }),
     ]
   })
   return { values: Object.fromEntries(results), violations }
@@ -112,7 +112,7 @@ function failed(
   { fields, request, excerpt }: Expected,
   violations: readonly string[] = [],
 ): Answer {
-  const failure: Failure = { ...cause, request, ...withBody(excerpt) }
+  const failure: Failure = { ...cause, request, ...withBody(excerpt()) }
   return { values: Object.fromEntries(fields.map(({ name }) => [name, err(failure)])), violations }
 }
 

@@ -27,6 +27,7 @@ export class SecretGuard {
 
   /** Whether the text contains one of the secrets. */
   isIn(searched: string): boolean {
+    if (this.hasNothingToFind) return false
     let text = searched
     for (let round = 0; text.length >= SECRET_LENGTH; round++) {
       const folded = text.toLowerCase()

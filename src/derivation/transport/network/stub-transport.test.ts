@@ -76,3 +76,27 @@ for (const [text, message] of [
     assert.throws(() => parseStub(text), message)
   })
 }
+
+test('D41: an answer of a model is the first that fits its name and its prompt', async () => {
+  const stub = parseStub(
+    JSON.stringify({
+      answers: [
+        { model: 'small', prompt: 'Acme', answer: { staff: 3 } },
+        { prompt: 'Acme', answer: 'Retail' },
+        { model: 'small', answer: 'other' },
+      ],
+    }),
+  )
+  const answerTo = async (model: string, text: string): Promise<unknown> => {
+    const prompt = { model, text, responseOf: (answer: string) => ({ answer }) }
+    const sent = await stub.send({ ...get('https://h/v1'), prompt }, OPTIONS)
+    return sent.ok ? sent.value.json : sent.error.reason
+  }
+  assert.deepEqual(await answerTo('small', 'About Acme'), { answer: '{"staff":3}' })
+  assert.deepEqual(await answerTo('large', 'About Acme'), { answer: 'Retail' })
+  assert.deepEqual(await answerTo('small', 'About Borealis'), { answer: 'other' })
+  assert.equal(await answerTo('large', 'About Borealis'), 'no_stub_response')
+  assert.throws(() => parseStub('{"answers": {}}'), /"answers" of the stub file is not a list/)
+  assert.throws(() => parseStub('{"answers": [{"model": 1, "answer": ""}]}'), /is not of the form/)
+  assert.throws(() => parseStub('{"answers": [{"anwser": ""}]}'), /is not of the form/)
+})
