@@ -70,7 +70,7 @@ export interface RunContext {
   /** Must be called once when the call is sent; from then on it counts and may cost. */
   onSent(): void
   /**
-   * Whether the result of the call is still needed; called before every try. If not, the kind rejects with {@link NotWanted} and does not
+   * Whether the result of the call is still needed; called before every try, and only after `run` has returned its promise. If not, the kind rejects with {@link NotWanted} and does not
    * call.
    */
   wanted(): boolean | Promise<boolean>

@@ -168,6 +168,21 @@ export function testKind(name: string, start: () => Promise<KindUnderTest>): voi
     },
   )
 
+  kindTest('asks whether a call is needed only after it has returned', async (subject) => {
+    const derivation = await load(subject, subject.file)
+    if (derivation.kind.isLocal === true) return
+    let hasReturned = false
+    const asked: boolean[] = []
+    const wanted = (): boolean => {
+      asked.push(hasReturned)
+      return true
+    }
+    const outcome = run(derivation, subject.good.inputs, { wanted })
+    hasReturned = true
+    assert.ok((await outcome).ok)
+    assert.ok(asked.every(Boolean))
+  })
+
   kindTest('H7: returns a failure, and does not throw, if the host fails', async (subject) => {
     const derivation = await load(subject, subject.file)
     if (derivation.kind.isLocal === true) return

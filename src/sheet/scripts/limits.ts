@@ -10,11 +10,11 @@ const PROCESSES = 64
 export const TMP_BYTES = 64 * 1024 ** 2
 export const TMP_FILES = 10_000
 
-/** The programs of {@link limitsCommand}, of util-linux. */
-export const LIMIT_PROGRAMS = ['choom', 'prlimit'] as const
+/** The programs of {@link limitsCommand}, of util-linux and coreutils. */
+export const LIMIT_PROGRAMS = ['nice', 'choom', 'prlimit'] as const
 
-/** When memory is short, the kernel ends a script before anything else. */
-const ENDED_FIRST = 'choom -n 1000 --'.split(' ')
+/** The server has the processor first, and when memory is short, the kernel ends a script before anything else. */
+const SERVER_FIRST = 'nice -n 10 choom -n 1000 --'.split(' ')
 
 /** Returns the command that applies the limits to the command after it. */
 export function limitsCommand(
@@ -22,7 +22,7 @@ export function limitsCommand(
   { ownUsers }: { readonly ownUsers: boolean },
 ): string[] {
   return [
-    ...ENDED_FIRST,
+    ...SERVER_FIRST,
     'prlimit',
     `--as=${MEMORY_BYTES}`,
     `--fsize=${FILE_BYTES}`,

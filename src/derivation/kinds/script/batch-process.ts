@@ -128,12 +128,17 @@ export class BatchProcess {
         const record = this.#next(this.#waiting)
         if (record === null) break
         if (!(await record.begin())) continue
-        if (this.#hasEnded) this.#unsent.push(record)
-        else this.#write(record)
+        if (this.#receives()) this.#write(record)
+        else this.#unsent.push(record)
       }
     }
     this.#isFeeding = false
     if (!this.#hasEnded) this.#wait()
+  }
+
+  /** Whether a line that is written now can be answered. */
+  #receives(): boolean {
+    return !this.#hasEnded && !this.#isInputClosed && this.#stopped === null
   }
 
   #write(record: BatchRecord): void {
@@ -144,10 +149,8 @@ export class BatchProcess {
   }
 
   #takesMore(): boolean {
-    if (this.#hasEnded || this.#isInputClosed || this.#stopped !== null) return false
-    return (
-      this.#waiting.size < MAX_RECORDS && (this.#waiting.size === 0 || this.#inputBytes < MAX_INPUT_BYTES)
-    )
+    const count = this.#waiting.size
+    return this.#receives() && count < MAX_RECORDS && (count === 0 || this.#inputBytes < MAX_INPUT_BYTES)
   }
 
   #takeLine(): Buffer {
@@ -162,12 +165,14 @@ export class BatchProcess {
     if (line === '') return
     const { guard, request } = this.#answer
     const json = parseJson(line)
-    const isObject = json !== undefined && isJsonObject(json)
-    const { id, values, error } = isObject ? json : {}
-    const isAnswer =
-      typeof id === 'string' &&
-      (typeof error === 'string' ? values === undefined : isJsonObject(values ?? null))
-    if (!isAnswer) {
+    const { id, values = null, error = null } = json !== undefined && isJsonObject(json) ? json : {}
+    const outcome =
+      typeof error === 'string' && values === null
+        ? err<Failure>({ reason: 'computation', request, detail: endOf(error, guard) })
+        : error === null && isJsonObject(values)
+          ? ok(valuesOf(values, this.#answer))
+          : null
+    if (outcome === null || typeof id !== 'string') {
       return this.#refuse(`a line of standard output is no answer: ${endOf(line.slice(0, 500), guard)}`)
     }
     const record = this.#waiting.get(id)
@@ -182,11 +187,7 @@ export class BatchProcess {
     this.#waiting.delete(id)
     this.#inputBytes -= record.inputs.length
     this.hasAnswered = true
-    record.settle(
-      typeof error === 'string'
-        ? err({ reason: 'computation', request, detail: endOf(error, guard) })
-        : ok(valuesOf(isJsonObject(values ?? null) ? (values as never) : {}, this.#answer)),
-    )
+    record.settle(outcome)
     this.feed()
   }
 

@@ -51,6 +51,8 @@ export class Batch {
       let hasBegun = false
       const begin = async (): Promise<boolean> => {
         if (hasBegun) return true
+        // The run can say what is needed once `run` of the kind has returned.
+        await Promise.resolve()
         try {
           if (!(await wanted())) throw new NotWanted()
           onBegun?.()
