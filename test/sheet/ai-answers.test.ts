@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { JsonObject } from '../../src/contract/json/json.ts'
+import { answerSchema, isStrict } from '../../src/derivation/kinds/ai/answer-schema.ts'
 import { AiKind } from '../../src/derivation/kinds/ai/ai-kind.ts'
 import type { Computed, RunContext } from '../../src/derivation/definition/derivation-kind.ts'
 import { DEFAULT_HOST_POLICIES } from '../../src/derivation/definition/host-policies.ts'
@@ -294,4 +295,21 @@ test('a value cannot leave its delimiters, and an instruction in it arrives as J
     assert.doesNotMatch(inside, /[<>\n\u200b-\u202e\u2028]|[\u{e0000}-\u{e007f}]/u)
     assert.equal(JSON.parse(inside), company)
   }
+})
+
+test('a closed list that is too long for APIs, and a field of open structure, are validated only', () => {
+  const values = Array.from({ length: 600 }, (_, index) => `v${index}`).join(', ')
+  const contract = contractWith(
+    `{name: long, logicalType: string, quality: [{metric: invalidValues, arguments: {validValues: [${values}]}, mustBe: 0}]}`,
+    '{name: open, logicalType: object}',
+    '{name: tags, logicalType: array, items: {logicalType: string}}',
+  )
+  const schema = answerSchema(contract, ['long', 'open', 'tags'])
+  assert.deepEqual(schema['properties'], {
+    long: { type: ['string', 'null'] },
+    open: { type: ['object', 'null'] },
+    tags: { type: ['array', 'null'], items: { type: ['string', 'null'] } },
+  })
+  assert.ok(!isStrict(schema))
+  assert.ok(isStrict(answerSchema(contract, ['long', 'tags'])))
 })

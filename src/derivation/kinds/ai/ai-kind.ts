@@ -58,9 +58,9 @@ export class AiKind implements DerivationKind<AiSpec, AiPlan> {
     return spec
   }
 
-  /** The contract is the schema of answers. */
-  versionOf({ instructions }: AiSpec): string {
-    return instructions
+  /** The contract is the schema of answers. Model and prompt are included, since a source may change after the file was parsed with it. */
+  versionOf({ instructions, model, prompt }: AiSpec): string {
+    return JSON.stringify([instructions, model.api, model.url, model.model, model.structuredOutput, prompt])
   }
 
   prepare({ model }: AiSpec): void {

@@ -20,6 +20,9 @@ const WORDED = [
   'maxProperties',
 ]
 
+/** Most values of a closed list that are sent; APIs refuse longer ones. */
+const MAX_ENUM = 500
+
 /** Bounds and patterns of every value of a type, which say nothing about a field. */
 const GENERAL: readonly JsonValue[] = [
   Number.MAX_SAFE_INTEGER,
@@ -57,9 +60,9 @@ function reduced(schema: JsonObject): JsonObject {
   return {
     ...(type !== undefined && { type }),
     ...(said !== '' && { description: said }),
-    ...(values !== undefined && { enum: values }),
+    ...(Array.isArray(values) && values.length <= MAX_ENUM && { enum: values }),
     ...(isJsonObject(items) && { items: reduced(items) }),
-    ...(isObjectType(type) && nested(isJsonObject(properties) ? properties : {})),
+    ...(isObjectType(type) && isJsonObject(properties) && nested(properties)),
   }
 }
 
