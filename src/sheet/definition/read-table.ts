@@ -6,7 +6,13 @@ import type { Contract } from '../../contract/contract.ts'
 import type { JsonObject, JsonValue } from '../../contract/json/json.ts'
 import { showNames, showValue } from '../../contract/json/show-value.ts'
 import type { Source } from '../../derivation/definition/derivation-kind.ts'
-import { keyText, type Table, type TableColumns, type TableRow } from '../../derivation/kinds/lookup/table.ts'
+import {
+  keyText,
+  type Table,
+  type TableColumns,
+  type TableReader,
+  type TableRow,
+} from '../../derivation/kinds/lookup/table.ts'
 import { err, ok, type Result } from '../../errors/result.ts'
 import { ServiceError, ValidationError } from '../../errors/service-error.ts'
 import { ColumnReadings } from '../../files/inference/column-readings.ts'
@@ -28,18 +34,29 @@ const ROW_BYTES = 200
 const ROWS_AT_ONCE = 500
 
 /**
- * Reads a table from a source, a file or another sheet, with the limits and guards of files of records. Cells have the types of the fields that they are compared
- * with or become. Returns the reason as text for a source that has no content, is no table or lacks a column.
+ * Reads a table from a source, a file or another sheet, with the limits and guards of files of records. Cells have the types of the fields
+ * that they are compared with or become. Returns the reason as text for a source that has no content, is no table or lacks a column.
  */
-export async function readTable(
-  source: Source,
-  columns: TableColumns,
-  contract: Contract,
-): Promise<Result<Table, string>> {
+export const readTable: TableReader = tableReader(MAX_TABLE_BYTES)
+
+/** Returns {@link readTable} with another bound on the rows that are kept. */
+export function tableReader(maxBytes: number): TableReader {
+  return (source, columns, contract) => read(source, { columns, contract, maxBytes })
+}
+
+/** What becomes of the records of a table. */
+interface TableOptions {
+  readonly columns: TableColumns
+  readonly contract: Contract
+  readonly maxBytes: number
+}
+
+async function read(source: Source, options: TableOptions): Promise<Result<Table, string>> {
+  const { columns } = options
   const { path, bytes, problem, sheet } = source
   if (sheet !== undefined) {
     const wanted = [columns.key, ...Object.values(columns.values)]
-    return readSheetTable({ path, sheet, columns: wanted }, (records) => tableOf(records, columns, contract))
+    return readSheetTable({ path, sheet, columns: wanted }, (records) => tableOf(records, options))
   }
   const format = formatOf(path)
   if (bytes === null || format === null) return err(problem === '' ? `${path} is no table` : problem)
@@ -48,7 +65,7 @@ export async function readTable(
     // Readers of files seek in them; the bytes are those that were checked.
     const file = join(folder, `table${extname(path)}`)
     await writeFile(file, bytes, { mode: 0o600 })
-    return ok(await tableOf(await readRecordFile({ path: file, name: path }, format), columns, contract))
+    return ok(await tableOf(await readRecordFile({ path: file, name: path }, format), options))
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error
     return err(error.message)
@@ -58,7 +75,7 @@ export async function readTable(
 }
 
 /** Returns the rows of records by key. Throws ValidationError for records that have no such column, cannot be read or are too many. */
-async function tableOf(file: RawRecords, columns: TableColumns, contract: Contract): Promise<Table> {
+async function tableOf(file: RawRecords, { columns, contract, maxBytes }: TableOptions): Promise<Table> {
   const { key, match, values } = columns
   const wanted = [[match, key] as const, ...Object.entries(values)]
   if (file.fields !== null) {
@@ -94,7 +111,7 @@ async function tableOf(file: RawRecords, columns: TableColumns, contract: Contra
       }
       const row = rowOf(typed, targets)
       bytes += ROW_BYTES + 2 * text.length + targets.reduce((sum, target) => sum + sizeOf(row[target]), 0)
-      if (bytes > MAX_TABLE_BYTES) throw tooLarge(file.source.name)
+      if (bytes > maxBytes) throw tooLarge(file.source.name, maxBytes)
       rows.set(text, { values: row, count: 1 })
     }
   }
@@ -123,9 +140,9 @@ function sizeOf(value: JsonValue | undefined): number {
   return typeof value === 'object' && value !== null ? 4 * JSON.stringify(value).length : 0
 }
 
-function tooLarge(name: string): ValidationError {
+function tooLarge(name: string, maxBytes: number): ValidationError {
   return new ValidationError(
-    `${name} has too many rows: what is looked up in it takes more than ${MAX_TABLE_BYTES / 1024 / 1024} MiB of memory`,
+    `${name} has too many rows: what is looked up in it takes more than ${maxBytes / 1024 / 1024} MiB of memory`,
   )
 }
 
