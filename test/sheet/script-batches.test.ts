@@ -137,18 +137,18 @@ test('a script that cannot be started fails all records, after a few tries', asy
 })
 
 test('a record that is never answered fails, at the deadline or with the end of the process', async (t) => {
-  const records = ['x', 'never', 'y']
+  const records = ['x', 'y', 'never']
   const hangs = await openBatch(t, {
     records,
-    file: { timeout: 2 },
+    file: { timeout: 5 },
     script: batch(
       `if (a === 'never') for (;;) await new Promise((resolve) => setTimeout(resolve, 1000))\n${ANSWER}`,
     ),
   })
-  assert.deepEqual(await outcomeOf(hangs, records), { x: 'X', never: 'timeout after 2 s', y: 'Y' })
+  assert.deepEqual(await outcomeOf(hangs, records), { x: 'X', y: 'Y', never: 'timeout after 5 s' })
   const omits = await openBatch(t, { records, script: batch(`if (a !== 'never') ${ANSWER}`) })
   const missing = 'the script ended without an answer for this record'
-  assert.deepEqual(await outcomeOf(omits, records), { x: 'X', never: missing, y: 'Y' })
+  assert.deepEqual(await outcomeOf(omits, records), { x: 'X', y: 'Y', never: missing })
 })
 
 for (const [what, line, error] of [
