@@ -44,6 +44,7 @@ export async function adoptCells(sheet: Sheet, adoption: CellAdoption): Promise<
   if (adoption.cells.size === 0) return
   const { store, contract, derivations } = await sheet.deriving()
   const id = await store.startRun({ ...orderBy(adoption.actor), silentMs: 6000 })
+  const run = localContext(sheet)
   const lock = await store.lockRun(sheet.lockTimeoutMs, sheet.stopping)
   try {
     const manual = [...adoption.cells.values()].filter(({ value }) => value !== null).length
@@ -51,7 +52,7 @@ export async function adoptCells(sheet: Sheet, adoption: CellAdoption): Promise<
     let stored = 0
     for (const derivation of derivations.levels.flat()) {
       for await (const items of recordsOf(store, derivation)) {
-        const results = await resultsOf(items, { derivation, contract, adoption })
+        const results = await resultsOf(items, { derivation, contract, adoption, run })
         if (results.length === 0) continue
         const progress = { skipped: 0, left: 0, calls: 0, totalCost: 0, unpricedCalls: 0 }
         const outcomes = await store.commitCells({
@@ -93,6 +94,7 @@ export async function* recordsOf(
 }
 
 interface ResultContext {
+  readonly run: RunContext
   readonly derivation: Derivation
   readonly contract: Contract
   readonly adoption: CellAdoption
@@ -136,10 +138,13 @@ async function resultsOf(items: readonly WorkItem[], context: ResultContext): Pr
 }
 
 /** Computes the values of a local kind; null for any other, and if that fails. */
-async function valuesOf(plan: Plan, { derivation, contract }: ResultContext): Promise<JsonObject | null> {
+async function valuesOf(
+  plan: Plan,
+  { derivation, contract, run }: ResultContext,
+): Promise<JsonObject | null> {
   const { kind, spec, targets } = derivation
   if (kind.isLocal !== true) return null
-  const result = await kind.run(spec, plan, NOTHING)
+  const result = await kind.run(spec, plan, run)
   if (!result.ok) return null
   const values = targets.flatMap((target) => {
     const value = Object.hasOwn(result.value.values, target) ? result.value.values[target] : undefined
@@ -151,8 +156,17 @@ async function valuesOf(plan: Plan, { derivation, contract }: ResultContext): Pr
   return Object.fromEntries(values)
 }
 
-/** The context of local kinds, which compute from the plan alone. */
-const NOTHING = { signal: new AbortController().signal } as RunContext
+/** Returns the context of computations that are no calls. */
+function localContext(sheet: Sheet): RunContext {
+  return {
+    signal: sheet.stopping,
+    policies: sheet.policies(),
+    limiter: sheet.limiter,
+    onSent: () => undefined,
+    wanted: () => true,
+    stored: Promise.resolve(),
+  }
+}
 
 function hashOf(derivation: Derivation, inputs: InputValues, plan: Plan | null): string {
   return inputHash({ derivationSha256: derivation.sha256, inputs, hashed: plan?.hashed ?? {} })
