@@ -96,8 +96,10 @@ test('the log of folio is kept: numbered, with the last value of a cell, and wit
       first?.['value'],
       first?.['actor'],
       first?.['at'],
+      first?.['previous'],
+      first?.['unknown'],
     ],
-    [8, 'folio', 'import', 1953, 'agent:sample', '2026-05-10T10:16:35.000Z'],
+    [8, 'folio', 'import', 1953, 'agent:sample', '2026-05-10T10:16:35.000Z', null, ['previous']],
   )
   assert.deepEqual(
     [

@@ -41,11 +41,15 @@ export interface LogRules {
 /** The members that keep their names; others get the prefix `folio_`, so that they cannot be mistaken for those of the new log. */
 const SAME: ReadonlySet<string> = new Set(['input_hash', 'model', 'cost_usd'])
 
+function isSame(member: string, value: JsonValue): boolean {
+  return SAME.has(member) && (member !== 'input_hash' || typeof value === 'string')
+}
+
 /** The members that are in others of the new line. */
 const WRITTEN: ReadonlySet<string> = new Set(['record_id', 'field', 'actor', 'at'])
 
 /**
- * Converts the log of folio. Its lines have no numbers and no values: the last line of a cell gets the value that the record has, earlier ones none. What
+ * Converts the log of folio. Its lines have no numbers and no values: the last line of a cell gets the value that the record has; `unknown` lists the members that are null because nobody knows them. What
  * folio calls the source is `folio_source`; all other members are kept.
  */
 export function adoptFolioLog(entries: readonly FolioRecord[], rules: LogRules): FolioLog {
@@ -83,11 +87,13 @@ export function adoptFolioLog(entries: readonly FolioRecord[], rules: LogRules):
       source: FOLIO_SOURCE,
       record_id: id ?? textOf(entry['record_id']),
       field,
-      ...(isLast && id !== null ? { value: own(values.get(id) ?? {}, field) } : {}),
+      value: isLast && id !== null ? own(values.get(id) ?? {}, field) : null,
+      previous: null,
+      unknown: isLast ? ['previous'] : ['value', 'previous'],
       ...timeText(entry['at'] ?? null, at),
       ...Object.fromEntries(
         Object.entries(entry).flatMap(([member, value]) =>
-          WRITTEN.has(member) ? [] : [[SAME.has(member) ? member : `folio_${member}`, value] as const],
+          WRITTEN.has(member) ? [] : [[isSame(member, value) ? member : `folio_${member}`, value] as const],
         ),
       ),
     }
