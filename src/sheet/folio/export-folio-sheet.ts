@@ -146,12 +146,14 @@ class Exporter {
       if (path !== '.gitignore')
         this.#report.add('cannot', { file: path }, `the file is not copied: ${reason}`)
     }
+    const all = new Set([...definitions.map(({ path }) => path), ...others.files])
+    for (const path of DEFINITIONS.slice(1)) {
+      if (!all.has(path)) continue
+      this.#report.add('cannot', { file: path }, 'the file is not exported: folio has no such settings')
+    }
     for (const path of others.files) {
       if (OWN.test(path)) continue
-      if (DEFINITIONS.includes(path)) {
-        this.#report.add('cannot', { file: path }, 'the file is not exported: folio has no such settings')
-        continue
-      }
+      if (DEFINITIONS.includes(path)) continue
       const to = path.endsWith(KEPT_ENDING) ? path.slice(0, -KEPT_ENDING.length) : path
       const bytes = this.#source?.read(path) ?? null
       // A derivation file that was made from the kept one is there already.
