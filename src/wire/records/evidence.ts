@@ -36,6 +36,14 @@ export function httpEvidence(entry: Entry): HttpEvidence {
   return entry.source === 'http' ? entry : {}
 }
 
+/** The kinds whose values take a call. */
+const CALLING: ReadonlySet<string> = new Set(['http', 'ai'])
+
+/** Whether the value of an entry takes a call unless it comes from the cache. */
+export function isCall({ source }: Entry): boolean {
+  return CALLING.has(source)
+}
+
 /** Returns the evidence of a kind other than `http`, in the order of the entry. */
 export function otherEvidence(entry: Entry): readonly (readonly [name: string, value: unknown])[] {
   return Object.entries(entry).filter(([name]) => {

@@ -52,9 +52,10 @@ test('an answer of a model is shown with model, tokens, cost, prompt and time', 
   assert.equal(entryEvidence(unknown)[2]?.text, 'Unknown')
 })
 
-test('only a value of http says whether a call was made', () => {
+test('only a value of http and an answer of a model say whether a call was made', () => {
   assert.deepEqual([cachedText(MEASURED), cachedText({ ...MEASURED, cached: true })], ['No', 'Yes'])
   assert.equal(cachedText(computedEntry({ seq: 2 })), 'No, with a call')
+  assert.equal(cachedText(entryOf({ seq: 4, source: 'ai', cached: true })), 'Yes, without a call')
   assert.equal(cachedText(entryOf({ seq: 1 })), null)
 })
 

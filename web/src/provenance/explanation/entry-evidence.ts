@@ -1,4 +1,4 @@
-import { httpEvidence, otherEvidence } from '../../../../src/wire/records/evidence.ts'
+import { isCall, otherEvidence } from '../../../../src/wire/records/evidence.ts'
 import { modelEvidence, type EvidenceFact } from './model-evidence.ts'
 import type { ProvenanceEntryAnswer } from '../../../../src/wire/records/provenance.ts'
 
@@ -13,8 +13,7 @@ export function entryEvidence(entry: ProvenanceEntryAnswer): readonly EvidenceFa
 export function cachedText(entry: ProvenanceEntryAnswer): string | null {
   const { cached } = entry
   if (cached === undefined) return null
-  const [yes, no] =
-    httpEvidence(entry).url === undefined ? ['Yes', 'No'] : ['Yes, without a call', 'No, with a call']
+  const [yes, no] = isCall(entry) ? ['Yes, without a call', 'No, with a call'] : ['Yes', 'No']
   return cached ? yes : no
 }
 

@@ -8,27 +8,23 @@ export interface EvidenceFact {
 
 type Members = ReadonlyMap<string, unknown>
 
+const MODEL = ['model', 'gen_ai.request.model', 'gen_ai.response.model', 'gen_ai.provider.name'] as const
+
+const TOKENS = [
+  'gen_ai.usage.input_tokens',
+  'gen_ai.usage.cache_read.input_tokens',
+  'gen_ai.usage.cache_creation.input_tokens',
+  'gen_ai.usage.output_tokens',
+] as const
+
 /** The members below as facts, in the order of interest; the names are those of OpenTelemetry. */
 const FACTS: readonly {
   readonly name: string
   readonly members: readonly string[]
   readonly text: (members: Members) => string
 }[] = [
-  {
-    name: 'Model',
-    members: ['model', 'gen_ai.request.model', 'gen_ai.response.model', 'gen_ai.provider.name'],
-    text: modelText,
-  },
-  {
-    name: 'Tokens',
-    members: [
-      'gen_ai.usage.input_tokens',
-      'gen_ai.usage.cache_read.input_tokens',
-      'gen_ai.usage.cache_creation.input_tokens',
-      'gen_ai.usage.output_tokens',
-    ],
-    text: tokensText,
-  },
+  { name: 'Model', members: MODEL, text: modelText },
+  { name: 'Tokens', members: TOKENS, text: tokensText },
   { name: 'Cost', members: ['cost'], text: (members) => costText(members.get('cost')) },
   { name: 'Prompt', members: ['prompt'], text: (members) => textOf(members.get('prompt')) },
   {
@@ -65,13 +61,13 @@ export function modelEvidence(
 }
 
 function modelText(members: Members): string {
-  const [name, asked, answered, api] = FACTS[0]!.members.map((member) => textOf(members.get(member)))
+  const [name, asked, answered, api] = MODEL.map((member) => textOf(members.get(member)))
   const shown = answered === '' || answered === asked ? asked : `${asked}, answered by ${answered}`
   return `${name === '' ? '' : `${name}: `}${shown}${api === '' ? '' : ` (${api})`}`
 }
 
 function tokensText(members: Members): string {
-  const [input, cached, written, output] = FACTS[1]!.members.map((member) => Number(members.get(member) ?? 0))
+  const [input, cached, written, output] = TOKENS.map((member) => Number(members.get(member) ?? 0))
   const parts = [
     ...(cached === 0 ? [] : [`${formatCount(cached ?? 0)} from the cache`]),
     ...(written === 0 ? [] : [`${formatCount(written ?? 0)} to the cache`]),

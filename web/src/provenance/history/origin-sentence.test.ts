@@ -37,8 +37,19 @@ test('a value from the cache has the note that no call was made', () => {
   )
 })
 
+test('an answer of a model from the cache has the note too', () => {
+  const answer = entryOf({ seq: 3, source: 'ai', derivation: 'company.yaml', cached: true })
+  assert.match(tell(answer, context(true)), / — from the cache, without a call\.$/)
+})
+
 test('nothing is said of requests and calls for a kind that makes none', () => {
-  const measured = entryOf({ seq: 3, source: 'measure', derivation: 'length.yaml', cached: false })
+  const measured = entryOf({
+    seq: 3,
+    source: 'measure',
+    derivation: 'length.yaml',
+    cached: false,
+    url: 'file:a',
+  })
   assert.equal(tell(measured, context(true)), 'Computed by length.yaml for human:ann, 3 minutes ago.')
   assert.equal(
     tell({ ...measured, cached: true }, context(true)),

@@ -1,4 +1,4 @@
-import { httpEvidence, type HttpEvidence } from '../../../../src/wire/records/evidence.ts'
+import { httpEvidence, isCall, type HttpEvidence } from '../../../../src/wire/records/evidence.ts'
 import type { ProvenanceEntryAnswer } from '../../../../src/wire/records/provenance.ts'
 import { formatDuration } from '../../ui/format.ts'
 import { relativeTime } from '../../ui/time-text.ts'
@@ -80,7 +80,7 @@ function by(entry: ProvenanceEntryAnswer): Sentence {
 function details(entry: ProvenanceEntryAnswer, { find }: EntryContext): Sentence {
   if (entry.source === 'revert') return undoneText(entry, find)
   if (entry.cached === true)
-    return [entry.url === undefined ? ' — from the cache' : ' — from the cache, without a call']
+    return [isCall(entry) ? ' — from the cache, without a call' : ' — from the cache']
   const evidence = httpEvidence(entry)
   const request = briefRequest(evidence)
   return request === null ? [] : [' — ', { is: 'request', text: request }, responseText(evidence)]
