@@ -120,11 +120,29 @@ test('an answer that violates the contract is asked for once more, with the viol
     'Company: <data>"Acme"</data>',
     '{"industry":"Banking","staff":0}',
   ])
-  assert.match(repair.turns[2] ?? '', /"industry": "Banking" is not one of "Retail", "Energy"\n- "staff": 0 /)
+  const violations = (repair.turns[2] ?? '')
+    .matchAll(/<data>(.+)<\/data>/g)
+    .map(([, text = '']) => JSON.parse(text))
+  const [industry, staff] = [...violations] as string[]
+  assert.equal(industry, '"industry": "Banking" is not one of "Retail", "Energy"')
+  assert.match(staff ?? '', /^"staff": 0 /)
   assert.equal(totalCost, dollars(server.billionths(PRICE)))
   const evidence = evidenceOf((await run.entry('1', 'staff')) ?? {})
   assert.deepEqual([evidence['attempts'], evidence['cost']], [2, totalCost])
   assert.equal(evidence['gen_ai.usage.input_tokens'], server.tokens.input)
+})
+
+test('a second request comes before first ones, so that a crash loses few paid answers', async (t) => {
+  const { run, server } = await openAiSheet(t, {
+    companies: ['Acme', 'Borealis', 'Cumulus'],
+    answer: ({ turns }) => (turns.length === 1 ? { text: '{}' } : GOOD),
+  })
+  await run.edit('transport.yaml', "hosts: {'*': {concurrency: 1}}\n")
+  assert.equal((await run.run()).materialized, 6)
+  assert.deepEqual(
+    server.requests.map(({ turns }) => turns.length),
+    [1, 3, 1, 3, 1, 3],
+  )
 })
 
 test('valid targets keep their values when another one fails twice, and the failure costs as well', async (t) => {

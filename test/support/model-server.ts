@@ -24,14 +24,12 @@ export type ModelAnswer =
   | { readonly refusal: string }
   /** Ends with another reason than a complete answer, as the API names it; `null` for none. */
   | { readonly finish: string | null; readonly text?: string }
-  /** An error of the API; `retryAfter` in seconds. */
-  | { readonly status: number; readonly retryAfter?: number }
+  /** An error of the API; 500 and 502 after the answer was made. */
+  | { readonly status: number }
   /** Changes the response of an answer; null and texts are sent as they are. */
   | { readonly change: (response: JsonMap) => unknown; readonly text?: string }
-  /** Accepts the request and closes the connection. */
+  /** Makes the answer, and closes the connection instead of sending it. */
   | { readonly hangUp: true }
-  /** Never responds. */
-  | { readonly silent: true }
 
 export type JsonMap = { [name: string]: unknown }
 
@@ -41,6 +39,9 @@ interface Prices {
   readonly cached_input: number
   readonly output: number
 }
+
+/** Statuses of a server, or of a gateway before it, that has made the answer. */
+const BILLED: ReadonlySet<number> = new Set([500, 502])
 
 /** Bytes of a token here; the servers that this one stands for have more or less the same mean. */
 const BYTES_PER_TOKEN = 4
@@ -52,17 +53,12 @@ const BYTES_PER_TOKEN = 4
 export class ModelServer {
   /** Requests with a response, and those that were refused or broken. */
   readonly requests: ModelRequest[] = []
-  /** Tokens of all responses with an answer: those that are billed. */
+  /** Tokens of all answers, also of those that were not sent: those that are billed. */
   readonly tokens = { input: 0, cached: 0, output: 0 }
-  /** Errors of the API that were returned, by status. */
-  readonly errors: Record<number, number> = {}
-  /** The most requests that were under way at one time. */
-  peak = 0
   readonly #answer: (request: ModelRequest) => ModelAnswer | Promise<ModelAnswer>
   readonly #key: string | null
   readonly #server = createServer((incoming, response) => void this.#serve(incoming, response))
   readonly #prefixes = new Set<string>()
-  #underWay = 0
 
   /** `key`: the only one that requests may have; null to require none. */
   constructor(
@@ -100,16 +96,12 @@ export class ModelServer {
   }
 
   async #serve(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
-    this.#underWay += 1
-    this.peak = Math.max(this.peak, this.#underWay)
-    response.once('close', () => (this.#underWay -= 1))
     const chunks: Buffer[] = []
     for await (const chunk of incoming) chunks.push(chunk as Buffer)
     const api = incoming.url === '/v1/messages' ? 'anthropic' : 'openai'
-    const send = (status: number, body: unknown, headers: Record<string, string> = {}): void => {
-      if (status >= 400) this.errors[status] = (this.errors[status] ?? 0) + 1
+    const send = (status: number, body: unknown): void => {
       const text = typeof body === 'string' ? body : JSON.stringify(body)
-      response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(text)
+      response.writeHead(status, { 'content-type': 'application/json' }).end(text)
     }
     let request: ModelRequest
     try {
@@ -120,21 +112,15 @@ export class ModelServer {
     }
     this.requests.push(request)
     const answer = await this.#answer(request)
+    const isBilled = !('status' in answer) || BILLED.has(answer.status)
+    const body = isBilled ? this.#respond(request, answer) : {}
     if ('hangUp' in answer) return void response.destroy()
-    if ('silent' in answer) return
-    if ('status' in answer) {
-      const headers = answer.retryAfter === undefined ? {} : { 'retry-after': String(answer.retryAfter) }
-      return send(answer.status, errorBody(api, answer.status, 'not now'), headers)
-    }
-    const body = this.#respond(request, answer)
+    if ('status' in answer) return send(answer.status, errorBody(api, answer.status, 'not now'))
     send(200, 'change' in answer ? answer.change(body) : body)
   }
 
   /** Makes the response to a request, and counts its tokens. */
-  #respond(
-    request: ModelRequest,
-    answer: Exclude<ModelAnswer, { hangUp: true } | { silent: true }>,
-  ): JsonMap {
+  #respond(request: ModelRequest, answer: ModelAnswer): JsonMap {
     const { api, system, turns, schema, body } = request
     const most = Number(body['max_tokens'] ?? body['max_completion_tokens'] ?? 4096)
     const refusal = 'refusal' in answer ? answer.refusal : null

@@ -15,6 +15,8 @@ export interface LimitedCall {
   readonly policy: LimitPolicy
   /** The limits that several processes share; absent if only this process uses the resource. */
   readonly hosts?: SharedHosts | undefined
+  /** Whether it continues another call, and so begins before calls that do not. */
+  readonly continues?: boolean | undefined
   /** Ends the wait. */
   readonly signal: AbortSignal
   /** Called when the first try begins. */
@@ -43,6 +45,9 @@ export interface LimiterOptions {
   readonly random?: () => number
 }
 
+/** More calls than there ever are: the positions of calls that continue others are negative, in their order. */
+const ALL_CALLS = 2 ** 52
+
 /**
  * Limits the calls to resources: their number at a time and within a period, with retries, and with pauses that a resource asks for. Any
  * kind can use it, since it does not depend on what a call is.
@@ -66,13 +71,13 @@ export class Limiter {
    * longer pause than calls wait for. Rejects with the signal's reason, and with {@link NotWanted}.
    */
   async run<Result>(
-    { resource, policy, hosts, signal, onBegun, wanted }: LimitedCall,
+    { resource, policy, hosts, continues, signal, onBegun, wanted }: LimitedCall,
     attempt: (permit: Permit) => Promise<Try<Result>>,
     refused: (status: number) => Result,
   ): Promise<Result> {
     const queue = this.#queue(resource, hosts ?? null)
     queue.adopt(policy)
-    const order = this.#calls++
+    const order = this.#calls++ - (continues === true ? ALL_CALLS : 0)
     let notBefore = -Infinity
     let last: { readonly result: Result } | null = null
     for (let tries = 0; ; tries++) {

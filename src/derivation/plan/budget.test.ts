@@ -68,6 +68,8 @@ test('actual costs that all differ add up exactly', () => {
     prices.settle(0.01, count * 0.0000001)
   }
   assert.deepEqual([prices.count, prices.sum, prices.unpriced], [1000, 0.04995, 0])
+  // A price without calls is no longer there, else each length of a prompt would leave one.
+  assert.deepEqual([...prices], [[0, 1000]])
   prices.settle(0, null)
   assert.deepEqual([prices.count, prices.sum, prices.unpriced], [1000, 0.04995, 1])
 })

@@ -104,7 +104,9 @@ export class Prices implements Iterable<readonly [price: Price, count: number]> 
   #sum: number | null = 0
 
   add(price: Price, count = 1): void {
-    this.#counts.set(price, (this.#counts.get(price) ?? 0) + count)
+    const counted = (this.#counts.get(price) ?? 0) + count
+    if (counted === 0) this.#counts.delete(price)
+    else this.#counts.set(price, counted)
     this.#count += count
     this.#sum = null
   }

@@ -114,10 +114,10 @@ export class AiKind implements DerivationKind<AiSpec, AiPlan> {
       const { onBegun: _begun, onSent: _sent, ...again } = context
       try {
         const second = await this.#ask(conversation, filled, { ...again, onSent: () => undefined })
-        if (!second.ok && !isUnbilled(second.error)) conversation.isUncertain = true
+        if (!second.ok && !isUnbilled(second.error)) conversation.isUncertain = conversation.attempts > 1
       } catch (error) {
         // The first answer is paid for, and what it has is the result.
-        if (context.signal.aborted) conversation.isUncertain = true
+        if (context.signal.aborted) conversation.isUncertain = conversation.attempts > 1
         else if (!(error instanceof NotWanted)) throw error
       }
     }
@@ -137,6 +137,13 @@ export class AiKind implements DerivationKind<AiSpec, AiPlan> {
     const body = JSON.stringify(api.body({ ...spec, turns: conversation.turns }))
     // The permit of this request must be free for the next one.
     const { promise: stored, resolve } = Promise.withResolvers<void>()
+    const continues = conversation.attempts > 0
+    let isSent = false
+    const onSent = (): void => {
+      if (!isSent) conversation.attempts += 1
+      isSent = true
+      context.onSent()
+    }
     const response = await this.#transport.send(
       {
         method: 'POST',
@@ -146,14 +153,22 @@ export class AiKind implements DerivationKind<AiSpec, AiPlan> {
         secretHeaders,
         prompt: stubPrompt(conversation, api),
       },
-      { ...context, policy: context.policies.forUrl(plan.url), stored },
+      {
+        ...context,
+        policy: context.policies.forUrl(plan.url),
+        stored,
+        onSent,
+        continues,
+        mayRetry: (status) => status === 429 || UNBILLED.has(status),
+      },
     )
     if (!response.ok) {
       resolve()
       return err(guardedFailure(response.error, guard))
     }
     const answer = conversation.add(response.value, api.read(response.value.json))
-    if (conversation.mayRepair(answer)) resolve()
+    // Once the next request waits for a permit, it is the first to get one.
+    if (conversation.mayRepair(answer)) setImmediate(resolve)
     else void context.stored.then(resolve, resolve)
     return ok(answer)
   }

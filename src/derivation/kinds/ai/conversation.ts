@@ -9,7 +9,7 @@ import { excerptOf } from '../../transport/response/error-body.ts'
 import type { AiSpec } from './ai-spec.ts'
 import type { Reply, Turn } from './adapters/adapter.ts'
 import { costOf, mostOf, sumOf, tokensIn, type TokenPrices, type Usage } from './models/price.ts'
-import { repairText } from './prompt.ts'
+import { REPAIR_BYTES, repairText } from './prompt.ts'
 import { readAnswer, type Answer } from './read-answer.ts'
 
 /** A prompt for one record. */
@@ -22,8 +22,7 @@ export interface AiPlan extends Plan {
   readonly most: number | null
 }
 
-/** Bytes of the violations in a request for another answer, and bytes of that answer for each output token. */
-const VIOLATION_BYTES = 1000
+/** Bytes of an answer, in a request for another one, for each output token. */
 const ECHO_BYTES_PER_TOKEN = 4
 
 /** Most characters of names in provenance. */
@@ -39,6 +38,8 @@ export class Conversation {
   #last: Reply | null = null
   readonly #usages: (Usage | null)[] = []
   #durationMs = 0
+  /** Requests that were sent. */
+  attempts = 0
   /** Whether a request failed with an unknown outcome. */
   isUncertain = false
 
@@ -111,7 +112,7 @@ export class Conversation {
           'gen_ai.usage.output_tokens': total('output'),
         }),
         cost,
-        attempts: this.#usages.length,
+        attempts: this.attempts,
         duration_ms: this.#durationMs,
       },
       cost,
@@ -139,7 +140,7 @@ export class Conversation {
     const { form, maxOutputTokens } = this.spec
     this.#turns.push(
       { role: 'assistant', text: startOf(text.trim(), maxOutputTokens * ECHO_BYTES_PER_TOKEN) },
-      { role: 'user', text: startOf(repairText(violations, form), VIOLATION_BYTES) },
+      { role: 'user', text: repairText(violations, form) },
     )
   }
 }
@@ -165,7 +166,7 @@ export function expectedOf(spec: AiSpec, promptBytes: number): TokenEstimate {
 export function mostOfBoth(spec: AiSpec, promptBytes: number, price: TokenPrices): number {
   const { constantBytes, maxOutputTokens } = spec
   const bytes = constantBytes + promptBytes
-  const echo = maxOutputTokens * ECHO_BYTES_PER_TOKEN + VIOLATION_BYTES
+  const echo = maxOutputTokens * ECHO_BYTES_PER_TOKEN + REPAIR_BYTES
   return sumOf([mostOf(bytes, maxOutputTokens, price), mostOf(bytes + echo, maxOutputTokens, price)])
 }
 

@@ -46,6 +46,10 @@ export interface TransportResponse {
 export interface SendOptions {
   /** Statuses that are a success whatever the body: not tried again, and no redirect is followed. */
   readonly accepts?: Pick<ReadonlySet<number>, 'has'>
+  /** Whether an error of this status may be tried again; by default 429 and 500–599 may. */
+  readonly mayRetry?: (status: number) => boolean
+  /** Whether it continues another call, whose result is lost without this one: it begins before calls that do not. */
+  readonly continues?: boolean
   /** Ends the call, whether it waits or is under way. */
   readonly signal: AbortSignal
   /** The policy of its host. */

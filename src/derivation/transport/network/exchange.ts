@@ -32,6 +32,8 @@ export interface TryOptions {
   readonly signal: AbortSignal
   /** Statuses that are a success whatever the body. */
   readonly accepts?: Pick<ReadonlySet<number>, 'has'>
+  /** Whether an error of this status may be temporary, and be tried again. */
+  readonly mayRetry?: (status: number) => boolean
   /** The permit to make it. */
   readonly permit: Omit<Permit, 'end'>
   /** Checks the URL before every redirect is followed. */
@@ -162,7 +164,7 @@ class Try implements HopOptions {
       const received = await errorText(body, response.header('content-encoding'))
       return {
         result: err({ reason: 'status', request, status, ...(received !== undefined && { received }) }),
-        mayPass: statusMayPass(status),
+        mayPass: (this.#options.mayRetry ?? statusMayPass)(status),
         retryAfterMs: retryAfterMs(response.header('retry-after'), response.header('date')),
       }
     }

@@ -66,13 +66,13 @@ export class UndiciTransport implements Transport {
   }
 
   async send(request: TransportRequest, options: SendOptions): Promise<SendResult> {
-    const { signal, policy, limiter = this.#limiter, hosts, onBegun, wanted } = options
+    const { signal, policy, limiter = this.#limiter, hosts, continues, onBegun, wanted } = options
     const { origin, host } = siteOf(request.url)
     const refusal = this.refusal(host)
     if (refusal !== null) return err({ reason: 'refused', request: requestLabel(request), detail: refusal })
     const call = policy.retries > 0 ? withIdempotencyKey(request) : request
     return limiter.run<SendResult>(
-      { resource: origin, policy, hosts, signal, onBegun, wanted },
+      { resource: origin, policy, hosts, continues, signal, onBegun, wanted },
       async (permit) => asTry(await this.#try(call, permit, options)),
       (status) => err({ reason: 'status', request: requestLabel(call), status }),
     )
@@ -84,7 +84,7 @@ export class UndiciTransport implements Transport {
   }
 
   #try(request: TransportRequest, permit: Permit, options: SendOptions): Promise<Tried> {
-    const { signal, policy, stored, onSent, accepts } = options
+    const { signal, policy, stored, onSent, accepts, mayRetry } = options
     const reservation = this.#memory.reserve()
     return tryOnce(this.#agent, request, {
       signal,
@@ -94,6 +94,7 @@ export class UndiciTransport implements Transport {
       reservation,
       ...(onSent !== undefined && { onSent }),
       ...(accepts !== undefined && { accepts }),
+      ...(mayRetry !== undefined && { mayRetry }),
       whenOver: (tookMs) => {
         const kept = tookMs === null ? undefined : stored
         // The parsed body is in memory until its values are stored.

@@ -78,6 +78,13 @@ function usageIn({ usage }: JsonObject): Usage | null {
     input: usage['prompt_tokens'],
     cached: isJsonObject(details) ? details['cached_tokens'] : undefined,
     written: undefined,
-    output: usage['completion_tokens'],
+    output: outputIn(usage),
   })
+}
+
+/** Some gateways leave tokens of reasoning, which they bill, out of `completion_tokens`; the total has them. */
+function outputIn(usage: JsonObject): JsonValue | undefined {
+  const { prompt_tokens: input, completion_tokens: output, total_tokens: total } = usage
+  const isCounted = [input, output, total].every(Number.isSafeInteger)
+  return isCounted ? Math.max(Number(output), Number(total) - Number(input)) : output
 }
