@@ -1,6 +1,7 @@
 import type { Contract, Field } from '../../contract/contract.ts'
 import type { JsonValue } from '../../contract/json/json.ts'
 import { valueError } from '../../contract/values/validate-value.ts'
+import type { CellLineStart, Unnumbered } from '../../provenance/log-line.ts'
 import type { CellCommit, CellOutcome, CellResult, RecordKey } from '../cell-work.ts'
 import { hashBytes } from '../rows/stored-rows.ts'
 import type { StoredTarget } from '../rows/stored-targets.ts'
@@ -29,19 +30,6 @@ export interface CellToStore {
   previous(): JsonValue
 }
 
-/** The members of the provenance line of a computed value before those of its kind. */
-export interface ComputedLine {
-  readonly actor: string
-  readonly source: string
-  readonly record_id: string
-  readonly field: string
-  readonly value: JsonValue
-  readonly previous: JsonValue
-  readonly input_hash: string
-  readonly derivation: string
-  readonly run_id: string
-}
-
 /** What an engine reads and writes when it stores results, `C` being its cells; all that is read is loaded. */
 export interface ResultTables<C extends CellToStore, P> {
   readonly contract: Contract
@@ -59,7 +47,7 @@ export interface ResultTables<C extends CellToStore, P> {
   /** Whether another record has a value in a unique field; if not, the cell's record is about to get it. */
   isTaken(field: Field, value: JsonValue, cell: C): boolean
   /** Adds the line of a computed value to the log, and returns its seq. */
-  log(line: ComputedLine, provenance: P, record: RecordKey): number
+  log(line: Unnumbered<CellLineStart>, provenance: P, record: RecordKey): number
   update(cell: C, field: Field, written: { readonly value: JsonValue; readonly seq: number }): void
   /** Stores that a value was computed; `current` is false when the derivation or its sources have changed during the run. */
   computed(target: StoredTarget, cell: C, computed: ComputedState): void
