@@ -3,7 +3,12 @@ import { existsSync, readdirSync } from 'node:fs'
 import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
+import { createHash } from 'node:crypto'
+import { parse } from 'yaml'
 import type { JsonObject } from '../../src/contract/json/json.ts'
+import { cellKey } from '../../src/files/folio/adopt-folio-log.ts'
+import { folioHashOf } from '../../src/files/folio/folio-hash.ts'
+import { adoptCells } from '../../src/sheet/folio/adopt-cells.ts'
 import { adoptFolioSheet } from '../../src/sheet/folio/adopt-folio-sheet.ts'
 import { planMaterialize } from '../../src/sheet/runs/plan-materialize.ts'
 import { readProvenance, readHistory } from '../../src/sheet/cells/read-provenance.ts'
@@ -178,6 +183,100 @@ test('cells with another hash are stale, unless the value is computed again; tho
   assert.match(differences, /kept records\.jsonl:6 field "a": a cell that a person cleared is missing/)
   const entry = await readProvenance(adopted.sheet, { recordId: '3', field: 'a' })
   assert.equal(entry?.['source'], 'import')
+})
+
+/** An entry of folio for a cell of record `record`, with the hash that folio computes; files that are not given do not exist. */
+function entryOf(
+  record: JsonObject,
+  field: string,
+  yaml: string,
+  files: Readonly<Record<string, string>> = {},
+): JsonObject {
+  const keys = parse(yaml) as JsonObject
+  const read = (path: string): Uint8Array | null =>
+    files[path] === undefined ? null : Buffer.from(files[path])
+  const sha256 = createHash('sha256').update(yaml).digest('hex')
+  const hash = folioHashOf({ keys, sha256 }, { read, foreignRecords: read }, 'id')?.(record) ?? 'sha256:00'
+  const source = keys['kind'] ?? null
+  const at = '2026-01-01T00:00:00Z'
+  return { record_id: record['id'] ?? null, field, source, actor: 'agent:a', at, input_hash: hash }
+}
+
+test('a cell is fresh only with a value that is proven: not from values set aside, nor where another one is computed now', async (t) => {
+  const others = { 'refs/t.csv': 'id,a\n1,x\n2,y\n', 'scripts/s.py': 'print(1)\n' }
+  const files = {
+    'derivations/a.yaml': LOOKUP,
+    'derivations/s.yaml': 'targets: [s]\ninputs: [num]\nkind: python\nscript: s\n',
+    'derivations/t.yaml': 'targets: [t]\ninputs: [id]\nkind: python\nscript: s\n',
+    'derivations/u.yaml': 'targets: [u]\nkind: sql\nexpression: upper(a)\n',
+  }
+  const records = [
+    { id: '1', num: 'many', a: 'x', s: 'from many', t: 'many', u: 'X' },
+    { id: '2', num: 2, a: 'edited', s: 'from 2', t: 3, u: 'Y' },
+  ]
+  const derived = { logicalType: 'string', 'x-derived': true }
+  const from = await writeFolioSheet(t, {
+    ...files,
+    ...others,
+    'contract.yaml': folioContract([
+      { name: 'num', logicalType: 'integer' },
+      { name: 'a', ...derived },
+      { name: 's', ...derived },
+      { name: 't', ...derived, logicalType: 'integer' },
+      { name: 'u', ...derived },
+    ]),
+    'records.jsonl': jsonLines(...records),
+    'provenance.jsonl': jsonLines(
+      ...records.flatMap((record) =>
+        Object.entries(files).map(([path, yaml]) =>
+          entryOf(record, path.slice('derivations/'.length, -'.yaml'.length), yaml, others),
+        ),
+      ),
+    ),
+  })
+  const adopted = await adopt(t, from)
+  const { store } = await adopted.sheet.deriving()
+  const { targets } = await store.status()
+  assert.deepEqual(Object.fromEntries(targets.map(({ field, fresh, stale }) => [field, { fresh, stale }])), {
+    a: { fresh: 1, stale: 1 },
+    s: { fresh: 1, stale: 1 },
+    t: { fresh: 1, stale: 1 },
+    u: { fresh: 1, stale: 1 },
+  })
+  const [last] = (
+    await readHistory(adopted.sheet, { recordId: '1', field: 't', limit: null, cursor: null })
+  ).entries.slice(-1)
+  assert.equal(last?.['value'], null)
+
+  const stopped = new Error('stopped')
+  const cells = new Map([[cellKey('1', 'a'), { value: 'x', raw: { id: '1' }, last: { line: 1, entry: {} } }]])
+  const adoption = { cells, hashes: new Map(), aside: new Set<string>(), actor: 'human:me' }
+  await assert.rejects(
+    adoptCells(adopted.sheet, { ...adoption, signal: AbortSignal.abort(stopped) }),
+    stopped,
+  )
+})
+
+test('keys of a field that mean nothing here are reported', async (t) => {
+  const from = await writeFolioSheet(t, {
+    'contract.yaml': folioContract([
+      { name: 'a', logicalType: 'string', 'x-inputs': ['b'], required: 'always' },
+      { name: 'b', logicalType: 'string', enum: ['x', null], 'x-derived': true, 'x-inputs': 'a' },
+      { name: 'c', logicalType: 'string', 'x-derived': 'always' },
+    ]),
+  })
+  const { differences } = await adoptFolioSheet(join(dirname(from), 'new'), from, {
+    actor: null,
+    check: true,
+  })
+  const lost = differences.filter(({ action }) => action === 'cannot').map(({ message }) => message)
+  assert.deepEqual(lost.toSorted(), [
+    'field "a": required "always" is left out: it is neither true nor false',
+    'field "a": x-inputs is left out, since x-derived is not true',
+    'field "b": null in enum is left out',
+    'field "b": x-inputs "a" is no list; it is left out',
+    'field "c": x-derived "always" is left out: it is neither true nor false',
+  ])
 })
 
 test('a contract is adapted, and each difference is reported with its line', async (t) => {
@@ -549,10 +648,16 @@ test('nothing outside the folio sheet is read, and nothing is written into it', 
       path,
     )
   }
-  await assert.rejects(adoptFolioSheet(join(sheet, 'inner'), sheet, { actor: null, check: false }), {
-    type: 'SheetError',
-    message: /is in the folio sheet, which is not changed/,
-  })
+  const before = readdirSync(sheet, { recursive: true })
+  await symlink(sheet, join(root, 'link'))
+  await symlink(join(sheet, 'notes'), join(root, 'notes'))
+  for (const target of [join(sheet, 'inner'), join(root, 'link', 'deep', 'inner'), join(root, 'notes')]) {
+    await assert.rejects(adoptFolioSheet(target, sheet, { actor: null, check: false }), {
+      type: 'SheetError',
+      message: /is in the folio sheet, which is not changed/,
+    })
+  }
+  assert.deepEqual(readdirSync(sheet, { recursive: true }), before)
   await assert.rejects(
     adoptFolioSheet(join(dirname(sheet), 'other'), join(root, 'secret'), { actor: null, check: false }),
     {
@@ -571,6 +676,7 @@ test('a contract that cannot be read is refused with file and line', async (t) =
     [folioContract([{ name: 'id', logicalType: 'string' }]), /the property "id" is there twice/],
     [folioContract([{ name: 'b', logicalType: 'string', primaryKey: true }]), /"id", "b" are primary keys/],
     ['a: &a [*a]\n', /^contract\.yaml:\d: /],
+    ['schema:\n  - properties: {a: {}}\n', /^contract\.yaml:2: properties must be a list of fields/],
   ] as const) {
     const from = await writeFolioSheet(t, { 'contract.yaml': text })
     await assert.rejects(adoptFolioSheet(target, from, { actor: null, check: false }), {
@@ -578,6 +684,17 @@ test('a contract that cannot be read is refused with file and line', async (t) =
       message,
     })
   }
+  assert.ok(!existsSync(target))
+})
+
+test('derivations that cannot be read are not taken for none', async (t) => {
+  const from = await writeFolioSheet(t, { 'contract.yaml': folioContract([]) })
+  await symlink('derivations', join(from, 'derivations'))
+  const target = join(dirname(from), 'new')
+  await assert.rejects(adoptFolioSheet(target, from, { actor: null, check: false }), {
+    type: 'ContractError',
+    message: /^derivations cannot be read \(ELOOP\)/,
+  })
   assert.ok(!existsSync(target))
 })
 

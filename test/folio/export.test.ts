@@ -201,14 +201,20 @@ schema:
       - {name: level, logicalType: integer, quality: [{metric: invalidValues, arguments: {validValues: [1, 2]}, mustBe: 0}]}
       - {name: a, logicalType: string}
       - {name: b, logicalType: string}
+      - {name: c, logicalType: string}
+      - {name: tag, logicalType: string, quality: [{metric: duplicateValues, mustBe: 0}]}
+      - {name: word, logicalType: string, quality: [{metric: invalidValues, arguments: {pattern: '^a'}, mustBe: 0}]}
+      - {name: size, logicalType: string, quality: [{metric: invalidValues, arguments: {validValues: [s, m]}, mustBe: 0}]}
 `,
     'records.jsonl': jsonLines({ id: '1', at: '10:00', code: 'x', level: 1 }),
     'derivations/a.yaml':
       'targets: [a]\ninputs: [code]\nkind: http\nurl: https://h.example/{{ code }}\nresponse_path: $\nskip_blank: false\n',
     'derivations/b.yaml':
       'targets: [b]\ninputs: [code]\nkind: http\nurl: https://h.example/{{ code }}\nresponse_path: b\non_status: {404: null}\n',
+    'derivations/c.yaml': 'targets: [c]\ninputs: [code]\nkind: script\nscript: c\n',
+    'scripts/c.js': 'console.log(1)\n',
   }
-  await mkdir(join(directory, 'derivations'), { recursive: true })
+  for (const folder of ['derivations', 'scripts']) await mkdir(join(directory, folder), { recursive: true })
   for (const [path, text] of Object.entries(files)) await writeFile(join(directory, path), text)
   const sheet = await openSheet(directory, { transport: noCalls(), defaultActor: 'human:me' })
   onEnd(t, () => sheet.close())
@@ -216,7 +222,8 @@ schema:
   const texts = differencesOf({ differences })
   for (const message of [
     /cannot derivations\/b\.yaml:6 the derivation is not exported: folio has no key "on_status" in a file of kind http/,
-    /cannot contract\.yaml folio has no place for what is in x-colophon, and does not hold it: of field "code", field "level"/,
+    /cannot contract\.yaml folio has no place for what is in x-colophon, and does not hold it: of field "code", field "level", field "tag", field "word"/,
+    /cannot derivations\/c\.yaml:4 the derivation is not exported: folio runs no script "c\.js", but \.py and \.sh/,
     /cannot contract\.yaml field "level": folio has no list of values of type integer/,
     /adapted contract\.yaml field "at" is of type string/,
     /adapted contract\.yaml field "a": x-editable-by is \[\]/,
@@ -230,6 +237,8 @@ schema:
   assert.deepEqual((contract['x-colophon'] as JsonObject)['properties'], {
     code: { logicalTypeOptions: { maxLength: 3 }, unique: true },
     level: { quality: [{ metric: 'invalidValues', arguments: { validValues: [1, 2] }, mustBe: 0 }] },
+    tag: { quality: [{ metric: 'duplicateValues', mustBe: 0 }] },
+    word: { quality: [{ metric: 'invalidValues', arguments: { pattern: '^a' }, mustBe: 0 }] },
   })
   assert.equal(
     await readFile(join(root, 'folio', 'derivations', 'a.yaml'), 'utf8'),
@@ -237,5 +246,84 @@ schema:
   )
   assert.ok(
     !existsSync(join(root, 'folio', 'sheet.db')) && !existsSync(join(root, 'folio', 'derivations', 'b.yaml')),
+  )
+})
+
+test('fields that were added or described since the adoption lose neither names nor values', async (t) => {
+  const from = await writeFolioSheet(t, {
+    'contract.yaml': folioContract([], {
+      schema: [
+        {
+          name: 'x',
+          properties: [
+            { name: 'code', logicalType: 'string', primaryKey: true },
+            { name: 'num', logicalType: 'integer' },
+            { name: 'a', logicalType: 'string', 'x-derived': true, 'x-inputs': ['num'] },
+          ],
+        },
+      ],
+    }),
+    'derivations/a.yaml':
+      'targets: [a]\ninputs: [num]\nkind: import\nsource: refs/t.csv\nkey_field: id\nvalue_field: a\n',
+    'refs/t.csv': 'id,a\nP_1,x\n',
+    'records.jsonl': jsonLines({ code: 'P,1', num: 'many', a: 'x', extra: 'e', more: 'm' }),
+    'provenance.jsonl': jsonLines({
+      record_id: 'P,1',
+      field: 'a',
+      source: 'import',
+      actor: 'agent:a',
+      at: '2026-01-01T00:00:00Z',
+      input_hash: 'sha256:00',
+    }),
+  })
+  const { sheet, directory, cells } = await adopt(t, from)
+  assert.equal(cells.fresh, 1)
+  const path = join(directory, 'contract.yaml')
+  const contract = parseFolioYaml(await readFile(path), 'contract.yaml').value as JsonObject
+  const [entry] = contract['schema'] as readonly [{ properties: readonly JsonObject[] }]
+  const properties = entry.properties.map((property) => {
+    if (property['name'] === 'extra') return { ...property, description: 'Described since.' }
+    return property['name'] === 'original_id' ? { ...property, unique: true } : property
+  })
+  const added = { name: 'code', logicalType: 'string' }
+  const schema = [{ ...entry, properties: [...properties, added] }]
+  await writeFile(path, JSON.stringify({ ...contract, schema }))
+  await upsertRecords(sheet, { records: [{ id: 'P_1', code: 'new' }] }, { actor: 'human:me' })
+  const to = join(dirname(from), 'back')
+
+  const stopped = new Error('stopped')
+  await assert.rejects(exportFolioSheet(sheet, to, directory, AbortSignal.abort(stopped)), stopped)
+  assert.deepEqual(readdirSync(dirname(from)).toSorted(), ['adopted', 'folio'])
+
+  const report = await exportFolioSheet(sheet, to, directory)
+  assert.deepEqual(await linesOf(join(to, 'records.jsonl')), [
+    { id: 'P,1', num: 'many', a: 'x', extra: 'e', more: 'm', code: 'new' },
+  ])
+  // No new hash: the cell was computed without the value of num that was set aside and is back.
+  assert.deepEqual(
+    (await linesOf(join(to, 'provenance.jsonl'))).map(({ input_hash: hash }) => hash),
+    ['sha256:00'],
+  )
+  const back = parseFolioYaml(await readFile(join(to, 'contract.yaml')), 'contract.yaml').value as {
+    schema: readonly [{ properties: readonly JsonObject[] }]
+  }
+  assert.deepEqual(
+    back.schema[0].properties.map(({ name, primaryKey, description }) => [name, primaryKey, description]),
+    [
+      ['id', true, undefined],
+      ['num', undefined, undefined],
+      ['a', undefined, undefined],
+      ['extra', undefined, 'Described since.'],
+      ['code', undefined, undefined],
+    ],
+  )
+  const texts = differencesOf(report).join('\n')
+  assert.match(
+    texts,
+    /adapted contract\.yaml field "id" is called "id" in folio, and not "code": another field is called that/,
+  )
+  assert.match(
+    texts,
+    /cannot contract\.yaml field "original_id" is not exported, since it has the ids of folio; lost are "unique"/,
   )
 })

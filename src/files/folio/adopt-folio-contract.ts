@@ -55,7 +55,9 @@ export function adoptFolioContract(
     return fail(yaml, ['schema'], `schema must have exactly one entry, but has ${entries.length}`)
   }
   const { properties, ...others } = entry
-  const list: readonly JsonValue[] = Array.isArray(properties) ? (properties as readonly JsonValue[]) : []
+  if (!Array.isArray(properties ?? []))
+    return fail(yaml, ['schema', 0, 'properties'], 'properties must be a list of fields')
+  const list = (properties ?? []) as readonly JsonValue[]
   const fields = adoptFields(list, yaml, report)
   return {
     document: adoptDocument(rest, { yaml, directory, report }),
@@ -259,6 +261,15 @@ function adoptField({ property, folio, name, isKey, line }: Property, context: F
   const declared = typeOf(property, { folio, at, report })
   const editors = editorsOf(property['x-editable-by'] ?? null, { folio, at, report })
   const description = property['description'] ?? null
+  for (const flag of ['required', 'x-derived', 'primaryKey']) {
+    const value = property[flag] ?? false
+    if (typeof value !== 'boolean')
+      report.add(
+        'cannot',
+        at(flag),
+        `field ${showValue(folio)}: ${flag} ${showValue(value)} is left out: it is neither true nor false`,
+      )
+  }
   let adopted: JsonObject = {
     name,
     ...(name === folio ? {} : { businessName: folio }),
@@ -294,9 +305,7 @@ function adoptField({ property, folio, name, isKey, line }: Property, context: F
     isRequired: isKey || property['required'] === true,
     validValues: valuesOf(property['enum'] ?? null, { folio, at, report }),
     declaredDerived: property['x-derived'] === true,
-    declaredInputs: Array.isArray(property['x-inputs'])
-      ? (property['x-inputs'] as readonly JsonValue[])
-      : null,
+    declaredInputs: inputsOf(property['x-inputs'] ?? null, { folio, at, report }),
     hasEditors: editors !== null,
     line,
     property: adopted,
@@ -340,6 +349,17 @@ function editorsOf(value: JsonValue, { folio, at, report }: KeyContext): readonl
   })
 }
 
+function inputsOf(value: JsonValue, { folio, at, report }: KeyContext): readonly JsonValue[] | null {
+  if (value === null) return null
+  if (Array.isArray(value)) return value as readonly JsonValue[]
+  report.add(
+    'cannot',
+    at('x-inputs'),
+    `field ${showValue(folio)}: x-inputs ${showValue(value)} is no list; it is left out`,
+  )
+  return null
+}
+
 function valuesOf(value: JsonValue, { folio, at, report }: KeyContext): readonly string[] | null {
   if (value === null) return null
   const list = Array.isArray(value) ? (value as readonly JsonValue[]).filter((item) => item !== null) : []
@@ -351,6 +371,8 @@ function valuesOf(value: JsonValue, { folio, at, report }: KeyContext): readonly
     )
     return null
   }
+  if (list.length < (value as readonly JsonValue[]).length)
+    report.add('cannot', at('enum'), `field ${showValue(folio)}: null in enum is left out`)
   report.add('adapted', at('enum'), `field ${showValue(folio)}: enum is a quality rule with validValues`)
   return [...new Set(list.map(textOf))]
 }

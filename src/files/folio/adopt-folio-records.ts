@@ -156,8 +156,8 @@ export interface RecordAdoption {
   readonly records: readonly AdoptedRecord[]
   /** Whether the id of a record is another text than in folio. */
   readonly hasOtherIds: boolean
-  /** The lines without a value of a field, by field; only fields that have such. */
-  readonly missing: ReadonlyMap<string, readonly number[]>
+  /** The first line without a value of a field, by field; only fields that have such. */
+  readonly missing: ReadonlyMap<string, number>
 }
 
 export interface RecordRules {
@@ -178,7 +178,7 @@ export interface RecordRules {
  */
 export function adoptFolioRecords(records: readonly FolioRecord[], rules: RecordRules): RecordAdoption {
   const ids = new Ids(rules.key, rules.report)
-  const missing = new Map<string, number[]>()
+  const missing = new Map<string, number>()
   let hasOtherIds = false
   const adopted = records.map(({ line, raw }) => {
     const { id, original } = ids.idOf(raw, line)
@@ -188,7 +188,7 @@ export function adoptFolioRecords(records: readonly FolioRecord[], rules: Record
       const given = own(raw, folio)
       const value = given === null ? null : adoptValue(given, { line, id, folio, name, rules })
       if (value !== null) values.push([name, value])
-      else missing.set(name, [...(missing.get(name) ?? []), line].slice(0, 2))
+      else if (!missing.has(name)) missing.set(name, line)
     }
     if (original !== null) {
       hasOtherIds = true

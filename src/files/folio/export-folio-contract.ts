@@ -12,6 +12,7 @@ import {
   FOLIO_ORIGIN,
   FOLIO_REQUIRED,
   FOLIO_TYPE,
+  ORIGINAL_ID_DESCRIPTION,
 } from './folio-field.ts'
 
 const FILE = 'contract.yaml'
@@ -39,6 +40,8 @@ export interface FolioContractExport {
 
 export interface ContractExport {
   readonly contract: Contract
+  /** The names of the fields in folio, see {@link folioNames}. */
+  readonly names: ReadonlyMap<string, string>
   /** The inputs of each target whose derivation is exported, by the names of fields here. */
   readonly derived: ReadonlyMap<string, readonly string[]>
   readonly report: DifferenceReport
@@ -53,6 +56,8 @@ const DOCUMENT_KEYS: ReadonlySet<string> = new Set([
   'description',
   'schema',
 ])
+/** The keys of a field that the contract of folio does not need: it is one that only records have. */
+const UNDECLARED_KEYS: ReadonlySet<string> = new Set(['name', 'logicalType'])
 const ENTRY_KEYS: ReadonlySet<string> = new Set(['name', 'physicalType', 'properties'])
 const OWN_CUSTOM: ReadonlySet<string> = new Set([
   FOLIO_ENUM,
@@ -65,21 +70,36 @@ const OWN_CUSTOM: ReadonlySet<string> = new Set([
   'editableBy',
 ])
 
-/** Returns the name of each field in folio. */
-export function folioNames(contract: Contract): ReadonlyMap<string, string> {
-  return new Map(
-    contract.fields.map(({ name }, index) => {
-      const [folio] = customValues(propertyAt(contract, index), FOLIO_NAME)
-      return [name, typeof folio === 'string' ? folio : name]
-    }),
-  )
+/** Returns the name of each field in folio, all different, and reports those that cannot be the ones which the fields had there. */
+export function folioNames(contract: Contract, report: DifferenceReport): ReadonlyMap<string, string> {
+  const wanted = contract.fields.map(({ name }, index) => {
+    const [folio] = customValues(propertyAt(contract, index), FOLIO_NAME)
+    return { name, folio: typeof folio === 'string' ? folio : null }
+  })
+  const found = new Map(wanted.map(({ name, folio }) => [name, folio ?? name]))
+  const taken = new Set(wanted.flatMap(({ name, folio }) => (folio === null ? [name] : [])))
+  for (const { name, folio } of wanted) {
+    if (folio === null) continue
+    let free = folio
+    for (let number = 1; taken.has(free); number += 1) free = number === 1 ? name : `${name}_${number}`
+    taken.add(free)
+    if (free === folio) continue
+    found.set(name, free)
+    const what = `field ${showValue(name)} is called ${showValue(free)} in folio, and not ${showValue(folio)}: another field is called that`
+    report.add('adapted', { file: FILE }, what)
+  }
+  return found
 }
 
 /** Returns the contract for folio. What folio has no place for is in a key at its top, and is reported. */
-export function exportFolioContract({ contract, derived, report }: ContractExport): FolioContractExport {
+export function exportFolioContract({
+  contract,
+  names,
+  derived,
+  report,
+}: ContractExport): FolioContractExport {
   const { document } = contract
   const [entry = {}] = document['schema'] as readonly JsonObject[]
-  const names = folioNames(contract)
   const more: Record<string, JsonValue> = {}
   const fields: ExportedField[] = []
   const properties: JsonObject[] = []
@@ -92,12 +112,19 @@ export function exportFolioContract({ contract, derived, report }: ContractExpor
     if (field.primaryKey) key = folio
     const keyType = field.primaryKey && typeof type === 'string' ? type : null
     fields.push({ name: field.name, folio, isOriginalId: origin === 'id', keyType })
-    if (origin === 'id' || origin === 'undeclared') continue
     const inputs = derived.get(field.name)?.map((name) => names.get(name) ?? name)
-    properties.push(
-      propertyFor(field, property, { folio, inputs, isDerived: derived.has(field.name), report }),
-    )
     const left = leftOf(property)
+    const made = propertyFor(field, property, { folio, inputs, isDerived: derived.has(field.name), report })
+    const added = Object.keys({ ...made, ...left }).filter((name) => !UNDECLARED_KEYS.has(name))
+    if (origin === 'undeclared' && added.length === 0) continue
+    if (origin === 'id') {
+      const isOnly = own(property, 'description') === ORIGINAL_ID_DESCRIPTION
+      const lost = added.filter((name) => name !== 'description' || !isOnly)
+      const what = `field ${showValue(field.name)} is not exported, since it has the ids of folio; lost are ${showNames(lost)}`
+      if (lost.length > 0) report.add('cannot', { file: FILE }, what)
+      continue
+    }
+    properties.push(made)
     if (Object.keys(left).length > 0) more[folio] = left
   }
   const unknown = restOf(entry, ENTRY_KEYS)
@@ -274,9 +301,13 @@ function leftOf(property: JsonObject): JsonObject {
 function isClosedList(value: JsonValue): boolean {
   if (!Array.isArray(value)) return false
   const [rule, ...others] = value as readonly JsonObject[]
+  if (rule === undefined || others.length > 0) return false
+  const { metric, arguments: given = null, mustBe } = rule
   return (
-    others.length === 0 &&
-    rule !== undefined &&
+    metric === 'invalidValues' &&
+    mustBe === 0 &&
+    isJsonObject(given) &&
+    Object.keys(given).join() === 'validValues' &&
     Object.keys(rule).every((key) => ['metric', 'arguments', 'mustBe', 'type'].includes(key))
   )
 }

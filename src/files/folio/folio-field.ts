@@ -22,6 +22,9 @@ export const FOLIO_REQUIRED = 'folioRequired'
 /** The custom property of a field that the contract of folio does not have: `undeclared`, or `id` for the field of original ids. */
 export const FOLIO_ORIGIN = 'folioOrigin'
 
+/** The description of the field of original ids. */
+export const ORIGINAL_ID_DESCRIPTION = 'The id in folio, where it is another one.'
+
 /** A field of the new sheet, and the property of the folio contract from which it comes. */
 export interface FolioField {
   /** The name in folio. */

@@ -45,16 +45,6 @@ function hashOf(hashed: readonly string[], members: JsonObject): FolioHash {
   }
 }
 
-/** Returns the input hashes of a derivation of kind `sql` that folio computes for these records; null for other kinds. */
-export function sqlHashOf({ keys, sha256 }: FolioDerivation, records: Uint8Array): FolioHash | null {
-  if (keys['kind'] !== 'sql') return null
-  const members = {
-    expression: keys['expression'] ?? null,
-    records_file_hash: records.length === 0 ? 'empty' : sha256Of(records),
-  }
-  return hashOf([...new Set(listOf(keys['inputs']))], { derivation_file_hash: sha256, ...members })
-}
-
 function digest(value: JsonObject): string | null {
   try {
     const text = canonicalize(value)

@@ -30,21 +30,25 @@ export interface CellAdoption {
   readonly cells: ReadonlyMap<string, FolioCell>
   /** The input hashes of folio by derivation file. */
   readonly hashes: ReadonlyMap<string, FolioHash | null>
+  /** The cells whose value in folio was set aside, by {@link cellKey}. */
+  readonly aside: ReadonlySet<string>
   readonly actor: string
+  readonly signal?: AbortSignal | undefined
 }
 
 /** The number of records that are read at a time. */
 const CHUNK = 256
 
 /**
- * Gives the computed cells of a folio sheet their states and entries, as one run that makes no calls. Their values are in the store, imported as written by hand. A cell is fresh if the input hash of folio can be computed again and is
- * the same, or if a local kind computes an equal value now; any other cell is stale.
+ * Gives the computed cells of a folio sheet their states and entries, as one run that makes no calls. Their values are in the store, imported as written by hand. A cell is fresh if a local kind
+ * computes an equal value now, or, where none computes a value, if the input hash of folio can be computed again, is the same, and is that of the values which the new sheet has; any other cell is
+ * stale. Throws the reason of the signal once that aborts.
  */
 export async function adoptCells(sheet: Sheet, adoption: CellAdoption): Promise<void> {
   if (adoption.cells.size === 0) return
   const { store, contract, derivations } = await sheet.deriving()
   const id = await store.startRun({ ...orderBy(adoption.actor), silentMs: 6000 })
-  const run = localContext(sheet)
+  const run = localContext(sheet, store, adoption.signal)
   const lock = await store.lockRun(sheet.lockTimeoutMs, sheet.stopping)
   try {
     const manual = [...adoption.cells.values()].filter(({ value }) => value !== null).length
@@ -52,6 +56,7 @@ export async function adoptCells(sheet: Sheet, adoption: CellAdoption): Promise<
     let stored = 0
     for (const derivation of derivations.levels.flat()) {
       for await (const items of recordsOf(store, derivation)) {
+        adoption.signal?.throwIfAborted()
         const results = await resultsOf(items, { derivation, contract, adoption, run })
         if (results.length === 0) continue
         const progress = { skipped: 0, left: 0, calls: 0, totalCost: 0, unpricedCalls: 0 }
@@ -101,24 +106,32 @@ interface ResultContext {
 }
 
 async function resultsOf(items: readonly WorkItem[], context: ResultContext): Promise<CellResult[]> {
-  const results: CellResult[] = []
-  for (const item of items) {
-    const { derivation, adoption } = context
+  const { derivation, adoption } = context
+  const computations = items.flatMap((item) => {
     const known = item.cells.flatMap((cell) => {
       const found = adoption.cells.get(cellKey(item.id, cell.target))
       return found === undefined ? [] : [{ ...cell, ...found }]
     })
-    if (known.length === 0) continue
+    if (known.length === 0) return []
     const planned = planComputation(derivation, item.inputs)
-    const plan = planned.outcome === 'run' ? planned.plan : null
-    const computed = plan === null ? null : await valuesOf(plan, context)
-    for (const { target, version, value, raw, last } of known) {
+    return [{ item, known, plan: planned.outcome === 'run' ? planned.plan : null }]
+  })
+  const plans = computations.flatMap(({ plan }) => (plan === null ? [] : [plan]))
+  const values = await valuesOf(plans, context)
+  return computations.flatMap(({ item, known, plan }) => {
+    const computed = plan === null ? undefined : values.get(plan)
+    const isAside = (name: string): boolean => adoption.aside.has(cellKey(item.id, name))
+    const hasInputs = !derivation.inputs.some(isAside)
+    return known.map(({ target, version, value, raw, last }): CellResult => {
       const recorded = last.entry['input_hash'] ?? null
       const folio = adoption.hashes.get(derivation.file)?.(raw) ?? null
-      const isEqual =
-        computed !== null && Object.hasOwn(computed, target) && jsonEqual(computed[target], value)
-      const isFresh = plan !== null && ((folio !== null && folio === recorded) || isEqual)
-      results.push({
+      // A value that is computed now is the proof; the hash of folio is one only for values that are here.
+      const isSame =
+        computed !== undefined && Object.hasOwn(computed, target)
+          ? jsonEqual(computed[target], value)
+          : folio !== null && folio === recorded && hasInputs && !isAside(target)
+      const isFresh = plan !== null && isSame
+      return {
         key: item.key,
         target,
         version,
@@ -131,37 +144,50 @@ async function resultsOf(items: readonly WorkItem[], context: ResultContext): Pr
           inputHash: isFresh ? hashOf(derivation, item.inputs, plan) : staleHash(recorded, last.entry),
           provenance: evidenceOf(last.entry),
         },
-      })
-    }
-  }
-  return results
+      }
+    })
+  })
 }
 
-/** Computes the values of a local kind; null for any other, and if that fails. */
+/** Computes the values of plans of a local kind; those that fail have none, and other kinds compute nothing. */
 async function valuesOf(
-  plan: Plan,
+  plans: readonly Plan[],
   { derivation, contract, run }: ResultContext,
-): Promise<JsonObject | null> {
+): Promise<ReadonlyMap<Plan, JsonObject>> {
   const { kind, spec, targets } = derivation
-  if (kind.isLocal !== true) return null
-  const result = await kind.run(spec, plan, run)
-  if (!result.ok) return null
-  const values = targets.flatMap((target) => {
-    const value = Object.hasOwn(result.value.values, target) ? result.value.values[target] : undefined
-    const field = contract.fieldByName.get(target)
-    return value?.ok === true && field !== undefined
-      ? [[target, coerceComputed(field, value.value)] as const]
-      : []
-  })
-  return Object.fromEntries(values)
+  const found = new Map<Plan, JsonObject>()
+  if (kind.isLocal !== true || plans.length === 0) return found
+  const items = plans.map((plan) => ({ plan, onSent: () => undefined }))
+  const results =
+    kind.runBatch === undefined
+      ? await Promise.all(plans.map((plan) => kind.run(spec, plan, run)))
+      : await kind.runBatch(spec, items, run)
+  for (const [index, plan] of plans.entries()) {
+    const result = results[index]
+    if (result?.ok !== true) continue
+    const values = targets.flatMap((target) => {
+      const value = Object.hasOwn(result.value.values, target) ? result.value.values[target] : undefined
+      const field = contract.fieldByName.get(target)
+      return value?.ok === true && field !== undefined
+        ? [[target, coerceComputed(field, value.value)] as const]
+        : []
+    })
+    found.set(plan, Object.fromEntries(values))
+  }
+  return found
 }
 
 /** Returns the context of computations that are no calls. */
-function localContext(sheet: Sheet): RunContext {
+function localContext(
+  sheet: Sheet,
+  { formulas }: Pick<SheetStore, 'formulas'>,
+  signal: AbortSignal | undefined,
+): RunContext {
   return {
-    signal: sheet.stopping,
+    signal: signal === undefined ? sheet.stopping : AbortSignal.any([sheet.stopping, signal]),
     policies: sheet.policies(),
     limiter: sheet.limiter,
+    formulas,
     onSent: () => undefined,
     wanted: () => true,
     stored: Promise.resolve(),

@@ -1,7 +1,6 @@
-import { existsSync } from 'node:fs'
+import { existsSync, realpathSync } from 'node:fs'
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import { basename, dirname, join, resolve, sep } from 'node:path'
-import type { JsonObject } from '../../contract/json/json.ts'
 import { SheetError } from '../../errors/service-error.ts'
 import type { Difference } from '../../files/folio/difference-report.ts'
 import { writeGitignore } from '../lifecycle/new-sheet-files.ts'
@@ -12,6 +11,7 @@ import { openSheet } from '../open-sheet.ts'
 import { adoptCells } from './adopt-cells.ts'
 import { convertFolioSheet, type ConvertedSheet } from './convert-folio-sheet.ts'
 import { FolioSource } from './folio-source.ts'
+import { linePieces } from './line-pieces.ts'
 
 export interface FolioAdoptionOptions {
   /** The actor of the adoption in the log; null for the program. */
@@ -53,7 +53,7 @@ class Checked extends Error {
 /**
  * Makes a sheet from one of folio, in a directory that has no sheet, whole or not at all, and returns every difference. The folio sheet is only read.
  * Makes no calls and runs no scripts. Throws SheetError for a source that is no sheet and when a file is in the way, ContractError for a contract that
- * cannot be read.
+ * cannot be read, and the reason of the signal once that aborts.
  */
 export async function adoptFolioSheet(
   path: string,
@@ -88,12 +88,22 @@ export async function adoptFolioSheet(
 }
 
 function checkOutside(path: string, source: string): void {
-  const target = resolve(path)
+  const target = realPathOf(resolve(path))
   if (target !== source && !target.startsWith(`${source}${sep}`)) return
   throw new SheetError(
     `${path} is in the folio sheet, which is not changed; choose a directory outside of it`,
     'path_exists',
   )
+}
+
+/** Returns a path with the links of its existing part resolved. */
+function realPathOf(path: string): string {
+  const parent = dirname(path)
+  try {
+    return realpathSync.native(path)
+  } catch {
+    return parent === path ? path : join(realPathOf(parent), basename(path))
+  }
 }
 
 async function writeFiles(
@@ -116,11 +126,13 @@ async function writeFiles(
 async function fillStore(
   staging: string,
   converted: ConvertedSheet,
-  { actor }: FolioAdoptionOptions,
+  { actor, signal }: FolioAdoptionOptions,
 ): Promise<FolioAdoption> {
-  await writeFile(join(staging, 'records.jsonl'), linesOf(converted.records), { flag: 'wx' })
+  const options = { flag: 'wx' }
+  await writeFile(join(staging, 'records.jsonl'), linePieces(converted.records, JSON.stringify), options)
+  signal?.throwIfAborted()
   if (converted.log.length > 0) {
-    await writeFile(join(staging, 'provenance.jsonl'), linesOf(converted.log), { flag: 'wx' })
+    await writeFile(join(staging, 'provenance.jsonl'), linePieces(converted.log, JSON.stringify), options)
   }
   const copy = join(staging, '.adopted')
   await mkdir(copy)
@@ -128,7 +140,7 @@ async function fillStore(
   let cells: AdoptedCells
   let records: number
   try {
-    await adoptCells(sheet, { ...converted, actor: actor ?? ADOPTER })
+    await adoptCells(sheet, { ...converted, actor: actor ?? ADOPTER, signal })
     const { store } = await sheet.deriving()
     const status = await store.status()
     records = status.total
@@ -140,6 +152,7 @@ async function fillStore(
       missing: sum('missing'),
       overridden: sum('overridden'),
     }
+    signal?.throwIfAborted()
     await store.snapshot(copy)
   } finally {
     await sheet.close()
@@ -152,8 +165,4 @@ async function fillStore(
     await rm(join(staging, name), { recursive: true, force: true })
   }
   return { records, cells, differences: converted.report.list() }
-}
-
-function linesOf(objects: readonly JsonObject[]): string {
-  return objects.map((object) => `${JSON.stringify(object)}\n`).join('')
 }

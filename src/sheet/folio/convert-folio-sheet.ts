@@ -28,6 +28,7 @@ import {
   FOLIO_ORIGIN,
   FOLIO_REQUIRED,
   FOLIO_TYPE,
+  ORIGINAL_ID_DESCRIPTION,
   withCustom,
   type FolioField,
 } from '../../files/folio/folio-field.ts'
@@ -55,6 +56,8 @@ export interface ConvertedSheet {
   readonly log: readonly JsonObject[]
   readonly cells: ReadonlyMap<string, FolioCell>
   readonly hashes: ReadonlyMap<string, FolioHash | null>
+  /** The cells whose value was set aside, by `cellKey`. */
+  readonly aside: ReadonlySet<string>
 }
 
 export interface FolioConversion {
@@ -118,15 +121,34 @@ export function convertFolioSheet({ source, kinds, name, now, target }: FolioCon
   const records = adopted.records.map(({ values }) => values)
   const files = [{ path: 'contract.yaml', bytes: Buffer.from(contract.text) }, ...derived.files]
   if (aside.length > 0) {
-    files.push({ path: SET_ASIDE_FILE, bytes: Buffer.from(aside.map(asideLine).join('')) })
+    files.push({ path: SET_ASIDE_FILE, bytes: Buffer.concat(aside.map(asideLine)) })
     const what = aside.length === 1 ? '1 value or line is' : `${aside.length} values and lines are`
     report.add('cannot', null, `${what} set aside in ${SET_ASIDE_FILE}, each with its line and reason`)
   }
-  return { source, report, files, copied, records, log: log.lines, cells, hashes: derived.hashes }
+  return {
+    source,
+    report,
+    files,
+    copied,
+    records,
+    log: log.lines,
+    cells,
+    hashes: derived.hashes,
+    aside: cellsOf(aside, names),
+  }
 }
 
-function asideLine({ file, line, recordId, field, value, reason }: SetAside): string {
-  return `${JSON.stringify({ file, line, record_id: recordId, field, value, reason })}\n`
+/** Returns the cells whose value is set aside. */
+function cellsOf(aside: readonly SetAside[], names: ReadonlyMap<string, string>): ReadonlySet<string> {
+  return new Set(
+    aside.flatMap(({ recordId, field }) =>
+      recordId === null || field === null ? [] : [cellKey(recordId, names.get(field) ?? field)],
+    ),
+  )
+}
+
+function asideLine({ file, line, recordId, field, value, reason }: SetAside): Uint8Array {
+  return Buffer.from(`${JSON.stringify({ file, line, record_id: recordId, field, value, reason })}\n`)
 }
 
 /** Adds the fields that only records have, and gives integer fields with fractions the type number. */
@@ -215,6 +237,9 @@ function finalContract({ folio, fields, adopted, derived, originalId, report }: 
     const derivation = byTarget.get(field.name)
     const place = { file: 'contract.yaml', line: field.line }
     const subject = `field ${showValue(field.folio)}`
+    const left = derived.left.get(field.name)
+    if (!field.declaredDerived && (field.declaredInputs ?? []).length > 0 && left === undefined)
+      report.add('cannot', place, `${subject}: x-inputs is left out, since x-derived is not true`)
     let property = constrained(field, { adopted, isDerived: derivation !== undefined, report })
     if (derivation !== undefined) {
       if (!field.hasEditors) {
@@ -237,7 +262,6 @@ function finalContract({ folio, fields, adopted, derived, originalId, report }: 
       }
       return { ...property, 'x-derived': true, 'x-inputs': derivation.inputs }
     }
-    const left = derived.left.get(field.name)
     if (!field.declaredDerived && left === undefined) return property
     const why = left === undefined ? 'no derivation file has this target' : 'its derivation is not adopted'
     report.add('adapted', place, `${subject} is an ordinary field with its values: ${why}`)
@@ -247,7 +271,7 @@ function finalContract({ folio, fields, adopted, derived, originalId, report }: 
   const original = withCustom(
     {
       name: originalId,
-      description: 'The id in folio, where it is another one.',
+      description: ORIGINAL_ID_DESCRIPTION,
       logicalType: 'string',
     },
     FOLIO_ORIGIN,
@@ -265,9 +289,9 @@ interface Constraints {
 function constrained(field: FolioField, { adopted, isDerived, report }: Constraints): JsonObject {
   const subject = `field ${showValue(field.folio)}`
   let { property } = field
-  const missing = adopted.missing.get(field.name) ?? []
-  if (field.isRequired && !isDerived && missing.length > 0) {
-    const place = { file: 'records.jsonl', line: missing[0] ?? null }
+  const missing = adopted.missing.get(field.name)
+  if (field.isRequired && !isDerived && missing !== undefined) {
+    const place = { file: 'records.jsonl', line: missing }
     report.add('adapted', place, `${subject} is not required: a record has no value`)
     property = withCustom(property, FOLIO_REQUIRED, true)
   } else if (field.isRequired) property = { ...property, required: true }

@@ -34,7 +34,7 @@ export function copiesOf(
   for (const { path, reason } of left)
     report.add('cannot', { file: path }, `the file is not copied: ${reason}`)
   for (const path of files) {
-    if (source.read(path) === null) {
+    if (!source.canRead(path)) {
       report.add('cannot', { file: path }, 'the file is not copied: it cannot be read, or is too large')
       continue
     }

@@ -2,6 +2,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../contract/js
 import { showNames, showValue } from '../../contract/json/show-value.ts'
 import { parseYamlFile } from '../../contract/yaml/yaml-file.ts'
 import type { Derivation } from '../../derivation/definition/derivation-kind.ts'
+import { SCRIPT_ENDINGS } from '../../derivation/definition/source-path.ts'
 import { ContractError } from '../../errors/service-error.ts'
 import type { DifferenceReport } from '../../files/folio/difference-report.ts'
 import { parseFolioYaml } from '../../files/folio/folio-yaml.ts'
@@ -13,6 +14,8 @@ export interface DerivationExport {
   readonly derivations: readonly Derivation[]
   /** Names in folio by fields. */
   readonly names: ReadonlyMap<string, string>
+  /** Whether a path is that of a definition file of the sheet, such as a script that a derivation runs. */
+  has(path: string): boolean
   /** Returns a file of the sheet's directory; null if there is none. */
   read(path: string): Uint8Array | null
   readonly report: DifferenceReport
@@ -30,7 +33,7 @@ const COMMON = ['targets', 'inputs', 'kind', 'materialization']
 const KINDS: Readonly<Record<string, readonly string[]>> = {
   http: ['url', 'method', 'headers', 'body_template', 'response_path', 'response_schema'],
   import: ['source', 'key_field', 'value_field', 'value_fields'],
-  sql: ['expression', 'output_schema'],
+  sql: ['expression'],
   python: ['script', 'output', 'output_schema'],
   cross_sheet: ['source_sheet', 'key_field', 'value_field', 'value_fields'],
   ai: ['model', 'prompt', 'prompt_ref', 'output', 'output_schema'],
@@ -43,6 +46,7 @@ const DEFAULTS: Readonly<Record<string, JsonValue>> = { match: 'id', when_missin
 export function exportDerivations({
   derivations,
   names,
+  has,
   read,
   report,
 }: DerivationExport): ExportedDerivations {
@@ -51,7 +55,7 @@ export function exportDerivations({
   for (const derivation of derivations) {
     const path = `derivations/${derivation.file}`
     const original = originalOf(derivation, names, read)
-    const found = original === null ? translated(derivation, names) : { bytes: original }
+    const found = original === null ? translated(derivation, { names, has }) : { bytes: original }
     if ('reason' in found) {
       const message = `the derivation is not exported: ${found.reason}; the values of ${showNames(derivation.targets)} are`
       report.add('cannot', { file: path, line: found.line }, message)
@@ -95,7 +99,10 @@ function originalOf(
 
 type Translated = { readonly bytes: Uint8Array } | { readonly reason: string; readonly line: number | null }
 
-function translated({ file, text, kind }: Derivation, names: ReadonlyMap<string, string>): Translated {
+function translated(
+  { file, text, kind }: Derivation,
+  { names, has }: Pick<DerivationExport, 'names' | 'has'>,
+): Translated {
   const yaml = parseYamlFile(text, file)
   const keys = Object.fromEntries(
     Object.entries(yaml.value as JsonObject).filter(([, value]) => value !== null),
@@ -125,18 +132,27 @@ function translated({ file, text, kind }: Derivation, names: ReadonlyMap<string,
     }
     made[key] = key === 'kind' ? folioKind : value
   }
-  const fault = valueFault(made, folioKind)
+  const fault = valueFault(made, folioKind, has)
   if (fault !== null) return { reason: fault.reason, line: yaml.lineOf([fault.key]) }
   const isSame = JSON.stringify(made) === JSON.stringify(yaml.value)
   return { bytes: Buffer.from(isSame ? text : yamlText(made)) }
+}
+
+/** The endings of scripts in folio. */
+const FOLIO_SCRIPTS: readonly string[] = ['.py', '.sh']
+
+/** Returns the ending of the script that a derivation runs; null if there is none. */
+function endingOf(script: string, has: DerivationExport['has']): string | null {
+  return SCRIPT_ENDINGS.find((ending) => has(`scripts/${script}${ending}`)) ?? null
 }
 
 /** Returns why folio cannot have a value; null if it can. */
 function valueFault(
   keys: JsonObject,
   kind: string,
+  has: DerivationExport['has'],
 ): { readonly reason: string; readonly key: string } | null {
-  const { body_template: body, headers, source, expression, targets } = keys
+  const { body_template: body, headers, source, script, targets } = keys
   if (kind === 'http') {
     if (body !== undefined && typeof body !== 'string')
       return { reason: 'a body in folio is a text', key: 'body_template' }
@@ -151,19 +167,14 @@ function valueFault(
   if (kind === 'import' && typeof source === 'string' && !/\.(?:csv|jsonl|json)$/i.test(source)) {
     return { reason: `folio reads no ${showValue(source)}, but CSV, JSON and JSONL`, key: 'source' }
   }
-  if (
-    kind === 'sql' &&
-    typeof expression === 'string' &&
-    !/^\s*(?:SELECT|WITH|TABLE|VALUES|FROM)\b/i.test(expression)
-  ) {
-    return { reason: 'folio has no formulas, but statements', key: 'expression' }
-  }
-  if (
-    kind === 'sql' &&
-    typeof expression === 'string' &&
-    /:[A-Za-z_]/.test(expression.replace(/'(?:[^']|'')*'|::/g, ''))
-  ) {
-    return { reason: 'folio has no placeholders with names in statements', key: 'expression' }
+  if (kind === 'sql') return { reason: 'folio has no formulas, but statements', key: 'expression' }
+  if (kind === 'python' && typeof script === 'string') {
+    const ending = endingOf(script, has)
+    if (ending !== null && !FOLIO_SCRIPTS.includes(ending))
+      return {
+        reason: `folio runs no script ${showValue(`${script}${ending}`)}, but .py and .sh`,
+        key: 'script',
+      }
   }
   return null
 }

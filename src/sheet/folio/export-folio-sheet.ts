@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { ContractError } from '../../errors/service-error.ts'
 import { own } from '../../contract/odcs/document-shape.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../contract/json/json.ts'
@@ -22,7 +23,7 @@ import {
   type LogExport,
 } from '../../files/folio/export-folio-log.ts'
 import { cellKey } from '../../files/folio/adopt-folio-log.ts'
-import { folioHashOf, sqlHashOf, type FolioHash } from '../../files/folio/folio-hash.ts'
+import { folioHashOf, type FolioHash } from '../../files/folio/folio-hash.ts'
 import { parseFolioYaml } from '../../files/folio/folio-yaml.ts'
 import { pythonJson } from '../../files/folio/python-json.ts'
 import { yamlText } from '../../files/inference/contract-text.ts'
@@ -36,6 +37,7 @@ import { KEPT_ENDING, type NewFile } from './adopt-derivations.ts'
 import { SET_ASIDE_FILE } from './convert-folio-sheet.ts'
 import { exportDerivations } from './export-derivations.ts'
 import { FolioSource, MAX_BYTES } from './folio-source.ts'
+import { linePieces } from './line-pieces.ts'
 
 /** Definition files that folio does not have, apart from the contract, which is written anew. */
 const DEFINITIONS: readonly string[] = ['contract.yaml', 'transport.yaml', 'models.yaml']
@@ -51,18 +53,19 @@ const OWN = new RegExp(`^(?:sheet\\.db.*|${SET_ASIDE_FILE.replace('.', '\\.')}|c
 
 /**
  * Writes a sheet as one of folio into a directory that has no sheet, whole or not at all, and returns every difference. `directory` is that of
- * the sheet, whose other files are copied; null for a sheet in PostgreSQL. Throws SheetError when a file is in the way, and as reading the sheet does.
+ * the sheet, whose other files are copied; null for a sheet in PostgreSQL. Throws SheetError when a file is in the way, the reason of the signal once that aborts, and as reading the sheet does.
  */
 export async function exportFolioSheet(
   sheet: Sheet,
   path: string,
   directory: string | null,
+  signal?: AbortSignal,
 ): Promise<FolioExport> {
   checkFree(path)
   const copy = await mkdtemp(join(tmpdir(), 'colophon-folio-'))
   try {
     return await stageSheet(path, (staging) =>
-      new Exporter(sheet, { staging, copy, directory, target: resolve(path) }).run(),
+      new Exporter(sheet, { staging, copy, directory, target: resolve(path), signal }).run(),
     )
   } finally {
     await rm(copy, { recursive: true, force: true })
@@ -76,7 +79,11 @@ interface Places {
   readonly directory: string | null
   /** The path of the new sheet. */
   readonly target: string
+  readonly signal: AbortSignal | undefined
 }
+
+/** The number of lines after which signals are noticed. */
+const TURN = 4096
 
 class Exporter {
   readonly #sheet: Sheet
@@ -94,19 +101,20 @@ class Exporter {
     const { snapshot, definitions } = await copySheet(this.#sheet, this.#places.copy)
     const { contract, derivations } = await this.#sheet.deriving()
     const report = this.#report
-    const names = folioNames(contract)
+    const names = folioNames(contract, report)
     const all = derivations.levels.flat()
     const made = exportDerivations({
       derivations: all,
       names,
+      has: (file) => definitions.some((definition) => definition.path === file),
       read: (file) => this.#source?.read(file) ?? null,
       report,
     })
     const derived = new Map(
       made.exported.flatMap(({ targets: each, inputs }) => each.map((target) => [target, inputs] as const)),
     )
-    const folio = exportFolioContract({ contract, derived, report })
-    const others = this.#others(definitions, new Set(made.files.map((file) => file.path)))
+    const folio = exportFolioContract({ contract, names, derived, report })
+    const { others, copied } = this.#others(definitions, new Set(made.files.map((file) => file.path)))
     report.add(
       'kept',
       { file: 'records.jsonl' },
@@ -116,31 +124,44 @@ class Exporter {
       ['contract.yaml', Buffer.from(yamlText(folio.document))],
       ...[...made.files, ...others].map(({ path, bytes }) => [path, bytes] as const),
     ])
-    const { text, records, ids } = this.#records(folio)
-    files.set('records.jsonl', Buffer.from(text))
+    const { records, ids, putBack } = await this.#records(folio)
+    await this.#write('records.jsonl', linePieces(records.values(), pythonJson))
     const log = await this.#log({
-      files,
+      read: (file) => files.get(file) ?? this.#source?.read(copied.get(file) ?? '') ?? null,
       records,
       ids,
+      putBack,
       names,
       derivations: made.exported,
       key: folio.key,
       foreign: (name) => this.#foreign(name),
     })
-    if (log !== '') files.set('provenance.jsonl', Buffer.from(log))
-    for (const [path, bytes] of files) {
-      await mkdir(dirname(join(this.#places.staging, path)), { recursive: true })
-      await writeFile(join(this.#places.staging, path), bytes, { flag: 'wx' })
-    }
+    if (log.length > 0) await this.#write('provenance.jsonl', linePieces(log, pythonJson))
+    for (const [path, bytes] of files) await this.#write(path, bytes)
+    // One at a time: together they may be larger than the memory.
+    for (const [to, from] of copied) await this.#write(to, this.#source?.file(from) ?? '')
     return { records: snapshot.records, differences: report.list() }
   }
 
-  /** Returns the files that are neither contract, records, log nor derivations of this version. */
-  #others(definitions: readonly NewFile[], taken: ReadonlySet<string>): NewFile[] {
+  async #write(path: string, content: Uint8Array | string | Iterable<string>): Promise<void> {
+    this.#places.signal?.throwIfAborted()
+    await mkdir(dirname(join(this.#places.staging, path)), { recursive: true })
+    await writeFile(join(this.#places.staging, path), content, { flag: 'wx' })
+  }
+
+  /**
+   * Returns the files that are neither contract, records, log nor derivations of this version: those of the definition, and the paths of those that are
+   * copied, by their new paths.
+   */
+  #others(
+    definitions: readonly NewFile[],
+    taken: ReadonlySet<string>,
+  ): { readonly others: readonly NewFile[]; readonly copied: ReadonlyMap<string, string> } {
     const sources = definitions.filter(
       ({ path }) => !path.startsWith('derivations/') && !DEFINITIONS.includes(path),
     )
     const found = new Map(sources.map((file) => [file.path, file.bytes]))
+    const copied = new Map<string, string>()
     const others = this.#source?.others() ?? { files: [], left: [] }
     for (const { path, reason } of others.left) {
       if (path !== '.gitignore')
@@ -155,34 +176,32 @@ class Exporter {
       if (OWN.test(path)) continue
       if (DEFINITIONS.includes(path)) continue
       const to = path.endsWith(KEPT_ENDING) ? path.slice(0, -KEPT_ENDING.length) : path
-      const bytes = this.#source?.read(path) ?? null
       // A derivation file that was made from the kept one is there already.
       if (
         taken.has(to) ||
         (to !== path && to.startsWith('derivations/') && definitions.some((file) => file.path === to))
       )
         continue
-      if (bytes === null)
+      if (this.#source?.canRead(path) !== true)
         this.#report.add(
           'cannot',
           { file: path },
           'the file is not copied: it cannot be read, or is too large',
         )
-      else found.set(to, bytes)
+      else {
+        found.delete(to)
+        copied.set(to, path)
+      }
     }
-    return Array.from(found, ([path, bytes]) => ({ path, bytes }))
+    return { others: Array.from(found, ([path, bytes]) => ({ path, bytes })), copied }
   }
 
   /** Returns the records for folio: without null, with the ids that folio had, and with what was set aside. */
-  #records({ fields, key }: FolioContractExport): {
-    readonly text: string
-    readonly records: ReadonlyMap<string, JsonObject>
-    readonly ids: ReadonlyMap<string, JsonValue>
-  } {
+  async #records({ fields, key }: FolioContractExport): Promise<ExportedRecords> {
     const aside = this.#setAside()
     const records = new Map<string, JsonObject>()
     const ids = new Map<string, JsonValue>()
-    const lines: string[] = []
+    const putBack = new Set<string>()
     for (const { text } of textLines(join(this.#places.copy, 'records.jsonl'))) {
       const record = parseExactly(text) as JsonObject
       const id = own(record, 'id') as string
@@ -194,14 +213,22 @@ class Exporter {
       const members = fields.flatMap(({ name, folio, isOriginalId }): [string, JsonValue][] => {
         if (isOriginalId) return []
         if (name === 'id') return [[key, folioId]]
-        const value = own(record, name) ?? aside.get(cellKey(id, folio)) ?? null
+        const present = own(record, name)
+        const value = present ?? aside.get(cellKey(id, folio)) ?? null
+        if (present === null && value !== null) putBack.add(cellKey(id, name))
         return value === null ? [] : [[folio, value]]
       })
       const made = Object.fromEntries(members)
       records.set(id, made)
-      lines.push(`${pythonJson(made)}\n`)
+      if (records.size % TURN === 0) await this.#turn()
     }
-    return { text: lines.join(''), records, ids }
+    return { records, ids, putBack }
+  }
+
+  /** Lets signals arrive. Throws the reason of the signal once that aborts. */
+  async #turn(): Promise<void> {
+    await nextTurn()
+    this.#places.signal?.throwIfAborted()
   }
 
   /** Returns `records.jsonl` of the sheet that has this path from the exported one; null if there is none. */
@@ -241,12 +268,14 @@ class Exporter {
     return found
   }
 
-  async #log(context: LogContext): Promise<string> {
+  /** Returns the lines of the log for folio. */
+  async #log(context: LogContext): Promise<readonly JsonObject[]> {
     const { derivations, names, ids } = context
     const targets = new Set(derivations.flatMap((derivation) => derivation.targets))
     const log: LogExport = { names, idOf: (id) => ids.get(id) ?? id, targets, report: this.#report }
     const lines: JsonObject[] = []
     const last = new Map<string, JsonObject>()
+    let read = 0
     const add = ({ id, field, line }: FolioLine): void => {
       lines.push(line)
       last.set(cellKey(id, field), line)
@@ -254,6 +283,8 @@ class Exporter {
     for (const { text } of textLines(join(this.#places.copy, 'provenance.jsonl'))) {
       const line = parsed(text)
       if (line !== null) for (const each of folioLinesOf(line, log)) add(each)
+      read += 1
+      if (read % TURN === 0) await this.#turn()
     }
     const { store } = await this.#sheet.deriving()
     const now = {
@@ -263,14 +294,19 @@ class Exporter {
     for (const derivation of derivations) {
       const hashOf = hashesFor(derivation, context)
       for await (const items of recordsOf(store, derivation)) {
+        this.#places.signal?.throwIfAborted()
         for (const { id, cells } of items) {
+          const isPutBack = (name: string): boolean => context.putBack.has(cellKey(id, name))
+          const hasOthers = derivation.inputs.some(isPutBack)
           for (const { target, state } of cells) {
             const record = context.records.get(id)
             const before = last.get(cellKey(id, target))
             if (record === undefined) continue
             if (state === 'overridden' && before?.['source'] !== 'human_override')
               add(humanLine(id, target, now, log))
-            const hash = state === 'fresh' ? (hashOf?.(record) ?? null) : null
+            // Folio has other values than those from which the cell was computed here.
+            const isSame = state === 'fresh' && !hasOthers && !isPutBack(target)
+            const hash = isSame ? (hashOf?.(record) ?? null) : null
             if (hash !== null && before?.['input_hash'] !== hash) {
               add(computedLine({ id, field: target, kind: derivation.kind.name, hash }, now, log))
             }
@@ -278,15 +314,22 @@ class Exporter {
         }
       }
     }
-    return lines.map((line) => `${pythonJson(line)}\n`).join('')
+    return lines
   }
 }
 
-interface LogContext {
-  readonly files: ReadonlyMap<string, Uint8Array>
+interface ExportedRecords {
   /** The records for folio by their ids here. */
   readonly records: ReadonlyMap<string, JsonObject>
+  /** The ids in folio by those here. */
   readonly ids: ReadonlyMap<string, JsonValue>
+  /** The cells with a value that was set aside, by {@link cellKey}. */
+  readonly putBack: ReadonlySet<string>
+}
+
+interface LogContext extends ExportedRecords {
+  /** Returns a file of the exported sheet; null if there is none. */
+  read(path: string): Uint8Array | null
   readonly names: ReadonlyMap<string, string>
   /** The exported derivations. */
   readonly derivations: readonly Derivation[]
@@ -296,17 +339,15 @@ interface LogContext {
 }
 
 /** Returns the input hashes that folio will compute for the exported files. */
-function hashesFor({ file }: Derivation, { files, key, foreign }: LogContext): FolioHash | null {
-  const bytes = files.get(`derivations/${file}`)
-  if (bytes === undefined) return null
+function hashesFor({ file }: Derivation, { read, key, foreign }: LogContext): FolioHash | null {
+  const bytes = read(`derivations/${file}`)
+  if (bytes === null) return null
   const { value } = parseFolioYaml(bytes, file)
   if (!isJsonObject(value)) return null
   const { kind, source_sheet: sheet } = value
   if (kind === 'cross_sheet' && (typeof sheet !== 'string' || foreign(sheet) === null)) return null
   const derivation = { keys: value, sha256: createHash('sha256').update(bytes).digest('hex') }
-  const records = files.get('records.jsonl') ?? new Uint8Array()
-  const read = (path: string): Uint8Array | null => files.get(path) ?? null
-  return sqlHashOf(derivation, records) ?? folioHashOf(derivation, { read, foreignRecords: foreign }, key)
+  return folioHashOf(derivation, { read, foreignRecords: foreign }, key)
 }
 
 function parsed(text: string): JsonObject | null {

@@ -1,8 +1,8 @@
-import { readdirSync, realpathSync, statSync, type Dirent } from 'node:fs'
+import { accessSync, constants, readdirSync, realpathSync, statSync, type Dirent } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { ContractError, fileError, SheetError } from '../../errors/service-error.ts'
 import type { FolioFiles } from '../../files/folio/folio-hash.ts'
-import { readSheetFile } from '../definition/sheet-paths.ts'
+import { lookAtFile, readSheetFile, SheetFileError } from '../definition/sheet-paths.ts'
 
 /** The maximum size of a file of a folio sheet, in bytes: it is read as a whole. */
 export const MAX_BYTES = 256 * 1024 * 1024
@@ -48,7 +48,20 @@ export class FolioSource implements FolioFiles {
     )
   }
 
-  /** Returns a file; null if it does not exist or cannot be read. */
+  /** Whether a file is there and can be read as a whole; it is not read. */
+  canRead(path: string): boolean {
+    try {
+      const found = lookAtFile({ directory: this.directory, path: join(this.directory, path), name: path })
+      if (found === null || found.stats.size > MAX_BYTES) return false
+      accessSync(found.realPath, constants.R_OK)
+      return true
+    } catch (error) {
+      if (error instanceof ContractError || hasCode(error)) return false
+      throw error
+    }
+  }
+
+  /** Returns a file, which is kept in memory; null if it does not exist or cannot be read. */
   read(path: string): Uint8Array | null {
     const known = this.#read.get(path)
     if (known !== undefined) return known
@@ -71,9 +84,12 @@ export class FolioSource implements FolioFiles {
     return bytes
   }
 
-  /** Returns the derivation files, by name. */
+  /** Returns the derivation files, by name. Throws ContractError for a folder that cannot be read. */
   derivations(): readonly string[] {
-    return this.#entries('derivations')
+    const unreadable = (code: string): never => {
+      throw new SheetFileError('derivations', `cannot be read (${code}); make it a folder that you may read`)
+    }
+    return this.#entries('derivations', unreadable)
       .map(({ name }) => name)
       .filter((name) => name.endsWith('.yaml') && !name.startsWith('.'))
   }
@@ -85,7 +101,10 @@ export class FolioSource implements FolioFiles {
     const files: string[] = []
     const left: UnreadableFile[] = []
     const walk = (folder: string): void => {
-      for (const entry of this.#entries(folder)) {
+      const unreadable = (code: string): void => {
+        left.push({ path: folder === '' ? '.' : folder, reason: `the folder cannot be read (${code})` })
+      }
+      for (const entry of this.#entries(folder, unreadable)) {
         const { name } = entry
         const path = folder === '' ? name : `${folder}/${name}`
         if (own.has(path) || IGNORED.test(name) || name === '.lock') continue
@@ -101,15 +120,22 @@ export class FolioSource implements FolioFiles {
     return { files, left }
   }
 
-  #entries(folder: string): readonly Dirent[] {
+  /** Returns what is in a folder: nothing if there is none, or if it cannot be read, which `unreadable` is told. */
+  #entries(folder: string, unreadable: (code: string) => void): readonly Dirent[] {
     try {
       return readdirSync(join(this.directory, folder), { withFileTypes: true }).toSorted((a, b) =>
         a.name < b.name ? -1 : 1,
       )
-    } catch {
+    } catch (error) {
+      if (!hasCode(error)) throw error
+      if (error.code !== 'ENOENT' && error.code !== 'ENOTDIR') unreadable(error.code)
       return []
     }
   }
+}
+
+function hasCode(error: unknown): error is Error & { readonly code: string } {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string'
 }
 
 function realDirectory(path: string): string {

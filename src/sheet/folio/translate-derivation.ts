@@ -47,7 +47,7 @@ const KIND_NOTES: Readonly<Record<string, readonly [DifferenceAction, string]>> 
     'adapted',
     'values are put into the prompt as data, and the model gets instructions and the types of the contract; folio sends the prompt alone',
   ],
-  sql: ['adapted', 'the statement is in the SQL of the store of the sheet, and not of DuckDB'],
+  sql: ['adapted', 'the formula is in the SQL of the store of the sheet, and not of DuckDB'],
 }
 
 /** Notes what a kind does in another way. */
@@ -81,7 +81,7 @@ function renameFault(
     )
     const used = [...changed.keys()].filter((name) => words.has(name))
     if (used.length > 0)
-      return { reason: `${shown(used)}, and the statement reads it by the name of folio`, key: 'expression' }
+      return { reason: `${shown(used)}, and the expression reads it by the name of folio`, key: 'expression' }
   }
   if (kind === 'ai' && typeof path === 'string') {
     const text = new TextDecoder().decode(prompt(path) ?? new Uint8Array())

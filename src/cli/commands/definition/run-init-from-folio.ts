@@ -19,7 +19,7 @@ export interface InitFromFolio {
   readonly others: object
 }
 
-/** Options that apply to every source. */
+/** Options that apply to every source, or always have a value, as `--max-size`, which is of archives. */
 const ALLOWED: ReadonlySet<string> = new Set(['format', 'json', 'yes', 'maxSize', 'quiet'])
 
 /** Adopts a folio sheet, or reports what would differ. Throws UsageError, and as {@link adoptFolioSheet} does. */

@@ -70,10 +70,19 @@ function checkWhole(format: ExportFormat, what: WhatToExport): void {
 async function exportFolio({ sheet, out }: CommandContext, what: WhatToExport): Promise<ExitCode> {
   if (what.file === null) throw new UsageError('folio is a directory; name the one to write')
   const { exportFolioSheet } = await import('../../../sheet/folio/export-folio-sheet.ts')
-  const { differences } = await exportFolioSheet(sheet, what.file, what.directory)
-  const screen = plainScreen()
-  for (const difference of differences) out.note(differenceLine(difference, screen))
-  return EXIT.done
+  const stop = new AbortController()
+  const interrupts = onInterrupt(() => stop.abort())
+  try {
+    const { differences } = await exportFolioSheet(sheet, what.file, what.directory, stop.signal)
+    const screen = plainScreen()
+    for (const difference of differences) out.note(differenceLine(difference, screen))
+    return EXIT.done
+  } catch (error) {
+    if (!interrupts.seen || error !== stop.signal.reason) throw error
+    return EXIT.interrupted
+  } finally {
+    interrupts.release()
+  }
 }
 
 interface ExportBytes {
