@@ -213,6 +213,7 @@ test('a cell is fresh only with a value that is proven: not from values set asid
   const records = [
     { id: '1', num: 'many', a: 'x', s: 'from many', t: 'many', u: 'X' },
     { id: '2', num: 2, a: 'edited', s: 'from 2', t: 3, u: 'Y' },
+    { id: '3', t: 'by hand' },
   ]
   const derived = { logicalType: 'string', 'x-derived': true }
   const from = await writeFolioSheet(t, {
@@ -227,11 +228,14 @@ test('a cell is fresh only with a value that is proven: not from values set asid
     ]),
     'records.jsonl': jsonLines(...records),
     'provenance.jsonl': jsonLines(
-      ...records.flatMap((record) =>
-        Object.entries(files).map(([path, yaml]) =>
-          entryOf(record, path.slice('derivations/'.length, -'.yaml'.length), yaml, others),
+      ...records
+        .slice(0, 2)
+        .flatMap((record) =>
+          Object.entries(files).map(([path, yaml]) =>
+            entryOf(record, path.slice('derivations/'.length, -'.yaml'.length), yaml, others),
+          ),
         ),
-      ),
+      { record_id: '3', field: 't', source: 'human_override', actor: 'human:b', at: '2026-01-02T00:00:00Z' },
     ),
   })
   const adopted = await adopt(t, from)
@@ -243,6 +247,10 @@ test('a cell is fresh only with a value that is proven: not from values set asid
     t: { fresh: 1, stale: 1 },
     u: { fresh: 1, stale: 1 },
   })
+  assert.match(
+    differencesOf(adopted).join('\n'),
+    /kept records\.jsonl:3 field "t": a cell whose manual value is set aside is missing, and the next run computes it/,
+  )
   const [last] = (
     await readHistory(adopted.sheet, { recordId: '1', field: 't', limit: null, cursor: null })
   ).entries.slice(-1)

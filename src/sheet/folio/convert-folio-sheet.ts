@@ -116,7 +116,8 @@ export function convertFolioSheet({ source, kinds, name, now, target }: FolioCon
     aside,
   })
   const log = adoptFolioLog(entries, { records: adopted.records, fields, key: folio.key, now, report })
-  const cells = computedCells(adopted.records, { contract, derived, log, report })
+  const asideCells = cellsOf(aside, names)
+  const cells = computedCells(adopted.records, { contract, derived, log, aside: asideCells, report })
   const { copied } = copiesOf(source, report)
   const records = adopted.records.map(({ values }) => values)
   const files = [{ path: 'contract.yaml', bytes: Buffer.from(contract.text) }, ...derived.files]
@@ -134,7 +135,7 @@ export function convertFolioSheet({ source, kinds, name, now, target }: FolioCon
     log: log.lines,
     cells,
     hashes: derived.hashes,
-    aside: cellsOf(aside, names),
+    aside: asideCells,
   }
 }
 
@@ -349,13 +350,15 @@ interface CellContext {
   readonly contract: Contract
   readonly derived: DerivationAdoption
   readonly log: FolioLog
+  /** The cells whose value is set aside. */
+  readonly aside: ReadonlySet<string>
   readonly report: DifferenceReport
 }
 
 /** Returns the cells of derived fields that folio has computed. Others with a value are overridden. */
 function computedCells(
   records: readonly AdoptedRecord[],
-  { contract, derived, log, report }: CellContext,
+  { contract, derived, log, aside, report }: CellContext,
 ): ReadonlyMap<string, FolioCell> {
   const cells = new Map<string, FolioCell>()
   for (const target of derived.derivations.flatMap(({ targets }) => targets)) {
@@ -371,7 +374,10 @@ function computedCells(
       if (last === undefined) {
         if (value !== null) count('a value without an entry in provenance.jsonl counts as written by hand')
       } else if (isHumanOverride(last)) {
-        if (value === null) count('a cell that a person cleared is missing, and the next run computes it')
+        const what = aside.has(cellKey(id, target))
+          ? 'whose manual value is set aside'
+          : 'that a person cleared'
+        if (value === null) count(`a cell ${what} is missing, and the next run computes it`)
       } else if (field === undefined || valueError(field, value) === null) {
         cells.set(cellKey(id, target), { value, raw, last })
       }
