@@ -259,6 +259,32 @@ test('a text that stands for the present time fails its cell', async (t) => {
   )
 })
 
+test('a text is what it is where the formula makes no date of it', async (t) => {
+  const run = await openTowns(
+    t,
+    perEngine<Readonly<Record<string, string>>>({
+      sqlite: { label: "name || ' ' || strftime('%Y', since)", day: 'date(tags->>0)' },
+      postgres: { label: "name || ' ' || extract(year FROM since)", day: '(tags->>0)::date' },
+    }),
+    {
+      types: { day: 'date' },
+      records: [
+        { id: 'a', name: 'Now', since: '2024-02-29', tags: ['2024-02-29'] },
+        { id: 'b', name: 'Today', since: '2023-02-28', tags: ['now'] },
+      ],
+    },
+  )
+  const { failures } = await run.run()
+  assert.deepEqual(
+    [await run.value('a', 'label'), await run.value('b', 'label'), await run.value('a', 'day')],
+    ['Now 2024', 'Today 2023', '2024-02-29'],
+  )
+  assert.deepEqual(
+    failures.map(({ recordId, field }) => [recordId, field]),
+    [['b', 'day']],
+  )
+})
+
 test('D20: a file with a broken formula is refused with its line and what to do', async (t) => {
   const run = await openTowns(t, { loud: 'upper(name)' })
   for (const [change, message] of [
@@ -266,8 +292,21 @@ test('D20: a file with a broken formula is refused with its line and what to do'
     [{ expression: 'upper(name' }, /:3: expression cannot be used: /],
     [{ expression: 'random()' }, /:3: expression cannot be used: random\(\) cannot be used in a formula/],
     [{ expression: 'sum(population)' }, /:3: expression cannot be used: .*over several records/],
-    [{ expression: "/* all */ SELECT 'x'" }, /:3: expression is a statement; write a formula/],
-    [{ expression: '(VALUES (1))' }, /:3: expression is a statement; write a formula/],
+    ...[
+      "/* all */ SELECT 'x'",
+      '(SELECT 1)',
+      'VALUES (1)',
+      '(VALUES (1))',
+      'WITH x AS (SELECT 1) SELECT 1',
+      'FROM records',
+      'TABLE records',
+    ].map(
+      (expression) =>
+        [
+          { expression },
+          /:3: expression cannot be used: .*; write a formula over the fields of one record, such as upper\(name\)/,
+        ] as const,
+    ),
     [{ expression: '  ' }, /:3: expression is "\s*"; write a formula/],
     [{ expression: 7 }, /:3: expression is 7; write a formula/],
     [{ expression: null }, /: expression is missing; write a formula/],

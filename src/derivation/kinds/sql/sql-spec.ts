@@ -13,8 +13,8 @@ export interface SqlSpec {
 
 const KEYS = ['expression']
 
-/** The words with which a statement begins. */
-const STATEMENTS: ReadonlySet<string> = new Set(['SELECT', 'WITH', 'VALUES', 'FROM', 'TABLE'])
+const EXAMPLES =
+  '; write a formula over the fields of one record, such as upper(name) or population / nullif(area, 0)'
 
 /** Reads the keys of a file of kind `sql`. Throws ContractError. */
 export function parseSql(
@@ -30,12 +30,6 @@ export function parseSql(
     )
   }
   const expression = textOf(file, context)
-  if (STATEMENTS.has(firstWord(expression))) {
-    context.fail(
-      ['expression'],
-      'expression is a statement; write a formula over the fields of one record, such as upper(name) or population / nullif(area, 0)',
-    )
-  }
   const [target = '', ...others] = targets
   if (others.length > 0) {
     context.fail(['targets'], `a formula fills one field; write a file for each of ${targets.join(', ')}`)
@@ -61,8 +55,7 @@ function readNames(
     return dialect.read(expression, fields)
   } catch (error) {
     if (!(error instanceof QueryError)) throw error
-    const hint = didYouMeanField(error.message, fields)
-    return failOf(error.message + hint, context)
+    return failOf(error.message + hintFor(error.message, fields), context)
   }
 }
 
@@ -71,8 +64,9 @@ export function failOf(message: string, context: ParseContext): never {
   return context.fail(['expression'], `expression cannot be used: ${message}`)
 }
 
-/** Returns a hint for a name that the engine does not know. */
-function didYouMeanField(message: string, fields: readonly { readonly name: string }[]): string {
+/** Returns a hint for a statement or a mistake in writing, and for a name that the engine does not know. */
+function hintFor(message: string, fields: readonly { readonly name: string }[]): string {
+  if (/syntax error|not one expression|cannot have a SELECT/.test(message)) return EXAMPLES
   const [, unknown] = /^(?:no such column: |column )"?([^"\s]+)"?/.exec(message) ?? []
   if (unknown === undefined) return ''
   return didYouMean(
@@ -89,22 +83,4 @@ function textOf(file: JsonObject, context: ParseContext): string {
     ['expression'],
     `expression is ${showValue(value)}; write a formula as text, such as upper(name)`,
   )
-}
-
-/** Returns the first word of SQL in capitals, after comments and brackets. */
-function firstWord(sql: string): string {
-  let rest = sql.trimStart()
-  for (;;) {
-    const end = rest.startsWith('--')
-      ? '\n'
-      : rest.startsWith('/*')
-        ? '*/'
-        : rest.startsWith('(')
-          ? '('
-          : null
-    if (end === null) return /^[a-z]*/i.exec(rest)?.[0].toUpperCase() ?? ''
-    const place = rest.indexOf(end)
-    if (place === -1) return ''
-    rest = rest.slice(place + end.length).trimStart()
-  }
 }

@@ -5,17 +5,21 @@ import { err, ok, type Result } from '../../../errors/result.ts'
 import { MAX_FORMULA_VALUES, type Formula, type FormulaRow, type FormulaStore } from '../../formula.ts'
 import type { QueryLimits } from '../../query-limits.ts'
 import { computeApart } from '../../rules/compute-apart.ts'
-import { aggregateInFormula, notDeterministic, valueTooLarge } from '../../rules/sql-errors.ts'
+import { aggregateInFormula, notDeterministic, shown, valueTooLarge } from '../../rules/sql-errors.ts'
 import type { Database } from '../database/database.ts'
 import { toColumn } from '../database/values.ts'
 import { toJsonOf } from '../sql/column-json.ts'
 import { checkFormula } from '../sql/sql-checks.ts'
 import { SqlPool } from '../sql/sql-pool.ts'
 import { formulaStatement, JSONB } from './formula-statement.ts'
-import { FormulaParser, isPresent } from './read-formula.ts'
+import { presentIn } from './present-time.ts'
+import { FormulaParser } from './read-formula.ts'
 
 /** The number of statements at a time. */
 const CONCURRENT = 2
+
+/** Codes of errors that are not because of the formula, or not for whatever rows. */
+const NOT_FOR_ALL_ROWS: ReadonlySet<string> = new Set(['query_timeout', 'query_memory', 'too_many_queries'])
 
 type Outcome = Result<JsonValue, string>
 
@@ -40,12 +44,13 @@ export class PostgresFormulas implements FormulaStore {
     signal: AbortSignal,
   ): Promise<readonly Outcome[]> {
     this.#parser ??= FormulaParser.load()
-    const { readsDates } = (await this.#parser).facts(formula.expression, formula.inputs)
+    const { dateTexts } = (await this.#parser).facts(formula.expression, formula.inputs)
+    const isChecked = formula.inputs.map(({ name }) => dateTexts.has(name))
     const outcomes = rows.map((row): Outcome | null => {
-      const present = readsDates ? row.find(isPresent) : undefined
-      return present === undefined
+      const present = presentIn(row.filter((_, index) => isChecked[index]))
+      return present === null
         ? null
-        : err(notDeterministic(`the text ${JSON.stringify(present)}`).message)
+        : err(notDeterministic(`the text ${JSON.stringify(shown(present))}`).message)
     })
     const open = rows.filter((_, index) => outcomes[index] === null)
     const computed = open.length === 0 ? [] : await this.#compute(formula, open, signal)
@@ -68,7 +73,8 @@ export class PostgresFormulas implements FormulaStore {
       try {
         return await this.#inTurn(() => statement.run(this.#pool, some, signal))
       } catch (error) {
-        if (!(error instanceof QueryError) || statement.isParsed) throw error
+        if (!(error instanceof QueryError) || statement.isParsed || NOT_FOR_ALL_ROWS.has(error.code))
+          throw error
         // The statement fails for whatever rows.
         const { message } = /aggregate functions|GROUP BY|set-returning functions|window functions/.test(
           error.message,

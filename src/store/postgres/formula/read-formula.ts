@@ -5,9 +5,14 @@ import { aggregateInFormula, notDeterministic, subqueryInFormula } from '../../r
 import { checkFormula } from '../sql/sql-checks.ts'
 import { shown } from '../sql/sql-errors.ts'
 import { ALLOWED_FUNCTIONS, ROW_FUNCTIONS, VOLATILE_FUNCTIONS } from '../sql/sql-functions.ts'
+import { presentIn } from './present-time.ts'
 
-/** Texts that PostgreSQL converts to the present time or day. */
-const PRESENT = /^\s*(?:now|today|tomorrow|yesterday)\b/i
+/** Functions that convert texts to dates or times. */
+const DATE_FUNCTIONS = /date|time|age|^extract$|^to_char$|^isfinite$|^overlaps$/
+
+/** Types of PostgreSQL, and their array types, that neither are dates or times nor contain any. */
+const OTHER_TYPES =
+  /^_?(?:text|varchar|bpchar|char|name|int[248]|float[48]|numeric|bool|bit|varbit|jsonb?|bytea|uuid|interval|(?:int[48]|num)(?:multi)?range)$/
 
 /** Levels of the syntax tree, at most: about seven hundred operators in a row. */
 const MAX_DEPTH = 1500
@@ -16,8 +21,8 @@ const MAX_DEPTH = 1500
 export interface FormulaFacts {
   /** The names of the fields that it reads. */
   readonly names: ReadonlySet<string>
-  /** Whether it may convert texts to dates or times. */
-  readonly readsDates: boolean
+  /** The names of the fields whose values it may convert to dates or times. */
+  readonly dateTexts: ReadonlySet<string>
 }
 
 type Parse = (sql: string) => unknown
@@ -43,10 +48,9 @@ export class FormulaParser {
 
   /** Checks a formula, and returns what it reads. Throws QueryError. */
   facts(expression: string, fields: readonly FormulaField[]): FormulaFacts {
-    const known = new Set(fields.map(({ name }) => name))
-    checkFormula(expression, known)
+    checkFormula(expression, new Set(fields.map(({ name }) => name)))
     try {
-      const facts = new Facts(known)
+      const facts = new Facts(fields)
       facts.add(this.#expression(expression))
       return facts.checked()
     } catch (error) {
@@ -91,63 +95,69 @@ export async function loadFormulaReader(): Promise<FormulaReader> {
 
 /** Collects facts from a syntax tree, whose nodes are objects of one member that names their type. */
 class Facts {
-  readonly #known: ReadonlySet<string>
+  readonly #fields: readonly FormulaField[]
   readonly #names = new Set<string>()
-  #readsDates = false
+  readonly #dateTexts = new Set<string>()
+  /** Whether there are dates or times, to which PostgreSQL converts the texts beside them. */
+  #hasDates = false
   #present: string | null = null
 
-  constructor(known: ReadonlySet<string>) {
-    this.#known = known
+  constructor(fields: readonly FormulaField[]) {
+    this.#fields = fields
   }
 
-  /** Adds a node and those below it. Throws QueryError for what a formula cannot have. */
-  add(node: JsonValue | undefined, depth = 0): void {
+  /**
+   * Adds a node and those below it, where `inDate` if one above it may convert texts to dates or times. Throws QueryError for what a formula
+   * cannot have.
+   */
+  add(node: JsonValue | undefined, inDate = false, depth = 0): void {
     if (depth > MAX_DEPTH) throw tooDeep()
     if (Array.isArray(node)) {
-      for (const item of node as readonly JsonValue[]) this.add(item, depth + 1)
+      for (const item of node as readonly JsonValue[]) this.add(item, inDate, depth + 1)
       return
     }
     if (!isJsonObject(node ?? null)) return
     for (const [type, value] of Object.entries(node as JsonObject)) {
-      if (isJsonObject(value)) this.#check(type, value)
-      this.add(value, depth + 1)
+      const isDate = isJsonObject(value) && makesDate(type, value)
+      this.#hasDates ||= isDate
+      if (isJsonObject(value)) this.#check(type, value, inDate || isDate)
+      this.add(value, inDate || isDate, depth + 1)
     }
   }
 
   checked(): FormulaFacts {
-    if (this.#readsDates && this.#present !== null) throw notDeterministic(`'${this.#present}'`)
-    return { names: this.#names, readsDates: this.#readsDates }
+    if (this.#hasDates && this.#present !== null) throw notDeterministic(`'${this.#present}'`)
+    return { names: this.#names, dateTexts: this.#dateTexts }
   }
 
-  #check(type: string, node: JsonObject): void {
+  #check(type: string, node: JsonObject, inDate: boolean): void {
     switch (type) {
       case 'ColumnRef':
-        return this.#column(namesOf(node['fields']))
+        return this.#column(namesOf(node['fields']), inDate)
       case 'SubLink':
         throw subqueryInFormula()
       case 'SQLValueFunction':
         throw notDeterministic(presentTime(node['op']))
       case 'FuncCall':
         return this.#call(node)
-      case 'TypeCast': {
-        const { typeName } = node
-        this.#readsDates ||= isJsonObject(typeName ?? null) && isDateType((typeName as JsonObject)['names'])
-        return
-      }
       case 'A_Const': {
         const { sval } = node
         const text = isJsonObject(sval ?? null) ? (sval as JsonObject)['sval'] : undefined
-        if (typeof text === 'string' && PRESENT.test(text)) this.#present ??= shown(text)
+        const present = presentIn(text ?? null)
+        if (present !== null) this.#present ??= shown(present)
       }
     }
   }
 
-  #column(path: readonly (string | null)[]): void {
+  #column(path: readonly (string | null)[], inDate: boolean): void {
     const [name, ...more] = path
     if (more.length > 0 || typeof name !== 'string')
       throw new QueryError('write the name of a field alone, without a table')
-    if (!this.#known.has(name)) throw new QueryError(`column "${shown(name)}" does not exist`)
+    const field = this.#fields.find((each) => each.name === name)
+    if (field === undefined) throw new QueryError(`column "${shown(name)}" does not exist`)
     this.#names.add(name)
+    if (inDate) this.#dateTexts.add(name)
+    this.#hasDates ||= field.type === 'date' || field.type === 'timestamp'
   }
 
   #call(node: JsonObject): void {
@@ -171,15 +181,18 @@ class Facts {
       'agg_within_group',
     ].some((member) => Object.hasOwn(node, member))
     if (isOverRows || ROW_FUNCTIONS.has(name)) throw aggregateInFormula()
-    this.#readsDates ||= /date|time|age|^extract$|^to_char$|^isfinite$/.test(name)
   }
 }
 
-/** Whether text may present a date to this function or type. */
-function isDateType(names: JsonValue | undefined): boolean {
-  return namesOf(names).some(
-    (name) => name !== null && /^(?:date|time|timetz|timestamp|timestamptz)$/.test(name),
-  )
+/** Whether a node may convert texts to dates or times: a function, a cast, or a function of JSON that names the type of its result. */
+function makesDate(type: string, node: JsonObject): boolean {
+  if (type === 'FuncCall') return DATE_FUNCTIONS.test(namesOf(node['funcname']).at(-1) ?? '')
+  const { typeName = null, output = null } = node
+  const named = isJsonObject(output) ? (output['typeName'] ?? null) : typeName
+  if (!isJsonObject(named)) return false
+  const names = namesOf(named['names'])
+  const isOther = OTHER_TYPES.test(names.at(-1) ?? '') && (names.length === 1 || names[0] === 'pg_catalog')
+  return !isOther
 }
 
 /** Returns the texts of a list of names; null for an asterisk. */
@@ -190,11 +203,6 @@ function namesOf(list: JsonValue | undefined): readonly (string | null)[] {
     const name = isJsonObject(text ?? null) ? (text as JsonObject)['sval'] : undefined
     return typeof name === 'string' ? name : null
   })
-}
-
-/** Whether PostgreSQL would convert a value to the present time. */
-export function isPresent(value: JsonValue): boolean {
-  return typeof value === 'string' && PRESENT.test(value)
 }
 
 /** Returns the keyword of a node such as SVFOP_CURRENT_DATE. */
