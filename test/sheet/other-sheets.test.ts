@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
-import { cp, mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises'
+import { cp, mkdir, readdir, readFile, rename, rm, symlink, utimes, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test, type TestContext } from 'node:test'
@@ -10,6 +10,7 @@ import { usedResources } from '../../src/sheet/calls/used-resources.ts'
 import { explainCell } from '../../src/sheet/cells/explain-cell.ts'
 import { initSheet } from '../../src/sheet/lifecycle/init-sheet.ts'
 import { validateSheet } from '../../src/sheet/lifecycle/validate-sheet.ts'
+import { readSheetTable } from '../../src/sheet/definition/read-sheet-table.ts'
 import { openSheet } from '../../src/sheet/open-sheet.ts'
 import { planMaterialize } from '../../src/sheet/runs/plan-materialize.ts'
 import type { Sheet } from '../../src/sheet/sheet.ts'
@@ -185,6 +186,72 @@ test('reading another sheet creates and changes nothing in it', async (t) => {
   const withoutIndex = (lines: readonly string[]): readonly string[] =>
     lines.filter((line) => !line.startsWith('sheet.db-shm '))
   assert.deepEqual(withoutIndex(await stateOf(left)), withoutIndex(killed))
+})
+
+test('a copy that was put back is noticed, though its log has as many entries', async (t) => {
+  const customers = await writeCustomers(t)
+  await (await openSheet(customers)).close()
+  const copy = await writeCustomers(t)
+  await cp(customers, copy, { recursive: true })
+  for (const [directory, revenue] of [
+    [customers, 1],
+    [copy, 2],
+  ] as const) {
+    const sheet = await openSheet(directory)
+    await upsertRecords(sheet, { records: [{ id: '7', revenue }], actor: 'user:ann' })
+    await sheet.close()
+  }
+  const run = await openOrders(t, customers)
+  await run.run()
+  assert.equal(await run.value('1', 'revenue'), 1)
+  await rename(join(copy, 'sheet.db'), join(customers, 'sheet.db'))
+  assert.deepEqual(await run.counts('revenue'), { fresh: 2, stale: 2, missing: 2 })
+  await run.run()
+  assert.equal(await run.value('1', 'revenue'), 2)
+})
+
+test('cells stay as they are while another sheet is locked', async (t) => {
+  const live = await writeCustomers(t)
+  const other = await openOther(t, live)
+  await upsertRecords(other, { records: [{ id: '7', revenue: 1 }], actor: 'user:ann' })
+  // The files that a killed server leaves, which no process has open.
+  const customers = await writeCustomers(t)
+  await cp(live, customers, { recursive: true })
+  const run = await openOrders(t, customers)
+  await run.run()
+  const before = await run.counts('revenue')
+  assert.equal(before['stale'], undefined)
+  const store = join(customers, 'sheet.db')
+  const holder = new DatabaseSync(store)
+  try {
+    holder.exec('PRAGMA locking_mode = EXCLUSIVE; SELECT * FROM "$sheet"')
+    await utimes(store, new Date(), new Date())
+    assert.deepEqual(await run.counts('revenue'), before)
+  } finally {
+    holder.close()
+  }
+  const again = await openOther(t, customers)
+  await upsertRecords(again, { records: [{ id: '7', revenue: 2 }], actor: 'user:ann' })
+  assert.equal((await run.counts('revenue'))['stale'], 2)
+})
+
+test('long values of another sheet are not in memory together', async (t) => {
+  const customers = await writeCustomers(
+    t,
+    Array.from({ length: 5 }, (_, index) => ({ id: `${index}`, name: 'x'.repeat(3 << 20) })),
+  )
+  await (await openSheet(customers)).close()
+  const sheet = { directory: customers, file: 'sheet.db', retry: () => undefined } as const
+  const lengths: number[] = []
+  const table = await readSheetTable(
+    { path: '../customers', sheet, columns: ['id', 'name'] },
+    async (file) => {
+      for await (const batch of file.batches) lengths.push(batch.length)
+      return new Map()
+    },
+  )
+  assert.ok(table.ok)
+  assert.deepEqual(lengths, [2, 2, 1])
 })
 
 test('a sheet that is missing, no sheet, or out of reach fails the cells of its derivation, and no others', async (t) => {

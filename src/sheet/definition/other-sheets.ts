@@ -27,7 +27,7 @@ interface Watched {
 
 /**
  * Other sheets within the parent directory of a sheet, which its derivations look into. They may come from an untrusted source, as the sheet
- * may: links out of the parent directory are refused, and nothing in them is created, changed or locked.
+ * may: links out of the parent directory are refused, and no records, definitions or logs in them are changed; see {@link withOtherStore}.
  */
 export class OtherSheets {
   readonly #directory: string
@@ -56,7 +56,7 @@ export class OtherSheets {
     if (known.source !== null && !known.isOutdated) return known.source
     known.isOutdated = false
     known.retries = false
-    const source = await this.#read(path, () => void (known.retries = true))
+    const source = await this.#read(path, known)
     known.source = isSame(known.source, source) ? known.source : source
     return known.source
   }
@@ -76,7 +76,8 @@ export class OtherSheets {
     return watched
   }
 
-  async #read(path: string, retry: () => void): Promise<Source> {
+  async #read(path: string, known: Watched): Promise<Source> {
+    const retry = (): void => void (known.retries = true)
     try {
       const directory = this.#directoryOf(path)
       const file = recordsOf(directory)
@@ -92,8 +93,13 @@ export class OtherSheets {
         sheet: { directory, file, retry },
       }
     } catch (error) {
-      if (isPassing(error)) retry()
-      return sourceOf(path, { problem: sheetProblem(path, error) })
+      const problem = sheetProblem(path, error)
+      if (isPassing(error)) {
+        retry()
+        // Cells stay as they are where a sheet cannot be read for a moment.
+        if (known.source?.sheet !== undefined) return known.source
+      }
+      return sourceOf(path, { problem })
     }
   }
 
@@ -126,7 +132,7 @@ export function sheetProblem(path: string, error: unknown): string {
 /** Whether an error may be over without a change of the sheet's files. */
 export function isPassing(error: unknown): boolean {
   if (error instanceof ServiceError) return error instanceof LockTimeoutError
-  return !['ENOENT', 'ENOTDIR', 'EACCES'].includes(codeOf(error) ?? '')
+  return !['ENOENT', 'ENOTDIR', 'EACCES', 'ELOOP'].includes(codeOf(error) ?? '')
 }
 
 function codeOf(error: unknown): string | null {

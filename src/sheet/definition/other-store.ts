@@ -6,7 +6,8 @@ const TRIES = 5
 const WAIT_MS = 20
 
 /**
- * Reads the store of another sheet in one state, which may be that of a server. Nothing is created, changed or locked. Throws RecordsError for
+ * Reads the store of another sheet in one state, which may be that of a server. No file is created, and the database and its
+ * write-ahead log are not changed: beside `-wal` and `-shm`, SQLite locks the store as any reader does and writes to `-shm`. Throws RecordsError for
  * a store that is damaged, manipulated or of another version, and LockTimeoutError for one that stays locked.
  */
 export async function withOtherStore<T>(

@@ -3,7 +3,7 @@ import type { OtherSheet } from '../../derivation/definition/derivation-kind.ts'
 import type { Table } from '../../derivation/kinds/lookup/table.ts'
 import { ValidationError } from '../../errors/service-error.ts'
 import { err, ok, type Result } from '../../errors/result.ts'
-import type { RawRecord, RawRecords } from '../../files/io/raw-records.ts'
+import { Batch, type RawRecord, type RawRecords } from '../../files/io/raw-records.ts'
 import { readRecordFile } from '../../files/read-record-file.ts'
 import { isPassing, sheetProblem } from './other-sheets.ts'
 import { withOtherStore, type OtherStore } from './other-store.ts'
@@ -53,8 +53,11 @@ async function* batchesOf(
   store: OtherStore,
   wanted: ReadonlySet<string>,
 ): AsyncGenerator<readonly RawRecord[]> {
+  const batch = new Batch()
   let at = 0
-  for (const rows of store.rows(store.contract.fields.filter(({ name }) => wanted.has(name)))) {
-    yield rows.map((values) => ({ values, at: (at += 1) }))
+  for (const { values, size } of store.rows(store.contract.fields.filter(({ name }) => wanted.has(name)))) {
+    batch.add({ values, at: (at += 1) }, size)
+    if (batch.isFull) yield batch.take()
   }
+  if (!batch.isEmpty) yield batch.take()
 }

@@ -86,10 +86,15 @@ export class LookupKind implements DerivationKind<LookupSpec, LookupPlan> {
     const wanted = JSON.stringify([columns, contract.text])
     const reading = tables.get(wanted) ?? this.#read(source, columns, contract)
     tables.set(wanted, reading)
-    const table = await reading
-    // What could not be read is tried again, should the derivations be read again.
-    if (!table.ok) tables.delete(wanted)
-    return { ...spec, table }
+    let isRead = false
+    try {
+      const table = await reading
+      isRead = table.ok
+      return { ...spec, table }
+    } finally {
+      // What could not be read is tried again, should the derivations be read again.
+      if (!isRead) tables.delete(wanted)
+    }
   }
 
   sourceFault({ table }: LookupSpec): { readonly key: string; readonly message: string } | null {

@@ -13,11 +13,16 @@ import { fromColumn } from '../database/values.ts'
 /** The maximum bytes of a value. */
 const MAX_VALUE_BYTES = 8 * 1024 * 1024
 
-/** The number of records that are read at a time: a few milliseconds. */
-const ROWS_AT_ONCE = 500
+/** A record of another sheet. */
+export interface OtherRecord {
+  readonly values: JsonObject
+  /** Approximately, in characters. */
+  readonly size: number
+}
 
 /**
- * The store of another sheet, in one state. It is only read: no file is created, migrated or locked, and a server can use it meanwhile. It may
+ * The store of another sheet, in one state. It is only read, and a server can use and change it meanwhile: no file is created, and the database
+ * and its write-ahead log are not changed. Beside `-wal` and `-shm`, SQLite locks the store as any reader does and writes to `-shm`. The store may
  * come from an untrusted source.
  */
 export class OtherStore {
@@ -41,6 +46,11 @@ export class OtherStore {
       db.tuple('SELECT cursor_key, (SELECT max(seq) FROM "$provenance") FROM "$sheet"') ?? []
     const digest = createHash('sha256').update(contract.text)
     if (key instanceof Uint8Array) digest.update(key)
+    // Copies of a store that were changed apart have the same numbers of entries, and other entries.
+    const entry = db.within(MAX_VALUE_BYTES, () =>
+      db.tuple('SELECT line FROM "$provenance" ORDER BY seq DESC LIMIT 1'),
+    )
+    digest.update(String(entry?.[0] ?? ''))
     this.contract = contract
     this.version = `${digest.digest('hex').slice(0, 32)} ${String(last ?? 0)}`
     this.#db = db
@@ -78,22 +88,23 @@ export class OtherStore {
     }
   }
 
-  /** Yields the values of these fields in all records, a few records at a time. Throws RecordsError. */
-  *rows(fields: readonly Field[]): Generator<readonly JsonObject[]> {
+  /** Yields the values of these fields in all records. Throws RecordsError. */
+  *rows(fields: readonly Field[]): Generator<OtherRecord> {
     const columns = fields.map(({ name }) => quoted(name)).join(', ')
     const statement = this.#db.db.prepare(`SELECT ${columns} FROM "$data"`)
-    let rows: JsonObject[] = []
     try {
       for (const row of statement.iterate()) {
-        rows.push(Object.fromEntries(fields.map((field) => [field.name, fromColumn(field, row[field.name])])))
-        if (rows.length < ROWS_AT_ONCE) continue
-        yield rows
-        rows = []
+        let size = 0
+        const entries = fields.map((field) => {
+          const stored = row[field.name]
+          size += typeof stored === 'string' ? stored.length : 8
+          return [field.name, fromColumn(field, stored)] as const
+        })
+        yield { values: Object.fromEntries(entries), size }
       }
     } catch (error) {
       throw storeError(error)
     }
-    if (rows.length > 0) yield rows
   }
 
   close(): void {
