@@ -120,8 +120,13 @@ test(
       force: false,
       actor: 'human:ann',
     })
-    assert.match(String((await getRecord(sheet, '1', null)).json), /"id":"1"/)
-    const { failures } = await run.done
+    let isDone = false
+    const done = run.done.finally(() => (isDone = true))
+    while (!isDone) {
+      assert.match(String((await getRecord(sheet, '1', null)).json), /"id":"1"/)
+      await new Promise((resolve) => setTimeout(resolve, 20))
+    }
+    const { failures } = await done
     const errors = new Map(failures.map(({ field, error }) => [field, error]))
     for (const [name, { error }] of Object.entries(ATTACKS))
       assert.match(errors.get(name) ?? 'none', error, name)
@@ -144,6 +149,7 @@ console.log(JSON.stringify({
   interfaces: Object.values(os.networkInterfaces()).flat().filter(({ internal }) => !internal).length,
   processes: fs.readdirSync('/proc').filter((name) => /^\\d+$/.test(name)).length < 10,
   privileges: [/CapEff:\\s+(\\w+)/, /CapBnd:\\s+(\\w+)/, /NoNewPrivs:\\s+(\\w+)/].map((at) => Number(at.exec(status)[1])),
+  limit: Number(/Max processes\\s+(\\d+)/.exec(fs.readFileSync('/proc/self/limits', 'utf8'))?.[1]),
   namespaces: spawnSync('unshare', ['--user', 'true']).status === 0,
   writes: ['/', '/usr', '/etc', '/run', '/run/colophon', '/sheet', '/dev', '/proc/sys/kernel/hostname'].filter((path) => can(() => fs.writeFileSync(path.endsWith('hostname') ? path : path + '/new', 'x'))),
   temporary: can(() => fs.writeFileSync('/tmp/new', 'x')),
@@ -182,6 +188,7 @@ for (const { confinement, skip } of confinements) {
         interfaces: 0,
         processes: true,
         privileges: [0, 0, 1],
+        limit: 64,
         namespaces: false,
         writes: [],
         temporary: true,
@@ -190,6 +197,9 @@ for (const { confinement, skip } of confinements) {
     },
   )
 }
+
+/** The command of the child; it has a process of its own session. */
+const CHILD = 'sleep 1000; :'
 
 /** A sheet whose only script does not end, and has a child that does not either; `mark` is in the arguments of both. */
 async function sheetWithoutEnd(t: TestContext): Promise<{ directory: string; mark: string }> {
@@ -200,7 +210,7 @@ async function sheetWithoutEnd(t: TestContext): Promise<{ directory: string; mar
     derivations: { 'b.yaml': '{targets: [b], inputs: [a], kind: script, script: wait}' },
   })
   await mkdir(join(directory, 'scripts'))
-  await writeFile(join(directory, 'scripts', 'wait.sh'), 'setsid sh -c "sleep 1000; :" "$2" &\nsleep 1000\n')
+  await writeFile(join(directory, 'scripts', 'wait.sh'), `setsid sh -c "${CHILD}" "$2" &\nsleep 1000\n`)
   return { directory, mark }
 }
 
@@ -214,7 +224,7 @@ test('a stopped run kills the processes of its scripts', { skip: unconfinable },
     force: false,
     actor: 'human:ann',
   })
-  await until(async () => (await processesWith(mark)) >= 2)
+  await until(async () => (await processesWith(mark, CHILD)) > 0)
   await cancelRun(sheet, run.id, 'human:ann')
   await run.done.catch(() => undefined)
   await until(async () => (await processesWith(mark)) === 0)
@@ -223,7 +233,7 @@ test('a stopped run kills the processes of its scripts', { skip: unconfinable },
 test('a killed server leaves no process of a script', { skip: unconfinable }, async (t) => {
   const { directory, mark } = await sheetWithoutEnd(t)
   const server = new ColophonProcess(t, ['materialize', directory, '--actor', 'human:ann', '--allow-scripts'])
-  await until(async () => (await processesWith(mark)) >= 2)
+  await until(async () => (await processesWith(mark, CHILD)) > 0)
   server.kill('SIGKILL')
   await until(async () => (await processesWith(mark)) === 0)
 })
@@ -233,9 +243,9 @@ async function until(holds: () => Promise<boolean>): Promise<void> {
   while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 20))
 }
 
-/** Counts the processes of this machine that have a text in their arguments. */
-async function processesWith(mark: string): Promise<number> {
+/** Counts the processes of this machine that have all texts in their arguments. */
+async function processesWith(...texts: readonly string[]): Promise<number> {
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
   const lines = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')))
-  return lines.filter((line) => line.includes(mark)).length
+  return lines.filter((line) => texts.every((text) => line.includes(text))).length
 }

@@ -54,8 +54,6 @@ export function addCallOptions(command: Command): Command {
       new Option(
         '--allow-scripts [how]',
         'run the scripts of the sheet: confined, or unconfined with all that this user may do',
-      )
-        .choices(['confined', 'unconfined'])
-        .preset('confined'),
+      ).choices(['confined', 'unconfined']),
     )
 }

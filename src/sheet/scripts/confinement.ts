@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { release, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { err, ok, type Result } from '../../errors/result.ts'
@@ -7,7 +7,7 @@ import { inBubblewrap } from './bubblewrap.ts'
 import { SYSTEM_PATH } from './interpreters.ts'
 import { limitsCommand } from './limits.ts'
 import { inNamespaces } from './namespaces.ts'
-import { sheetView, systemView, type SandboxView } from './sandbox-view.ts'
+import { SCRIPTS, sheetView, systemView, type SandboxView } from './sandbox-view.ts'
 
 /** A way in which scripts are confined. */
 export type Confinement = 'bubblewrap' | 'namespaces'
@@ -22,7 +22,7 @@ export function confined(
   return confinement === 'bubblewrap' ? inBubblewrap(view, command) : inNamespaces(view, command, root)
 }
 
-/** Passes exactly in a sandbox: the machine's users are unknown, and the sheet cannot be written. */
+/** The script of the trial, which passes exactly in a sandbox: the machine's users are unknown, and the sheet cannot be written. */
 const TRIAL = 'test ! -e /etc/passwd && ! touch /sheet/a 2>/dev/null && touch /tmp/a && test "$(id -u)" != ""'
 
 const TRIAL_MS = 10_000
@@ -65,9 +65,10 @@ export async function problemOf(confinement: Confinement): Promise<string | null
     const root = join(folder, 'root')
     const script = join(folder, 'trial.sh')
     await mkdir(root)
-    await writeFile(script, '')
+    await writeFile(script, TRIAL)
+    await chmod(script, 0o644)
     const system = systemView(script, 'trial.sh')
-    const command = [...limitsCommand(10, { ownUsers: true }), 'sh', '-c', TRIAL]
+    const command = [...limitsCommand(10, { ownUsers: true }), 'sh', `${SCRIPTS}/trial.sh`]
     const [program = '', ...args] = confined(
       confinement,
       { ...system, binds: [...system.binds, ...sheetView(null)] },

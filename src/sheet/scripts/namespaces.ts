@@ -18,13 +18,15 @@ exec "$@"
  */
 const BUILD_AND_RUN = `
 set -eu
+# The user of the script must be able to read what is made here.
+umask 022
 root=$1 tmp=$2
 shift 2
 mount -t tmpfs -o mode=0755,size=1m,nosuid,nodev sandbox "$root"
 mkdir "$root/tmp" "$root/proc" "$root/dev" "$root${SHEET}"
 place() { if [ -d "$1" ]; then mkdir -p "$2"; else mkdir -p "\${2%/*}"; : >"$2"; fi; }
 # A mount that the machine made noexec must stay so.
-show() { place "$1" "$2"; mount -o bind,ro,nosuid,nodev "$1" "$2" || mount -o bind,ro,nosuid,nodev,noexec "$1" "$2"; }
+show() { place "$1" "$2"; mount -o bind,ro,nosuid,nodev "$1" "$2" 2>/dev/null || mount -o bind,ro,nosuid,nodev,noexec "$1" "$2"; }
 while [ "$1" != -- ]; do
   case $1 in
     show) show "$2" "$root$3" ;;

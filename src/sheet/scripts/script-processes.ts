@@ -1,7 +1,16 @@
 import { spawn } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync, existsSync } from 'node:fs'
-import { availableParallelism, tmpdir } from 'node:os'
-import { basename, join } from 'node:path'
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { availableParallelism, constants, tmpdir } from 'node:os'
+import { basename, isAbsolute, join } from 'node:path'
 import type { Readable } from 'node:stream'
 import type {
   ScriptFile,
@@ -94,14 +103,15 @@ export class LocalScripts implements ScriptProcesses {
     env,
     cpuSeconds,
     onOutput,
+    onDrain = () => undefined,
   }: ScriptStart): Promise<Result<ScriptProcess, string>> {
     try {
       const command = this.#command(script, args, cpuSeconds)
       if (!command.ok) return command
       const { argv, cwd, base } = command.value
-      return await this.#spawn(argv, { cwd, env: { ...base, ...env }, onOutput })
+      return await this.#spawn(argv, { cwd, env: { ...base, ...env }, onOutput, onDrain })
     } catch (error) {
-      return err(`the process of ${script.path} cannot be started: ${messageOf(error)}`)
+      return err(`the process of ${script.path} cannot be started (${codeOf(error)})`)
     }
   }
 
@@ -110,7 +120,7 @@ export class LocalScripts implements ScriptProcesses {
     this.#killAll()
     await Promise.all(running.map(({ ended }) => ended))
     if (this.#folder === null) return
-    rmSync(this.#folder, { recursive: true, force: true })
+    if (isOwn(this.#folder)) rmSync(this.#folder, { recursive: true, force: true })
     this.#folder = null
     process.off('exit', this.#killAll)
   }
@@ -149,40 +159,73 @@ export class LocalScripts implements ScriptProcesses {
       cwd,
       env,
       onOutput,
-    }: { readonly cwd: string; readonly env: NodeJS.ProcessEnv } & Pick<ScriptStart, 'onOutput'>,
+      onDrain,
+    }: { readonly cwd: string; readonly env: NodeJS.ProcessEnv } & Required<
+      Pick<ScriptStart, 'onOutput' | 'onDrain'>
+    >,
   ): Promise<Result<ScriptProcess, string>> {
     const child = spawn(program, args, { cwd, env, detached: true, stdio: ['pipe', 'pipe', 'pipe'] })
-    const { stdin, stdout, stderr } = child
+    const failed = new Promise<Result<ScriptProcess, string>>((resolve) => {
+      child.once('error', (error) =>
+        resolve(err(`${basename(program)} cannot be started (${codeOf(error)})`)),
+      )
+    })
+    // Without a free file descriptor it has none of them.
+    const { stdin, stdout, stderr } = child as Partial<typeof child>
+    if (stdin === undefined || stdout === undefined || stderr === undefined) return failed
     // It may end before it reads.
     stdin.on('error', () => undefined)
     const errors = new TailOf(stderr, () => running.kill())
     const running: ScriptProcess = {
       ended: new Promise((resolve) => {
         child.on('exit', () => {
-          // A process that escaped from the group may hold them.
-          if (wasKilled) for (const stream of [stdout, stderr]) stream.destroy()
+          hasExited = true
+          // Its children, which may hold the streams.
+          killGroup(child.pid)
+          if (wasKilled) release()
         })
         child.on('close', (code, signal) => {
           this.#running.delete(running)
-          resolve({ status: code ?? (signal === 'SIGXCPU' ? 152 : 137), stderr: errors.text() })
+          const status =
+            code ?? 128 + (signal === null ? constants.signals.SIGKILL : constants.signals[signal])
+          resolve({ status, stderr: this.#asInside(errors.text()) })
         })
       }),
+      get unread() {
+        return stdin.writableLength
+      },
       write: (text) => void (stdin.writable && stdin.write(text)),
       closeInput: () => void stdin.end(),
       kill: () => {
         wasKilled = true
-        killGroup(child.pid)
+        // The number of a process that has ended may be that of another one.
+        if (hasExited) release()
+        else killGroup(child.pid)
       },
     }
     let wasKilled = false
+    let hasExited = false
+    /** Stops waiting for a process that has left the group and holds the streams. */
+    const release = (): void => {
+      for (const stream of [stdout, stderr]) stream.destroy()
+    }
+    stdin.on('drain', onDrain)
     stdout.on('data', (chunk: Buffer) => onOutput(chunk, running))
-    return new Promise((resolve) => {
-      child.once('error', (error) => resolve(err(`${program} cannot be started: ${error.message}`)))
+    const spawned = new Promise<Result<ScriptProcess, string>>((resolve) => {
       child.once('spawn', () => {
         this.#running.add(running)
         resolve(ok(running))
       })
     })
+    return Promise.race([spawned, failed])
+  }
+
+  /** Replaces paths of the machine in what a sandbox reports, such as a file that went missing while it was built. */
+  #asInside(text: string): string {
+    if (this.confinement === 'unconfined') return text
+    const sheet = this.#directory
+    const shown = this.#folder === null ? text : text.replaceAll(`${this.#folder}/`, `${SCRIPTS}/`)
+    return sheet === null || !isAbsolute(sheet) ? shown : shown.replaceAll(`${sheet}/`, `${SHEET}/`)
   }
 
   /** Returns the path of a file with the bytes that were hashed, which anybody may read: the user of a sandbox must. */
@@ -191,7 +234,11 @@ export class LocalScripts implements ScriptProcesses {
     const file = join(folder, basename(path))
     if (existsSync(file)) return file
     mkdirSync(folder, { recursive: true })
-    writeFileSync(file, bytes, { mode: 0o644 })
+    // Under its name it is whole and readable, also after a full disk, and under a strict umask.
+    const begun = join(folder, 'begun')
+    writeFileSync(begun, bytes)
+    chmodSync(begun, 0o644)
+    renameSync(begun, file)
     return file
   }
 
@@ -202,9 +249,10 @@ export class LocalScripts implements ScriptProcesses {
   }
 
   #made(): string {
-    if (this.#folder === null) {
+    if (this.#folder === null) process.on('exit', this.#killAll)
+    // Systems remove old files from there, and then any user can make a folder of this name.
+    if (this.#folder === null || !isOwn(this.#folder)) {
       this.#folder = mkdtempSync(join(tmpdir(), 'colophon-scripts-'))
-      process.on('exit', this.#killAll)
     }
     return this.#folder
   }
@@ -260,6 +308,14 @@ function killGroup(pid: number | undefined): void {
   }
 }
 
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
+/** Whether a directory exists and belongs to this user. */
+function isOwn(directory: string): boolean {
+  const found = lstatSync(directory, { throwIfNoEntry: false })
+  return found?.isDirectory() === true && found.uid === (process.getuid?.() ?? found.uid)
+}
+
+/** Returns what is wrong without the message, which has paths of the machine. Throws an error that is not of the system. */
+function codeOf(error: unknown): string {
+  if (error instanceof Error && 'code' in error) return String(error.code)
+  throw error
 }

@@ -4,9 +4,10 @@ import type { Failure } from '../../../errors/failure.ts'
 import { err, ok, type Result } from '../../../errors/result.ts'
 import type { Computed } from '../../definition/derivation-kind.ts'
 import { parseJson } from '../../transport/response/parse-json.ts'
+import { Pieces } from './pieces.ts'
 import { exitText, MAX_OUTPUT_BYTES } from './run-once.ts'
 import type { ScriptProcess } from './script-host.ts'
-import { endOf, valuesOf, type AnswerContext } from './script-values.ts'
+import { endOf, startOf, valuesOf, type AnswerContext } from './script-values.ts'
 
 /** A record that waits for its answer. */
 export interface BatchRecord {
@@ -22,6 +23,9 @@ export interface BatchRecord {
 /** The most records that a process has at a time, and the most bytes of their inputs. */
 const MAX_RECORDS = 256
 const MAX_INPUT_BYTES = 8 * 1024 * 1024
+
+/** The most bytes of empty lines from one answer to the next. */
+const MAX_BLANK_BYTES = 64 * 1024
 
 /** So long without an answer, or without a record, a process gets the end of its input: it may collect its output until then. */
 const QUIET_MS = 1000
@@ -40,8 +44,8 @@ export interface BatchEnd {
 export class BatchProcess {
   readonly #answer: AnswerContext
   readonly #timeout: number
-  /** Returns the next record, if it may join those that wait. */
-  readonly #next: (waiting: ReadonlyMap<string, BatchRecord>) => BatchRecord | null
+  /** Returns the next record, if it may join those of the process, of which `first` is one; null for none. */
+  readonly #next: (first: BatchRecord | null) => BatchRecord | null
   readonly #waiting = new Map<string, BatchRecord>()
   #process: ScriptProcess | null = null
   #ids = 0
@@ -54,8 +58,8 @@ export class BatchProcess {
   #isInputClosed = false
   /** The reason why the process was killed. */
   #stopped: { readonly failure: Failure; readonly isCertain: boolean } | null = null
-  #line: Buffer[] = []
-  #lineBytes = 0
+  readonly #line = new Pieces()
+  #blankBytes = 0
   #deadline: NodeJS.Timeout | undefined
   #quiet: NodeJS.Timeout | undefined
 
@@ -66,7 +70,7 @@ export class BatchProcess {
   constructor(
     answer: AnswerContext,
     timeout: number,
-    next: (waiting: ReadonlyMap<string, BatchRecord>) => BatchRecord | null,
+    next: (first: BatchRecord | null) => BatchRecord | null,
   ) {
     this.#answer = answer
     this.#timeout = timeout
@@ -76,6 +80,7 @@ export class BatchProcess {
   /** Feeds records to a process until it has ended. */
   async run(process: ScriptProcess): Promise<BatchEnd> {
     this.#process = process
+    this.#waitForMore()
     this.feed()
     const { status, stderr } = await process.ended
     this.#hasEnded = true
@@ -83,7 +88,7 @@ export class BatchProcess {
     clearTimeout(this.#deadline)
     clearTimeout(this.#quiet)
     // A line that a killed process has not finished is no answer.
-    if (status === 0 && this.#stopped === null && this.#lineBytes > 0) this.#read(this.#takeLine())
+    if (status === 0 && this.#stopped === null && this.#line.size > 0) this.#read(this.#line.take())
     const left = [...this.#waiting.values()]
     const unsent = this.#unsent
     if (this.#stopped !== null) return { left, unsent, ...this.#stopped }
@@ -103,12 +108,11 @@ export class BatchProcess {
       const end = rest.indexOf(0x0a)
       const part = end === -1 ? rest : rest.subarray(0, end)
       this.#line.push(part)
-      this.#lineBytes += part.length
-      if (this.#lineBytes > MAX_OUTPUT_BYTES) {
+      if (this.#line.size > MAX_OUTPUT_BYTES) {
         return this.#refuse(`a line of standard output is larger than ${MAX_OUTPUT_BYTES / 1024 / 1024} MiB`)
       }
       if (end === -1) return
-      this.#read(this.#takeLine())
+      this.#read(this.#line.take())
       rest = rest.subarray(end + 1)
     }
   }
@@ -124,16 +128,34 @@ export class BatchProcess {
   async #feed(): Promise<void> {
     while (this.#hasMore) {
       this.#hasMore = false
-      while (this.#takesMore()) {
-        const record = this.#next(this.#waiting)
-        if (record === null) break
-        if (!(await record.begin())) continue
-        if (this.#receives()) this.#write(record)
-        else this.#unsent.push(record)
+      let records = this.#take()
+      while (records.length > 0) {
+        const areNeeded = await Promise.all(records.map((record) => record.begin()))
+        for (const record of records.filter((_, index) => areNeeded[index])) {
+          if (this.#receives()) this.#write(record)
+          else this.#unsent.push(record)
+        }
+        records = this.#take()
       }
     }
     this.#isFeeding = false
-    if (!this.#hasEnded) this.#wait()
+  }
+
+  /** Takes the records that the process can receive now. They begin together, since each asks the store whether it is needed. */
+  #take(): readonly BatchRecord[] {
+    const taken: BatchRecord[] = []
+    if (!this.#receives() || (this.#process?.unread ?? 0) > MAX_INPUT_BYTES) return taken
+    const [first = null] = this.#waiting.values()
+    let count = this.#waiting.size
+    let bytes = this.#inputBytes
+    while (count === 0 || (count < MAX_RECORDS && bytes < MAX_INPUT_BYTES)) {
+      const record = this.#next(first ?? taken[0] ?? null)
+      if (record === null) break
+      taken.push(record)
+      count += 1
+      bytes += record.inputs.length
+    }
+    return taken
   }
 
   /** Whether a line that is written now can be answered. */
@@ -146,23 +168,17 @@ export class BatchProcess {
     this.#waiting.set(id, record)
     this.#inputBytes += record.inputs.length
     this.#process?.write(`{"id":"${id}","inputs":${record.inputs}}\n`)
-  }
-
-  #takesMore(): boolean {
-    const count = this.#waiting.size
-    return this.#receives() && count < MAX_RECORDS && (count === 0 || this.#inputBytes < MAX_INPUT_BYTES)
-  }
-
-  #takeLine(): Buffer {
-    const line = Buffer.concat(this.#line)
-    this.#line = []
-    this.#lineBytes = 0
-    return line
+    if (this.#waiting.size === 1) this.#waitForAnswer()
+    this.#waitForMore()
   }
 
   #read(bytes: Buffer): void {
     const line = bytes.toString('utf8').trim()
-    if (line === '') return
+    if (line === '') {
+      this.#blankBytes += bytes.length + 1
+      if (this.#blankBytes <= MAX_BLANK_BYTES) return
+      return this.#refuse(`the script has written more than ${MAX_BLANK_BYTES / 1024} KiB of empty lines`)
+    }
     const { guard, request } = this.#answer
     const json = parseJson(line)
     const { id, values = null, error = null } = json !== undefined && isJsonObject(json) ? json : {}
@@ -173,7 +189,7 @@ export class BatchProcess {
           ? ok(valuesOf(values, this.#answer))
           : null
     if (outcome === null || typeof id !== 'string') {
-      return this.#refuse(`a line of standard output is no answer: ${endOf(line.slice(0, 500), guard)}`)
+      return this.#refuse(`a line of standard output is no answer: ${startOf(line, guard, 500)}`)
     }
     const record = this.#waiting.get(id)
     if (record === undefined) {
@@ -181,12 +197,15 @@ export class BatchProcess {
       return this.#refuse(
         known
           ? `the script has answered twice for the id "${id}"`
-          : `the script has answered for the id ${endOf(showValue(id), guard)}, which it did not receive`,
+          : `the script has answered for the id ${showValue(startOf(id, guard, 100))}, which it did not receive`,
       )
     }
     this.#waiting.delete(id)
     this.#inputBytes -= record.inputs.length
+    this.#blankBytes = 0
     this.hasAnswered = true
+    this.#waitForAnswer()
+    this.#waitForMore()
     record.settle(outcome)
     this.feed()
   }
@@ -201,21 +220,25 @@ export class BatchProcess {
     this.#process?.kill()
   }
 
-  /** Waits for the next answer or record. */
-  #wait(): void {
+  /** Starts to wait for the next answer, if a record has none. */
+  #waitForAnswer(): void {
     clearTimeout(this.#deadline)
-    clearTimeout(this.#quiet)
+    if (this.#hasEnded || this.#waiting.size === 0) return
     const { request } = this.#answer
-    if (this.#waiting.size > 0) {
-      this.#deadline = setTimeout(() => {
-        this.#stop({ reason: 'timeout', request, seconds: this.#timeout }, this.#waiting.size === 1)
-      }, this.#timeout * 1000)
-    }
+    this.#deadline = setTimeout(() => {
+      this.#stop({ reason: 'timeout', request, seconds: this.#timeout }, this.#waiting.size === 1)
+    }, this.#timeout * 1000)
+  }
+
+  /** Starts to wait for the next answer or record, after which the input ends, and then for the end of the process. */
+  #waitForMore(): void {
+    clearTimeout(this.#quiet)
+    if (this.#hasEnded) return
     this.#quiet = setTimeout(() => {
       if (this.#isInputClosed && this.#waiting.size === 0) return this.#process?.kill()
       this.#isInputClosed = true
       this.#process?.closeInput()
-      if (this.#waiting.size === 0) this.#wait()
+      if (this.#waiting.size === 0) this.#waitForMore()
     }, QUIET_MS)
   }
 }

@@ -83,13 +83,14 @@ export class Batch {
   async #runProcess(): Promise<void> {
     const { host, script, env, timeout, answer, signal } = this.#options
     signal.throwIfAborted()
-    const batch = new BatchProcess(answer, timeout, (waiting) => this.#next(waiting))
+    const batch = new BatchProcess(answer, timeout, (first) => this.#next(first))
     const started = await host.start({
       script,
       args: [],
       env,
       cpuSeconds: null,
       onOutput: (chunk) => batch.receive(chunk),
+      onDrain: () => batch.feed(),
     })
     if (!started.ok) {
       const failure: Failure = { reason: 'refused', request: answer.request, detail: started.error }
@@ -121,12 +122,11 @@ export class Batch {
   }
 
   /** Takes the next record: a suspect one only alone, and nothing beside it. */
-  #next(waiting: ReadonlyMap<string, BatchRecord>): Waiting | null {
-    const [first] = waiting.values()
+  #next(first: BatchRecord | null): Waiting | null {
     if (first?.isSuspect === true) return null
     const suspect = this.#queue.findIndex(({ isSuspect }) => isSuspect)
     if (suspect === -1) return this.#queue.shift() ?? null
-    if (first !== undefined) return null
+    if (first !== null) return null
     const [record] = this.#queue.splice(suspect, 1)
     return record ?? null
   }

@@ -1,6 +1,7 @@
 import type { Failure } from '../../../errors/failure.ts'
 import { err, type Result } from '../../../errors/result.ts'
 import type { Computed } from '../../definition/derivation-kind.ts'
+import { Pieces } from './pieces.ts'
 import type { ScriptEnd, ScriptFile, ScriptHost } from './script-host.ts'
 import { endOf, valuesOfOutput, type AnswerContext } from './script-values.ts'
 
@@ -40,8 +41,7 @@ export async function runOnce({
       'the inputs are larger than an argument of a process can be, 128 KiB; use fewer or shorter inputs'
     return err({ reason: 'unusable_input', request, detail })
   }
-  const chunks: Buffer[] = []
-  let size = 0
+  const received = new Pieces()
   let stopped: Failure | null = null
   const started = await host.start({
     script,
@@ -49,9 +49,10 @@ export async function runOnce({
     env,
     cpuSeconds: Math.ceil(timeout) + 1,
     onOutput(chunk, { kill }) {
-      size += chunk.length
-      if (size <= MAX_OUTPUT_BYTES) return void chunks.push(chunk)
-      chunks.length = 0
+      if (stopped !== null) return
+      received.push(chunk)
+      if (received.size <= MAX_OUTPUT_BYTES) return
+      received.take()
       stopped ??= { reason: 'computation', request, detail: TOO_MUCH_OUTPUT }
       kill()
     },
@@ -71,7 +72,7 @@ export async function runOnce({
   signal.throwIfAborted()
   if (stopped !== null) return err(stopped)
   if (end.status !== 0) return err({ reason: 'computation', request, detail: exitText(end, answer) })
-  return valuesOfOutput(Buffer.concat(chunks), answer)
+  return valuesOfOutput(received.take(), answer)
 }
 
 const TOO_MUCH_OUTPUT = `standard output is larger than ${MAX_OUTPUT_BYTES / 1024 / 1024} MiB`

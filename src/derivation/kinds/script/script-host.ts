@@ -20,6 +20,8 @@ export interface ScriptStart {
   readonly cpuSeconds: number | null
   /** Receives what the process writes to standard output, from after {@link ScriptHost.start} until `ended`. */
   onOutput(chunk: Buffer, process: ScriptProcess): void
+  /** Called when the process has received all that was written to it. */
+  readonly onDrain?: () => void
 }
 
 /** The end of a process and of all its children. */
@@ -36,6 +38,8 @@ export interface ScriptProcess {
   readonly ended: Promise<ScriptEnd>
   /** Writes to its standard input; without effect once it has ended. */
   readonly write: (text: string) => void
+  /** The bytes written to it that it has not received yet. */
+  readonly unread: number
   /** Closes its standard input. */
   readonly closeInput: () => void
   /** Kills it with all its children; without effect once it has ended. */

@@ -84,8 +84,16 @@ const SHOWN_CHARACTERS = 1000
 const CONTROLS = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f]/g
 
 function shown(text: string, guard: SecretGuard): { readonly responseBody?: string } {
-  const start = withoutSecrets(text.slice(0, 16 * 1024), guard).slice(0, SHOWN_CHARACTERS)
+  const start = startOf(text, guard, SHOWN_CHARACTERS)
   return start === '' ? {} : { responseBody: start }
+}
+
+/** The characters that are searched for secrets before a text is cut: part of a secret must not be left. */
+const SEARCHED_CHARACTERS = 16 * 1024
+
+/** Returns the first characters of a text for a failure: without control characters, and withheld if the text repeats a secret. */
+export function startOf(text: string, guard: SecretGuard, length: number): string {
+  return withoutSecrets(text.slice(0, SEARCHED_CHARACTERS), guard).slice(0, length)
 }
 
 /** Returns the end of a text for a failure: without control characters, and withheld if it repeats a secret. */
