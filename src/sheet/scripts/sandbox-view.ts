@@ -27,17 +27,23 @@ const STORE_FILE = /^(?:sheet\.db|provenance\.jsonl)/
 
 /** Returns the part of the view that every script has: system, Node.js, and the script itself. */
 export function systemView(scriptFile: string, scriptName: string): SandboxView {
-  const links = SYSTEM.filter((path) => isLink(path)).map((path) => [readlinkSync(path), path] as const)
+  const { links, binds } = (system ??= lookAtSystem())
+  return {
+    links,
+    binds: [...binds, [process.execPath, NODE], [scriptFile, `${SCRIPTS}/${scriptName}`]],
+  }
+}
+
+/** The directories and files of the system: what they are does not change while it runs. */
+let system: SandboxView | null = null
+
+function lookAtSystem(): SandboxView {
   const shown = [...SYSTEM.filter((path) => !isLink(path)), ...SYSTEM_FILES].filter((path) =>
     existsSync(path),
   )
   return {
-    links,
-    binds: [
-      ...shown.map((path) => [path, path] as const),
-      [process.execPath, NODE],
-      [scriptFile, `${SCRIPTS}/${scriptName}`],
-    ],
+    links: SYSTEM.filter((path) => isLink(path)).map((path) => [readlinkSync(path), path] as const),
+    binds: shown.map((path) => [path, path] as const),
   }
 }
 
