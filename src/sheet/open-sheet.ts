@@ -30,7 +30,7 @@ export interface SheetOptions {
   readonly queryLimits: QueryLimits
   /** The transport of derivations' calls. */
   readonly transport: Transport
-  /** How scripts of the sheet may run; by default not at all, since a sheet may come from an untrusted source. */
+  /** The permission of scripts of the sheet; `off` by default, since a sheet may come from an untrusted source. */
   readonly scripts: ScriptPermission
   /** Kinds of derivations in addition to the built-in ones. */
   readonly kinds: readonly DerivationKind[]

@@ -4,25 +4,20 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { API_PORT, startApi } from '../../examples/countries/api/server.mjs'
-import { codeBlocks, readPage, type CodeBlock } from '../support/markdown.ts'
+import { codeBlocks, readPage } from '../support/markdown.ts'
 import { onEnd } from '../support/on-end.ts'
-import { commandFolder, guideSteps, runStep } from '../support/terminal-guide.ts'
+import { commandFolder, guideSteps, runStep, savedAs } from '../support/terminal-guide.ts'
 import { noTerminal } from '../support/terminal.ts'
 
 const page = readPage('docs/guides/first-sheet.md')
 const blocks = codeBlocks(page)
-
-/** The file that a block is to be saved as, when the text before it says so. */
-function fileOf({ before }: CodeBlock): string | undefined {
-  return /Save this as `([^`]+)`:$/.exec(before.replaceAll('\n', ' '))?.[1]
-}
 
 /** Makes the guide's files in a directory of their own, with the API where it is. */
 async function makeSheet(t: TestContext, apiPort: number): Promise<string> {
   const root = await mkdtemp(join(tmpdir(), 'colophon-guide-'))
   onEnd(t, () => rm(root, { recursive: true, force: true }))
   const files = blocks.flatMap((block) => {
-    const name = fileOf(block)
+    const name = savedAs(block)
     return name === undefined ? [] : [[name, block.text] as const]
   })
   assert.deepEqual(

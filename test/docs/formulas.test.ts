@@ -1,14 +1,10 @@
 import assert from 'node:assert/strict'
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import type { FormulaField } from '../../src/store/formula.ts'
 import { formulaDialect } from '../../src/sheet/definition/formula-dialect.ts'
 import { FormulaTable } from '../../src/store/sqlite/sql/formula-table.ts'
 import { code, codeBlocks, readPage, section, tableOf } from '../support/markdown.ts'
-import { onEnd } from '../support/on-end.ts'
-import { commandFolder, guideSteps, runStep } from '../support/terminal-guide.ts'
+import { followGuide } from '../support/terminal-guide.ts'
 import { noTerminal } from '../support/terminal.ts'
 
 const guide = codeBlocks(readPage('docs/guides/formulas.md'))
@@ -63,17 +59,6 @@ test(
   'the guide to formulas has the output of its commands, step by step',
   { skip: noTerminal },
   async (t) => {
-    const root = await mkdtemp(join(tmpdir(), 'colophon-guide-'))
-    onEnd(t, () => rm(root, { recursive: true, force: true }))
-    for (const { before, text } of guide) {
-      const name = /Save this as `([^`]+)`:$/.exec(before.replaceAll('\n', ' '))?.[1]
-      if (name === undefined) continue
-      await mkdir(dirname(join(root, name)), { recursive: true })
-      await writeFile(join(root, name), text)
-    }
-    const bin = await commandFolder(root)
-    const steps = guideSteps(guide)
-    assert.equal(steps.length, 5)
-    for (const step of steps) await runStep(t, step, { root, bin, columns: 160, env: {} })
+    assert.equal(await followGuide(t, guide), 5)
   },
 )

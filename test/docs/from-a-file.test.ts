@@ -6,6 +6,7 @@ import { test } from 'node:test'
 import { promisify } from 'node:util'
 import { scratch } from '../support/init-files.ts'
 import { codeBlocks, readPage } from '../support/markdown.ts'
+import { savedAs } from '../support/terminal-guide.ts'
 import { commandsOf, comparable, curlMissing } from '../support/shell-commands.ts'
 
 const BIN = join(import.meta.dirname, '..', '..', 'bin', 'colophon.js')
@@ -22,8 +23,9 @@ test(
     const root = await scratch(t)
     const blocks = codeBlocks(readPage('docs/guides/from-a-file.md'))
     let shown = 0
-    for (const [index, { lang, text, before }] of blocks.entries()) {
-      const [, file] = /Save this as `([^`]+)`:$/.exec(before.replaceAll('\n', ' ')) ?? []
+    for (const [index, block] of blocks.entries()) {
+      const { lang, text } = block
+      const file = savedAs(block)
       if (file !== undefined) await writeFile(join(root, file), text)
       if (lang !== 'sh') continue
       const script = `set -e; colophon() { '${process.execPath}' '${BIN}' "$@"; }; ${commandsOf(text).join('; ')}`

@@ -1,7 +1,4 @@
 import assert from 'node:assert/strict'
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { parseYamlFile } from '../../src/contract/yaml/yaml-file.ts'
 import type { JsonObject } from '../../src/contract/json/json.ts'
@@ -10,10 +7,10 @@ import { parseDerivation } from '../../src/derivation/parse-derivation.ts'
 import { ContractError } from '../../src/errors/service-error.ts'
 import { noCalls } from '../../src/sheet/calls/no-calls.ts'
 import { readTable } from '../../src/sheet/definition/read-table.ts'
+import { contractErrorOf } from '../support/contract-error.ts'
 import { contractWith } from '../support/contract-with.ts'
 import { code, codeBlocks, codes, readPage, section, tableOf } from '../support/markdown.ts'
-import { onEnd } from '../support/on-end.ts'
-import { commandFolder, guideSteps, runStep } from '../support/terminal-guide.ts'
+import { followGuide } from '../support/terminal-guide.ts'
 import { noTerminal } from '../support/terminal.ts'
 
 const guide = codeBlocks(readPage('docs/guides/look-ups.md'))
@@ -108,30 +105,13 @@ test('errors of a look-up name the file, the line and what to do', () => {
 })
 
 function errorOf(file: JsonObject): string {
-  try {
-    parse(file)
-    return 'none'
-  } catch (error) {
-    assert.ok(error instanceof ContractError, String(error))
-    return error.message
-  }
+  return contractErrorOf(() => parse(file))
 }
 
 test(
   'the guide to look-ups has the output of its commands, step by step',
   { skip: noTerminal },
   async (t) => {
-    const root = await mkdtemp(join(tmpdir(), 'colophon-guide-'))
-    onEnd(t, () => rm(root, { recursive: true, force: true }))
-    for (const { before, text } of guide) {
-      const name = /Save this as `([^`]+)`:$/.exec(before.replaceAll('\n', ' '))?.[1]
-      if (name === undefined) continue
-      await mkdir(dirname(join(root, name)), { recursive: true })
-      await writeFile(join(root, name), text)
-    }
-    const bin = await commandFolder(root)
-    const steps = guideSteps(guide)
-    assert.equal(steps.length, 8)
-    for (const step of steps) await runStep(t, step, { root, bin, columns: 160, env: {} })
+    assert.equal(await followGuide(t, guide), 8)
   },
 )

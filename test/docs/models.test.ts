@@ -1,7 +1,4 @@
 import assert from 'node:assert/strict'
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import type { JsonObject } from '../../src/contract/json/json.ts'
 import { parseYamlFile } from '../../src/contract/yaml/yaml-file.ts'
@@ -10,10 +7,10 @@ import { parseDerivation } from '../../src/derivation/parse-derivation.ts'
 import { sourceOf } from '../../src/derivation/read-sources.ts'
 import { ContractError } from '../../src/errors/service-error.ts'
 import { noCalls } from '../../src/sheet/calls/no-calls.ts'
+import { contractErrorOf } from '../support/contract-error.ts'
 import { contractWith } from '../support/contract-with.ts'
 import { code, codeBlocks, readPage, section, tableOf } from '../support/markdown.ts'
-import { onEnd } from '../support/on-end.ts'
-import { commandFolder, guideSteps, runStep } from '../support/terminal-guide.ts'
+import { followGuide } from '../support/terminal-guide.ts'
 import { noTerminal } from '../support/terminal.ts'
 
 const guide = codeBlocks(readPage('docs/guides/models.md'))
@@ -50,20 +47,10 @@ function parse(file: JsonObject, models: string | null = modelsText, prompt = 'A
 const withModel = (change: JsonObject): string =>
   JSON.stringify({ models: { small: { ...SMALL, ...change } } })
 
-function errorOf(act: () => void): string {
-  try {
-    act()
-    return 'none'
-  } catch (error) {
-    assert.ok(error instanceof ContractError, String(error))
-    return error.message
-  }
-}
-
 test('the keys of kind ai and of models.yaml are those of the reference, required as it says', () => {
   parse(FILE)
   const keys = tableOf(section(page, 'Keys'), 'Key').rows
-  const known = /kind ai has ([a-z_, ]+)/.exec(errorOf(() => parse({ ...FILE, no_such_key: 1 })))?.[1]
+  const known = /kind ai has ([a-z_, ]+)/.exec(contractErrorOf(() => parse({ ...FILE, no_such_key: 1 })))?.[1]
   assert.deepEqual(keys.map(([key]) => code(key)).join(', '), known)
   for (const [key, required] of keys.map((row) => [code(row[0]), row[1]] as const)) {
     const without = (): void => parse({ ...FILE, [key]: null })
@@ -71,7 +58,9 @@ test('the keys of kind ai and of models.yaml are those of the reference, require
     else without()
   }
   const members = tableOf(section(page, 'models.yaml'), 'Key').rows
-  const knownMembers = /a model has ([a-z_, ]+)/.exec(errorOf(() => parse(FILE, withModel({ x: 1 }))))?.[1]
+  const knownMembers = /a model has ([a-z_, ]+)/.exec(
+    contractErrorOf(() => parse(FILE, withModel({ x: 1 }))),
+  )?.[1]
   assert.deepEqual(members.map(([key]) => code(key)).join(', '), knownMembers)
   for (const [key, required] of members.map((row) => [code(row[0]), row[1]] as const)) {
     const without = (): void => parse(FILE, withModel({ [key]: null }))
@@ -121,12 +110,12 @@ test('errors of kind ai name the file, the line and what to do', () => {
     [{ temperature: 3 }, /temperature is 3; write a number from 0 to 2/],
     [{ promt: 'x' }, /unknown key "promt"; .*did you mean "prompt"\?/],
   ] as const) {
-    const error = errorOf(() => parse({ ...FILE, ...change }))
+    const error = contractErrorOf(() => parse({ ...FILE, ...change }))
     assert.match(error, message)
     assert.match(error, /^derivations\/x\.yaml:1: /)
   }
   const file = { ...FILE, prompt: null, prompt_ref: 'prompts/a.md' }
-  const inPrompt = (text: string): string => errorOf(() => parse(file, modelsText, text))
+  const inPrompt = (text: string): string => contractErrorOf(() => parse(file, modelsText, text))
   assert.match(
     inPrompt('One\n{{ company }}\n{{ compny }}'),
     /^prompts\/a\.md:3: the placeholder \{\{ compny \}\}/,
@@ -137,7 +126,7 @@ test('errors of kind ai name the file, the line and what to do', () => {
 
 test('errors of models.yaml name the line and what to do', () => {
   assert.match(
-    errorOf(() => parse(FILE, null)),
+    contractErrorOf(() => parse(FILE, null)),
     /^derivations\/x\.yaml:1: model is "small", and models\.yaml does not exist; add it with models: /,
   )
   for (const [change, message] of [
@@ -161,16 +150,16 @@ test('errors of models.yaml name the line and what to do', () => {
     [{ price: { input: 1, output: 1, outptu: 2 } }, /unknown key "outptu"; .*did you mean "output"\?/],
     [{ output_limit: 'max' }, /output_limit is "max"; write max_tokens, max_completion_tokens/],
   ] as const) {
-    const error = errorOf(() => parse(FILE, withModel(change)))
+    const error = contractErrorOf(() => parse(FILE, withModel(change)))
     assert.match(error, message)
     assert.match(error, /^models\.yaml:1: /)
   }
   assert.match(
-    errorOf(() => parse(FILE, 'models:\n  small:\n    api: openai\n    ulr: x\n')),
+    contractErrorOf(() => parse(FILE, 'models:\n  small:\n    api: openai\n    ulr: x\n')),
     /^models\.yaml:4: unknown key "ulr"; .*did you mean "url"\?/,
   )
   assert.match(
-    errorOf(() => parse(FILE, 'models: [small]')),
+    contractErrorOf(() => parse(FILE, 'models: [small]')),
     /^models\.yaml:1: models is an array of 1 item; write a map/,
   )
 })
@@ -182,16 +171,5 @@ test('every model of the guide is valid', () => {
 })
 
 test('the guide to models has the output of its commands', { skip: noTerminal }, async (t) => {
-  const root = await mkdtemp(join(tmpdir(), 'colophon-guide-'))
-  onEnd(t, () => rm(root, { recursive: true, force: true }))
-  for (const { before, text } of guide) {
-    const name = /Save this as `([^`]+)`:$/.exec(before.replaceAll('\n', ' '))?.[1]
-    if (name === undefined) continue
-    await mkdir(dirname(join(root, name)), { recursive: true })
-    await writeFile(join(root, name), text)
-  }
-  const bin = await commandFolder(root)
-  const steps = guideSteps(guide)
-  assert.equal(steps.length, 4)
-  for (const step of steps) await runStep(t, step, { root, bin, columns: 160, env: {} })
+  assert.equal(await followGuide(t, guide), 4)
 })

@@ -1,22 +1,18 @@
 import assert from 'node:assert/strict'
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { parseYamlFile } from '../../src/contract/yaml/yaml-file.ts'
 import type { JsonObject } from '../../src/contract/json/json.ts'
 import { SCRIPT_ENDINGS } from '../../src/derivation/definition/source-path.ts'
 import { createKinds } from '../../src/derivation/kinds.ts'
 import { parseDerivation } from '../../src/derivation/parse-derivation.ts'
-import { ContractError } from '../../src/errors/service-error.ts'
 import { noCalls } from '../../src/sheet/calls/no-calls.ts'
 import { isInstalled, SYSTEM_PATH } from '../../src/sheet/scripts/interpreters.ts'
 import { NO_SCRIPTS } from '../../src/sheet/scripts/script-processes.ts'
+import { contractErrorOf } from '../support/contract-error.ts'
 import { contractWith } from '../support/contract-with.ts'
 import { code, codeBlocks, readPage, section, tableOf } from '../support/markdown.ts'
-import { onEnd } from '../support/on-end.ts'
 import { unconfinable } from '../support/script-hosts.ts'
-import { commandFolder, guideSteps, runStep } from '../support/terminal-guide.ts'
+import { followGuide } from '../support/terminal-guide.ts'
 import { noTerminal } from '../support/terminal.ts'
 
 const guide = codeBlocks(readPage('docs/guides/scripts.md'))
@@ -34,13 +30,7 @@ function parse(file: JsonObject): unknown {
 }
 
 function errorOf(file: JsonObject): string {
-  try {
-    parse(file)
-    return 'none'
-  } catch (error) {
-    assert.ok(error instanceof ContractError, String(error))
-    return error.message
-  }
+  return contractErrorOf(() => parse(file))
 }
 
 const [example] = codeBlocks(page)
@@ -87,23 +77,8 @@ test('errors of a script’s derivation name the file, the line and what to do',
 const skip = noTerminal || (isInstalled('python3', SYSTEM_PATH) ? false : 'python3 is not installed')
 
 test('the guide to scripts has the output of its commands, step by step', { skip }, async (t) => {
-  const root = await mkdtemp(join(tmpdir(), 'colophon-guide-'))
-  onEnd(t, () => rm(root, { recursive: true, force: true }))
-  const bin = await commandFolder(root)
-  let steps = 0
-  for (const [index, { before, text, lang }] of guide.entries()) {
-    const name = /Save this as `([^`]+)`:$/.exec(before.replaceAll('\n', ' '))?.[1]
-    if (name !== undefined) {
-      await mkdir(dirname(join(root, name)), { recursive: true })
-      await writeFile(join(root, name), text)
-    }
-    const [step] = lang === 'sh' ? guideSteps(guide.slice(index, index + 2)) : []
-    if (step === undefined) continue
-    // As the guide says for machines that cannot confine.
-    const allow = unconfinable === false ? '--allow-scripts' : '--allow-scripts=unconfined'
-    const commands = step.commands.replace('--allow-scripts', allow)
-    await runStep(t, { ...step, commands }, { root, bin, columns: 160, env: {} })
-    steps += 1
-  }
-  assert.equal(steps, 6)
+  // As the guide says for machines that cannot confine.
+  const allow = unconfinable === false ? '--allow-scripts' : '--allow-scripts=unconfined'
+  const count = await followGuide(t, guide, (commands) => commands.replace('--allow-scripts', allow))
+  assert.equal(count, 6)
 })

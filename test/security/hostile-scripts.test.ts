@@ -18,6 +18,8 @@ const SECRET_NAME = 'COLOPHON_TEST_HOSTILE_KEY'
 
 const TIMEOUT = /timeout after 1 s/
 
+const REQUEST = { targets: null, recordIds: null, force: false, actor: 'human:ann' }
+
 /** Scripts of strangers, and the error of their cells. Each is JavaScript, with the port of a local server in `port`. */
 const ATTACKS: Readonly<Record<string, { readonly body: string; readonly error: RegExp }>> = {
   link: {
@@ -114,12 +116,7 @@ test(
     }
     const sheet = await openSheet(directory, { scripts: 'confined' })
     onEnd(t, () => sheet.close())
-    const run = await startMaterialize(sheet, {
-      targets: null,
-      recordIds: null,
-      force: false,
-      actor: 'human:ann',
-    })
+    const run = await startMaterialize(sheet, REQUEST)
     let isDone = false
     const done = run.done.finally(() => (isDone = true))
     while (!isDone) {
@@ -218,12 +215,7 @@ test('a stopped run kills the processes of its scripts', { skip: unconfinable },
   const { directory, mark } = await sheetWithoutEnd(t)
   const sheet = await openSheet(directory, { scripts: 'confined' })
   onEnd(t, () => sheet.close())
-  const run = await startMaterialize(sheet, {
-    targets: null,
-    recordIds: null,
-    force: false,
-    actor: 'human:ann',
-  })
+  const run = await startMaterialize(sheet, REQUEST)
   await until(async () => (await processesWith(mark, CHILD)) > 0)
   await cancelRun(sheet, run.id, 'human:ann')
   await run.done.catch(() => undefined)

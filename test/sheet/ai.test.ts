@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { evidenceOf } from '../../src/derivation/definition/evidence.ts'
@@ -9,15 +8,12 @@ import { explainCell } from '../../src/sheet/cells/explain-cell.ts'
 import { usedResources } from '../../src/sheet/calls/used-resources.ts'
 import { planMaterialize } from '../../src/sheet/runs/plan-materialize.ts'
 import { readStatus } from '../../src/sheet/cells/read-status.ts'
-import { initSheet } from '../../src/sheet/lifecycle/init-sheet.ts'
 import { openSheet } from '../../src/sheet/open-sheet.ts'
-import { pullSheet } from '../../src/sheet/lifecycle/pull-sheet.ts'
-import { exportArchive } from '../../src/sheet/transfer/export-archive.ts'
 import { listRuns } from '../../src/sheet/runs/read-runs.ts'
 import { GOOD, openAiSheet, PRICE } from '../support/ai-fixture.ts'
 import { perEngine } from '../support/engine.ts'
-import { allBytes } from '../support/init-files.ts'
 import { onEnd } from '../support/on-end.ts'
+import { copiesOf } from '../support/sheet-copies.ts'
 
 const ALL = { targets: null, recordIds: null, force: false }
 
@@ -261,27 +257,19 @@ test('archives and copies have the models and prompts; a prompt outside of the s
     files: { 'prompts/company.md': 'About {{ company }}.\n' },
   })
   await run.run()
-  const copies = await mkdtemp(join(tmpdir(), 'colophon-copies-'))
-  onEnd(t, () => rm(copies, { recursive: true, force: true }))
-  const path = join(copies, 'copy.zip')
-  await writeFile(path, await allBytes(exportArchive(run.sheet)))
-  await initSheet(join(copies, 'unpacked'), {
-    kind: 'archive',
-    file: { path, name: 'copy.zip' },
-    maxBytes: 1e6,
-  })
-  await pullSheet(run.sheet, join(copies, 'pulled'))
-  for (const name of ['unpacked', 'pulled']) {
-    const sheet = await openSheet(join(copies, name), { defaultActor: 'human:ann' })
+  for (const copy of await copiesOf(t, run.sheet)) {
+    const sheet = await openSheet(copy, { defaultActor: 'human:ann' })
     onEnd(t, () => sheet.close())
-    assert.equal((await readStatus(sheet, ['staff']))['staff']?.fresh, 1, name)
-    assert.equal(await readFile(join(copies, name, 'prompts/company.md'), 'utf8'), 'About {{ company }}.\n')
+    assert.equal((await readStatus(sheet, ['staff']))['staff']?.fresh, 1, copy)
+    assert.equal(await readFile(join(copy, 'prompts/company.md'), 'utf8'), 'About {{ company }}.\n')
   }
   // A store has no links.
   if (perEngine({ sqlite: false, postgres: true })) return
-  await writeFile(join(copies, 'outside.md'), 'secret')
+  const outside = `${run.directory}-outside.md`
+  onEnd(t, () => rm(outside, { force: true }))
+  await writeFile(outside, 'secret')
   await rm(join(run.directory, 'prompts/company.md'))
-  await symlink(join(copies, 'outside.md'), join(run.directory, 'prompts/company.md'))
+  await symlink(outside, join(run.directory, 'prompts/company.md'))
   await assert.rejects(
     planMaterialize(run.sheet, ALL),
     /company\.yaml:10: prompt_ref cannot be read: prompts\/company\.md is a symbolic link out of the sheet/,

@@ -7,15 +7,12 @@ import { pathToFileURL } from 'node:url'
 import type { JsonObject } from '../../src/contract/json/json.ts'
 import { readCellStates } from '../../src/sheet/cells/read-cell-states.ts'
 import { readStatus } from '../../src/sheet/cells/read-status.ts'
-import { pullSheet } from '../../src/sheet/lifecycle/pull-sheet.ts'
-import { initSheet } from '../../src/sheet/lifecycle/init-sheet.ts'
 import { openSheet } from '../../src/sheet/open-sheet.ts'
 import type { Sheet } from '../../src/sheet/sheet.ts'
-import { exportArchive } from '../../src/sheet/transfer/export-archive.ts'
 import { planMaterialize } from '../../src/sheet/runs/plan-materialize.ts'
 import { openOnEngine, perEngine } from '../support/engine.ts'
-import { allBytes } from '../support/init-files.ts'
 import { onEnd } from '../support/on-end.ts'
+import { copiesOf } from '../support/sheet-copies.ts'
 import { openRunSheet, type RunSheet } from '../support/run-fixture.ts'
 import { TABLE, TableKind } from '../support/table-kind.ts'
 
@@ -169,18 +166,10 @@ test('archives and copies of a sheet have its sources', async (t) => {
   onEnd(t, () => void delete process.env['COLOPHON_KINDS'])
   const run = await openTable(t, { a: 'A', b: 'B', c: 'C' }, null)
   await run.run()
-  const path = join(copies, 'copy.zip')
-  await writeFile(path, await allBytes(exportArchive(run.sheet)))
-  await initSheet(join(copies, 'unpacked'), {
-    kind: 'archive',
-    file: { path, name: 'copy.zip' },
-    maxBytes: 1e6,
-  })
-  await pullSheet(run.sheet, join(copies, 'pulled'))
-  for (const name of ['unpacked', 'pulled']) {
-    const sheet = await openSheet(join(copies, name), { defaultActor: 'human:ann' })
+  for (const copy of await copiesOf(t, run.sheet)) {
+    const sheet = await openSheet(copy, { defaultActor: 'human:ann' })
     onEnd(t, () => sheet.close())
     const { label } = await readStatus(sheet, ['label'])
-    assert.equal(label?.fresh, 4, name)
+    assert.equal(label?.fresh, 4, copy)
   }
 })

@@ -15,7 +15,7 @@ export interface ModelRequest {
   readonly body: JsonMap
 }
 
-/** What the server does with a request. */
+/** The reaction of the server to a request. */
 export type ModelAnswer =
   /** Answers with a text, or with the text of a JSON value. */
   | { readonly text: string }

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
-import { mkdir, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
 import type { TestContext } from 'node:test'
 import type { CodeBlock } from './markdown.ts'
+import { onEnd } from './on-end.ts'
 import { BIN } from './run-colophon.ts'
 import { Terminal } from './terminal.ts'
 
@@ -19,6 +21,38 @@ export function guideSteps(blocks: readonly CodeBlock[]): GuideStep[] {
     if (block.lang !== 'sh') return []
     return [{ commands: block.text, shown: next?.lang === 'text' ? next.text : null }]
   })
+}
+
+/** Returns the path of the file that a block is to be saved as, according to the text before it; undefined for any other block. */
+export function savedAs({ before }: CodeBlock): string | undefined {
+  return /Save this as `([^`]+)`:$/.exec(before.replaceAll('\n', ' '))?.[1]
+}
+
+/**
+ * Follows a guide from start to end in a folder of its own: saves its files, and runs its commands as {@link runStep} does, after `change`.
+ * Returns the number of blocks with commands.
+ */
+export async function followGuide(
+  t: TestContext,
+  blocks: readonly CodeBlock[],
+  change: (commands: string) => string = (commands) => commands,
+): Promise<number> {
+  const root = await mkdtemp(join(tmpdir(), 'colophon-guide-'))
+  onEnd(t, () => rm(root, { recursive: true, force: true }))
+  const bin = await commandFolder(root)
+  let count = 0
+  for (const [index, block] of blocks.entries()) {
+    const name = savedAs(block)
+    if (name !== undefined) {
+      await mkdir(dirname(join(root, name)), { recursive: true })
+      await writeFile(join(root, name), block.text)
+    }
+    const [step] = block.lang === 'sh' ? guideSteps(blocks.slice(index, index + 2)) : []
+    if (step === undefined) continue
+    await runStep(t, { ...step, commands: change(step.commands) }, { root, bin, columns: 160 })
+    count += 1
+  }
+  return count
 }
 
 /** Creates a folder with the command `colophon`; returns the folder, for a PATH. */

@@ -24,7 +24,7 @@ export interface Plan {
   readonly evidence: JsonObject
 }
 
-/** What a computation with tokens is expected to use, and to cost in dollars; null for an unknown price. */
+/** The expected tokens of a computation, and its expected cost in dollars; null for an unknown price. */
 export interface TokenEstimate {
   readonly inputTokens: number
   readonly outputTokens: number
@@ -136,7 +136,7 @@ export interface Source {
 export interface OtherSheet {
   /** Its directory, with links resolved. */
   readonly directory: string
-  /** What has its records: the store, or the file of a sheet without one. */
+  /** The file with its records: that of the store, or of a sheet without a store. */
   readonly file: 'sheet.db' | 'records.jsonl'
   /** Has the source read again with the next operation; for one that could not be read, perhaps only now. */
   retry(): void
@@ -161,7 +161,7 @@ export interface ParsedSpec<Spec> {
   readonly sources?: readonly string[]
   /** The formulas of the file, which a store can check beyond their syntax; absent for none. */
   readonly formulas?: readonly FormulaInFile[]
-  /** As `sources`, the directories of other sheets; absent for none. They follow the files in what the kind receives. */
+  /** Paths, from the sheet's directory, of other sheets; absent for none. The kind receives them after the files. */
   readonly sheets?: readonly string[]
 }
 

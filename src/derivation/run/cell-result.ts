@@ -13,7 +13,7 @@ export interface ItemOfRun {
   readonly hash?: string
 }
 
-/** What a cell came to; `unchanged` when its last success had the same hash, `skipped` when nothing is computed for its inputs. */
+/** The result of a cell: `unchanged` if its last success had the same hash, `skipped` if nothing is computed for its inputs. */
 export interface ComputedCell {
   readonly cell: WorkCell
   readonly result: Result<JsonValue, Failure> | 'unchanged' | 'skipped'
@@ -23,14 +23,14 @@ export interface ComputedCell {
   readonly provenance?: JsonObject | undefined
 }
 
-/** What a cell came to, for the store and for those who watch the run. */
+/** The result of a cell as the store and the observers of the run receive it. */
 export interface ResultOfRun {
   readonly stored: CellResult
   /** Null when the cell is as it was. */
   readonly change: CellChange | null
 }
 
-/** What a cell came to, as the store and the watchers take it. */
+/** Converts the result of a cell for the store and the observers of the run. */
 export function resultOfRun(of: ItemOfRun, computed: ComputedCell): ResultOfRun {
   const { derivation, item, plan, hash } = of
   const { cell, result, cached = false, provenance } = computed

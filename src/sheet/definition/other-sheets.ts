@@ -17,7 +17,7 @@ const WATCHED = ['.', 'contract.yaml', 'sheet.db', 'sheet.db-wal', 'records.json
 
 interface Watched {
   readonly stamps: readonly FileStamp[]
-  /** As last read; the same object while the records are the same. Null before the first time. */
+  /** The source that was read last; the same object while the records are the same. Null before the first read. */
   source: Source | null
   /** Whether it may have changed since it was read. */
   isOutdated: boolean

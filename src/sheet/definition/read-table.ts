@@ -44,7 +44,7 @@ export function tableReader(maxBytes: number): TableReader {
   return (source, columns, contract) => read(source, { columns, contract, maxBytes })
 }
 
-/** What becomes of the records of a table. */
+/** The columns and types of a table, and the most bytes of its rows that are kept. */
 interface TableOptions {
   readonly columns: TableColumns
   readonly contract: Contract

@@ -37,7 +37,7 @@ export function translateDerivation(keys: JsonObject, context: TranslationContex
   return { keys: adopted }
 }
 
-/** What the kinds do in another way than in folio. */
+/** The differences between the kinds of derivations here and in folio. */
 const KIND_NOTES: Readonly<Record<string, readonly [DifferenceAction, string]>> = {
   python: [
     'kept',

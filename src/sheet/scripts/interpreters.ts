@@ -6,7 +6,7 @@ import { err, ok, type Result } from '../../errors/result.ts'
 /** The folders of programs in a sandbox. */
 export const SYSTEM_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 
-/** Where interpreters are: the folders of programs, and this process's Node.js. */
+/** The places of interpreters: the folders of programs, and this process's Node.js. */
 export interface Programs {
   readonly path: string
   readonly node: string

@@ -1,7 +1,7 @@
 import { existsSync, lstatSync, readdirSync, readlinkSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** What a confined process sees beside an empty `/tmp`, `/proc` and `/dev`: nothing else of the machine. All of it is read-only. */
+/** The files that a confined process can read, all read-only. Beside them it has only an empty `/tmp`, `/proc` and `/dev`. */
 export interface SandboxView {
   /** Files and directories: the path on the machine, and the one in the sandbox. */
   readonly binds: readonly (readonly [from: string, to: string])[]
@@ -16,10 +16,10 @@ export const SHEET = '/sheet'
 export const SCRIPTS = '/run/colophon'
 export const NODE = '/run/colophon/node'
 
-/** Where systems keep programs and libraries. */
+/** The directories of programs and libraries. */
 const SYSTEM = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32', '/nix/store', '/gnu/store']
 
-/** What the loader and programs of a system need of `/etc`: no names of users, no settings of the machine. */
+/** The files of `/etc` that the loader and programs need; they have no names of users and no settings of the machine. */
 const SYSTEM_FILES = ['/etc/ld.so.cache', '/etc/alternatives']
 
 /** Files of a sheet's directory that scripts do not see: its store. Hidden files, such as `.env`, are not shown either. */

@@ -24,7 +24,7 @@ import { interpreterOf, isInstalled, SYSTEM_PATH } from './interpreters.ts'
 import { LIMIT_PROGRAMS, limitsCommand } from './limits.ts'
 import { NODE, SCRIPTS, SHEET, sheetView, systemView } from './sandbox-view.ts'
 
-/** How scripts of a sheet may run: not at all, confined, or with all that this process may do. */
+/** The permission of a sheet's scripts: they do not run, run confined, or run with all rights of this process. */
 export type ScriptPermission = 'off' | 'confined' | 'unconfined'
 
 /** The end of standard error that is kept, in bytes. */

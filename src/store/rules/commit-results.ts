@@ -30,7 +30,7 @@ export interface CellToStore {
   previous(): JsonValue
 }
 
-/** What an engine reads and writes when it stores results, `C` being its cells; all that is read is loaded. */
+/** The reads and writes of an engine that stores results; `C` is its type of a cell. All that is read is loaded before. */
 export interface ResultTables<C extends CellToStore, P> {
   readonly contract: Contract
   /** The time of the change. */
@@ -59,7 +59,7 @@ export interface ComputedState {
   readonly current: boolean
 }
 
-/** What became of the results of a commit. */
+/** The outcome of a commit. */
 export interface CommittedResults {
   readonly outcomes: readonly CellOutcome[]
   readonly gain: RunGain

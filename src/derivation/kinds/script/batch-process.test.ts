@@ -54,7 +54,7 @@ test('a record whose turn comes after the end of the input is left for the next 
 interface Started {
   readonly batch: BatchProcess
   readonly settled: readonly unknown[]
-  /** What the process has seen. */
+  /** The calls that the process received, and the bytes that it has not read. */
   readonly seen: { written: number; unread: number; closed: number; killed: number }
   /** Adds a record; `isNeeded` settles when the store has said so. */
   add(isNeeded?: Promise<boolean>): void

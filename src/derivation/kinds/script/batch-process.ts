@@ -27,7 +27,7 @@ const MAX_INPUT_BYTES = 8 * 1024 * 1024
 /** The most bytes of empty lines from one answer to the next. */
 const MAX_BLANK_BYTES = 64 * 1024
 
-/** So long without an answer, or without a record, a process gets the end of its input: it may collect its output until then. */
+/** The time without answers and records after which the input of a process is closed, since it may answer only then. */
 const QUIET_MS = 1000
 
 /** The records that a process has left without an answer, and why. */

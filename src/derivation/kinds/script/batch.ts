@@ -9,7 +9,7 @@ import type { AnswerContext } from './script-values.ts'
 /** Processes that end in a row, each without any answer, until suspect records are given up. */
 const MAX_FRUITLESS = 5
 
-/** What the processes of a batch have in common. */
+/** The options of all processes of a batch. */
 export interface BatchOptions {
   readonly host: ScriptHost
   readonly script: ScriptFile

@@ -1,4 +1,4 @@
-/** So many small pieces are joined to one: a process may write single bytes, and each piece has its own overhead. */
+/** The number of pieces that are joined at a time: a process may write single bytes, and each buffer has an overhead. */
 const JOINED = 1000
 
 /** Collects bytes that arrive in pieces. */

@@ -46,7 +46,7 @@ const PROCESSES = 'processes of scripts'
 
 /**
  * The kind `script`, also called `python`: runs a script of the sheet for each record. The input hash covers the bytes of the script file.
- * How processes are started and confined is the host's part.
+ * The host starts and confines the processes.
  */
 export class ScriptKind implements DerivationKind<ScriptSpec, ScriptPlan> {
   readonly name: string

@@ -7,7 +7,7 @@ import { SecretSearch } from '../../transport/guard/secret-search.ts'
 import type { SecretGuard } from '../../transport/guard/secret-guard.ts'
 import { parseJson } from '../../transport/response/parse-json.ts'
 
-/** What the values of a script's answer depend on. */
+/** The context in which the answer of a script is read. */
 export interface AnswerContext {
   readonly contract: Contract
   readonly targets: readonly string[]

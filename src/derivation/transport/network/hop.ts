@@ -25,7 +25,7 @@ export interface HopResponse {
   readonly status: number
   /** Returns a header's value; several values are joined by commas. */
   header(name: string): string | undefined
-  /** As sent, still encoded; only the first 16 KiB unless the status is 200–299. */
+  /** The body as sent, still encoded; only the first 16 KiB unless the status is 200–299. */
   readonly body: Buffer
 }
 

@@ -83,6 +83,15 @@ function inTurn(...answers: readonly (number | 'reset')[]): Parameters<Subject['
   }
 }
 
+/** The number of times that a request is sent whose outcome is unknown, by method. */
+const TRIES = [
+  ['GET', 2],
+  ['PUT', 2],
+  ['DELETE', 2],
+  ['POST', 1],
+  ['PATCH', 1],
+] as const
+
 test('temporary failures are tried again until a try succeeds, with growing waits', async (t) => {
   const subject = await new Subject(t).serve(inTurn(503, 'reset', 500))
   assert.equal(await subject.failure(), null)
@@ -158,13 +167,7 @@ test('a connection that is refused is tried again', async (t) => {
   assert.deepEqual(subject.clock.jumps, [250, 500, 1000])
 })
 
-for (const [method, tries] of [
-  ['GET', 2],
-  ['PUT', 2],
-  ['DELETE', 2],
-  ['POST', 1],
-  ['PATCH', 1],
-] as const) {
+for (const [method, tries] of TRIES) {
   test(`a ${method} that exceeds its deadline is tried ${tries === 1 ? 'once' : 'again'}`, async (t) => {
     // The time advances only when a request has arrived.
     const subject = await new Subject(t).serve(() => t.mock.timers.tick(10_000))
@@ -310,13 +313,7 @@ test('the wait of a redirect for the rate does not count towards the timeout', a
   assert.equal(alarms.length, 1)
 })
 
-for (const [method, tries] of [
-  ['GET', 2],
-  ['PUT', 2],
-  ['DELETE', 2],
-  ['POST', 1],
-  ['PATCH', 1],
-] as const) {
+for (const [method, tries] of TRIES) {
   test(`a ${method} whose connection breaks after it was sent is tried ${tries === 1 ? 'once' : 'again'}`, async (t) => {
     const subject = await new Subject(t).serve(inTurn('reset'))
     const failed = { reason: 'network', detail: 'connection reset' }

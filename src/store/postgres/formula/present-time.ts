@@ -3,7 +3,7 @@ import type { JsonValue } from '../../../contract/json/json.ts'
 /** The words for the present time or day, which PostgreSQL finds anywhere in the text of a date. */
 const PRESENT = /(?<![a-z])(?:now|today|tomorrow|yesterday)(?![a-z])/gi
 
-/** What separates dates in the texts of arrays, ranges and JSON. */
+/** The separators of dates in the texts of arrays, ranges and JSON. */
 const SEPARATORS = /[,"\\{}()[\]]/
 
 /** Words that a date can have besides, without the names of time zones, of which it can have one. */

@@ -26,7 +26,7 @@ export function checkSchema(path: string): void {
   }
 }
 
-/** As {@link checkSchema}, on a connection in a transaction; returns the version and the contract of the store. */
+/** Checks the schema as {@link checkSchema} does, on a connection in a transaction; returns the version and the contract of the store. */
 export function inspectSchema(db: Connection): StoredSheet {
   try {
     const found = schemaOf(db)
@@ -110,7 +110,7 @@ function schemaOfRecords(contract: Contract, version: number): Schema {
   }
 }
 
-/** What a store says of itself. */
+/** The version and the contract of a store. */
 export interface StoredSheet {
   readonly version: number
   readonly contract: Contract

@@ -30,7 +30,7 @@ export class OtherStore {
   /** Identifies the store and its last log entry: it differs whenever a record does. */
   readonly version: string
   readonly #db: Connection
-  /** Of a file that is read without locks: whether it is as it was. */
+  /** Whether a file that is read without locks is unchanged since it was opened; always true for any other. */
   readonly isUnchanged: () => boolean
 
   private constructor(db: Connection, isUnchanged: () => boolean) {

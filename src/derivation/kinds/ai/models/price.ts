@@ -2,9 +2,9 @@
 export interface TokenPrices {
   readonly input: number
   readonly output: number
-  /** Of input tokens that the provider read from its cache. */
+  /** The price of input tokens that the provider read from its cache. */
   readonly cachedInput: number
-  /** Of input tokens that the provider wrote to its cache; null if writes are not requested. */
+  /** The price of input tokens that the provider wrote to its cache; null if writes are not requested. */
   readonly cacheWrite: number | null
 }
 
