@@ -49,7 +49,7 @@ export interface PlanRequest {
   readonly policies: HostPolicies
   /** Limits calls together with those of other runs of this process. */
   readonly limiter: Limiter
-  /** The present time, by which failed cells are due again, in milliseconds since 1970. */
+  /** The current time, by which failed cells are due again, in milliseconds since 1970. */
   readonly now: number
   readonly store: PlanStore
   /** Stops the run: no new call starts, calls under way are aborted, stored values are kept. */

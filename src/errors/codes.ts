@@ -195,13 +195,13 @@ export const ERROR_CODES = {
   },
   headers_too_large: { type: 'ValidationError', meaning: 'the request line and headers are too large' },
 
-  internal_error: { type: 'ServiceError', meaning: 'a bug of the service; the log has more' },
+  internal_error: { type: 'ServiceError', meaning: 'a bug in the service; see the log' },
   service_stopping: { type: 'ServiceError', meaning: 'the service is being stopped; try again later' },
 } as const satisfies Readonly<Record<string, { readonly type: string; readonly meaning: string }>>
 
 export type ErrorCode = keyof typeof ERROR_CODES
 
-/** An error type of the interface (specification, "Errors"); `ServiceError` is a bug of the service (D36). */
+/** An error type of the interface (specification, "Errors"); `ServiceError` is a bug in the service (D36). */
 export type ErrorType = (typeof ERROR_CODES)[ErrorCode]['type']
 
 /** All error types, in the order of the specification. */

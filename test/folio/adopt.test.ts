@@ -494,7 +494,7 @@ test('ids become valid and unique, and those of folio are kept', async (t) => {
   const differences = differencesOf(adopted).join('\n')
   assert.match(
     differences,
-    /records\.jsonl:1 an id is another one, .*: an id has no commas, .*, such as "a,b"/,
+    /records\.jsonl:1 an id was changed; .*: an id has no commas, .*, such as "a,b"/,
   )
   assert.match(differences, /ids are unique, such as " a_b " \(lines 2, 5, 7\)/)
   assert.match(differences, /kept records\.jsonl:4 an id has spaces/)

@@ -222,7 +222,7 @@ schema:
   const texts = differencesOf({ differences })
   for (const message of [
     /cannot derivations\/b\.yaml:6 the derivation is not exported: folio has no key "on_status" in a file of kind http/,
-    /cannot contract\.yaml folio has no place for what is in x-colophon, and does not hold it: of field "code", field "level", field "tag", field "word"/,
+    /cannot contract\.yaml folio ignores the constraints and keys in x-colophon: of field "code", field "level", field "tag", field "word"/,
     /cannot derivations\/c\.yaml:4 the derivation is not exported: folio runs no script "c\.js", but \.py and \.sh/,
     /cannot contract\.yaml field "level": folio has no list of values of type integer/,
     /adapted contract\.yaml field "at" is of type string/,

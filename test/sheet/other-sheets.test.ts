@@ -284,7 +284,7 @@ test('a sheet that is missing, no sheet, or out of reach fails the cells of its 
   ])
   await writeFile(join(customers, 'contract.yaml'), contractText([]))
   assert.deepEqual(await errorsOf(run), [
-    `${path} cannot be read: it has neither sheet.db nor records.jsonl; a sheet in PostgreSQL cannot be looked into`,
+    `${path} cannot be read: it has neither sheet.db nor records.jsonl; sheets in PostgreSQL cannot be read`,
   ])
   await symlink('/etc/passwd', join(customers, 'records.jsonl'))
   assert.match((await errorsOf(run))[0] ?? '', /records\.jsonl is a symbolic link out of the sheet/)

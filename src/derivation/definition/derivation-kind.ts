@@ -138,7 +138,7 @@ export interface OtherSheet {
   readonly directory: string
   /** The file with its records: that of the store, or of a sheet without a store. */
   readonly file: 'sheet.db' | 'records.jsonl'
-  /** Has the source read again with the next operation; for one that could not be read, perhaps only now. */
+  /** Makes the next operation read the source again, after a failure that may be temporary. */
   retry(): void
 }
 

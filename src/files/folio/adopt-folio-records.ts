@@ -222,15 +222,11 @@ class Ids {
     const wanted = valid === '' ? `line-${line}` : valid
     const id = this.#free(wanted)
     if (given === null) {
-      this.#count('a record without an id is called by its line', line)
+      this.#count('a record without an id gets an id from its line number', line)
     } else if (id !== given) {
       const why =
         id === wanted ? 'an id has no commas, control characters or spaces at its ends' : 'ids are unique'
-      this.#count(
-        `an id is another one, and the one of folio is in the field of original ids: ${why}`,
-        line,
-        given,
-      )
+      this.#count(`an id was changed; the id in folio is in the field of original ids: ${why}`, line, given)
     } else if (typeof value !== 'string') this.#count('an id is a text', line, value)
     if (/\s/.test(id)) {
       this.#report.count({ action: 'kept', file: FILE, what: 'an id has spaces' }, line, id)

@@ -136,7 +136,7 @@ export function exportFolioContract({
     report.add(
       'cannot',
       { file: FILE },
-      `folio has no place for what is in ${COLOPHON_KEY}, and does not hold it: of ${what.join(', ')}`,
+      `folio ignores the constraints and keys in ${COLOPHON_KEY}: of ${what.join(', ')}`,
     )
   }
   return {

@@ -12,5 +12,5 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorType, string>> = {
   LockTimeoutError: 'a lock was not acquired in time',
   ValidationError: 'the request has the wrong shape, or its records violate the contract',
   ServiceError:
-    'a bug of the service: the message is `internal error`, and the log has more; or, with `Retry-After`, the service is stopping',
+    'a bug in the service: the message is `internal error`, and the log has more; or, with `Retry-After`, the service is stopping',
 }

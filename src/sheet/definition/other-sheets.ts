@@ -126,7 +126,7 @@ export function sheetProblem(path: string, error: unknown): string {
   if (code === null) throw error
   return code === 'ENOENT' || code === 'ENOTDIR'
     ? `${path} does not exist`
-    : `${path} cannot be read (${code}); make it a sheet that the server may read`
+    : `${path} cannot be read (${code}); give the server read access`
 }
 
 /** Whether an error may be over without a change of the sheet's files. */
@@ -148,9 +148,7 @@ function recordsOf(directory: string): 'sheet.db' | 'records.jsonl' {
   if (entry('sheet.db') !== null) return 'sheet.db'
   const records = entry('records.jsonl')
   if (records === null) {
-    throw new RecordsError(
-      'it has neither sheet.db nor records.jsonl; a sheet in PostgreSQL cannot be looked into',
-    )
+    throw new RecordsError('it has neither sheet.db nor records.jsonl; sheets in PostgreSQL cannot be read')
   }
   if (records.stats.size > MAX_RECORDS_BYTES) {
     throw new RecordsError(`its records.jsonl is larger than ${MAX_RECORDS_BYTES / 1024 / 1024} MiB`)

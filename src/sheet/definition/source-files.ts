@@ -6,7 +6,7 @@ import { TextFile } from './text-file.ts'
 
 interface SourceFile {
   readonly file: TextFile
-  /** As last read; the same object while the content is the same. */
+  /** The source that was read last; the same object while the content is the same. */
   source: Source
 }
 

@@ -120,7 +120,7 @@ export class FolioSource implements FolioFiles {
     return { files, left }
   }
 
-  /** Returns what is in a folder: nothing if there is none, or if it cannot be read, which `unreadable` is told. */
+  /** Returns the entries of a folder: none if it is missing, or unreadable, which calls `unreadable`. */
   #entries(folder: string, unreadable: (code: string) => void): readonly Dirent[] {
     try {
       return readdirSync(join(this.directory, folder), { withFileTypes: true }).toSorted((a, b) =>

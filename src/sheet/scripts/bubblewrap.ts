@@ -1,7 +1,7 @@
 import { TMP_BYTES } from './limits.ts'
 import { SHEET, type SandboxView } from './sandbox-view.ts'
 
-/** Own namespaces of everything, no further ones, no privileges, no terminal; the sandbox ends with the process that started it. */
+/** Separate namespaces of every type, no nested ones, no privileges, no terminal; the sandbox ends with the process that started it. */
 const ISOLATION =
   '--unshare-all --unshare-user --disable-userns --cap-drop ALL --new-session --die-with-parent'.split(' ')
 

@@ -27,7 +27,7 @@ const TRIAL = 'test ! -e /etc/passwd && ! touch /sheet/a 2>/dev/null && touch /t
 
 const TRIAL_MS = 10_000
 
-/** Most Linux kernels: the number of processes is counted for each user namespace. */
+/** The oldest kernel that counts processes for each user namespace. */
 const OLDEST_KERNEL = { major: 5, minor: 14 }
 
 /** Finds out by a trial how this machine can confine scripts, once; the reason as text if it cannot. */

@@ -22,7 +22,7 @@ const SYSTEM = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32', 
 /** The files of `/etc` that the loader and programs need; they have no names of users and no settings of the machine. */
 const SYSTEM_FILES = ['/etc/ld.so.cache', '/etc/alternatives']
 
-/** Files of a sheet's directory that scripts do not see: its store. Hidden files, such as `.env`, are not shown either. */
+/** The store files, which scripts do not see. Files hidden at the top, such as `.env`, are not shown either. */
 const STORE_FILE = /^(?:sheet\.db|provenance\.jsonl)/
 
 /** Returns the part of the view that every script has: system, Node.js, and the script itself. */

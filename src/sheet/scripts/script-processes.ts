@@ -298,7 +298,7 @@ class TailOf {
   }
 }
 
-/** Kills a process and its group; the first process of a sandbox takes all others along. */
+/** Kills a process and its group; the first process of a sandbox ends all others. */
 function killGroup(pid: number | undefined): void {
   if (pid === undefined) return
   try {

@@ -3,7 +3,7 @@ import { QueryError } from '../../errors/service-error.ts'
 import { err, type Result } from '../../errors/result.ts'
 import type { FormulaRow } from '../formula.ts'
 
-/** Into so many parts rows are divided whose computation fails as a whole. */
+/** The number of parts into which a failed batch is divided. */
 const PARTS = 16
 
 /**

@@ -79,7 +79,7 @@ export function checkFormulaLength(expression: string): void {
 /** Returns the error for a function whose result depends on more than its arguments. */
 export function notDeterministic(name: string): QueryError {
   return new QueryError(
-    `${name} cannot be used in a formula: its value depends on more than the record, such as the present time or chance`,
+    `${name} cannot be used in a formula: its value depends on more than the record, such as the current time or random values`,
     'forbidden_function',
   )
 }

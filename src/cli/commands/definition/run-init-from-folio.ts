@@ -28,7 +28,7 @@ export async function runInitFromFolio(out: Output, request: InitFromFolio): Pro
   const other = Object.entries(others).find(([name, value]) => value !== undefined && !ALLOWED.has(name))
   if (other !== undefined) {
     const name = other[0].replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
-    throw new UsageError(`--${name} does not apply to --from-folio, which has a whole sheet`)
+    throw new UsageError(`--${name} cannot be combined with --from-folio`)
   }
   const stop = new AbortController()
   const interrupts = onInterrupt(() => stop.abort())
@@ -60,7 +60,7 @@ function shown(
     .map((state) => `${grouped(cells[state])} ${state}`)
   const derived = states.length === 0 ? '' : `; derived cells: ${states.join(', ')}`
   const end = check
-    ? `Nothing was created: ${name} would be a sheet, with ${many}${derived}.`
+    ? `Nothing was created: ${name} would have ${many}${derived}.`
     : `${screen.paint('green', '✔')} ${name} is a sheet, with ${many}${derived}.`
   return [...lines, ...(lines.length === 0 ? [] : ['']), end]
 }

@@ -30,7 +30,7 @@ const KEYS = [
   'temperature',
 ]
 
-/** That of the program whose files are read as well. */
+/** The default of folio, whose files can be read too. */
 const DEFAULT_OUTPUT_TOKENS = 1024
 
 const MOST_OUTPUT_TOKENS = 1_000_000

@@ -149,7 +149,7 @@ function failedAnswer({ fields }: AiSpec, failure: Failure): Answer {
   return { values: Object.fromEntries(fields.map(({ name }) => [name, err(failure)])), violations: [] }
 }
 
-/** Bytes of a value in an answer, in the mean. */
+/** Bytes of a value in an answer, on average. */
 const VALUE_BYTES = 24
 
 /** Returns the usual use of one attempt: four bytes a token, and short values. */

@@ -26,7 +26,7 @@ interface LookupPlan extends Plan {
   readonly hashed: { readonly [member: string]: string | JsonObject | null }
 }
 
-/** A place that tables are in, and the kind that looks into it. */
+/** A location of tables, and the kind that reads it. */
 export interface LookupPlace {
   readonly kind: string
   /** The key of a file with the path of the table. */

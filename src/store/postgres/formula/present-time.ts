@@ -1,6 +1,6 @@
 import type { JsonValue } from '../../../contract/json/json.ts'
 
-/** The words for the present time or day, which PostgreSQL finds anywhere in the text of a date. */
+/** The words for the current time or day, which PostgreSQL finds anywhere in the text of a date. */
 const PRESENT = /(?<![a-z])(?:now|today|tomorrow|yesterday)(?![a-z])/gi
 
 /** The separators of dates in the texts of arrays, ranges and JSON. */
@@ -11,7 +11,7 @@ const DATE_WORDS =
   /^(?:[ap]m|ad|bc|at|on|dst|[tjdhmsy]|jd|mm|julian|(?:sun|mon|tues?|wed(?:nes)?|thu(?:rs?)?|fri|sat(?:ur)?)(?:day)?)$/i
 
 /**
- * Returns the first text in a value from which PostgreSQL could make the present time as a date or time, or as one in a range or an array;
+ * Returns the first text in a value from which PostgreSQL could make the current time as a date or time, or as one in a range or an array;
  * null if there is none. A sentence such as "Now and then" has too many other words.
  */
 export function presentIn(value: JsonValue): string | null {

@@ -207,7 +207,7 @@ function namesOf(list: JsonValue | undefined): readonly (string | null)[] {
 
 /** Returns the keyword of a node such as SVFOP_CURRENT_DATE. */
 function presentTime(op: JsonValue | undefined): string {
-  return typeof op === 'string' ? op.replace('SVFOP_', '').toLowerCase() : 'the present time'
+  return typeof op === 'string' ? op.replace('SVFOP_', '').toLowerCase() : 'the current time'
 }
 
 function tooDeep(): QueryError {

@@ -49,7 +49,7 @@ export const ALLOWED_FUNCTIONS: ReadonlySet<string> = listed(`
   bool bpchar bytea date float4 float8 int2 int4 int8 numeric text timestamptz varchar
 `)
 
-/** Functions whose result depends on more than their arguments: on the present time, or on chance. */
+/** Functions whose result depends on more than their arguments: on the current time, or on random values. */
 export const VOLATILE_FUNCTIONS: ReadonlySet<string> = listed(`
   random random_normal gen_random_uuid uuidv4 uuidv7 array_sample array_shuffle
   clock_timestamp now statement_timestamp timeofday transaction_timestamp

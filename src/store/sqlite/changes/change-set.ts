@@ -60,7 +60,7 @@ export class ChangeSet implements StoreChange {
   readonly log: StoredLog
   /** Time of the change, UTC with milliseconds (D40); never before that of the last entry. */
   readonly at: string
-  /** The present time in the same form: deadlines count from it. */
+  /** The current time in the same form: deadlines count from it. */
   readonly now: string
   readonly #firstSeq: number
   readonly #lines: RecordedLine[] = []

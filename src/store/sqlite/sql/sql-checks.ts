@@ -86,7 +86,7 @@ function mainVerb({ first, outer }: SqlScan): string {
 }
 
 /**
- * Refuses the present time and the time zone of the machine where they are written in the formula: SQLite itself reports them only when
+ * Refuses the current time and the time zone of the machine where they are written in the formula: SQLite itself reports them only when
  * it computes. Throws QueryError.
  */
 function refusePresentTime(expression: string): void {

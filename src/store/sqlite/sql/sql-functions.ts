@@ -31,7 +31,7 @@ export const ALLOWED_FUNCTIONS: ReadonlySet<string> = new Set(
 /** The table-valued functions that SQL from users may read (D18). */
 export const ALLOWED_TABLE_FUNCTIONS: ReadonlySet<string> = new Set(['json_each', 'json_tree'])
 
-/** The functions of date and time, whose result depends on the present time unless an argument is a date. */
+/** The functions of date and time, whose result depends on the current time unless an argument is a date. */
 export const DATE_FUNCTIONS: ReadonlySet<string> = new Set([
   'date',
   'datetime',
