@@ -492,10 +492,7 @@ test('ids become valid and unique, and those of folio are kept', async (t) => {
     ['2026-01-01T00:00:00.000Z', '2026-01-01T00:00:00'],
   )
   const differences = differencesOf(adopted).join('\n')
-  assert.match(
-    differences,
-    /records\.jsonl:1 an id was changed; .*: an id has no commas, .*, such as "a,b"/,
-  )
+  assert.match(differences, /records\.jsonl:1 an id was changed; .*: an id has no commas, .*, such as "a,b"/)
   assert.match(differences, /ids are unique, such as " a_b " \(lines 2, 5, 7\)/)
   assert.match(differences, /kept records\.jsonl:4 an id has spaces/)
   assert.match(differences, /adapted provenance\.jsonl:1 a time without an offset is UTC/)
