@@ -1,5 +1,28 @@
 import type { JsonObject, JsonValue } from '../contract/json/json.ts'
 import type { RevertLine } from '../provenance/log-line.ts'
+import type { RecordKey } from './cell-work.ts'
+
+/** The key of a life of a record; null for a life in an imported log. */
+export type Life = RecordKey | null
+
+/** A place between the entries of a cell: after the entry `seq` of a life; 0 is its start. */
+export interface EntryPlace {
+  readonly life: Life
+  readonly seq: number
+}
+
+/** Entries of a cell, oldest first, and the place after them; null for none. */
+export interface FoundEntries {
+  readonly entries: readonly JsonObject[]
+  readonly next: EntryPlace | null
+}
+
+/** At most the requested number of entries, fewer where they are long, but at least one if there is one. */
+export interface LatestEntries {
+  readonly entries: readonly JsonObject[]
+  /** Whether there are more although fewer than requested are returned. */
+  readonly isCut: boolean
+}
 
 /** Returns the entry that the beginning of a life makes for a cell, given the value of the life before; null for none. */
 export type Beginning = (previous: JsonValue) => JsonObject | null

@@ -1,4 +1,4 @@
-import type { EntryPlace, FoundEntries, LatestEntries } from './cell-log.ts'
+import type { EntryPlace, FoundEntries, LatestEntries } from './cell-entries.ts'
 import type { Contract } from '../contract/contract.ts'
 import type { JsonObject, JsonValue } from '../contract/json/json.ts'
 import type { StoredFailure } from '../errors/failure.ts'

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../contract/json/json.ts'
 import { showValue } from '../../contract/json/show-value.ts'
 import { SheetError } from '../../errors/service-error.ts'
-import type { EntryPlace } from '../../store/cell-log.ts'
+import type { EntryPlace } from '../../store/cell-entries.ts'
 import type { SheetStore } from '../../store/sheet-store.ts'
 import { openPlace, signPlace } from '../cursor.ts'
 import { pageLimit } from '../page-limit.ts'

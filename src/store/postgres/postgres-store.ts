@@ -4,7 +4,7 @@ import { RecordsError } from '../../errors/service-error.ts'
 import { sourceDiffers, sourcePaths } from '../sheet-files/import-lines.ts'
 import { boundFilter } from '../rules/bound-filter.ts'
 import type { Condition } from '../condition.ts'
-import type { CellLog, FoundEntries, LatestEntries } from '../cell-log.ts'
+import type { FoundEntries, LatestEntries } from '../cell-entries.ts'
 import type {
   CacheEntry,
   CellCommit,
@@ -93,7 +93,8 @@ import { parseStoreUrl } from './database/store-url.ts'
 import { takeSnapshot } from './snapshot/take-snapshot.ts'
 import { TaskQueue } from './tasks/task-queue.ts'
 import { prunableRuns, pruneRuns } from '../rules/prune-runs.ts'
-import { runAsync } from '../rules/steps.ts'
+import type { CellLog } from '../rules/cell-log.ts'
+import { runAsync, type Steps } from '../rules/steps.ts'
 import {
   cancelRequest,
   runById,
@@ -420,11 +421,11 @@ export class PostgresStore implements SheetStore {
   }
 
   /** Reads the log of a cell in one state of the store; null for a record that never existed. */
-  #readLog<T>(recordId: string, field: string, read: (log: CellLog) => Promise<T>): Promise<T | null> {
+  #readLog<T>(recordId: string, field: string, read: (log: CellLog) => Steps<T>): Promise<T | null> {
     const known = this.#field(field)
     return this.#database.reading(async (db) => {
       const log = await new LogQueries(db, KEEP_JSON).cell(recordId, known)
-      return log === null ? null : read(log)
+      return log === null ? null : runAsync(read(log))
     })
   }
 

@@ -108,7 +108,7 @@ function* computedCell(
   const field = contract.fieldByName.get(target.field)
   if (field === undefined) return null
   const history = yield* load(log.cell(recordId, field))
-  const entry = history === null ? null : yield* load(history.latestBefore(seq))
+  const entry = history === null ? null : yield* history.latestBefore(seq)
   const isOfLife =
     entry !== null && life !== null && (yield* load(log.isOfLife({ seq: Number(entry['seq']), key: life })))
   const computation = computationOf(entry)

@@ -9,8 +9,9 @@ import type { RecordKey } from '../cell-work.ts'
 import { runReverted, updateRun } from '../rows/run-updates.ts'
 import { hashBytes } from '../rows/stored-rows.ts'
 import type { EntryRef, RevertRequest, RevertResult } from '../sheet-store.ts'
+import type { CellLog } from './cell-log.ts'
 import { load, type Steps } from './steps.ts'
-import { sameValue, type CellHistory, type StoreChange, type StoredRecord } from './store-change.ts'
+import { sameValue, type StoreChange, type StoredRecord } from './store-change.ts'
 import { UniqueClaims } from './unique-claims.ts'
 import { Violations } from './upsert-body.ts'
 
@@ -81,8 +82,8 @@ function* undoingOf(change: StoreChange, entry: EntryRef, actor: string): Steps<
   const history = yield* load(change.log.cell(entry.recordId, field))
   if (history === null)
     throw new SheetError(`no record ${showValue(entry.recordId)} has ever existed`, 'unknown_record')
-  const placed = yield* load(history.inForce(entry.seq))
-  if (placed === null && (yield* load(history.at(entry.seq))) === null) {
+  const placed = yield* history.inForce(entry.seq)
+  if (placed === null && (yield* history.at(entry.seq)) === null) {
     throw new SheetError(`${nameOf(entry)}: there is no provenance entry ${entry.seq}`, 'unknown_entry', {
       hint: { action: 'list_entries' },
     })
@@ -126,10 +127,10 @@ function computedHash(entry: JsonObject): string | null {
  * Whether an entry was written by hand, so that only actors who may write the field may undo it. For a revert, the entry
  * that it undid counts: an actor who may undo that may also undo the revert.
  */
-function* isByHand(entry: JsonObject, history: CellHistory): Steps<boolean> {
+function* isByHand(entry: JsonObject, history: CellLog): Steps<boolean> {
   let origin: JsonObject | null = entry
   for (let undone = undoneBy(entry); undone !== null && origin !== null;) {
-    origin = yield* load(history.at(undone))
+    origin = yield* history.at(undone)
     undone = origin === null ? null : undoneBy(origin)
   }
   return origin === null || computedHash(origin) === null

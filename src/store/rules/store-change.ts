@@ -1,12 +1,12 @@
 import type { Contract, Field } from '../../contract/contract.ts'
 import { jsonEqual, type JsonObject, type JsonValue } from '../../contract/json/json.ts'
 import type { RecordChange, RevertLine, Unnumbered } from '../../provenance/log-line.ts'
-import type { PlacedEntry } from '../cell-entries.ts'
 import type { RecordKey } from '../cell-work.ts'
 import type { ProposedRow } from '../rows/proposal-queries.ts'
 import type { Query, Statement } from '../rows/query.ts'
 import type { StoredTarget, StoredTargets } from '../rows/stored-targets.ts'
 import type { Deletion, DeletionRef } from '../sheet-store.ts'
+import type { CellLog } from './cell-log.ts'
 import type { Loaded, Steps } from './steps.ts'
 import type { UniqueClaims } from './unique-claims.ts'
 
@@ -65,16 +65,6 @@ export interface ChangedCells extends StoredTargets {
   inputWritten(field: string, record: RecordKey, seq: number): void
 }
 
-/** The log entries of one cell, over all lives of its record. */
-export interface CellHistory {
-  /** Returns the entry with this seq if its value is that of the cell; see `CellLog.inForce`. */
-  inForce(seq: number): Loaded<PlacedEntry | null>
-  /** Returns the entry of the cell with this seq; null when it has none. */
-  at(seq: number): Loaded<JsonObject | null>
-  /** Returns the latest entry of the cell before a seq; null when there is none. */
-  latestBefore(seq: number): Loaded<JsonObject | null>
-}
-
 /** A deletion in the log, and the life of the record that it ended; null for one in an imported log. */
 export interface LoggedDeletion extends Deletion {
   readonly life: RecordKey | null
@@ -82,8 +72,8 @@ export interface LoggedDeletion extends Deletion {
 
 /** The log, with the entries of earlier changes of the transaction. */
 export interface ChangeLog {
-  /** Returns the history of a cell; null for a record that never existed. */
-  cell(recordId: string, field: Field): Loaded<CellHistory | null>
+  /** Returns the log of a cell; null for a record that never existed. */
+  cell(recordId: string, field: Field): Loaded<CellLog | null>
   /** Whether an entry belongs to this life of its record, or to one that the life continues after a restore. */
   isOfLife(entry: { readonly seq: number; readonly key: RecordKey }): Loaded<boolean>
   /** Returns deletions in the order of the references; null for each that the log does not have. */

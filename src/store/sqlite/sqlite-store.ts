@@ -4,7 +4,7 @@ import type { JsonObject } from '../../contract/json/json.ts'
 import { boundFilter } from '../rules/bound-filter.ts'
 import type { Condition } from '../condition.ts'
 import type { SetAside } from '../../provenance/set-aside.ts'
-import type { FoundEntries, LatestEntries } from '../cell-log.ts'
+import type { FoundEntries, LatestEntries } from '../cell-entries.ts'
 import type {
   CacheEntry,
   CellCommit,
@@ -61,6 +61,7 @@ import type {
   StoredRun,
 } from '../stored-run.ts'
 import { prunableRuns } from '../rules/prune-runs.ts'
+import { runAsync } from '../rules/steps.ts'
 import {
   cancelRequest,
   runById,
@@ -283,17 +284,17 @@ export class SqliteStore implements SheetStore {
 
   async provenance(recordId: string, field: string, limit: number): Promise<LatestEntries | null> {
     const log = reading(() => this.#reader.log(recordId, field))
-    return log === null ? null : readingOn(log.latest(limit))
+    return log === null ? null : readingOn(runAsync(log.latest(limit)))
   }
 
   async entries({ recordId, field, ...page }: EntriesQuery): Promise<FoundEntries | null> {
     const log = reading(() => this.#reader.log(recordId, field))
-    return log === null ? null : readingOn(log.page(page))
+    return log === null ? null : readingOn(runAsync(log.page(page)))
   }
 
   async computation(recordId: string, field: string, inputHash: string): Promise<JsonObject | null> {
     const log = reading(() => this.#reader.log(recordId, field))
-    return log === null ? null : readingOn(log.computation(inputHash))
+    return log === null ? null : readingOn(runAsync(log.computation(inputHash)))
   }
 
   async cellFailure(record: RecordKey, target: string): Promise<CellFailureNote | null> {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import type { JsonObject, JsonValue } from '../../contract/json/json.ts'
-import type { EntryPlace, FoundEntries } from '../cell-log.ts'
+import type { EntryPlace, FoundEntries } from '../cell-entries.ts'
 import { PermissionDeniedError, StoppingError, ValidationError } from '../../errors/service-error.ts'
 import { RECORD_PROPERTIES } from './support/record-properties.ts'
 import { refused } from './support/refused.ts'

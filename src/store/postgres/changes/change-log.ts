@@ -1,5 +1,5 @@
 import type { Field } from '../../../contract/contract.ts'
-import type { CellLog } from '../../cell-log.ts'
+import type { CellLog } from '../../rules/cell-log.ts'
 import type { ChangeLog, LoggedDeletion } from '../../rules/store-change.ts'
 import type { DeletionRef } from '../../sheet-store.ts'
 import type { Connection } from '../database/connection.ts'

@@ -8,17 +8,17 @@ import {
   readStoredInTurns,
   type StoredLine,
 } from '../../../provenance/log-line.ts'
+import type { Life } from '../../cell-entries.ts'
+import type { RecordKey } from '../../cell-work.ts'
 import {
   CellLog,
   type CellOfLife,
   type FoundLines,
-  type Life,
   type LinesQuery,
   type LogSource,
   type OwnedLine,
   type PlacedLine,
-} from '../../cell-log.ts'
-import type { RecordKey } from '../../cell-work.ts'
+} from '../../rules/cell-log.ts'
 import { restoredFrom } from '../../rules/logged-deletion.ts'
 import { Batcher } from '../database/batcher.ts'
 import type { Connection, StoredRow } from '../database/connection.ts'

@@ -3,22 +3,23 @@ import type { Field } from '../../../contract/contract.ts'
 import type { JsonObject, JsonValue } from '../../../contract/json/json.ts'
 import { rawValue } from '../../../contract/json/raw-json.ts'
 import { readStoredInTurns, type StoredLine } from '../../../provenance/log-line.ts'
+import type { Life } from '../../cell-entries.ts'
+import type { RecordKey } from '../../cell-work.ts'
 import {
   CellLog,
   type CellOfLife,
   type FoundLines,
-  type Life,
   type LinesQuery,
   type LogSource,
   type OwnedLine,
   type PlacedLine,
-} from '../../cell-log.ts'
-import type { RecordKey } from '../../cell-work.ts'
+} from '../../rules/cell-log.ts'
 import { textOrNull } from '../../rows/stored-rows.ts'
 import { noteValuesBefore } from '../../rows/past-values.ts'
 import type { Connection } from '../database/connection.ts'
 import type { LongReads } from './reading-client.ts'
 import { quoted } from '../database/schema.ts'
+import { IMPORT_LINE } from './provenance-reader.ts'
 import { LONG_BYTES, parsedLineOf, SHORT_LINE } from './stored-line.ts'
 import { canBeId, fromColumn, jsonBytes } from '../database/values.ts'
 
@@ -122,12 +123,7 @@ export class LogReader implements LogSource {
 
   async importLine(key: RecordKey): Promise<JsonObject | null> {
     await this.#turn()
-    return parsedLineOf(
-      this.#db.get(
-        'SELECT line FROM "$import" JOIN "$provenance" USING (seq) WHERE first <= ?1 AND last >= ?1',
-        key,
-      ),
-    )
+    return parsedLineOf(this.#db.get(IMPORT_LINE, key))
   }
 
   /** Returns the value before the first later line that changes it, or the present one. */

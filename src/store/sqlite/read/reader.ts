@@ -16,7 +16,7 @@ import type {
   VersionedRecord,
 } from '../../sheet-store.ts'
 import { readCache } from '../../rows/read-cache.ts'
-import type { CellLog } from '../../cell-log.ts'
+import type { CellLog } from '../../rules/cell-log.ts'
 import { keyAtPosition } from '../../rows/deleted-blocks.ts'
 import { PAGE_BYTES } from '../../page-bytes.ts'
 import { readCellFailure, readDerivationVersions } from './cell-reader.ts'

@@ -9,7 +9,7 @@ import { contractText } from '../../../../test/support/contract-with.ts'
 import { parseContract } from '../../../contract/odcs/parse-contract.ts'
 import type { Contract } from '../../../contract/contract.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../contract/json/json.ts'
-import type { EntryPlace, FoundEntries } from '../../cell-log.ts'
+import type { EntryPlace, FoundEntries } from '../../cell-entries.ts'
 import type { CellCommit, CellOutcome, CellResult, WorkItem } from '../../cell-work.ts'
 import type {
   Page,

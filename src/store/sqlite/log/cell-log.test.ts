@@ -3,7 +3,8 @@ import { test, type TestContext } from 'node:test'
 import type { JsonObject } from '../../../contract/json/json.ts'
 import type { SheetStore } from '../../sheet-store.ts'
 import { AGENT, HUMAN, target, TestSheet, type OpenStore } from '../../suite/support/test-sheet.ts'
-import type { CellLog } from './cell-log-reader.ts'
+import type { CellLog } from '../../rules/cell-log.ts'
+import { runAsync, runSync } from '../../rules/steps.ts'
 import { Connection } from '../database/connection.ts'
 import { storePaths } from '../definition/create-store.ts'
 import { LogReader } from './log-reader.ts'
@@ -76,11 +77,11 @@ test('a cell is found in the log without reading its history, or that of other f
   const readLog = LogReader.cell({ db, long: NONE_LONG }, { recordId: 'r', field })
   assert.ok(readLog)
   const reads: [what: string, read: () => unknown, wanted: unknown][] = [
-    ['the latest', () => readLog.latest(1), { entries: [computation], isCut: false }],
-    ['all', () => readLog.page({ from: null, limit: 10 }), { entries: [computation], next: null }],
-    ['the computation', () => readLog.computation(hash), computation],
-    ['one by its seq', () => log.at(2), computation],
-    ['the one before', () => log.back().take(2).toArray(), [computation]],
+    ['the latest', () => runAsync(readLog.latest(1)), { entries: [computation], isCut: false }],
+    ['all', () => runAsync(readLog.page({ from: null, limit: 10 })), { entries: [computation], next: null }],
+    ['the computation', () => runAsync(readLog.computation(hash)), computation],
+    ['one by its seq', () => runSync(log.at(2)), computation],
+    ['the one before', () => runSync(log.latestBefore(computation['seq'] as number)), null],
   ]
   for (const [what, read, wanted] of reads) {
     const { lines, result } = await linesParsed(t, read)
@@ -89,7 +90,7 @@ test('a cell is found in the log without reading its history, or that of other f
   }
   // The requested number of entries of a cell that was written often.
   const own = logOf(t, sheet, 'r', 'a')
-  const { lines } = await linesParsed(t, () => [own.back().take(2).toArray(), own.at(1)])
+  const { lines } = await linesParsed(t, () => [runSync(own.latest(2)), runSync(own.at(1))])
   assert.equal(lines, 3)
 })
 
@@ -117,7 +118,9 @@ test('D34, D35: an entry is found by its seq as it is in the history, of every l
     for (const field of ['a', 'b', 'id']) {
       const history = await sheet.history(id, field)
       const log = logOf(t, sheet, id, field)
-      const found = Array.from({ length: 20 }, (_, seq) => log.at(seq)).filter((entry) => entry !== null)
+      const found = Array.from({ length: 20 }, (_, seq) => runSync(log.at(seq))).filter(
+        (entry) => entry !== null,
+      )
       assert.deepEqual(found, history, `${id}, ${field}`)
       assert.deepEqual(await sheet.latest(id, field), history.at(-1) ?? null)
     }
