@@ -2,7 +2,7 @@ import type { Field } from '../../contract/contract.ts'
 import type { JsonObject } from '../../contract/json/json.ts'
 import { RecordsError } from '../../errors/service-error.ts'
 import { sourceDiffers, sourcePaths } from '../sheet-files/import-lines.ts'
-import { boundFilter } from '../rules/bound-filter.ts'
+import { boundFilter } from '../rules/sql/bound-filter.ts'
 import type { Condition } from '../condition.ts'
 import type { FoundEntries, LatestEntries } from '../cell-entries.ts'
 import type {

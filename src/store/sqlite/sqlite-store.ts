@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Field } from '../../contract/contract.ts'
 import type { JsonObject } from '../../contract/json/json.ts'
-import { boundFilter } from '../rules/bound-filter.ts'
+import { boundFilter } from '../rules/sql/bound-filter.ts'
 import type { Condition } from '../condition.ts'
 import type { SetAside } from '../../provenance/set-aside.ts'
 import type { FoundEntries, LatestEntries } from '../cell-entries.ts'

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../contract/json/json.ts'
 import { QueryError } from '../../../errors/service-error.ts'
 import type { FormulaField, FormulaReader } from '../../formula.ts'
-import { aggregateInFormula, notDeterministic, subqueryInFormula } from '../../rules/sql-errors.ts'
+import { aggregateInFormula, notDeterministic, subqueryInFormula } from '../../rules/sql/sql-errors.ts'
 import { checkFormula } from '../sql/sql-checks.ts'
 import { shown } from '../sql/sql-errors.ts'
 import { ALLOWED_FUNCTIONS, ROW_FUNCTIONS, VOLATILE_FUNCTIONS } from '../sql/sql-functions.ts'

@@ -1,5 +1,5 @@
 import type { Condition, ConditionField, Operand } from '../../condition.ts'
-import { ConditionCompiler, foldedPosition } from '../../rules/condition-compiler.ts'
+import { ConditionCompiler, foldedPosition } from '../../rules/sql/condition-compiler.ts'
 import { momentOf } from '../database/field-indexes.ts'
 import { quoted } from '../database/schema.ts'
 import { toColumnText } from '../database/values.ts'

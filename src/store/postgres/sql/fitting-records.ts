@@ -4,7 +4,7 @@ import type { JsonBytes } from '../../sheet-store.ts'
 import type { Connection } from '../database/connection.ts'
 import { RECORD_JSON, recordJsonSource } from './record-json.ts'
 import { quoted } from '../database/schema.ts'
-import { resultTooLarge } from '../../rules/sql-errors.ts'
+import { resultTooLarge } from '../../rules/sql/sql-errors.ts'
 import { MAX_RESPONSE_BYTES } from '../../query-limits.ts'
 import type { TypedField } from '../database/values.ts'
 

@@ -1,5 +1,5 @@
 import type { JsonValue } from '../../../contract/json/json.ts'
-import { LONGEST_VALUE, rangesOf, TOP, type ScaledType } from '../../rules/summary-scales.ts'
+import { LONGEST_VALUE, rangesOf, TOP, type ScaledType } from '../../rules/sql/summary-scales.ts'
 import {
   MAX_FOUND_VALUES,
   type FieldSummary,

@@ -12,7 +12,7 @@ import {
   secondStatement,
   semicolonIn,
   type SqlKind,
-} from '../../rules/sql-errors.ts'
+} from '../../rules/sql/sql-errors.ts'
 import { shown } from './sql-errors.ts'
 import {
   ALLOWED_FUNCTIONS,

@@ -1,5 +1,5 @@
 import { QueryError } from '../../../errors/service-error.ts'
-import { shown as shortened } from '../../rules/sql-errors.ts'
+import { shown as shortened } from '../../rules/sql/sql-errors.ts'
 import { sqlState } from '../database/errors.ts'
 
 /** Longest message that is passed on; PostgreSQL repeats pieces of the statement. */

@@ -1,4 +1,4 @@
-import { checkParamCount } from '../../rules/sql-errors.ts'
+import { checkParamCount } from '../../rules/sql/sql-errors.ts'
 import { QueryError } from '../../../errors/service-error.ts'
 import type { JsonBytes, Page } from '../../sheet-store.ts'
 import type { Database } from '../database/database.ts'

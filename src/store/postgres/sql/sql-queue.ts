@@ -1,4 +1,4 @@
-import { queryAbandoned, queryTimeout, tooManyQueries } from '../../rules/sql-errors.ts'
+import { queryAbandoned, queryTimeout, tooManyQueries } from '../../rules/sql/sql-errors.ts'
 import type { QueryError } from '../../../errors/service-error.ts'
 import { StoppingError } from '../../../errors/service-error.ts'
 import type { SqlConnection } from './sql-connection.ts'

@@ -1,4 +1,4 @@
-import { resultTooLarge } from '../../rules/sql-errors.ts'
+import { resultTooLarge } from '../../rules/sql/sql-errors.ts'
 import { QueryError } from '../../../errors/service-error.ts'
 import { inMebibytes, MAX_RESPONSE_BYTES } from '../../query-limits.ts'
 

@@ -1,5 +1,5 @@
 import type { Condition, ConditionField, Operand } from '../../condition.ts'
-import { ConditionCompiler, foldedPosition } from '../../rules/condition-compiler.ts'
+import { ConditionCompiler, foldedPosition } from '../../rules/sql/condition-compiler.ts'
 import { momentOf, quoted } from '../database/schema.ts'
 
 /** Puts a value into a statement, and returns its placeholder. */

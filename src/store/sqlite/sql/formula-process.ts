@@ -3,7 +3,7 @@ import { StoppingError } from '../../../errors/service-error.ts'
 import { err, ok, type Result } from '../../../errors/result.ts'
 import type { Formula, FormulaRow, FormulaStore } from '../../formula.ts'
 import type { QueryLimits } from '../../query-limits.ts'
-import { computeApart } from '../../rules/compute-apart.ts'
+import { computeApart } from '../../rules/sql/compute-apart.ts'
 import { SqlProcess } from './sql-process.ts'
 import type { FormulaOutcome } from './sql-protocol.ts'
 

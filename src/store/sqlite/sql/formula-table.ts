@@ -13,7 +13,7 @@ import {
   notDeterministic,
   subqueryInFormula,
   valueTooLarge,
-} from '../../rules/sql-errors.ts'
+} from '../../rules/sql/sql-errors.ts'
 import { COLUMN_TYPES, quoted } from '../database/schema.ts'
 import { toColumn } from '../database/values.ts'
 import { checkFormula } from './sql-checks.ts'

@@ -7,7 +7,7 @@ import type { ResultWriter } from './sql-result.ts'
 import type { QueryOfFields } from './sql-protocol.ts'
 import { checkStatement } from './sql-checks.ts'
 import type { SqlDatabase } from './sql-database.ts'
-import { duplicateColumn } from '../../rules/sql-errors.ts'
+import { duplicateColumn } from '../../rules/sql/sql-errors.ts'
 import { DATA_TABLE } from './sql-guard.ts'
 
 /** A statement from a user, with the limits of its result. */

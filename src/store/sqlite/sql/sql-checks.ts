@@ -14,7 +14,7 @@ import {
   semicolonIn,
   shown,
   unbalancedFormula,
-} from '../../rules/sql-errors.ts'
+} from '../../rules/sql/sql-errors.ts'
 import { DATA_TABLE } from './sql-guard.ts'
 import { DATE_FUNCTIONS } from './sql-functions.ts'
 import { scanSql, sqlTokens, type SqlScan, type SqlToken } from './sql-lexer.ts'

@@ -1,6 +1,6 @@
 import { QueryError } from '../../../errors/service-error.ts'
 import { ENGINE_LIMITS } from './sql-limits.ts'
-import { shown } from '../../rules/sql-errors.ts'
+import { shown } from '../../rules/sql/sql-errors.ts'
 import { inMebibytes } from '../../query-limits.ts'
 
 /** Longest message that is passed on; SQLite repeats pieces of the statement, however long. */

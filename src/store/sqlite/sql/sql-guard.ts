@@ -1,6 +1,6 @@
 import { constants, type DatabaseSync } from 'node:sqlite'
 import { QueryError } from '../../../errors/service-error.ts'
-import { shown } from '../../rules/sql-errors.ts'
+import { shown } from '../../rules/sql/sql-errors.ts'
 import { noSuchTable } from './sql-errors.ts'
 import { ALLOWED_FUNCTIONS, ALLOWED_TABLE_FUNCTIONS } from './sql-functions.ts'
 

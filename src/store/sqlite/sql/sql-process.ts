@@ -1,4 +1,4 @@
-import { queryAbandoned, queryTimeout } from '../../rules/sql-errors.ts'
+import { queryAbandoned, queryTimeout } from '../../rules/sql/sql-errors.ts'
 import { spawn, type ChildProcessByStdio } from 'node:child_process'
 import { getCompileCacheDir } from 'node:module'
 import { dirname } from 'node:path'

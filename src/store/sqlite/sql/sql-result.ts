@@ -1,4 +1,4 @@
-import { resultTooLarge } from '../../rules/sql-errors.ts'
+import { resultTooLarge } from '../../rules/sql/sql-errors.ts'
 import { MAX_RESPONSE_BYTES } from '../../query-limits.ts'
 
 /** Length of the text, or of the bytes, that are sent at once. */

@@ -1,5 +1,5 @@
-import { QueryError } from '../../errors/service-error.ts'
-import type { SqlParam } from '../sheet-store.ts'
+import { QueryError } from '../../../errors/service-error.ts'
+import type { SqlParam } from '../../sheet-store.ts'
 
 interface Token {
   readonly kind: string

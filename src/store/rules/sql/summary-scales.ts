@@ -1,4 +1,4 @@
-import type { Histogram } from '../sheet-store.ts'
+import type { Histogram } from '../../sheet-store.ts'
 
 /** The most frequent values that a summary lists when it does not search. */
 export const TOP = 10

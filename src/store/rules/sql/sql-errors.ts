@@ -1,6 +1,6 @@
-import { QueryError } from '../../errors/service-error.ts'
-import { MAX_FORMULA_BYTES, MAX_FORMULA_VALUES } from '../formula.ts'
-import { inMebibytes, MAX_RESPONSE_BYTES, MAX_PARAMS, MAX_SQL_BYTES } from '../query-limits.ts'
+import { QueryError } from '../../../errors/service-error.ts'
+import { MAX_FORMULA_BYTES, MAX_FORMULA_VALUES } from '../../formula.ts'
+import { inMebibytes, MAX_RESPONSE_BYTES, MAX_PARAMS, MAX_SQL_BYTES } from '../../query-limits.ts'
 
 /** SQL from a user: a statement, the filter of a list, or the formula of a derivation. */
 export type SqlKind = 'statement' | 'filter' | 'formula'

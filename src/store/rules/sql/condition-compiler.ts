@@ -4,7 +4,7 @@ import {
   type ConditionField,
   type FieldCondition,
   type Operand,
-} from '../condition.ts'
+} from '../../condition.ts'
 
 /** Compiles conditions to expressions that need no brackets where AND joins them; an engine adds what its dialect needs. */
 export abstract class ConditionCompiler {

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { QueryError } from '../../errors/service-error.ts'
+import { QueryError } from '../../../errors/service-error.ts'
 import { boundFilter } from './bound-filter.ts'
-import { sqlTokens as postgresTokens } from '../postgres/sql/sql-lexer.ts'
-import type { SqlParam } from '../sheet-store.ts'
-import { sqlTokens as sqliteTokens } from '../sqlite/sql/sql-lexer.ts'
+import { sqlTokens as postgresTokens } from '../../postgres/sql/sql-lexer.ts'
+import type { SqlParam } from '../../sheet-store.ts'
+import { sqlTokens as sqliteTokens } from '../../sqlite/sql/sql-lexer.ts'
 
 for (const [name, tokens] of [
   ['SQLite', sqliteTokens],

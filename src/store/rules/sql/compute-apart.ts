@@ -1,7 +1,7 @@
-import type { JsonValue } from '../../contract/json/json.ts'
-import { QueryError } from '../../errors/service-error.ts'
-import { err, type Result } from '../../errors/result.ts'
-import type { FormulaRow } from '../formula.ts'
+import type { JsonValue } from '../../../contract/json/json.ts'
+import { QueryError } from '../../../errors/service-error.ts'
+import { err, type Result } from '../../../errors/result.ts'
+import type { FormulaRow } from '../../formula.ts'
 
 /** The number of parts into which a failed batch is divided. */
 const PARTS = 16
