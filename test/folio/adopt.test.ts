@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { existsSync, readdirSync } from 'node:fs'
+import { existsSync, readdirSync, rmSync } from 'node:fs'
 import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
@@ -615,6 +615,29 @@ test('a check reports the same, creates nothing and changes nothing', async (t) 
   const adopted = await adoptFolioSheet(target, from, { actor: null, check: false })
   assert.deepEqual(checked, adopted)
   assert.deepEqual(files(), before)
+})
+
+test('a file that vanishes before it is copied is reported, not written empty', async (t) => {
+  const from = await writeFolioSheet(t, {
+    'contract.yaml': folioContract([]),
+    'records.jsonl': jsonLines({ id: '1' }),
+    'notes/a.md': 'a',
+    'notes/b.md': 'b',
+  })
+  const target = join(dirname(from), 'adopted')
+  const { signal } = new AbortController()
+  signal.throwIfAborted = () => rmSync(join(from, 'notes', 'a.md'), { force: true })
+  const { differences } = await adoptFolioSheet(target, from, { actor: null, check: false, signal })
+  assert.deepEqual(
+    differences
+      .filter(({ file }) => file?.startsWith('notes'))
+      .map(({ action, message }) => [action, message]),
+    [
+      ['cannot', 'the file is not copied: it cannot be read, or is too large'],
+      ['kept', 'copied'],
+    ],
+  )
+  assert.deepEqual(readdirSync(join(target, 'notes')), ['b.md'])
 })
 
 test('nothing outside the folio sheet is read, and nothing is written into it', async (t) => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { existsSync, readdirSync } from 'node:fs'
+import { existsSync, readdirSync, rmSync } from 'node:fs'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
@@ -326,4 +326,79 @@ test('fields that were added or described since the adoption lose neither names 
     texts,
     /cannot contract\.yaml field "original_id" is not exported, since it has the ids of folio; lost are "unique"/,
   )
+})
+
+test('files come back under their names, also those that have a meaning in a sheet here', async (t) => {
+  const files: Readonly<Record<string, string>> = {
+    'contract.yaml.folio': '1',
+    'records.jsonl.folio': '2',
+    'provenance.jsonl.folio': '3',
+    'a.md': '4',
+    'a.md.folio': '5',
+    'notes/b.md': '6',
+    'notes.folio': '7',
+    'derivations/c.md': '8',
+    'derivations/c.md.folio': '9',
+    'models.yaml': '10',
+    'models.yaml.folio': '11',
+    'sheet.db.txt': '12',
+    'refs/t.csv': 'id,a\n1,x\n',
+    'refs/t.csv.folio': '13',
+  }
+  const from = await writeFolioSheet(t, {
+    ...files,
+    'contract.yaml': folioContract([{ name: 'a', logicalType: 'string', 'x-derived': true }]),
+    'derivations/a.yaml': 'targets: [a]\nkind: import\nsource: refs/t.csv\nkey_field: id\nvalue_field: a\n',
+    'records.jsonl': jsonLines({ id: '1' }),
+  })
+  const { sheet, directory } = await adopt(t, from)
+  const to = join(dirname(from), 'back')
+  await exportFolioSheet(sheet, to, directory)
+  const found = readdirSync(to, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => join(parentPath, name).slice(to.length + 1))
+  assert.deepEqual(
+    found.toSorted(),
+    [...Object.keys(files), 'contract.yaml', 'derivations/a.yaml', 'records.jsonl'].toSorted(),
+  )
+  for (const [path, text] of Object.entries(files))
+    assert.equal(await readFile(join(to, path), 'utf8'), text, path)
+})
+
+test('the ending of a kept file is not removed where that name is in use', async (t) => {
+  const from = await writeFolioSheet(t, {
+    'contract.yaml': folioContract([{ name: 'a', logicalType: 'string', 'x-derived': true }]),
+    'derivations/a.yaml': 'targets: [a]\nkind: import\nsource: refs/t.csv\nkey_field: id\nvalue_field: a\n',
+    'records.jsonl': jsonLines({ id: '1' }),
+    'refs/t.csv': 'id,a\n1,x\n',
+    'a.md': '',
+    'notes/b.md': '',
+  })
+  const { sheet, directory } = await adopt(t, from)
+  const inUse = ['contract.yaml', 'records.jsonl', 'provenance.jsonl', 'refs/t.csv', 'a.md', 'notes']
+  for (const name of [...inUse, 'free.md']) await writeFile(join(directory, `${name}.folio`), name)
+  const to = join(dirname(from), 'back')
+  await exportFolioSheet(sheet, to, directory)
+  for (const name of inUse) assert.equal(await readFile(join(to, `${name}.folio`), 'utf8'), name)
+  assert.equal(await readFile(join(to, 'a.md'), 'utf8'), '')
+  assert.equal(await readFile(join(to, 'free.md'), 'utf8'), 'free.md')
+})
+
+test('a file that vanishes before it is copied is reported, not written empty', async (t) => {
+  const from = await writeFolioSheet(t, {
+    'contract.yaml': folioContract([]),
+    'records.jsonl': jsonLines({ id: '1' }),
+    'notes/a.md': 'a',
+    'notes/b.md': 'b',
+  })
+  const { sheet, directory } = await adopt(t, from)
+  const to = join(dirname(from), 'back')
+  const { signal } = new AbortController()
+  signal.throwIfAborted = () => rmSync(join(directory, 'notes', 'a.md'), { force: true })
+  const { differences } = await exportFolioSheet(sheet, to, directory, signal)
+  assert.match(
+    differencesOf({ differences }).join('\n'),
+    /cannot notes\/a\.md the file is not copied: it cannot be read, or is too large/,
+  )
+  assert.deepEqual(readdirSync(join(to, 'notes')), ['b.md'])
 })

@@ -10,7 +10,8 @@ import { loadKinds } from '../definition/load-kinds.ts'
 import { openSheet } from '../open-sheet.ts'
 import { adoptCells } from './adopt-cells.ts'
 import { convertFolioSheet, type ConvertedSheet } from './convert-folio-sheet.ts'
-import { FolioSource } from './folio-source.ts'
+import { reportCopies, type CopiedFile } from './copied-files.ts'
+import { FolioSource, NOT_COPIED } from './folio-source.ts'
 import { linePieces } from './line-pieces.ts'
 
 export interface FolioAdoptionOptions {
@@ -108,7 +109,7 @@ function realPathOf(path: string): string {
 
 async function writeFiles(
   staging: string,
-  { files, source, copied }: ConvertedSheet,
+  { files, source, copied, report }: ConvertedSheet,
   { signal }: FolioAdoptionOptions,
 ): Promise<void> {
   const write = async (path: string, bytes: Uint8Array | string): Promise<void> => {
@@ -116,10 +117,18 @@ async function writeFiles(
     await writeFile(join(staging, path), bytes, { flag: 'wx' })
   }
   for (const { path, bytes } of files) await write(path, bytes)
-  for (const { from, to } of copied) {
+  const written: CopiedFile[] = []
+  for (const file of copied) {
     signal?.throwIfAborted()
-    await write(to, source.file(from) ?? '')
+    const bytes = source.fileToCopy(file.from)
+    if (bytes === null) {
+      report.add('cannot', { file: file.from }, NOT_COPIED)
+      continue
+    }
+    await write(file.to, bytes)
+    written.push(file)
   }
+  reportCopies(written, report)
 }
 
 /** Creates the store, with the values and states of cells, and the complete records and log beside it. */

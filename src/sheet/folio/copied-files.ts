@@ -1,6 +1,6 @@
 import type { DifferenceReport } from '../../files/folio/difference-report.ts'
 import { KEPT_ENDING } from './adopt-derivations.ts'
-import type { FolioSource } from './folio-source.ts'
+import { NOT_COPIED, type FolioSource } from './folio-source.ts'
 
 /** A file of a folio sheet that is copied. */
 export interface CopiedFile {
@@ -23,31 +23,38 @@ const KNOWN: ReadonlyMap<string, string> = new Map([
   ],
 ])
 
-/** Lists the files that are copied unchanged, and reports all others. */
+/** Lists the files to copy unchanged, and reports all others. */
 export function copiesOf(
   source: FolioSource,
   report: DifferenceReport,
 ): { readonly copied: readonly CopiedFile[] } {
   const { files, left } = source.others()
   const copied: CopiedFile[] = []
-  const groups = new Map<string, number>()
   for (const { path, reason } of left)
     report.add('cannot', { file: path }, `the file is not copied: ${reason}`)
   for (const path of files) {
     if (!source.canRead(path)) {
-      report.add('cannot', { file: path }, 'the file is not copied: it cannot be read, or is too large')
+      report.add('cannot', { file: path }, NOT_COPIED)
       continue
     }
-    const isOwn = OWN.test(path)
-    const to = isOwn || path.startsWith('derivations/') ? `${path}${KEPT_ENDING}` : path
-    if (isOwn)
+    const isMeant = OWN.test(path) || path.endsWith(KEPT_ENDING)
+    const to = isMeant || path.startsWith('derivations/') ? `${path}${KEPT_ENDING}` : path
+    if (isMeant)
       report.add(
         'adapted',
         { file: path },
         `the file is called ${to}: its name has a meaning in a sheet here`,
       )
     copied.push({ from: path, to })
-    const [top = path] = path.split('/')
+  }
+  return { copied }
+}
+
+/** Reports the files that were copied, by folder. */
+export function reportCopies(copied: readonly CopiedFile[], report: DifferenceReport): void {
+  const groups = new Map<string, number>()
+  for (const { from } of copied) {
+    const [top = from] = from.split('/')
     groups.set(top, (groups.get(top) ?? 0) + 1)
   }
   for (const [name, count] of groups) {
@@ -62,5 +69,4 @@ export function copiesOf(
       'files that no derivation reads are in the directory; archives and stores of PostgreSQL do not have them',
     )
   }
-  return { copied }
 }

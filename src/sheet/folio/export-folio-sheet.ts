@@ -36,11 +36,14 @@ import { recordsOf } from './adopt-cells.ts'
 import { KEPT_ENDING, type NewFile } from './adopt-derivations.ts'
 import { SET_ASIDE_FILE } from './convert-folio-sheet.ts'
 import { exportDerivations } from './export-derivations.ts'
-import { FolioSource, MAX_BYTES } from './folio-source.ts'
+import { FolioSource, MAX_BYTES, NOT_COPIED } from './folio-source.ts'
 import { linePieces } from './line-pieces.ts'
 
 /** Definition files that folio does not have, apart from the contract, which is written anew. */
 const DEFINITIONS: readonly string[] = ['contract.yaml', 'transport.yaml', 'models.yaml']
+
+/** Files that the export makes. */
+const WRITTEN: readonly string[] = ['contract.yaml', 'records.jsonl', 'provenance.jsonl']
 
 /** The result of exporting a folio sheet. */
 export interface FolioExport {
@@ -49,7 +52,9 @@ export interface FolioExport {
 }
 
 /** Files of a sheet that mean nothing in folio. */
-const OWN = new RegExp(`^(?:sheet\\.db.*|${SET_ASIDE_FILE.replace('.', '\\.')}|colophon\\.json)$`)
+const OWN = new RegExp(
+  `^(?:sheet\\.db.*(?<!\\${KEPT_ENDING})|${SET_ASIDE_FILE.replace('.', '\\.')}|colophon\\.json)$`,
+)
 
 /**
  * Writes a sheet as one of folio into a directory that has no sheet, whole or not at all, and returns every difference. `directory` is that of
@@ -139,7 +144,11 @@ class Exporter {
     if (log.length > 0) await this.#write('provenance.jsonl', linePieces(log, pythonJson))
     for (const [path, bytes] of files) await this.#write(path, bytes)
     // One at a time: together they may be larger than the memory.
-    for (const [to, from] of copied) await this.#write(to, this.#source?.file(from) ?? '')
+    for (const [to, from] of copied) {
+      const bytes = this.#source?.fileToCopy(from) ?? null
+      if (bytes === null) report.add('cannot', { file: from }, NOT_COPIED)
+      else await this.#write(to, bytes)
+    }
     return { records: snapshot.records, differences: report.list() }
   }
 
@@ -157,9 +166,7 @@ class Exporter {
     definitions: readonly NewFile[],
     taken: ReadonlySet<string>,
   ): { readonly others: readonly NewFile[]; readonly copied: ReadonlyMap<string, string> } {
-    const sources = definitions.filter(
-      ({ path }) => !path.startsWith('derivations/') && !DEFINITIONS.includes(path),
-    )
+    const sources = definitions.filter(({ path }) => !isDerivation(path) && !DEFINITIONS.includes(path))
     const found = new Map(sources.map((file) => [file.path, file.bytes]))
     const copied = new Map<string, string>()
     const others = this.#source?.others() ?? { files: [], left: [] }
@@ -172,16 +179,21 @@ class Exporter {
       if (!all.has(path)) continue
       this.#report.add('cannot', { file: path }, 'the file is not exported: folio has no such settings')
     }
+    const names = new Set(others.files.filter((path) => !isLeft(path) && !path.endsWith(KEPT_ENDING)))
+    const isFree = (path: string): boolean =>
+      ![names, copied, found].some((paths) => paths.has(path)) &&
+      !WRITTEN.includes(path) &&
+      !others.files.some((file) => file.startsWith(`${path}/`))
     for (const path of others.files) {
-      if (OWN.test(path)) continue
-      if (DEFINITIONS.includes(path)) continue
-      const to = path.endsWith(KEPT_ENDING) ? path.slice(0, -KEPT_ENDING.length) : path
+      if (isLeft(path)) continue
+      const bare = path.endsWith(KEPT_ENDING) ? path.slice(0, -KEPT_ENDING.length) : path
       // A derivation file that was made from the kept one is there already.
       if (
-        taken.has(to) ||
-        (to !== path && to.startsWith('derivations/') && definitions.some((file) => file.path === to))
+        taken.has(bare) ||
+        (bare !== path && isDerivation(bare) && definitions.some((file) => file.path === bare))
       )
         continue
+      const to = bare === path || isFree(bare) ? bare : path
       if (this.#source?.canRead(path) !== true)
         this.#report.add(
           'cannot',
@@ -316,6 +328,15 @@ class Exporter {
     }
     return lines
   }
+}
+
+/** Whether a file is not exported: it means nothing in folio, or is made anew. */
+function isLeft(path: string): boolean {
+  return OWN.test(path) || DEFINITIONS.includes(path)
+}
+
+function isDerivation(path: string): boolean {
+  return path.startsWith('derivations/')
 }
 
 interface ExportedRecords {

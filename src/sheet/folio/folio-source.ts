@@ -10,6 +10,9 @@ export const MAX_BYTES = 256 * 1024 * 1024
 /** The most files that are copied. */
 const MAX_FILES = 10_000
 
+/** The message about a file that {@link FolioSource.fileToCopy} does not return. */
+export const NOT_COPIED = 'the file is not copied: it cannot be read, or is too large'
+
 /** Names that folio itself does not take into archives. */
 const IGNORED = /^(?:__pycache__|node_modules|.*\.pyc)$/
 
@@ -68,6 +71,11 @@ export class FolioSource implements FolioFiles {
     const bytes = readable(() => (path === '' ? null : this.file(path)))
     this.#read.set(path, bytes)
     return bytes
+  }
+
+  /** Returns a file to copy, which is not kept in memory; null if it does not exist, cannot be read, or is too large. */
+  fileToCopy(path: string): Uint8Array | null {
+    return readable(() => this.file(path))
   }
 
   foreignRecords(sheet: string): Uint8Array | null {
