@@ -239,6 +239,46 @@ test('a request for another answer that was never sent costs nothing', async () 
   assert.deepEqual([requests, cost, evidence['attempts']], [1, billed, 1])
 })
 
+inEither(
+  'a request for another answer that was refused at no cost, and then not sent again, costs nothing',
+  async (api) => {
+    const policy = { ...DEFAULT_HOST_POLICIES.forUrl('http://x/'), retries: 2 }
+    const policies = { forUrl: () => policy, maxConcurrency: 8 }
+    for (const status of [429, 503, 529]) {
+      answer = ({ turns }) => (turns.length === 1 ? { text: '{}' } : { status })
+      const controller = new AbortController()
+      let tries = 0
+      const wanted = (): boolean => {
+        tries += 1
+        if (tries === 3) controller.abort(new Error('stopping'))
+        return true
+      }
+      const limiter = new Limiter({ random: () => 0 })
+      const { result, requests, billed } = await ask({
+        api,
+        context: { policies, limiter, signal: controller.signal, wanted },
+      })
+      assert.ok(result.ok)
+      assert.deepEqual([requests, result.value.cost, result.value.evidence['attempts']], [2, billed, 2])
+    }
+  },
+)
+
+inEither(
+  'a request that was refused at no cost, and then not answered, costs nothing only if it was not sent',
+  async (api) => {
+    const policy = { ...DEFAULT_HOST_POLICIES.forUrl('http://x/'), retries: 2 }
+    const policies = { forUrl: () => policy, maxConcurrency: 8 }
+    const left: ModelAnswer[] = [{ hangUp: true }, { status: 429 }]
+    answer = ({ turns }) => (turns.length === 1 ? { text: '{}' } : (left.pop() ?? { text: good }))
+    const { result, most } = await ask({
+      api,
+      context: { policies, limiter: new Limiter({ random: () => 0 }) },
+    })
+    assert.equal(result.ok && result.value.cost, most)
+  },
+)
+
 inEither('with retries, only a request that cost nothing is sent again', async (api) => {
   const policy = { ...DEFAULT_HOST_POLICIES.forUrl('http://x/'), retries: 2 }
   const policies = { forUrl: () => policy, maxConcurrency: 8 }

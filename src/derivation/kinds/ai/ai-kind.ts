@@ -109,16 +109,17 @@ export class AiKind implements DerivationKind<AiSpec, AiPlan> {
     const guard = this.#guards.of(filled.secrets)
     const conversation = new Conversation({ spec, plan, guard })
     const first = await this.#ask(conversation, filled, context)
-    if (!first.ok) return isUnbilled(first.error) ? ok(conversation.failed(first.error)) : err(first.error)
+    if (!first.ok) {
+      const isFree = conversation.attempts > 0 && !conversation.isOpen
+      return isFree ? ok(conversation.failed(first.error)) : err(first.error)
+    }
     if (conversation.mayRepair(first.value)) {
       const { onBegun: _begun, onSent: _sent, ...again } = context
       try {
-        const second = await this.#ask(conversation, filled, { ...again, onSent: () => undefined })
-        if (!second.ok && !isUnbilled(second.error)) conversation.isUncertain = conversation.attempts > 1
+        await this.#ask(conversation, filled, { ...again, onSent: () => undefined })
       } catch (error) {
         // The first answer is paid for, and what it has is the result.
-        if (context.signal.aborted) conversation.isUncertain = conversation.attempts > 1
-        else if (!(error instanceof NotWanted)) throw error
+        if (!context.signal.aborted && !(error instanceof NotWanted)) throw error
       }
     }
     return ok(conversation.computed())
@@ -142,7 +143,12 @@ export class AiKind implements DerivationKind<AiSpec, AiPlan> {
     const onSent = (): void => {
       if (!isSent) conversation.attempts += 1
       isSent = true
+      conversation.isOpen = true
       context.onSent()
+    }
+    const mayRetry = (status: number): boolean => {
+      if (!isBilled(status)) conversation.isOpen = false
+      return status === 429 || UNBILLED.has(status)
     }
     const response = await this.#transport.send(
       {
@@ -159,7 +165,7 @@ export class AiKind implements DerivationKind<AiSpec, AiPlan> {
         stored,
         onSent,
         continues,
-        mayRetry: (status) => status === 429 || UNBILLED.has(status),
+        mayRetry,
       },
     )
     if (!response.ok) {
@@ -188,9 +194,9 @@ function stubPrompt({ spec, plan }: Conversation, api: Adapter): StubPrompt {
   }
 }
 
-/** Whether a request cost nothing, since its server refused it before it generated anything. */
-function isUnbilled(failure: Failure): boolean {
-  return failure.reason === 'status' && (failure.status < 500 || UNBILLED.has(failure.status))
+/** Whether a request with this status may cost; otherwise its server refused it before it generated anything. */
+function isBilled(status: number): boolean {
+  return status >= 500 && !UNBILLED.has(status)
 }
 
 function sha256(text: string): string {

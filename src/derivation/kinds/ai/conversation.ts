@@ -40,8 +40,8 @@ export class Conversation {
   #durationMs = 0
   /** Requests that were sent. */
   attempts = 0
-  /** Whether a request failed with an unknown outcome. */
-  isUncertain = false
+  /** Whether a request was sent whose cost is not known: neither its usage is, nor a status that costs nothing. */
+  isOpen = false
 
   constructor({ spec, plan, guard }: Pick<Conversation, 'spec' | 'plan' | 'guard'>) {
     this.spec = spec
@@ -59,6 +59,7 @@ export class Conversation {
     const { spec, plan, guard } = this
     this.#durationMs += durationMs
     this.#usages.push(reply?.usage ?? null)
+    this.isOpen = false
     this.#last = reply
     const { request } = plan
     const isClean = new SecretSearch(guard).verdict(json) === 'clean'
@@ -97,7 +98,7 @@ export class Conversation {
     const { price } = this.spec.model
     const used = this.#usages.filter((usage) => usage !== null)
     const costs = price === null ? [null] : this.#usages.map((usage) => usage && costOf(usage, price))
-    const isKnown = !this.isUncertain && costs.every((cost) => cost !== null)
+    const isKnown = !this.isOpen && costs.every((cost) => cost !== null)
     // An unknown amount is the one that was reserved.
     const cost = isKnown ? sumOf(costs) : this.plan.most
     const total = (name: keyof Usage): number => used.reduce((sum, usage) => sum + usage[name], 0)
