@@ -146,6 +146,10 @@ const CONFLICTS = [
 /** The request conflicts with a change made meanwhile, so that nothing was changed (409). */
 export class ConflictError extends OperationError {
   declare readonly code: (typeof CONFLICTS)[number]
+
+  constructor(message: string, code: (typeof CONFLICTS)[number], details: ErrorDetails = {}) {
+    super(message, code, details)
+  }
 }
 
 /** The actor, or the page that sent the request, may not do this. */
