@@ -188,7 +188,8 @@ export class LocalScripts implements ScriptProcesses {
           this.#running.delete(running)
           const status =
             code ?? 128 + (signal === null ? constants.signals.SIGKILL : constants.signals[signal])
-          resolve({ status, stderr: this.#asInside(errors.text()) })
+          const text = errors.text()
+          resolve({ status, stderr: text, shown: this.#asInside(text) })
         })
       }),
       get unread() {

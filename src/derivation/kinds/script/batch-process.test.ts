@@ -45,7 +45,7 @@ test('a record whose turn comes after the end of the input is left for the next 
   assert.equal(closed, 1)
   isNeeded.resolve(true)
   batch.receive(Buffer.from('{"id":"1","values":{"b":"x"}}\n'))
-  ended.resolve({ status: 0, stderr: '' })
+  ended.resolve({ status: 0, stderr: '', shown: '' })
   const { left, unsent } = await end
   assert.deepEqual([written.length, left, unsent], [1, [], [late]])
   assert.deepEqual(settled, [{ ok: true, value: { b: { ok: true, value: 'x' } } }])
@@ -97,7 +97,7 @@ function start(t: TestContext, secrets: readonly string[] = []): Started {
       batch.feed()
     },
     async end() {
-      ended.resolve({ status: 0, stderr: '' })
+      ended.resolve({ status: 0, stderr: '', shown: '' })
       const { failure } = await run
       return failure.reason === 'computation' ? failure.detail : failure.reason
     },

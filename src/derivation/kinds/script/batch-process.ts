@@ -82,11 +82,12 @@ export class BatchProcess {
     this.#process = process
     this.#waitForMore()
     this.feed()
-    const { status, stderr } = await process.ended
+    const end = await process.ended
     this.#hasEnded = true
     await this.#fed
     clearTimeout(this.#deadline)
     clearTimeout(this.#quiet)
+    const { status } = end
     // A line that a killed process has not finished is no answer.
     if (status === 0 && this.#stopped === null && this.#line.size > 0) this.#read(this.#line.take())
     const left = [...this.#waiting.values()]
@@ -94,9 +95,7 @@ export class BatchProcess {
     if (this.#stopped !== null) return { left, unsent, ...this.#stopped }
     const { request } = this.#answer
     const detail =
-      status === 0
-        ? 'the script ended without an answer for this record'
-        : exitText({ status, stderr }, this.#answer)
+      status === 0 ? 'the script ended without an answer for this record' : exitText(end, this.#answer)
     const isCertain = status === 0 && this.#isInputClosed
     return { left, unsent, failure: { reason: 'computation', request, detail }, isCertain }
   }

@@ -78,8 +78,11 @@ export async function runOnce({
 const TOO_MUCH_OUTPUT = `standard output is larger than ${MAX_OUTPUT_BYTES / 1024 / 1024} MiB`
 
 /** Describes an exit status other than 0, with the end of standard error. */
-export function exitText({ status, stderr }: ScriptEnd, { guard }: Pick<AnswerContext, 'guard'>): string {
-  const text = endOf(stderr, guard)
+export function exitText(
+  { status, stderr, shown }: ScriptEnd,
+  { guard }: Pick<AnswerContext, 'guard'>,
+): string {
+  const text = endOf(stderr, guard, shown)
   const killed = status > 128 && status < 160 ? `, after signal ${status - 128}` : ''
   return `exit status ${status}${killed}${text === '' ? '' : `: ${text}`}`
 }

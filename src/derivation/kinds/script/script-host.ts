@@ -28,8 +28,10 @@ export interface ScriptStart {
 export interface ScriptEnd {
   /** Its exit status; 128 and more after a signal. */
   readonly status: number
-  /** The end of standard error, up to 16 KiB. */
+  /** The end of standard error as it was written, up to 16 KiB: to be searched for secrets, not to be shown. */
   readonly stderr: string
+  /** The same, with the paths of the machine replaced. */
+  readonly shown: string
 }
 
 /** A process of a script. */

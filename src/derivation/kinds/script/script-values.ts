@@ -96,13 +96,16 @@ export function startOf(text: string, guard: SecretGuard, length: number): strin
   return withoutSecrets(text.slice(0, SEARCHED_CHARACTERS), guard).slice(0, length)
 }
 
-/** Returns the end of a text for a failure: without control characters, and withheld if it repeats a secret. */
-export function endOf(text: string, guard: SecretGuard): string {
-  const trimmed = withoutSecrets(text, guard).trimEnd()
+/**
+ * Returns the end of a text for a failure: without control characters, and withheld if it repeats a secret. `visible` is what is returned
+ * of the text that is searched: with some of it replaced, it may have no more than a part of a secret.
+ */
+export function endOf(text: string, guard: SecretGuard, visible = text): string {
+  const trimmed = withoutSecrets(text, guard, visible).trimEnd()
   return trimmed.length <= SHOWN_CHARACTERS ? trimmed : `…${trimmed.slice(-SHOWN_CHARACTERS)}`
 }
 
-function withoutSecrets(text: string, guard: SecretGuard): string {
+function withoutSecrets(text: string, guard: SecretGuard, visible = text): string {
   if (guard.isIn(text)) return '[withheld: it repeats a secret of env]'
-  return text.replaceAll(CONTROLS, '\u{fffd}')
+  return visible.replaceAll(CONTROLS, '\u{fffd}')
 }
