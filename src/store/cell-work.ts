@@ -91,6 +91,15 @@ export interface OutdatedCells {
   }[]
   /** The derived fields of which all cells have been checked, and the version of the sources; null while some have not. */
   readonly checked: { readonly targets: readonly string[]; readonly sources: string | null } | null
+  /** Derived fields of which all fresh cells become stale, in any record; none of them can be blocked (D32). Absent for none. */
+  readonly all?: readonly string[]
+}
+
+/** A derived field whose cells were not checked since the sources of its derivation changed. */
+export interface UncheckedTarget {
+  readonly field: string
+  /** The present version of the sources. */
+  readonly sources: string | null
 }
 
 /** The result of a successful computation, for later ones with the same hash (D25). */

@@ -10,6 +10,7 @@ import type {
   CellOutcome,
   OutdatedCells,
   RecordKey,
+  UncheckedTarget,
   WorkItem,
   WorkQuery,
 } from './cell-work.ts'
@@ -170,7 +171,7 @@ export interface CellStore {
    * Returns the derived fields whose cells were not checked since the sources of their derivation changed: fresh cells may
    * have another input hash now.
    */
-  uncheckedTargets(): Promise<readonly string[]>
+  uncheckedTargets(): Promise<readonly UncheckedTarget[]>
   /** Makes fresh cells stale, and stores which derived fields were checked, as one change set without log entries. */
   markOutdated(outdated: OutdatedCells): Promise<void>
   readonly responses: ResponseStore
@@ -270,6 +271,11 @@ export interface TargetDefinition {
   readonly nonEmpty: readonly string[]
   /** The version of the files that results depend on beside the inputs; null or absent for a derivation without any. */
   readonly sources?: string | null
+  /**
+   * The fields that its query reads in all records; null or absent for a derivation without one. The store then keeps the version itself:
+   * it changes with every write of one of them, and whenever a record is created or deleted.
+   */
+  readonly reads?: readonly string[] | null
   readonly text: string
 }
 

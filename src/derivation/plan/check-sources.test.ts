@@ -19,7 +19,7 @@ test('a check of sources reads no inputs beyond the limit of a computation, and 
   const queries: WorkQuery[] = []
   const marked: OutdatedCells[] = []
   const store = {
-    uncheckedTargets: () => Promise.resolve(['b']),
+    uncheckedTargets: () => Promise.resolve([{ field: 'b', sources: null }]),
     work(query: WorkQuery) {
       queries.push(query)
       return Promise.resolve(query.after === null ? [item] : [])

@@ -22,7 +22,7 @@ export async function checkSources(
   derivations: readonly Derivation[],
   signal: AbortSignal,
 ): Promise<void> {
-  const unchecked = new Set(await store.uncheckedTargets())
+  const unchecked = new Set((await store.uncheckedTargets()).map(({ field }) => field))
   for (const derivation of derivations) {
     const targets = derivation.targets.filter((target) => unchecked.has(target))
     if (targets.length > 0) await checkCells(store, { ...derivation, targets }, signal)

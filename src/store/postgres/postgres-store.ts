@@ -11,6 +11,7 @@ import type {
   CellOutcome,
   OutdatedCells,
   RecordKey,
+  UncheckedTarget,
   WorkItem,
   WorkQuery,
 } from '../cell-work.ts'
@@ -312,7 +313,7 @@ export class PostgresStore implements SheetStore {
     return readDerivationVersions(this.#database, file)
   }
 
-  uncheckedTargets(): Promise<readonly string[]> {
+  uncheckedTargets(): Promise<readonly UncheckedTarget[]> {
     return this.#database.query(UNCHECKED_TARGETS)
   }
 

@@ -1,22 +1,29 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Needs } from '../../errors/block.ts'
 import type { Query } from './query.ts'
+import type { UncheckedTarget } from '../cell-work.ts'
 import type { TargetDefinition } from '../sheet-store.ts'
 
 /** A derived field as the store keeps it. */
-export interface StoredTarget extends Omit<TargetDefinition, 'text' | 'required' | 'nonEmpty' | 'sources'> {
+export interface StoredTarget extends Omit<
+  TargetDefinition,
+  'text' | 'required' | 'nonEmpty' | 'sources' | 'reads'
+> {
   readonly id: number
   /** Null in a store of an earlier version, until the derivations are applied to it. */
   readonly required: readonly string[] | null
   /** As `required`. */
   readonly nonEmpty: readonly string[] | null
+  /** For a target with `reads` only what it was when the targets were loaded: every write may change it. */
   readonly sources: string | null
+  /** See {@link TargetDefinition.reads}. */
+  readonly reads: readonly string[] | null
   readonly active: boolean
 }
 
 /** Reads the derived fields of the store, active or once active. */
 export const STORED_TARGETS: Query<readonly StoredTarget[]> = {
-  sql: 'SELECT id, field, derivation, sha256, kind, inputs, required, non_empty, sources, active FROM "$target" ORDER BY id',
+  sql: 'SELECT id, field, derivation, sha256, kind, inputs, required, non_empty, sources, reads, active FROM "$target" ORDER BY id',
   params: [],
   result: (rows) =>
     rows.map((row) => ({
@@ -29,13 +36,14 @@ export const STORED_TARGETS: Query<readonly StoredTarget[]> = {
       required: JSON.parse(String(row['required'])) as string[] | null,
       nonEmpty: JSON.parse(String(row['non_empty'])) as string[] | null,
       sources: row['sources'] === null ? null : String(row['sources']),
+      reads: JSON.parse(String(row['reads'])) as string[] | null,
       active: row['active'] === true || row['active'] === 1,
     })),
 }
 
 /** Whether a derived field is active with this definition. */
 export function isSameTarget(target: StoredTarget, definition: TargetDefinition): boolean {
-  const { derivation, sha256, kind, inputs, required, nonEmpty, sources = null } = definition
+  const { derivation, sha256, kind, inputs, required, nonEmpty, sources = null, reads = null } = definition
   return (
     target.active &&
     isDeepStrictEqual(
@@ -46,18 +54,60 @@ export function isSameTarget(target: StoredTarget, definition: TargetDefinition)
         target.inputs,
         target.required,
         target.nonEmpty,
-        target.sources,
+        target.reads,
+        // The store itself keeps the version of a query.
+        reads === null ? target.sources : null,
       ],
-      [derivation, sha256, kind, inputs, required, nonEmpty, sources],
+      [derivation, sha256, kind, inputs, required, nonEmpty, reads, reads === null ? sources : null],
     )
   )
 }
 
+/** The columns of the versions of a derived field. */
+interface StoredVersions {
+  readonly sources: string | null
+  /** JSON of {@link TargetDefinition.reads}; null for none. */
+  readonly reads: string | null
+}
+
+/** Returns the versions of a new derived field. Cells of a query are checked once, whatever state an imported log gives them. */
+export function firstVersions({
+  sources = null,
+  reads = null,
+}: TargetDefinition): StoredVersions & { readonly checked: string | null } {
+  return reads === null
+    ? { sources, checked: sources, reads: null }
+    : { sources: '0', checked: null, reads: JSON.stringify(reads) }
+}
+
+/** Returns the versions of a changed derived field. A query gets one that it never had: writes were not followed for other fields. */
+export function nextVersions(
+  { sources = null, reads = null }: TargetDefinition,
+  version: string | null,
+): StoredVersions {
+  return reads === null
+    ? { sources, reads: null }
+    : { sources: `${version ?? '0'}+`, reads: JSON.stringify(reads) }
+}
+
 /** Reads the active derived fields whose cells were not checked for the present sources of their derivation. */
-export const UNCHECKED_TARGETS: Query<readonly string[]> = {
-  sql: `SELECT field FROM "$target" WHERE active AND coalesce(sources, '') <> coalesce(checked_sources, '') ORDER BY id`,
+export const UNCHECKED_TARGETS: Query<readonly UncheckedTarget[]> = {
+  sql: `SELECT field, sources FROM "$target" WHERE active AND coalesce(sources, '') <> coalesce(checked_sources, '') ORDER BY id`,
   params: [],
-  result: (rows) => rows.map((row) => String(row['field'])),
+  result: (rows) =>
+    rows.map((row) => ({
+      field: String(row['field']),
+      sources: row['sources'] === null ? null : String(row['sources']),
+    })),
+}
+
+/** Reads the present version of the fields that the query of a derived field reads. */
+export function targetVersion(id: number): Query<string | null> {
+  return {
+    sql: 'SELECT sources FROM "$target" WHERE id = ?1',
+    params: [id],
+    result: ([row]) => (typeof row?.['sources'] === 'string' ? row['sources'] : null),
+  }
 }
 
 /** Returns the inputs of a derived field, for {@link blockOf}. */
@@ -65,14 +115,18 @@ export function needsOf({ inputs, required, nonEmpty }: StoredTarget): Needs {
   return { inputs, required: required ?? [], nonEmpty: nonEmpty ?? [] }
 }
 
+const NONE: readonly StoredTarget[] = []
+
 /** The derived fields of a sheet, by their names and by their inputs. */
 export class StoredTargets {
   readonly targets: readonly StoredTarget[]
   readonly #byField: ReadonlyMap<string, StoredTarget>
   readonly #byInput: ReadonlyMap<string, readonly StoredTarget[]>
+  readonly #readers: readonly StoredTarget[]
 
   constructor(targets: readonly StoredTarget[]) {
     this.targets = targets
+    this.#readers = targets.filter(({ active, reads }) => active && reads !== null)
     this.#byField = new Map(targets.map((target) => [target.field, target]))
     this.#byInput = new Map(
       [...new Set(targets.flatMap((target) => target.inputs))].map((input) => [
@@ -94,6 +148,15 @@ export class StoredTargets {
   /** Returns the derived fields that are computed from a field. */
   computedFrom(field: string): readonly StoredTarget[] {
     return this.#byInput.get(field) ?? []
+  }
+
+  /**
+   * Returns the active derived fields whose query reads a field in all records; with null those with any query, which depend on which
+   * records there are.
+   */
+  readersOf(field: string | null): readonly StoredTarget[] {
+    if (this.#readers.length === 0) return NONE
+    return field === null ? this.#readers : this.#readers.filter(({ reads }) => reads?.includes(field))
   }
 
   /**

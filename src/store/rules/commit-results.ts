@@ -42,6 +42,8 @@ export interface ResultTables<C extends CellToStore, P> {
     failed(target: StoredTarget, record: RecordKey, failure: CellFailureNote): void
     inputWritten(field: string, record: RecordKey, seq: number): void
   }
+  /** Returns the version of the fields that the query of a target reads, as it was before the transaction. */
+  version(target: StoredTarget): string | null
   /** Returns the cell of a target in a record; null when the record does not exist. */
   find(target: StoredTarget, key: RecordKey): C | null
   /** Whether another record has a value in a unique field; if not, the cell's record is about to get it. */
@@ -89,7 +91,8 @@ export function commitResults<C extends CellToStore, P>(
     const found = tables.find(target, cell.key)
     if (found?.version !== cell.version) return { outcome: 'superseded' }
     const { result } = cell
-    const current = target.sha256 === cell.sha256 && target.sources === (cell.sources ?? null)
+    const sources = target.reads === null ? target.sources : tables.version(target)
+    const current = target.sha256 === cell.sha256 && sources === (cell.sources ?? null)
     switch (result.kind) {
       case 'unchanged':
       case 'skipped':

@@ -1,4 +1,5 @@
 import type { OutdatedCells } from '../cell-work.ts'
+import { STALE } from '../rows/stored-rows.ts'
 import { load, type Steps } from './steps.ts'
 import type { StoreChange } from './store-change.ts'
 
@@ -6,7 +7,8 @@ import type { StoreChange } from './store-change.ts'
  * Makes fresh cells stale whose results may differ with the present sources of their derivation, and forgets the failures of cells that are
  * skipped with them (D32).
  */
-export function* markOutdated(change: StoreChange, { cells, checked }: OutdatedCells): Steps<void> {
+export function* markOutdated(change: StoreChange, { cells, checked, all = [] }: OutdatedCells): Steps<void> {
+  for (const field of all) yield* markAll(change, field)
   yield* load(change.load(cells.map(({ id }) => id)))
   for (const { id, targets, skipped } of cells) {
     const record = change.records.get(id)
@@ -27,4 +29,21 @@ export function* markOutdated(change: StoreChange, { cells, checked }: OutdatedC
       'UPDATE "$target" SET checked_sources = sources WHERE field = ?1 AND coalesce(sources, \'\') = ?2'
     yield* load(change.db.change({ sql, params: [field, checked.sources ?? ''] }))
   }
+}
+
+/** Makes all fresh cells of a derived field stale: its query may have another result in any record. */
+function* markAll(change: StoreChange, field: string): Steps<void> {
+  const target = change.cells.target(field)
+  if (target?.active !== true || target.reads === null) return
+  // Version 0 keeps that of the cell: no write of the record happened (D28).
+  const stale = yield* load(
+    change.db.change({
+      sql: `INSERT INTO "$todo" (target, record, state, mark) SELECT target, record, ${STALE}, 0 FROM "$cell" AS cell
+        WHERE target = ?1 AND hash IS NOT NULL
+          AND NOT EXISTS (SELECT 1 FROM "$todo" AS todo WHERE todo.target = cell.target AND todo.record = cell.record)`,
+      params: [target.id],
+    }),
+  )
+  const sql = 'UPDATE "$target" SET stale = stale + ?1, checked_sources = sources WHERE id = ?2'
+  yield* load(change.db.change({ sql, params: [stale, target.id] }))
 }

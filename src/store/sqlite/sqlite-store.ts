@@ -11,6 +11,7 @@ import type {
   CellOutcome,
   OutdatedCells,
   RecordKey,
+  UncheckedTarget,
   WorkItem,
   WorkQuery,
 } from '../cell-work.ts'
@@ -305,7 +306,7 @@ export class SqliteStore implements SheetStore {
     return reading(() => this.#reader.derivationVersions(file))
   }
 
-  async uncheckedTargets(): Promise<readonly string[]> {
+  async uncheckedTargets(): Promise<readonly UncheckedTarget[]> {
     return reading(() => this.#reader.connection.query(UNCHECKED_TARGETS))
   }
 

@@ -9,6 +9,7 @@ import { testImport } from './import-tests.ts'
 import { testPages } from './pages-tests.ts'
 import { testProposals } from './proposals-tests.ts'
 import { testAgainstModel } from './random-tests.ts'
+import { testQueries } from './queries-tests.ts'
 import { testRecords } from './records-tests.ts'
 import { testResponses } from './responses-tests.ts'
 import { testRestore } from './restore-tests.ts'
@@ -42,6 +43,7 @@ export function testStore(name: string, openStore: OpenStore): void {
     testUpsert(openStore)
     testVersions(openStore)
     testCells(openStore)
+    testQueries(openStore)
     testRuns(openStore)
     testStoredRuns(openStore)
     testPruneRuns(openStore)

@@ -4,6 +4,13 @@ import { FAILED, MISSING, STALE } from '../../rows/stored-rows.ts'
 /** Changes of the counters of targets (D32). */
 export class CellCounts {
   readonly #deltas = new Map<number, Record<Counter, number>>()
+  /** The ids of the targets whose queries read what was changed. */
+  readonly #changedReads = new Set<number>()
+
+  /** Notes that what the query of a target reads has changed. */
+  changeRead(target: number): void {
+    this.#changedReads.add(target)
+  }
 
   moved(target: number, before: CellFacts, now: CellFacts): void {
     const [from, to] = [counterOf(before), counterOf(now)]
@@ -15,6 +22,7 @@ export class CellCounts {
 
   /** Adds the changes of `others`. */
   add(others: CellCounts): void {
+    for (const target of others.#changedReads) this.#changedReads.add(target)
     for (const [target, deltas] of others.#deltas) {
       for (const counter of COUNTERS) this.#of(target)[counter] += deltas[counter]
     }
@@ -26,14 +34,18 @@ export class CellCounts {
     return deltas
   }
 
-  /** Returns the statements that change the counters; empty for none. */
-  statements(): string[] {
-    return [...this.#deltas].flatMap(([target, deltas]) => {
-      const set = COUNTERS.filter((counter) => deltas[counter] !== 0)
-        .map((counter) => `${counter} = ${counter} + (${deltas[counter]})`)
-        .join(', ')
-      return set === '' ? [] : [`UPDATE "$target" SET ${set} WHERE id = ${target}`]
-    })
+  /** Returns the statements that change the counters, and the versions of fields that queries read; empty for none. */
+  statements(lastSeq: number): string[] {
+    const ids = [...this.#changedReads].join()
+    const versions = ids === '' ? [] : [`UPDATE "$target" SET sources = '${lastSeq}' WHERE id IN (${ids})`]
+    return versions.concat(
+      [...this.#deltas].flatMap(([target, deltas]) => {
+        const set = COUNTERS.filter((counter) => deltas[counter] !== 0)
+          .map((counter) => `${counter} = ${counter} + (${deltas[counter]})`)
+          .join(', ')
+        return set === '' ? [] : [`UPDATE "$target" SET ${set} WHERE id = ${target}`]
+      }),
+    )
   }
 }
 

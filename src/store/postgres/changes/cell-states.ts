@@ -27,6 +27,8 @@ export class CellStates extends StoredTargets {
   readonly #own = new Map<number, CellFacts & CellPlace>()
   /** Records with a change in a cell or its inputs. */
   readonly #touched = new Set<RecordKey>()
+  /** The ids of the targets whose queries read what the operation has changed. */
+  readonly #changedReads = new Set<number>()
 
   constructor(known: KnownCells) {
     super(known.targets)
@@ -51,6 +53,7 @@ export class CellStates extends StoredTargets {
   /** Applies the creation of a record: its derived cells are missing, or overridden where they have a value (D2). */
   created(record: RecordKey, value: (field: string) => JsonValue, seq: number): void {
     this.#known.created(record)
+    this.#changeRead(null)
     for (const target of this.targets) {
       if (value(target.field) !== null) this.#override(target, record, seq)
       else this.#put(target, record, { ...NOTHING, todo: todoOf(MISSING, seq) })
@@ -59,6 +62,7 @@ export class CellStates extends StoredTargets {
 
   /** Applies the deletion of a record and its cells. */
   deleted(record: RecordKey): void {
+    this.#changeRead(null)
     for (const target of this.targets) this.#put(target, record, NOTHING)
   }
 
@@ -83,6 +87,7 @@ export class CellStates extends StoredTargets {
   /** Applies a new value of a field: cells computed from it become stale. */
   inputWritten(field: string, record: RecordKey, seq: number): void {
     this.#touched.add(record)
+    this.#changeRead(field)
     for (const target of this.computedFrom(field)) {
       const facts = this.#facts(target, record)
       const { cell, todo } = facts
@@ -143,6 +148,8 @@ export class CellStates extends StoredTargets {
   keep(value: (record: RecordKey, field: string) => JsonValue): void {
     for (const record of this.#touched) this.#findBlocked(record, (field) => value(record, field))
     this.#touched.clear()
+    for (const target of this.#changedReads) this.#known.changeRead(target)
+    this.#changedReads.clear()
     for (const cell of this.#own.values()) this.#known.put(cell)
     this.#own.clear()
   }
@@ -161,6 +168,11 @@ export class CellStates extends StoredTargets {
         this.#put(target, record, { ...facts, todo: { ...facts.todo, blocked } })
       }
     }
+  }
+
+  /** Notes that a field has changed in a record, or with null the set of records. */
+  #changeRead(field: string | null): void {
+    for (const { id } of this.readersOf(field)) this.#changedReads.add(id)
   }
 
   #pending(field: string, record: RecordKey): PendingInput | undefined {

@@ -24,6 +24,8 @@ export class KnownCells {
   readonly #before = new Map<number, CellFacts>()
   /** The changed facts. */
   readonly #now = new Map<number, CellFacts & CellPlace>()
+  /** The ids of the targets whose queries read what was changed, since the transaction was last flushed. */
+  readonly #changedReads = new Set<number>()
 
   constructor(db: ClientConnection, targets: readonly StoredTarget[]) {
     this.#db = db
@@ -77,8 +79,14 @@ export class KnownCells {
     this.#now.set(placeOf(cell.target, cell.record), cell)
   }
 
+  /** Notes that what the query of a target reads has changed. */
+  changeRead(target: number): void {
+    this.#changedReads.add(target)
+  }
+
   /** Writes the changes into the tables; adds those of the counters of targets to `counts`. */
   async flush(counts: CellCounts): Promise<void> {
+    for (const target of this.#changedReads) counts.changeRead(target)
     if (this.#now.size === 0) return
     const writer = new CellWriter(this.#db)
     let seen = 0

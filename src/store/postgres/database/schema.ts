@@ -3,7 +3,7 @@ import { ContractError, fileError } from '../../../errors/service-error.ts'
 import { deletedBlocksTable } from '../../rows/deleted-blocks.ts'
 
 /** Version of the tables below; a store of a later version is refused. */
-export const SCHEMA_VERSION = 17
+export const SCHEMA_VERSION = 18
 
 /**
  * The tables beside the records. Every name contains `$`, which no field name can (D5). Times are texts, UTC with
@@ -321,6 +321,14 @@ const FAILURE_DETAILS = `
   ALTER TABLE "$run_failure" ADD COLUMN detail text;
 `
 
+/**
+ * `$target.reads`: the fields that the query of a derivation reads in all records; null without one. `sources` is then the version of these
+ * fields: the seq of the last entry that changed one, or the set of records.
+ */
+const READ_FIELDS = `
+  ALTER TABLE "$target" ADD COLUMN reads jsonb;
+`
+
 /** The SQL that each version after the first adds, by its number. */
 export const MIGRATIONS: Readonly<Record<number, string>> = {
   2: FRAME_TABLES,
@@ -340,6 +348,7 @@ export const MIGRATIONS: Readonly<Record<number, string>> = {
   15: ERROR_CODES,
   16: SOURCE_VERSIONS,
   17: FAILURE_DETAILS,
+  18: READ_FIELDS,
 }
 
 /** Creates the tables of a new store, except that of records. */

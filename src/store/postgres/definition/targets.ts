@@ -1,6 +1,14 @@
 import type { TargetDefinition } from '../../sheet-store.ts'
 import { canBeBlocked, recountSql } from '../../rows/blocked-sql.ts'
-import { isSameTarget, STORED_TARGETS, StoredTargets, type StoredTarget } from '../../rows/stored-targets.ts'
+import {
+  firstVersions,
+  isSameTarget,
+  nextVersions,
+  STORED_TARGETS,
+  StoredTargets,
+  targetVersion,
+  type StoredTarget,
+} from '../../rows/stored-targets.ts'
 import type { Connection } from '../database/connection.ts'
 import { readTime } from '../database/database-clock.ts'
 import { quoted } from '../database/schema.ts'
@@ -86,7 +94,8 @@ async function addTarget(
   id: number,
   definition: TargetDefinition & { readonly isNew: boolean },
 ): Promise<void> {
-  const { field, derivation, sha256, kind, inputs, required, nonEmpty, sources = null, isNew } = definition
+  const { field, derivation, sha256, kind, inputs, required, nonEmpty, isNew } = definition
+  const { sources, checked, reads } = firstVersions(definition)
   const column = isNew ? 'NULL' : quoted(field)
   const overridden = await db.run(
     `INSERT INTO "$cell" (target, record, hash, mark) SELECT $1, "$seq", NULL, "$version" FROM "$data" WHERE ${column} IS NOT NULL`,
@@ -98,8 +107,8 @@ async function addTarget(
   )
   await db.run(
     `INSERT INTO "$target"
-       (id, field, derivation, sha256, kind, inputs, required, non_empty, sources, checked_sources, active, overridden, missing)
-     VALUES ($1, $2, $3, $4, $5, $6::jsonb, $7::jsonb, $8::jsonb, $9, $9, true, $10, $11)`,
+       (id, field, derivation, sha256, kind, inputs, required, non_empty, sources, checked_sources, reads, active, overridden, missing)
+     VALUES ($1, $2, $3, $4, $5, $6::jsonb, $7::jsonb, $8::jsonb, $9, $10, $11::jsonb, true, $12, $13)`,
     id,
     field,
     derivation,
@@ -109,6 +118,8 @@ async function addTarget(
     JSON.stringify(required),
     JSON.stringify(nonEmpty),
     sources,
+    checked,
+    reads,
     overridden,
     missing,
   )
@@ -119,11 +130,12 @@ async function updateTarget(
   target: StoredTarget,
   definition: TargetDefinition,
 ): Promise<void> {
-  const { derivation, sha256, kind, inputs, required, nonEmpty, sources = null } = definition
+  const { derivation, sha256, kind, inputs, required, nonEmpty } = definition
+  const { reads, sources } = nextVersions(definition, await db.query(targetVersion(target.id)))
   await db.run(
     `UPDATE "$target" SET derivation = $1, sha256 = $2, kind = $3, inputs = $4::jsonb, required = $5::jsonb, non_empty = $6::jsonb,
-       sources = $7, active = true
-     WHERE id = $8`,
+       sources = $7, reads = $8::jsonb, active = true
+     WHERE id = $9`,
     derivation,
     sha256,
     kind,
@@ -131,6 +143,7 @@ async function updateTarget(
     JSON.stringify(required),
     JSON.stringify(nonEmpty),
     sources,
+    reads,
     target.id,
   )
   if (target.active && target.sha256 === sha256) return

@@ -9,6 +9,7 @@ import {
 } from '../../rules/commit-results.ts'
 import type { StoredRecord } from '../../rules/store-change.ts'
 import { storeCacheEntries } from '../changes/cache-entries.ts'
+import { targetVersion } from '../../rows/stored-targets.ts'
 import type { ChangeSet } from '../changes/change-set.ts'
 import { UniqueHolders } from '../changes/unique-holders.ts'
 import { keepResponses } from './response-writer.ts'
@@ -28,7 +29,7 @@ export async function commitCells(
   const keys = commit.cells.map(({ key }) => key)
   await change.records.loadKeys(keys)
   await change.cells.load(keys)
-  const tables = tablesOf(change, await uniqueHolders(change, commit))
+  const tables = tablesOf(change, await uniqueHolders(change, commit), await versionsOf(change, commit))
   const results = commitResults(tables, commit, commit.cells)
   await noteLast(change, commit.actor, results)
   await count(change, commit.run, results.gain)
@@ -54,6 +55,20 @@ async function uniqueHolders(
   return holders
 }
 
+/** Reads the versions of the fields that the queries of these cells read, by the ids of their targets. */
+async function versionsOf(
+  { db, cells }: ChangeSet,
+  commit: CellCommit,
+): Promise<ReadonlyMap<number, string | null>> {
+  const versions = new Map<number, string | null>()
+  for (const name of new Set(commit.cells.map(({ target }) => target))) {
+    const target = cells.target(name)
+    if (target === undefined || target.reads === null) continue
+    versions.set(target.id, await db.query(targetVersion(target.id)))
+  }
+  return versions
+}
+
 /** A cell with its record as loaded. */
 interface LoadedCell extends CellToStore {
   readonly record: StoredRecord
@@ -62,12 +77,14 @@ interface LoadedCell extends CellToStore {
 function tablesOf(
   change: ChangeSet,
   holdersOf: ReadonlyMap<string, UniqueHolders>,
+  versions: ReadonlyMap<number, string | null>,
 ): ResultTables<LoadedCell, JsonObject> {
   const { contract, at, cells, records } = change
   return {
     contract,
     at,
     cells,
+    version: (target) => versions.get(target.id) ?? null,
     find(target, key) {
       const record = records.byKey(key)
       const field = contract.fieldByName.get(target.field)

@@ -73,7 +73,7 @@ export class OperationGroup {
     const before = this.#before
     const same = before.lastSeq === lastSeq && before.records === records && before.lastKey === lastKey
     return [
-      ...this.#cellCounts.statements(),
+      ...this.#cellCounts.statements(lastSeq),
       ...(same
         ? []
         : [`UPDATE "$sheet" SET last_seq = ${lastSeq}, records = ${records}, last_record = ${lastKey}`]),

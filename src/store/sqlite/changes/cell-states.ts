@@ -33,7 +33,13 @@ const CELL_ROW = `
   LEFT JOIN "$cell" AS cell ON cell.target = wanted.target AND cell.record = wanted.record
   LEFT JOIN "$todo" AS todo ON todo.target = wanted.target AND todo.record = wanted.record`
 
-const NOTHING_COUNTED: ReadonlyMap<string, number> = new Map()
+/** Counts, and changed versions, that are not written yet. */
+interface CountedCells {
+  readonly deltas: ReadonlyMap<string, number>
+  readonly changedReads: ReadonlySet<number>
+}
+
+const NOTHING_COUNTED: CountedCells = { deltas: new Map(), changedReads: new Set() }
 
 type Counter = (typeof COUNTERS)[TodoState] | 'overridden' | 'blocked'
 
@@ -47,6 +53,8 @@ export class CellStates extends StoredTargets {
   readonly #cellsOfRecord = new Map<StoredTarget, string>()
   readonly #blocked: BlockedCells
   #deltas = new Map<string, number>()
+  /** The ids of the targets whose queries read what the transaction has changed. */
+  #changedReads = new Set<number>()
 
   constructor(db: Connection, targets: readonly StoredTarget[]) {
     super(targets)
@@ -84,6 +92,7 @@ export class CellStates extends StoredTargets {
 
   /** Applies the creation of records: their derived cells are missing, or overridden where they have a value (D2). */
   created(records: readonly NewRecord[]): void {
+    this.#changeRead(null)
     const missing: SQLInputValue[] = []
     for (const { key, seq, written } of records) {
       const isBlocked = this.#blocked.ofNewRecord(written)
@@ -107,6 +116,7 @@ export class CellStates extends StoredTargets {
 
   /** Applies the deletion of a record and its cells. */
   deleted(record: RecordKey): void {
+    this.#changeRead(null)
     for (const target of this.targets) this.#forget(target, record)
   }
 
@@ -137,6 +147,7 @@ export class CellStates extends StoredTargets {
 
   /** Applies a new value of a field, which is in its column: cells computed from it become stale. */
   inputWritten(field: string, record: RecordKey, seq: number): void {
+    this.#changeRead(field)
     for (const target of this.computedFrom(field)) {
       const { computed, overridden, todo } = this.cell(target, record)
       if (overridden) {
@@ -217,8 +228,11 @@ export class CellStates extends StoredTargets {
     )
   }
 
-  /** Writes the counters. Call it once, at the end of a transaction. */
-  flushCounters(): void {
+  /** Writes the counters, and the versions of fields that queries read. Call it once, at the end of a transaction. */
+  flushCounters(lastSeq: number): void {
+    for (const id of this.#changedReads)
+      this.#db.run('UPDATE "$target" SET sources = ? WHERE id = ?', String(lastSeq), id)
+    this.#changedReads.clear()
     for (const [key, delta] of this.#deltas) {
       const [id, counter] = key.split(' ') as [string, Counter]
       if (delta !== 0) {
@@ -229,13 +243,15 @@ export class CellStates extends StoredTargets {
   }
 
   /** Returns the counts that are not written yet, for {@link recount}. */
-  counted(): ReadonlyMap<string, number> {
-    return this.#deltas.size === 0 ? NOTHING_COUNTED : new Map(this.#deltas)
+  counted(): CountedCells {
+    if (this.#deltas.size + this.#changedReads.size === 0) return NOTHING_COUNTED
+    return { deltas: new Map(this.#deltas), changedReads: new Set(this.#changedReads) }
   }
 
   /** Restores the counts before a change that is rolled back. */
-  recount(counted: ReadonlyMap<string, number> = NOTHING_COUNTED): void {
-    this.#deltas = new Map(counted)
+  recount({ deltas, changedReads } = NOTHING_COUNTED): void {
+    this.#deltas = new Map(deltas)
+    this.#changedReads = new Set(changedReads)
   }
 
   /**
@@ -245,6 +261,11 @@ export class CellStates extends StoredTargets {
   outdated(target: StoredTarget, record: RecordKey): void {
     const { computed, todo } = this.cell(target, record)
     if (computed && todo === null) this.#putTodo(target, record, STALE, 0)
+  }
+
+  /** Notes that a field has changed in a record, or with null the set of records. */
+  #changeRead(field: string | null): void {
+    for (const { id } of this.readersOf(field)) this.#changedReads.add(id)
   }
 
   #hasHash(target: StoredTarget, record: RecordKey, hash: Uint8Array): boolean {

@@ -268,7 +268,7 @@ export class ChangeSet implements StoreChange {
   finish(): void {
     this.flush()
     this.insertLines()
-    this.cells.flushCounters()
+    this.cells.flushCounters(this.lastSeq)
     if (this.#counters === null) return
     const { records, lastKey } = this.#counters
     this.db.run('UPDATE "$sheet" SET records = ?, last_record = ?', records, lastKey)

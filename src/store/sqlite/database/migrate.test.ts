@@ -36,6 +36,7 @@ const FIELDS = ['id', 'a', 'label']
 const BACK_TO_VERSION_5 = `
   ALTER TABLE "$run_failure" DROP COLUMN detail;
   ALTER TABLE "$target" DROP COLUMN sources; ALTER TABLE "$target" DROP COLUMN checked_sources;
+  ALTER TABLE "$target" DROP COLUMN reads;
   ALTER TABLE "$run" DROP COLUMN error_code;
   ALTER TABLE "$failure" DROP COLUMN reason; ALTER TABLE "$run_failure" DROP COLUMN reason;
   DROP TABLE "$run_body"; ALTER TABLE "$run_failure" DROP COLUMN body;

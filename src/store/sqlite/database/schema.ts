@@ -2,7 +2,7 @@ import type { Contract, Field, LogicalType } from '../../../contract/contract.ts
 import { deletedBlocksTable } from '../../rows/deleted-blocks.ts'
 
 /** Version of the tables below; a store of a later version is refused. */
-export const SCHEMA_VERSION = 16
+export const SCHEMA_VERSION = 17
 
 /**
  * The tables of the first version. {@link MIGRATIONS} adds those of later versions, to new and existing stores.
@@ -127,6 +127,8 @@ export const FIRST_TABLES = `
  *   `$target.checked_sources`: the version for which the states of cells were last checked.
  *
  * 16: `$run_failure.detail`: the error without its request. Null in rows of earlier versions.
+ * 17: `$target.reads`: JSON of the fields that the query of a derivation reads in all records; null without one. `sources` is then the
+ *   version of these fields: the seq of the last entry that changed one, or the set of records.
  */
 export const MIGRATIONS: Readonly<Record<number, string>> = {
   2: `
@@ -231,6 +233,9 @@ export const MIGRATIONS: Readonly<Record<number, string>> = {
   `,
   16: `
   ALTER TABLE "$run_failure" ADD COLUMN detail TEXT;
+  `,
+  17: `
+  ALTER TABLE "$target" ADD COLUMN reads TEXT;
   `,
 }
 

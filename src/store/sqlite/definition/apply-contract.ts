@@ -2,7 +2,15 @@ import { compareContracts } from '../../../contract/rules/compare-contracts.ts'
 import type { Contract } from '../../../contract/contract.ts'
 import { parseStoredContract } from '../../../contract/odcs/parse-contract.ts'
 import type { TargetDefinition } from '../../sheet-store.ts'
-import { isSameTarget, STORED_TARGETS, StoredTargets, type StoredTarget } from '../../rows/stored-targets.ts'
+import {
+  firstVersions,
+  isSameTarget,
+  nextVersions,
+  STORED_TARGETS,
+  StoredTargets,
+  targetVersion,
+  type StoredTarget,
+} from '../../rows/stored-targets.ts'
 import { checkContractChange, type RecordsToCheck } from '../../rules/contract-conflicts.ts'
 import { runSync } from '../../rules/steps.ts'
 import { BlockedCells } from '../changes/blocked-cells.ts'
@@ -109,10 +117,11 @@ function keepVersion(db: Connection, { derivation, sha256, text }: TargetDefinit
 }
 
 function addTarget(db: Connection, definition: TargetDefinition): void {
-  const { field, derivation, sha256, kind, inputs, required, nonEmpty, sources = null } = definition
+  const { field, derivation, sha256, kind, inputs, required, nonEmpty } = definition
+  const { sources, checked, reads } = firstVersions(definition)
   const row = db.get(
-    `INSERT INTO "$target" (field, derivation, sha256, kind, inputs, required, non_empty, sources, checked_sources, active)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 1) RETURNING id`,
+    `INSERT INTO "$target" (field, derivation, sha256, kind, inputs, required, non_empty, sources, checked_sources, reads, active)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1) RETURNING id`,
     field,
     derivation,
     sha256,
@@ -121,7 +130,8 @@ function addTarget(db: Connection, definition: TargetDefinition): void {
     JSON.stringify(required),
     JSON.stringify(nonEmpty),
     sources,
-    sources,
+    checked,
+    reads,
   )
   const id = Number(row?.['id'])
   const column = quoted(field)
@@ -137,9 +147,10 @@ function addTarget(db: Connection, definition: TargetDefinition): void {
 }
 
 function updateTarget(db: Connection, target: StoredTarget, definition: TargetDefinition): void {
-  const { derivation, sha256, kind, inputs, required, nonEmpty, sources = null } = definition
+  const { derivation, sha256, kind, inputs, required, nonEmpty } = definition
+  const { reads, sources } = nextVersions(definition, db.query(targetVersion(target.id)))
   db.run(
-    `UPDATE "$target" SET derivation = ?, sha256 = ?, kind = ?, inputs = ?, required = ?, non_empty = ?, sources = ?, active = 1
+    `UPDATE "$target" SET derivation = ?, sha256 = ?, kind = ?, inputs = ?, required = ?, non_empty = ?, sources = ?, reads = ?, active = 1
      WHERE id = ?`,
     derivation,
     sha256,
@@ -148,6 +159,7 @@ function updateTarget(db: Connection, target: StoredTarget, definition: TargetDe
     JSON.stringify(required),
     JSON.stringify(nonEmpty),
     sources,
+    reads,
     target.id,
   )
   if (target.active && target.sha256 === sha256) return

@@ -6,6 +6,7 @@ import {
   type ResultTables,
 } from '../../rules/commit-results.ts'
 import { cacheEntryText, hashBytes, joinedCacheEntry, readCacheEntry } from '../../rows/stored-rows.ts'
+import { targetVersion } from '../../rows/stored-targets.ts'
 import type { CellRow } from '../changes/cell-states.ts'
 import type { ChangeSet } from '../changes/change-set.ts'
 import { quoted } from '../database/schema.ts'
@@ -79,6 +80,7 @@ function tablesOf(change: ChangeSet): ResultTables<CellInTables, string> {
     contract,
     at,
     cells,
+    version: (target) => db.query(targetVersion(target.id)),
     find(target, key) {
       const found = cells.cellOfRecord(target, key)
       const field = contract.fieldByName.get(target.field)
