@@ -14,7 +14,7 @@ import type { Limiter } from './limiter/limiter.ts'
 import type { HostPolicies } from './definition/host-policies.ts'
 
 /** The part of a store that planning a run needs. */
-export type PlanStore = Pick<SheetStore, 'status' | 'work' | 'cached' | 'hosts' | 'provenance'> & {
+export type PlanStore = Pick<SheetStore, 'status' | 'work' | 'cached' | 'usage' | 'hosts' | 'provenance'> & {
   /** Absent in a store without formulas. */
   readonly formulas?: FormulaStore
   readonly responses: Pick<ResponseStore, 'find' | 'read' | 'now'>
@@ -146,6 +146,10 @@ export interface UsageEstimate {
   readonly outputTokens: number
   /** In dollars, with calls of other kinds; without calls of an unknown price. */
   readonly cost: number
+  /** The results whose mean is the estimate of calls; 0 for none. */
+  readonly results: number
+  /** Whether the estimate of calls is made from the length of their prompts. */
+  readonly fromBytes: boolean
 }
 
 export interface RunPlan {

@@ -110,6 +110,19 @@ export interface CacheEntry {
   readonly provenance: JsonObject
 }
 
+/** Sums of what computations have used, such as tokens, by name. */
+export interface RecordedUsage {
+  /** The number of computations. */
+  readonly results: number
+  readonly amounts: { readonly [name: string]: number }
+}
+
+/** What one computation has used, to be added to the sums of a key. */
+export interface UsedAmounts {
+  readonly key: string
+  readonly amounts: RecordedUsage['amounts']
+}
+
 export interface CellCommit {
   readonly actor: string
   /** The run whose counts of computed and failed cells grow by the stored ones. */
@@ -125,6 +138,8 @@ export interface CellCommit {
   readonly responses?: readonly ReceivedResponse[]
   /** The request keys of kept responses from which cells were computed. */
   readonly used?: readonly string[]
+  /** What the calls behind the results have used; absent for none. */
+  readonly usage?: readonly UsedAmounts[]
 }
 
 /** The result of a run for one cell. */

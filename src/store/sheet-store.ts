@@ -9,6 +9,7 @@ import type {
   CellCommit,
   CellOutcome,
   OutdatedCells,
+  RecordedUsage,
   RecordKey,
   UncheckedTarget,
   WorkItem,
@@ -165,6 +166,8 @@ export interface CellStore {
   work(query: WorkQuery): Promise<readonly WorkItem[]>
   /** Returns the cache entries that exist for these input hashes. */
   cached(hashes: readonly string[]): Promise<ReadonlyMap<string, CacheEntry>>
+  /** Returns what the computations of a key have used; null if there are none. */
+  usage(key: string): Promise<RecordedUsage | null>
   /** Stores the results of a run as one change set, and returns the outcome of each cell, in their order. */
   commitCells(commit: CellCommit): Promise<readonly CellOutcome[]>
   /**

@@ -175,6 +175,44 @@ test('an edited price makes no cell stale; another model, another prompt and ano
   assert.deepEqual(await run.counts('staff'), { stale: 1 })
 })
 
+test('a plan estimates from the mean of 20 results or more of the same derivation, and reserves as much as before', async (t) => {
+  const companies = Array.from({ length: 30 }, (_, index) => `Company ${index}`)
+  const { run, server, models } = await openAiSheet(t, {
+    companies,
+    answer: ({ turns: [prompt = '', ...others] }) =>
+      prompt.includes('7') && others.length === 0 ? { text: '{}' } : GOOD,
+  })
+  const plan = (): ReturnType<typeof planMaterialize> => planMaterialize(run.sheet, { ...ALL, force: true })
+  const before = await plan()
+  assert.deepEqual([before.estimate?.results, before.estimate?.fromBytes], [0, true])
+  await run.run({ force: false, limit: 19 })
+  assert.deepEqual(await plan(), before)
+  await run.run({ force: false, limit: 1 })
+  const after = await plan()
+  assert.deepEqual([after.calls, after.cost], [before.calls, before.cost])
+  const { input, output } = server.tokens
+  assert.equal(server.requests.length, 22)
+  const cost = after.estimate?.cost ?? 0
+  assert.deepEqual(after.estimate, {
+    inputTokens: Math.round((input / 20) * 30),
+    outputTokens: Math.round((output / 20) * 30),
+    cost,
+    results: 20,
+    fromBytes: false,
+  })
+  const billed = dollars(server.billionths(PRICE))
+  assert.ok(Math.abs(cost / ((billed / 20) * 30) - 1) < 1e-3, `${cost} for ${billed} of 20`)
+  assert.deepEqual(await plan(), after)
+  assert.equal((await planMaterialize(run.sheet, ALL)).estimate?.results, 20)
+
+  await run.edit('models.yaml', models({ price: { input: 1.5, cached_input: 0.75, output: 6 } }))
+  const dearer = (await plan()).estimate
+  assert.deepEqual([dearer?.inputTokens, dearer?.results], [after.estimate?.inputTokens, 20])
+  assert.ok(Math.abs((dearer?.cost ?? 0) / cost - 10) < 1e-3)
+  await run.edit('models.yaml', models({ model: 'qwen3:8b' }))
+  assert.equal((await plan()).estimate?.results, 0)
+})
+
 test('an unknown price is null, and max_cost refuses the run and its plan', async (t) => {
   const { run, server } = await openAiSheet(t, { entry: { price: null } })
   const refused = (error: unknown): boolean => {

@@ -3,6 +3,7 @@ import type { JsonObject, JsonValue } from '../../contract/json/json.ts'
 import type { Failure } from '../../errors/failure.ts'
 import type { Result } from '../../errors/result.ts'
 import type { KeptResponse, ReceivedResponse } from '../../store/stored-responses.ts'
+import type { RecordedUsage } from '../../store/cell-work.ts'
 import type { FormulaInFile, FormulaStore } from '../../store/formula.ts'
 import type { SharedHosts } from '../../store/shared-hosts.ts'
 import { NotWanted, type Limiter } from '../limiter/limiter.ts'
@@ -24,11 +25,13 @@ export interface Plan {
   readonly evidence: JsonObject
 }
 
-/** The expected tokens of a computation, and its expected cost in dollars; null for an unknown price. */
+/** The expected tokens of a computation, not rounded, and its expected cost in dollars; null for an unknown price. */
 export interface TokenEstimate {
   readonly inputTokens: number
   readonly outputTokens: number
   readonly cost: number | null
+  /** The recorded usage whose mean this is; null for an estimate from the length of the prompt. */
+  readonly recorded: RecordedUsage | null
 }
 
 /** The outcome of planning a cell. */
@@ -50,6 +53,11 @@ export interface Computed {
    * fails at a cost returns a failure for each target.
    */
   readonly cost?: number | null
+  /**
+   * What the computation used, such as tokens, by name: the store adds it up for {@link DerivationKind.expected}. Absent if it is unknown,
+   * and for kinds without such amounts.
+   */
+  readonly usage?: RecordedUsage['amounts'] | undefined
   /** The response to keep; absent if there is none or it must not be kept. */
   readonly response?: ReceivedResponse | undefined
 }
@@ -221,8 +229,11 @@ export interface DerivationKind<Spec = unknown, P extends Plan = Plan> {
    * counts as zero towards `max_cost`.
    */
   estimate(plan: P, policies: HostPolicies): number | null
-  /** Returns what the plan is expected to use, for dry runs; {@link estimate} is the most. Absent for kinds without tokens. */
-  expected?(plan: P): TokenEstimate
+  /**
+   * Returns what the plan is expected to use, for dry runs; {@link estimate} is the most. `recorded`: what computations of the derivation,
+   * as it is now, have used. Absent for kinds without tokens.
+   */
+  expected?(spec: Spec, plan: P, recorded: RecordedUsage | null): TokenEstimate
   /** Carries the plan out. Never rejects for an error of the host: that is a Failure. */
   run(spec: Spec, plan: P, context: RunContext): Promise<Result<Computed, Failure>>
   /**

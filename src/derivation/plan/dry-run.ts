@@ -97,6 +97,7 @@ export class DryRun {
     const { force, reuseResponses } = this.planner.request
     const isLocal = derivation.kind.isLocal ?? false
     const calls: CallsOfDerivation = { areMade, isLocal, ...(reuseResponses ? this.#shared : own), count: 0 }
+    await this.planner.readUsage(derivation)
     for await (const items of this.#items(derivation)) {
       const foreseen = items.flatMap((item) => this.#foresee(derivation, item) ?? [])
       const hashes = foreseen.flatMap((each) => (each.is === 'certain' ? [each.planned.hash] : []))

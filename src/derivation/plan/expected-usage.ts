@@ -1,3 +1,4 @@
+import type { RecordedUsage } from '../../store/cell-work.ts'
 import type { TokenEstimate } from '../definition/derivation-kind.ts'
 import type { UsageEstimate } from '../run-request.ts'
 import type { Price } from './budget.ts'
@@ -16,6 +17,9 @@ export class ExpectedUsage {
   #inputTokens = 0
   #outputTokens = 0
   #cost = 0
+  #fromBytes = false
+  /** One for each derivation. */
+  readonly #recorded = new Set<RecordedUsage>()
 
   add({ price, tokens }: ExpectedCall): void {
     this.#cost += (tokens === null ? price : tokens.cost) ?? 0
@@ -23,12 +27,19 @@ export class ExpectedUsage {
     this.#calls += 1
     this.#inputTokens += tokens.inputTokens
     this.#outputTokens += tokens.outputTokens
+    if (tokens.recorded === null) this.#fromBytes = true
+    else this.#recorded.add(tokens.recorded)
   }
 
   /** Returns the sum; undefined if no call has tokens. */
   get sum(): UsageEstimate | undefined {
     if (this.#calls === 0) return undefined
-    const cost = Math.round(this.#cost * 1e9) / 1e9
-    return { inputTokens: this.#inputTokens, outputTokens: this.#outputTokens, cost }
+    return {
+      inputTokens: Math.round(this.#inputTokens),
+      outputTokens: Math.round(this.#outputTokens),
+      cost: Math.round(this.#cost * 1e9) / 1e9,
+      results: [...this.#recorded].reduce((sum, { results }) => sum + results, 0),
+      fromBytes: this.#fromBytes,
+    }
   }
 }

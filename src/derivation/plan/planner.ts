@@ -6,6 +6,7 @@ import { blockOf, type PendingInput } from '../../errors/block.ts'
 import type {
   CacheEntry,
   InputBytes,
+  RecordedUsage,
   RecordKey,
   WorkCell,
   WorkFailure,
@@ -19,6 +20,7 @@ import type { Derivation, Plan } from '../definition/derivation-kind.ts'
 import { inputHash } from './input-hash.ts'
 import { planComputation } from './plan-computation.ts'
 import type { PlanRequest, RunBlock } from '../run-request.ts'
+import { usageKey } from './usage-key.ts'
 
 /** Records read from the store at a time. */
 const WORK_CHUNK = 256
@@ -73,6 +75,7 @@ export class Planner {
   readonly request: PlanRequest
   readonly scope: RunScope
   readonly #signal: AbortSignal
+  readonly #usage = new Map<Derivation, RecordedUsage | null>()
 
   constructor(request: PlanRequest, scope: RunScope, signal: AbortSignal = request.signal) {
     this.request = request
@@ -270,9 +273,18 @@ export class Planner {
     return derivation.kind.estimate(plan, this.request.policies)
   }
 
+  /** Reads what computations of a derivation have used, for {@link expected}. */
+  async readUsage(derivation: Derivation): Promise<void> {
+    if (derivation.kind.expected === undefined) return
+    this.#usage.set(derivation, await this.request.store.usage(usageKey(derivation)))
+  }
+
   /** Returns what a call is expected to use, for dry runs. */
   expected(call: Pick<PlannedItem, 'derivation' | 'plan'>): ExpectedCall {
-    return { price: this.price(call), tokens: call.derivation.kind.expected?.(call.plan) ?? null }
+    const { derivation, plan } = call
+    const { kind, spec } = derivation
+    const tokens = kind.expected?.(spec, plan, this.#usage.get(derivation) ?? null) ?? null
+    return { price: this.price(call), tokens }
   }
 
   /**

@@ -61,6 +61,8 @@ export interface CallOutcome {
   readonly cost?: Price
   /** Whether another process made the call, which stores what comes of it beside the cells. */
   readonly isOthers: boolean
+  /** What a call of this process has used; absent where that is unknown. */
+  readonly usage?: Computed['usage']
   /** The response of a call of this process, to be kept. */
   readonly response?: ReceivedResponse | undefined
   /** The request whose response was taken instead of a call. */
@@ -301,8 +303,8 @@ export class Answers {
       isOthers: false,
     })
     if (!result.ok) return { ...outcome, failure: result.error }
-    const { response, cost } = result.value
-    return { ...outcome, response, ...(cost !== undefined && { cost }) }
+    const { response, cost, usage } = result.value
+    return { ...outcome, response, usage, ...(cost !== undefined && { cost }) }
   }
 
   /** Holds what was computed for a target against the contract (D26). */

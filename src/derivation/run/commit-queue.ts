@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { SettledCall } from '../../store/cell-work.ts'
+import type { SettledCall, UsedAmounts } from '../../store/cell-work.ts'
 import type { CacheEntry, CellOutcome } from '../../store/cell-work.ts'
 import type { ReceivedResponse } from '../../store/stored-responses.ts'
 import type { SheetStore } from '../../store/sheet-store.ts'
@@ -24,6 +24,8 @@ interface Stored {
   /** The responses that these calls received, and the keys of those that were used instead of calls. */
   readonly responses: readonly ReceivedResponse[]
   readonly used: readonly string[]
+  /** What the calls have used. */
+  readonly usage: readonly UsedAmounts[]
 }
 
 interface Waiting extends Stored {
@@ -92,6 +94,7 @@ export class CommitQueue {
         made: group.flatMap(({ made }) => made),
         responses: group.flatMap(({ responses }) => responses),
         used: group.flatMap(({ used }) => used),
+        usage: group.flatMap(({ usage }) => usage),
       })
       tally.stored(results, outcomes)
       let start = 0

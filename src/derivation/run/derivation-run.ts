@@ -1,7 +1,7 @@
 import type { JsonValue } from '../../contract/json/json.ts'
 import type { Failure } from '../../errors/failure.ts'
 import { err, ok, type Result } from '../../errors/result.ts'
-import type { SettledCall } from '../../store/cell-work.ts'
+import type { SettledCall, UsedAmounts } from '../../store/cell-work.ts'
 import type { CacheEntry, CellOutcome, WorkCell, WorkItem } from '../../store/cell-work.ts'
 import type { ReceivedResponse } from '../../store/stored-responses.ts'
 import {
@@ -18,6 +18,7 @@ import type { CommitQueue } from './commit-queue.ts'
 import type { Derivation } from '../definition/derivation-kind.ts'
 import type { FailureStreak } from '../failure-streak.ts'
 import type { PlannedItem, Planner } from '../plan/planner.ts'
+import { usageKey } from '../plan/usage-key.ts'
 import type { ReusedResponses } from './reused-responses.ts'
 import type { RunRequest, SharedCalls } from '../run-request.ts'
 import { StillWanted } from './still-wanted.ts'
@@ -74,6 +75,7 @@ export class DerivationRun {
   /** Why nothing is called, if so. */
   readonly #refusal: string | null
   #listed = 0
+  #usageKey: string | null = null
 
   constructor(derivation: Derivation, parts: PartsOfRun) {
     const { contract, force, only, policies } = parts.planner.request
@@ -341,11 +343,14 @@ export class DerivationRun {
     const mine = first && !outcome.isOthers
     if (mine && outcome.reused === undefined) this.#noteOutcome(outcome)
     const results = this.#results(cells, outcome, !mine || outcome.reused !== undefined)
-    return this.#store(
-      planned,
-      results,
-      mine ? callBehind(planned, outcome, this.#requestOf(planned)) : NO_CALL,
-    )
+    return this.#store(planned, results, mine ? this.#behind(planned, outcome) : NO_CALL)
+  }
+
+  #behind(planned: PlannedItem, outcome: CallOutcome): CallBehind {
+    const behind = callBehind(planned, outcome, this.#requestOf(planned))
+    if (outcome.usage === undefined || outcome.reused !== undefined) return behind
+    this.#usageKey ??= usageKey(this.#derivation)
+    return { ...behind, usage: [{ key: this.#usageKey, amounts: outcome.usage }] }
   }
 
   /** Counts a call of this process that has failed, or brought a value. */
@@ -401,11 +406,12 @@ interface CallBehind {
   readonly made: readonly SettledCall[]
   readonly responses: readonly ReceivedResponse[]
   readonly used: readonly string[]
+  readonly usage: readonly UsedAmounts[]
 }
 
 const NONE: readonly never[] = []
 
-const NO_CALL: CallBehind = { cache: NONE, made: NONE, responses: NONE, used: NONE }
+const NO_CALL: CallBehind = { cache: NONE, made: NONE, responses: NONE, used: NONE, usage: NONE }
 
 /** `request`: the key by which processes share the call, where it is not the input hash. */
 function callBehind({ hash }: PlannedItem, outcome: CallOutcome, request: string | null): CallBehind {
@@ -418,6 +424,7 @@ function callBehind({ hash }: PlannedItem, outcome: CallOutcome, request: string
     made: [{ hash: request ?? hash, failed }],
     responses: response === undefined ? NONE : [response],
     used: NONE,
+    usage: NONE,
   }
 }
 

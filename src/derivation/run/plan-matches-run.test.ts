@@ -11,7 +11,7 @@ import { err, ok } from '../../errors/result.ts'
 import { seededRandom, type Random } from '../../store/suite/support/random.ts'
 import { PATIENT_LIMITS } from '../../store/suite/support/patient-limits.ts'
 import { SqliteStore } from '../../store/sqlite/sqlite-store.ts'
-import type { CacheEntry, CellCommit, RecordKey, WorkQuery } from '../../store/cell-work.ts'
+import type { CacheEntry, CellCommit, RecordedUsage, RecordKey, WorkQuery } from '../../store/cell-work.ts'
 import type { StoreDefinition } from '../../store/sheet-store.ts'
 import type { RunProgress } from '../../store/stored-run.ts'
 import type { Derivation } from '../definition/derivation-kind.ts'
@@ -183,6 +183,10 @@ class TestedSqliteStore implements TestedStore {
 
   work(query: WorkQuery): ReturnType<RunStore['work']> {
     return this.#store.work(query)
+  }
+
+  usage(key: string): Promise<RecordedUsage | null> {
+    return this.#store.usage(key)
   }
 
   cached(hashes: readonly string[]): ReturnType<RunStore['cached']> {

@@ -201,6 +201,10 @@ export class MemoryStore implements RunStore {
     return blockOf({ inputs, required, nonEmpty }, { value, pending }) !== null
   }
 
+  async usage(): Promise<null> {
+    return null
+  }
+
   async cached(hashes: readonly string[]): Promise<ReadonlyMap<string, CacheEntry>> {
     return new Map(
       hashes.flatMap((hash) => {

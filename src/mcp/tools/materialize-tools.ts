@@ -10,6 +10,7 @@ import {
   type ServiceError,
 } from '../../errors/service-error.ts'
 import { blockedMessage } from '../../wire/runs/blocked-message.ts'
+import { estimateBasis } from '../../wire/runs/estimate-basis.ts'
 import { retryMessage } from '../../wire/runs/retry-message.ts'
 import { manualValues } from '../../wire/runs/manual-values.ts'
 import { toRunPlanAnswer, type RunPlanAnswer } from '../../wire/runs/materialize.ts'
@@ -81,9 +82,10 @@ function planText(plan: RunPlanAnswer): string {
 /** Returns what calls of models are expected to use. */
 function estimateText({ estimate, cost }: RunPlanAnswer): string[] {
   if (estimate === undefined) return []
-  const { input_tokens: input, output_tokens: output, cost: expected } = estimate
+  const { input_tokens: input, output_tokens: output, cost: expected, basis, results = 0 } = estimate
   const money = cost > 0 ? `$${expected} of at most $${cost}, ` : ''
-  return [`Estimate from bytes: ${money}${input} input and ${output} output tokens.`]
+  const from = estimateBasis(results, basis !== 'results')
+  return [`Estimate from ${from}: ${money}${input} input and ${output} output tokens.`]
 }
 
 /** Returns how many values written by hand a run would overwrite, and how many it would keep. */

@@ -10,6 +10,7 @@ import type {
   CellCommit,
   CellOutcome,
   OutdatedCells,
+  RecordedUsage,
   RecordKey,
   UncheckedTarget,
   WorkItem,
@@ -64,7 +65,7 @@ import type {
 import { readCacheEntries } from './changes/cache-entries.ts'
 import { readCellFailure, readDerivationVersions } from './read/cell-reader.ts'
 import type { ChangeSet } from './changes/change-set.ts'
-import { commitCells } from './write/commit-cells.ts'
+import { commitCells, readUsageOf } from './write/commit-cells.ts'
 import { readEntryTime } from './database/database-clock.ts'
 import { Database } from './database/database.ts'
 import { deleteRecords } from '../rules/delete-records.ts'
@@ -460,6 +461,10 @@ export class PostgresStore implements SheetStore {
 
   cached(hashes: readonly string[]): Promise<ReadonlyMap<string, CacheEntry>> {
     return readCacheEntries(this.#database, hashes)
+  }
+
+  usage(key: string): Promise<RecordedUsage | null> {
+    return readUsageOf(this.#database, key)
   }
 
   commitCells(commit: CellCommit): Promise<readonly CellOutcome[]> {

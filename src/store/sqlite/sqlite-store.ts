@@ -10,6 +10,7 @@ import type {
   CellCommit,
   CellOutcome,
   OutdatedCells,
+  RecordedUsage,
   RecordKey,
   UncheckedTarget,
   WorkItem,
@@ -443,6 +444,10 @@ export class SqliteStore implements SheetStore {
 
   async cached(hashes: readonly string[]): Promise<ReadonlyMap<string, CacheEntry>> {
     return reading(() => this.#reader.cached(hashes))
+  }
+
+  async usage(key: string): Promise<RecordedUsage | null> {
+    return reading(() => this.#reader.usage(key))
   }
 
   commitCells(commit: CellCommit): Promise<readonly CellOutcome[]> {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import type { CellResult } from '../cell-work.ts'
+import type { CellResult, UsedAmounts } from '../cell-work.ts'
 import type { FailedCell, RunId, StoredRun } from '../stored-run.ts'
 import { CELL_PROPERTIES, CELL_TARGETS } from './support/cell-properties.ts'
 import { computed, IN_TURN, newRun, TestSheet, type OpenStore } from './support/test-sheet.ts'
@@ -283,6 +283,25 @@ export function testRunCommits(open: OpenStore): void {
       ])
       assert.deepEqual(await page(4), [[5, 'page4']])
       assert.deepEqual(await page(5), [])
+    })
+
+    test('what calls have used is added up by key, and stays a number that JSON has', async () => {
+      const commit = async (...usage: readonly UsedAmounts[]): Promise<void> => {
+        await sheet.store.commitCells({ ...(await sheet.commitOf()), usage })
+      }
+      assert.equal(await sheet.store.usage('one'), null)
+      await commit(
+        { key: 'one', amounts: { input: 3, output: 1 } },
+        { key: 'other', amounts: { input: Number.MAX_SAFE_INTEGER } },
+        { key: 'one', amounts: { input: 4 } },
+      )
+      await commit({ key: 'one', amounts: { output: 5 } }, { key: 'other', amounts: { input: 1 } })
+      assert.deepEqual(await sheet.store.usage('one'), { results: 3, amounts: { input: 7, output: 6 } })
+      const most = { results: 2, amounts: { input: Number.MAX_SAFE_INTEGER } }
+      assert.deepEqual(await sheet.store.usage('other'), most)
+      const rejected = { ...(await sheet.commitOf()), run: '999999', usage: [{ key: 'one', amounts: {} }] }
+      await assert.rejects(sheet.store.commitCells(rejected))
+      assert.equal((await sheet.store.usage('one'))?.results, 3)
     })
 
     test('a commit for a run that does not exist stores nothing', async () => {

@@ -45,6 +45,8 @@ async function livelySheet(t: TestContext, open: OpenStore): Promise<TestSheet> 
   await sheet.fail('a', 'rate', 'GET https://a.example/ -> 503')
   await sheet.store.delete(['gone'], HUMAN)
   await sheet.write([{ id: 'b', title: 'B again' }], AGENT)
+  const usage = [{ key: 'used', amounts: { input: 3 } }]
+  await sheet.store.commitCells({ ...(await sheet.commitOf()), usage })
   return sheet
 }
 
@@ -65,6 +67,7 @@ async function allOf(store: SheetStore): Promise<unknown> {
     failure: await store.cellFailure(keys.get('a') ?? 0, 'rate'),
     versions: await store.derivationVersions('rate.yaml'),
     runs: await store.runs({ before: null, limit: 10 }),
+    usage: await store.usage('used'),
   }
 }
 

@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox'
-import type { RunPlan, TargetPlan } from '../../derivation/run-request.ts'
+import type { RunPlan, TargetPlan, UsageEstimate } from '../../derivation/run-request.ts'
 import type { RUN_LIMITS } from '../../sheet/runs/selection/run-limits.ts'
 import type { CamelKeys } from '../schema/camel-keys.ts'
 import { actorMember } from '../schema/actor-member.ts'
@@ -237,7 +237,11 @@ export const RunPlanAnswer = Type.Object({
         input_tokens: Type.Integer(),
         output_tokens: Type.Integer(),
         cost: Type.Number({ description: 'Dollars, with calls of other kinds.' }),
-        basis: Type.Literal('bytes', { description: 'Four bytes count as a token.' }),
+        basis: Type.Union([Type.Literal('results'), Type.Literal('bytes'), Type.Literal('both')], {
+          description:
+            'results: the mean of earlier results of each derivation; bytes: the length of the prompts, four bytes count as a token; both: the derivations differ.',
+        }),
+        results: Type.Optional(Type.Integer({ description: 'The earlier results; absent for none.' })),
       },
       { description: 'An estimate of what the calls use; present if models are called.' },
     ),
@@ -285,7 +289,8 @@ export function toRunPlanAnswer(plan: PlanReport): RunPlanAnswer {
         input_tokens: estimate.inputTokens,
         output_tokens: estimate.outputTokens,
         cost: estimate.cost,
-        basis: 'bytes' as const,
+        basis: basisOf(estimate),
+        ...(estimate.results > 0 && { results: estimate.results }),
       },
     }),
     ...(unpricedCalls !== undefined && { unpriced_calls: unpricedCalls }),
@@ -294,6 +299,11 @@ export function toRunPlanAnswer(plan: PlanReport): RunPlanAnswer {
     ...(stopAfterFailures !== null && { stop_after_failures: stopAfterFailures }),
     ...(atMost && { at_most: true as const }),
   }
+}
+
+function basisOf({ results, fromBytes }: UsageEstimate): 'results' | 'bytes' | 'both' {
+  if (!fromBytes) return 'results'
+  return results > 0 ? 'both' : 'bytes'
 }
 
 function toTargetPlan(plan: TargetPlan): RunPlanAnswer['targets'][string] {

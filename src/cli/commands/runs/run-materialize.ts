@@ -4,6 +4,7 @@ import { getRun, listRunFailures } from '../../../sheet/runs/read-runs.ts'
 import type { RunSelection } from '../../../sheet/runs/selection/run-selection.ts'
 import type { Sheet } from '../../../sheet/sheet.ts'
 import { blockedMessage } from '../../../wire/runs/blocked-message.ts'
+import { estimateBasis } from '../../../wire/runs/estimate-basis.ts'
 import { retryMessage } from '../../../wire/runs/retry-message.ts'
 import { manualValues } from '../../../wire/runs/manual-values.ts'
 import { toMaterializeAnswer, toRunPlanAnswer } from '../../../wire/runs/materialize.ts'
@@ -170,10 +171,10 @@ function manualText(
 /** Returns what calls of models are expected to use. */
 function estimateText({ estimate, cost }: Plan): string[] {
   if (estimate === undefined) return []
-  const { inputTokens, outputTokens, cost: expected } = estimate
+  const { inputTokens, outputTokens, cost: expected, results, fromBytes } = estimate
   const tokens = `${grouped(inputTokens)} input and ${grouped(outputTokens)} output tokens`
   const money = cost > 0 ? `${dollars(expected)} of at most ${dollars(cost)}, ` : ''
-  return [`Estimate from bytes: ${money}${tokens}`]
+  return [`Estimate from ${estimateBasis(results, fromBytes)}: ${money}${tokens}`]
 }
 
 /** Returns the condition that ends the run early. */

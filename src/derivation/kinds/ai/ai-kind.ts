@@ -8,7 +8,6 @@ import type {
   InputValues,
   Planned,
   RunContext,
-  TokenEstimate,
 } from '../../definition/derivation-kind.ts'
 import { MODELS_FILE } from '../../definition/source-path.ts'
 import { NotWanted } from '../../limiter/limiter.ts'
@@ -43,6 +42,7 @@ export class AiKind implements DerivationKind<AiSpec, AiPlan> {
   readonly name = 'ai'
   readonly readsListedInputs = false
   readonly parse = parseAi
+  readonly expected = expectedOf
   readonly #transport: Transport
   readonly #env: NodeJS.ProcessEnv
   readonly #guards = new SecretGuards()
@@ -90,7 +90,7 @@ export class AiKind implements DerivationKind<AiSpec, AiPlan> {
       evidence: { model: model.name, ...hashed },
       prompt,
       url,
-      expected: expectedOf(spec, bytes),
+      promptBytes: bytes,
       most: model.price === null ? null : mostOfBoth(spec, bytes, model.price),
     }
     return { outcome: 'run', plan }
@@ -98,10 +98,6 @@ export class AiKind implements DerivationKind<AiSpec, AiPlan> {
 
   estimate({ most }: AiPlan): number | null {
     return most
-  }
-
-  expected({ expected }: AiPlan): TokenEstimate {
-    return expected
   }
 
   async run(spec: AiSpec, plan: AiPlan, context: RunContext): Promise<Result<Computed, Failure>> {

@@ -6,6 +6,7 @@ import type { TransportResponse } from '../../transport/call/transport.ts'
 import type { SecretGuard } from '../../transport/guard/secret-guard.ts'
 import { SecretSearch } from '../../transport/guard/secret-search.ts'
 import { excerptOf } from '../../transport/response/error-body.ts'
+import type { RecordedUsage } from '../../../store/cell-work.ts'
 import type { AiSpec } from './ai-spec.ts'
 import type { Reply, Turn } from './adapters/adapter.ts'
 import { costOf, mostOf, sumOf, tokensIn, type TokenPrices, type Usage } from './models/price.ts'
@@ -16,8 +17,8 @@ import { readAnswer, type Answer } from './read-answer.ts'
 export interface AiPlan extends Plan {
   readonly prompt: string
   readonly url: string
-  /** An estimate from bytes, for one attempt. */
-  readonly expected: TokenEstimate
+  /** Bytes of the prompt. */
+  readonly promptBytes: number
   /** The most dollars that both attempts can cost; null for an unknown price. */
   readonly most: number | null
 }
@@ -102,8 +103,17 @@ export class Conversation {
     // An unknown amount is the one that was reserved.
     const cost = isKnown ? sumOf(costs) : this.plan.most
     const total = (name: keyof Usage): number => used.reduce((sum, usage) => sum + usage[name], 0)
+    const isCounted = !this.isOpen && used.length === this.#usages.length
     return {
       values: this.#answer.values,
+      usage: isCounted
+        ? {
+            input: total('input'),
+            cached: total('cached'),
+            written: total('written'),
+            output: total('output'),
+          }
+        : undefined,
       evidence: {
         ...this.#reported(),
         ...(used.length > 0 && {
@@ -153,14 +163,32 @@ function failedAnswer({ fields }: AiSpec, failure: Failure): Answer {
 /** Bytes of a value in an answer, on average. */
 const VALUE_BYTES = 24
 
-/** Returns the usual use of one attempt: four bytes a token, and short values. */
-export function expectedOf(spec: AiSpec, promptBytes: number): TokenEstimate {
+/** The fewest results whose mean is a better estimate than the length of a prompt. */
+const ENOUGH_RESULTS = 20
+
+/** Returns the usual use of a computation: the mean of recorded ones, or without enough of them four bytes a token, and short values. */
+export function expectedOf(
+  spec: AiSpec,
+  { promptBytes }: AiPlan,
+  recorded: RecordedUsage | null,
+): TokenEstimate {
   const { constantBytes, fields, maxOutputTokens, model } = spec
+  if (recorded !== null && recorded.results >= ENOUGH_RESULTS) {
+    const mean = (name: keyof Usage): number => (recorded.amounts[name] ?? 0) / recorded.results
+    const usage = {
+      input: mean('input'),
+      cached: mean('cached'),
+      written: mean('written'),
+      output: mean('output'),
+    }
+    const cost = model.price === null ? null : costOf(usage, model.price)
+    return { inputTokens: usage.input, outputTokens: usage.output, cost, recorded }
+  }
   const input = tokensIn(constantBytes + promptBytes)
   const bytes = fields.reduce((sum, { name }) => sum + Buffer.byteLength(name) + VALUE_BYTES, 0)
   const output = Math.min(maxOutputTokens, tokensIn(bytes))
   const cost = model.price === null ? null : costOf({ input, cached: 0, written: 0, output }, model.price)
-  return { inputTokens: input, outputTokens: output, cost }
+  return { inputTokens: input, outputTokens: output, cost, recorded: null }
 }
 
 /** Returns the most that both attempts can cost. */

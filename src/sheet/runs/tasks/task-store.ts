@@ -55,6 +55,7 @@ export class TaskStore implements RunStore {
   work: RunStore['work'] = (query) => this.#store.work(query)
   provenance: RunStore['provenance'] = (id, field, limit) => this.#store.provenance(id, field, limit)
   cached: RunStore['cached'] = (hashes) => this.#store.cached(hashes)
+  usage: RunStore['usage'] = (key) => this.#store.usage(key)
 
   /** Records the progress of the task. */
   onProgress({ skipped, left, calls, totalCost, unpricedCalls }: RunProgress): void {

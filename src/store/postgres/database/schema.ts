@@ -3,7 +3,7 @@ import { ContractError, fileError } from '../../../errors/service-error.ts'
 import { deletedBlocksTable } from '../../rows/deleted-blocks.ts'
 
 /** Version of the tables below; a store of a later version is refused. */
-export const SCHEMA_VERSION = 18
+export const SCHEMA_VERSION = 19
 
 /**
  * The tables beside the records. Every name contains `$`, which no field name can (D5). Times are texts, UTC with
@@ -329,6 +329,11 @@ const READ_FIELDS = `
   ALTER TABLE "$target" ADD COLUMN reads jsonb;
 `
 
+/** `$usage`: what the computations of a key have used, as JSON. */
+const USAGE_TABLE = `
+  CREATE TABLE "$usage" (key text COLLATE "C" PRIMARY KEY, usage text NOT NULL) WITH (fillfactor = 50);
+`
+
 /** The SQL that each version after the first adds, by its number. */
 export const MIGRATIONS: Readonly<Record<number, string>> = {
   2: FRAME_TABLES,
@@ -349,6 +354,7 @@ export const MIGRATIONS: Readonly<Record<number, string>> = {
   16: SOURCE_VERSIONS,
   17: FAILURE_DETAILS,
   18: READ_FIELDS,
+  19: USAGE_TABLE,
 }
 
 /** Creates the tables of a new store, except that of records. */

@@ -307,6 +307,7 @@ test('tables from before revisions existed are migrated, and a push keeps their 
     '$deleted_block',
     '$call',
     '$streak',
+    '$usage',
     '$task',
     '$worker',
     '$host_part',

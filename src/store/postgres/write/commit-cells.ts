@@ -1,16 +1,18 @@
 import type { JsonObject } from '../../../contract/json/json.ts'
 import { valueError } from '../../../contract/values/validate-value.ts'
-import type { CellCommit, CellOutcome } from '../../cell-work.ts'
+import type { CellCommit, CellOutcome, RecordedUsage, UsedAmounts } from '../../cell-work.ts'
 import {
   commitResults,
   type CellToStore,
   type CommittedResults,
   type ResultTables,
 } from '../../rules/commit-results.ts'
+import { readUsage, sumOfUsage, usageByKey } from '../../rules/add-usage.ts'
 import type { StoredRecord } from '../../rules/store-change.ts'
 import { storeCacheEntries } from '../changes/cache-entries.ts'
 import { targetVersion } from '../../rows/stored-targets.ts'
 import type { ChangeSet } from '../changes/change-set.ts'
+import type { Connection } from '../database/connection.ts'
 import { UniqueHolders } from '../changes/unique-holders.ts'
 import { keepResponses } from './response-writer.ts'
 import { addGain } from './run-writer.ts'
@@ -25,6 +27,7 @@ export async function commitCells(
   count: typeof addGain = addGain,
 ): Promise<readonly CellOutcome[]> {
   await storeCacheEntries(change.db, commit.cache)
+  await addUsage(change, commit.usage ?? [])
   await keepResponses(change, commit)
   const keys = commit.cells.map(({ key }) => key)
   await change.records.loadKeys(keys)
@@ -34,6 +37,23 @@ export async function commitCells(
   await noteLast(change, commit.actor, results)
   await count(change, commit.run, results.gain)
   return results.outcomes
+}
+
+/** Adds what calls have used to the sums of their keys, which no other transaction changes: each locks the row of the sheet. */
+async function addUsage({ db }: ChangeSet, used: readonly UsedAmounts[]): Promise<void> {
+  for (const [key, added] of usageByKey(used)) {
+    const before = await readUsageOf(db, key)
+    await db.run(
+      'INSERT INTO "$usage" (key, usage) VALUES ($1, $2) ON CONFLICT (key) DO UPDATE SET usage = excluded.usage',
+      key,
+      JSON.stringify(before === null ? added : sumOfUsage(before, added)),
+    )
+  }
+}
+
+/** Returns what the computations of a key have used; null if there are none. */
+export async function readUsageOf(db: Connection, key: string): Promise<RecordedUsage | null> {
+  return readUsage((await db.get('SELECT usage FROM "$usage" WHERE key = $1', key))?.['usage'])
 }
 
 /** Reads which records have the values to be stored in unique fields. */

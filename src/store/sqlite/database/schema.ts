@@ -2,7 +2,7 @@ import type { Contract, Field, LogicalType } from '../../../contract/contract.ts
 import { deletedBlocksTable } from '../../rows/deleted-blocks.ts'
 
 /** Version of the tables below; a store of a later version is refused. */
-export const SCHEMA_VERSION = 17
+export const SCHEMA_VERSION = 18
 
 /**
  * The tables of the first version. {@link MIGRATIONS} adds those of later versions, to new and existing stores.
@@ -129,6 +129,8 @@ export const FIRST_TABLES = `
  * 16: `$run_failure.detail`: the error without its request. Null in rows of earlier versions.
  * 17: `$target.reads`: JSON of the fields that the query of a derivation reads in all records; null without one. `sources` is then the
  *   version of these fields: the seq of the last entry that changed one, or the set of records.
+ *
+ * 18: `$usage`: what the computations of a key have used, as JSON.
  */
 export const MIGRATIONS: Readonly<Record<number, string>> = {
   2: `
@@ -236,6 +238,9 @@ export const MIGRATIONS: Readonly<Record<number, string>> = {
   `,
   17: `
   ALTER TABLE "$target" ADD COLUMN reads TEXT;
+  `,
+  18: `
+  CREATE TABLE "$usage" (key TEXT PRIMARY KEY, usage TEXT NOT NULL) STRICT, WITHOUT ROWID;
   `,
 }
 

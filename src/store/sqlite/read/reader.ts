@@ -1,5 +1,5 @@
 import type { Contract, Field } from '../../../contract/contract.ts'
-import type { CacheEntry, RecordKey, WorkItem, WorkQuery } from '../../cell-work.ts'
+import type { CacheEntry, RecordedUsage, RecordKey, WorkItem, WorkQuery } from '../../cell-work.ts'
 import type {
   CellFailureNote,
   Deletion,
@@ -30,6 +30,7 @@ import { quoted } from '../database/schema.ts'
 import { LONG_BYTES } from '../log/stored-line.ts'
 import { canBeId, jsonBytes } from '../database/values.ts'
 import { WorkReader } from './work-reader.ts'
+import { readUsage } from '../../rules/add-usage.ts'
 import { hashBytes, readCacheEntry, storedStatus } from '../../rows/stored-rows.ts'
 
 /** The most bytes of responses that are cached until the next write. */
@@ -251,6 +252,10 @@ export class Reader {
       if (row !== undefined) entries.set(inputHash, readCacheEntry(inputHash, row['entry']))
     }
     return entries
+  }
+
+  usage(key: string): RecordedUsage | null {
+    return readUsage(this.#db.get('SELECT usage FROM "$usage" WHERE key = ?', key)?.['usage'])
   }
 
   cellFailure(record: RecordKey, target: string): CellFailureNote | null {

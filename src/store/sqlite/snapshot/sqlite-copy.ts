@@ -25,6 +25,7 @@ export const COPIED_TABLES = [
   '$todo',
   '$failure',
   '$cache',
+  '$usage',
   '$response',
   '$provenance',
   '$deleted',

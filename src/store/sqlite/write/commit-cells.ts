@@ -1,10 +1,11 @@
-import type { CellOutcome } from '../../cell-work.ts'
+import type { CellOutcome, UsedAmounts } from '../../cell-work.ts'
 import {
   commitResults,
   type CellToStore,
   type CommittedResults,
   type ResultTables,
 } from '../../rules/commit-results.ts'
+import { readUsage, sumOfUsage, usageByKey } from '../../rules/add-usage.ts'
 import { cacheEntryText, hashBytes, joinedCacheEntry, readCacheEntry } from '../../rows/stored-rows.ts'
 import { targetVersion } from '../../rows/stored-targets.ts'
 import type { CellRow } from '../changes/cell-states.ts'
@@ -18,11 +19,21 @@ import { addGain } from './run-writer.ts'
 /** Stores the results of a run for some cells, with their cache entries, and counts them; see {@link commitResults}. */
 export function commitCells(change: ChangeSet, commit: CommitInText): readonly CellOutcome[] {
   storeCache(change, commit.cache)
+  addUsage(change, commit.usage ?? [])
   keepResponses(change, commit)
   const results = commitResults(tablesOf(change), commit, commit.cells)
   noteLast(change, commit.actor, results)
   addGain(change, commit.run, results.gain)
   return results.outcomes
+}
+
+/** Adds what calls have used to the sums of their keys. */
+function addUsage({ db }: ChangeSet, used: readonly UsedAmounts[]): void {
+  for (const [key, added] of usageByKey(used)) {
+    const before = readUsage(db.get('SELECT usage FROM "$usage" WHERE key = ?', key)?.['usage'])
+    const usage = JSON.stringify(before === null ? added : sumOfUsage(before, added))
+    db.run('INSERT OR REPLACE INTO "$usage" (key, usage) VALUES (?, ?)', key, usage)
+  }
 }
 
 /** The most new cache entries that one statement inserts. */

@@ -43,11 +43,11 @@ type ResponseInHead = readonly [request: string, status: number, durationMs: num
  * calls of a store of SQLite.
  */
 export function commitText(commit: CellCommit): string {
-  const { actor, run, progress, cells, cache, responses = [], used = [] } = commit
+  const { actor, run, progress, cells, cache, responses = [], used = [], usage = [] } = commit
   const targets: CellsOf[] = []
   const lines: string[] = []
   const head: Head = [
-    { actor, run, progress, used },
+    { actor, run, progress, used, usage },
     targets,
     cells.map((cell) => {
       const { key, version, result } = cell

@@ -1,4 +1,5 @@
 import type { RunPlanAnswer } from '../../../../src/wire/runs/materialize.ts'
+import { estimateBasis } from '../../../../src/wire/runs/estimate-basis.ts'
 import { retryMessage } from '../../../../src/wire/runs/retry-message.ts'
 import type { RunSummary } from '../../../../src/wire/runs/runs.ts'
 import { countOf, formatCount, formatMoney } from '../../ui/format.ts'
@@ -50,9 +51,10 @@ export function planCost({ calls, cost, unpriced_calls: unpriced = 0 }: RunPlanA
 /** Returns what calls of models are expected to use; empty without such calls. */
 export function estimateText({ estimate, cost }: RunPlanAnswer): string {
   if (estimate === undefined) return ''
-  const { input_tokens: input, output_tokens: output, cost: expected } = estimate
+  const { input_tokens: input, output_tokens: output, cost: expected, basis, results = 0 } = estimate
   const money = cost > 0 ? `${formatMoney(expected)} of at most ${formatMoney(cost)}, ` : ''
-  return `Estimate from bytes: ${money}${formatCount(input)} input and ${formatCount(output)} output tokens.`
+  const from = estimateBasis(results, basis !== 'results')
+  return `Estimate from ${from}: ${money}${formatCount(input)} input and ${formatCount(output)} output tokens.`
 }
 
 /** Returns the cost of a run. */
