@@ -2,6 +2,7 @@ import { OperationError } from '../errors/service-error.ts'
 import type { DerivationKind, Resource } from './definition/derivation-kind.ts'
 import type { FormulaDialect } from '../store/formula.ts'
 import { AiKind } from './kinds/ai/ai-kind.ts'
+import { FirstKind } from './kinds/first/first-kind.ts'
 import { httpKind } from './kinds/http/http-kind.ts'
 import { LOOKUP_PLACES, LookupKind } from './kinds/lookup/lookup-kind.ts'
 import { SqlKind } from './kinds/sql/sql-kind.ts'
@@ -95,6 +96,7 @@ export function createKinds({
       : [new LookupKind(readTable), new LookupKind(readTable, LOOKUP_PLACES.sheet)]),
     ...(formulas === undefined ? [] : [new SqlKind(formulas)]),
     ...(scripts === undefined ? [] : SCRIPT_NAMES.map((name) => new ScriptKind(name, scripts, env))),
+    new FirstKind(formulas),
     ...own,
   ]
   return new Kinds(kinds, ({ type, name }) => {

@@ -17,13 +17,19 @@ export interface SourceReader {
   otherSheet(path: string): Promise<Source>
 }
 
-/** Returns a derivation with the content of its sources; the same one if it has none. */
+/**
+ * Returns a derivation with the content of its sources; the same one if it has none. The file of a kind with steps is a source of its own,
+ * so that an edit makes cells stale as a change of a source does.
+ */
 export async function readSources(derivation: Derivation, reader: SourceReader): Promise<Derivation> {
   const { kind, sourcePaths, sheetPaths } = derivation
-  if (kind.withSources === undefined || sourcePaths.length + sheetPaths.length === 0) return derivation
+  const hasSteps = kind.stepsOf !== undefined
+  if (kind.withSources === undefined || (sourcePaths.length + sheetPaths.length === 0 && !hasSteps))
+    return derivation
   const sources = sourcePaths.map((path) => reader.source(path))
   for (const path of sheetPaths) sources.push(await reader.otherSheet(path))
   const digest = createHash('sha256')
+  if (hasSteps) digest.update(`${derivation.sha256}\n`)
   for (const { path, version } of sources) digest.update(`${path}\n${version}\n`)
   const spec = await kind.withSources(derivation.spec, sources)
   if (kind.versionOf !== undefined) digest.update(kind.versionOf(spec))

@@ -33,6 +33,17 @@ export type Failure =
   | { readonly reason: 'refused'; readonly request: string; readonly detail: string }
   /** The stub has neither a response for the request nor a fallback (D41). */
   | { readonly reason: 'no_stub_response'; readonly request: string }
+  /** None of the steps has a value that is accepted. `isLasting`: whether the same steps are expected to end so again. */
+  | {
+      readonly reason: 'no_step_accepted'
+      readonly request: string
+      readonly detail: string
+      readonly isLasting: boolean
+    }
+  /** A step could not be carried out for a reason other than the record. */
+  | ({ readonly reason: 'step_not_made'; readonly request: string; readonly detail: string } & Answered)
+  /** The next step may cost more than a record may. */
+  | { readonly reason: 'cost_per_record'; readonly request: string; readonly detail: string }
   /** The value does not satisfy the contract (D26). */
   | ({ readonly reason: 'contract'; readonly request: string; readonly detail: string } & Answered)
   /** A requested record does not exist (D29). */
@@ -70,6 +81,10 @@ export function isLasting(failure: Failure): boolean {
     case 'text_around_json':
     case 'unusable_answer':
       return true
+    case 'no_step_accepted':
+      return failure.isLasting
+    case 'step_not_made':
+    case 'cost_per_record':
     case 'timeout':
     case 'network':
     case 'unusable_input':
@@ -128,6 +143,9 @@ function detailOf(failure: Failure): string {
     case 'empty_answer':
     case 'text_around_json':
     case 'unusable_answer':
+    case 'no_step_accepted':
+    case 'step_not_made':
+    case 'cost_per_record':
       return failure.detail
     case 'malformed_json':
       return 'malformed JSON'

@@ -279,6 +279,11 @@ export interface TargetDefinition {
    * it changes with every write of one of them, and whenever a record is created or deleted.
    */
   readonly reads?: readonly string[] | null
+  /**
+   * Whether another file makes no cell stale by itself: `sources` differ with it, and a check of the cells finds those that are stale.
+   * False if absent.
+   */
+  readonly isChecked?: boolean
   readonly text: string
 }
 

@@ -7,7 +7,7 @@ import type { JsonObject, JsonValue } from '../../src/contract/json/json.ts'
 import { parseYamlFile } from '../../src/contract/yaml/yaml-file.ts'
 import type { Derivation, InputValues } from '../../src/derivation/definition/derivation-kind.ts'
 import { DEFAULT_HOST_POLICY } from '../../src/derivation/definition/host-policies.ts'
-import { inputHash } from '../../src/derivation/plan/input-hash.ts'
+import { inputHash } from '../../src/derivation/hash/input-hash.ts'
 import { createKinds } from '../../src/derivation/kinds.ts'
 import { CallGuard } from '../../src/derivation/transport/guard/call-guard.ts'
 import { BODY_LIMIT, TOO_LARGE, toNetworkFault } from '../../src/derivation/transport/call/network-fault.ts'
@@ -149,6 +149,19 @@ const FAILURES: Readonly<Record<Failure['reason'], Failure>> = {
     reason: 'unusable_answer',
     detail: 'the answer is JSON, but not a JSON object with rate',
   }),
+  no_step_accepted: steps({
+    reason: 'no_step_accepted',
+    detail: '1 http: no value ($0.01); 2 ai: accept is false ($0.002)',
+    isLasting: true,
+  }),
+  step_not_made: steps({
+    reason: 'step_not_made',
+    detail: 'step 1 (http): --offline lets derivations call nobody',
+  }),
+  cost_per_record: steps({
+    reason: 'cost_per_record',
+    detail: '1 http: no value ($0.01); step 2 (ai) may cost $0.03, and $0.01 of max_cost_per_record is left',
+  }),
   no_stub_response: failure({ reason: 'no_stub_response' }),
   contract: failure({ reason: 'contract', detail: 'field "rate": "high" is not a number' }),
   no_record: { reason: 'no_record', recordId: 'A-8' },
@@ -158,6 +171,10 @@ type WithoutRequest<F> = F extends Failure ? Omit<F, 'request'> : never
 
 function failure(rest: WithoutRequest<Failure>): Failure {
   return { request: 'GET https://rates.example/EUR', ...rest } as Failure
+}
+
+function steps(rest: WithoutRequest<Failure>): Failure {
+  return { request: 'first of http, ai', ...rest } as Failure
 }
 
 function answered(rest: WithoutRequest<Failure>): Failure {

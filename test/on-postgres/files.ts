@@ -58,6 +58,7 @@ export const GROUPS = {
     'sheet/run-outcomes.test.ts',
     'sheet/run-races.test.ts',
     'sheet/run-refused.test.ts',
+    'sheet/first.test.ts',
     'sheet/formulas.test.ts',
     'sheet/ai.test.ts',
     'sheet/ai-max-cost.test.ts',

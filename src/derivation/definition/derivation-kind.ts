@@ -23,7 +23,47 @@ export interface Plan {
   readonly hashed: JsonObject
   /** The evidence known before the computation, for http `method` and `url`; it must not contain a common member (evidence.ts). */
   readonly evidence: JsonObject
+  /** The input hashes of a kind whose computations consist of steps ({@link DerivationKind.stepsOf}); absent for any other. */
+  readonly hashes?: StepHashes
 }
+
+/** The input hashes of a computation that consists of steps: which of them a value gets depends on the steps that were needed. */
+export interface StepHashes {
+  /** The hash of the computation with all of its steps. */
+  readonly whole: string
+  /** The hashes with one of which a cell is fresh, `whole` among them. */
+  readonly valid: readonly string[]
+}
+
+/** A step of a computation: the computation of a derivation that is a part of another one. */
+export interface StepPlan {
+  readonly derivation: Derivation
+  readonly plan: Plan
+  /** Its input hash. */
+  readonly hash: string
+  /** Whether more than the contract may refuse its value. */
+  readonly hasCondition: boolean
+}
+
+/** The outcome of a step; a call of another record with the same input hash costs 0. */
+export type StepOutcome =
+  | {
+      readonly outcome: 'computed'
+      /** Values have the types of the contract, but are not validated. */
+      readonly values: Computed['values']
+      /** The evidence known after the computation. */
+      readonly evidence: JsonObject
+      /** Dollars; null if unknown. */
+      readonly cost: number | null
+      /** Whether a call was made for it. */
+      readonly tookCall: boolean
+      /** Whether it was in the cache, or comes from the call of another record. */
+      readonly isCached: boolean
+    }
+  /** This machine does not carry it out, for this reason. */
+  | { readonly outcome: 'refused'; readonly detail: string }
+  /** It may cost `price`, which is more than allowed. */
+  | { readonly outcome: 'too_dear'; readonly price: number }
 
 /** The expected tokens of a computation, not rounded, and its expected cost in dollars; null for an unknown price. */
 export interface TokenEstimate {
@@ -58,6 +98,10 @@ export interface Computed {
    * and for kinds without such amounts.
    */
   readonly usage?: RecordedUsage['amounts'] | undefined
+  /** The input hash of the values, for a kind whose plans have several. */
+  readonly inputHash?: string
+  /** Whether a computation of steps took no call; for any other kind the run knows. */
+  readonly isCached?: boolean
   /** The response to keep; absent if there is none or it must not be kept. */
   readonly response?: ReceivedResponse | undefined
 }
@@ -73,6 +117,12 @@ export interface RunContext {
   readonly hosts?: SharedHosts | undefined
   /** Computes formulas in the SQL dialect of the sheet; absent in a context without a store. */
   readonly formulas?: FormulaStore | undefined
+  /**
+   * Carries out a step, with the cache, the bounds and the limits that its kind has in a derivation of its own, unless it may cost more
+   * than `most` dollars (null: no bound). Resolves when its result is stored. Rejects with {@link NotWanted}, or {@link NoRoom}, if it is
+   * not carried out for a reason that has nothing to do with the step. Absent in a context without a run.
+   */
+  step?(step: StepPlan, most: number | null): Promise<StepOutcome>
   /** Must be called once when the call begins; from then on it counts. For a kind that does not call it, the call begins with `onSent`. */
   onBegun?(): void
   /** Must be called once when the call is sent; from then on it counts and may cost. */
@@ -122,6 +172,11 @@ export interface ParseContext {
    * has changed. Absent if the sheet has no other files.
    */
   readonly source?: ((path: string) => Source) | undefined
+  /**
+   * Parses a part of the file, at `path`, as a derivation of the same targets and of any other kind. Its hash covers its own keys, and not
+   * the rest of the file. Throws ContractError.
+   */
+  step(path: readonly (string | number)[], keys: JsonObject): Derivation
   /** Throws a ContractError that names the file, the line of `path` (keys from the document's root) and `message`. */
   fail(path: readonly (string | number)[], message: string): never
 }
@@ -195,6 +250,15 @@ export interface DerivationKind<Spec = unknown, P extends Plan = Plan> {
    * are counted, bounded, refused and shared between processes. False by default.
    */
   readonly isLocal?: boolean
+  /**
+   * Returns the steps of a plan, in their order, without those that nothing is computed for. The computations of such a kind are no calls;
+   * those of the steps are. An edit of the file makes only those cells stale whose hash is none of the plan's. Absent for any other kind.
+   */
+  stepsOf?(plan: P): readonly StepPlan[]
+  /** Returns the derivations of all steps of a file. Absent for a kind without steps. */
+  derivationsOf?(spec: Spec): readonly Derivation[]
+  /** Returns the most that all steps of a computation may cost, in dollars; null for no bound. Absent for a kind without steps. */
+  maxCostOf?(spec: Spec): number | null
   /** False for a kind that knows its inputs from its own keys, so that a file need not list them. True by default. */
   readonly readsListedInputs?: boolean
   /** Reads the keys of the file that are specific to the kind. Throws ContractError. */
@@ -247,6 +311,11 @@ export interface DerivationKind<Spec = unknown, P extends Plan = Plan> {
   ): Promise<readonly Result<Computed, Failure>[]>
   /** Absent if no responses are kept. */
   readonly responses?: KindResponses<Spec, P>
+}
+
+/** Whether the computations of a kind are calls, which are counted, bounded, refused and shared between processes. */
+export function makesCalls({ isLocal = false, stepsOf }: DerivationKind): boolean {
+  return !isLocal && stepsOf === undefined
 }
 
 /** A derivation file, parsed and checked against the contract. */

@@ -16,7 +16,7 @@ import type {
 import { DEFAULT_HOST_POLICIES } from '../definition/host-policies.ts'
 import { refuseCommonMembers } from '../definition/evidence.ts'
 import { Limiter } from '../limiter/limiter.ts'
-import { inputHash } from '../plan/input-hash.ts'
+import { inputHash } from '../hash/input-hash.ts'
 import { Kinds } from '../kinds.ts'
 import { parseDerivation } from '../parse-derivation.ts'
 import { readSources, sourceOf } from '../read-sources.ts'

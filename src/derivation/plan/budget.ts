@@ -17,7 +17,7 @@ export class Budget {
   readonly #begun = new Prices()
   /** Reservations that are neither settled nor given back. */
   #open = 0
-  #wake: () => void = () => undefined
+  #waiting: (() => void)[] = []
 
   constructor(bounds: Bounds) {
     this.#bounds = bounds
@@ -40,10 +40,10 @@ export class Budget {
     return this.#open > 0 && isPossible && !this.#hasMoney(price)
   }
 
-  /** Resolves when the next reservation is settled or given back. For one caller at a time. */
+  /** Resolves when the next reservation is settled or given back. */
   nextSettled(): Promise<void> {
     return new Promise((resolve) => {
-      this.#wake = resolve
+      this.#waiting.push(resolve)
     })
   }
 
@@ -85,7 +85,9 @@ export class Budget {
 
   #close(): void {
     this.#open -= 1
-    this.#wake()
+    const waiting = this.#waiting
+    this.#waiting = []
+    for (const wake of waiting) wake()
   }
 }
 

@@ -3,8 +3,8 @@ import type { CellState } from '../../store/cell-state.ts'
 import type { OutdatedCells, RecordKey, WorkCell, WorkItem } from '../../store/cell-work.ts'
 import type { SheetStore } from '../../store/sheet-store.ts'
 import type { Derivation } from '../definition/derivation-kind.ts'
-import { inputHash } from './input-hash.ts'
-import { planComputation } from './plan-computation.ts'
+import { hashesOfPlan } from '../hash/hash-of-values.ts'
+import { planComputation } from '../hash/plan-computation.ts'
 import { INPUT_LIMIT } from './planner.ts'
 
 type Store = Pick<SheetStore, 'work' | 'uncheckedTargets' | 'markOutdated'>
@@ -66,13 +66,10 @@ function outdatedIn(
   if (tooLong !== undefined) return outdated(id, fresh, [])
   const planned = planComputation(derivation, inputs)
   if (planned.outcome === 'blocked') return []
-  const hash =
-    planned.outcome === 'run'
-      ? inputHash({ derivationSha256: derivation.sha256, inputs, hashed: planned.plan.hashed })
-      : null
+  const valid = planned.outcome === 'run' ? hashesOfPlan(derivation, planned.plan, inputs).valid : []
   return outdated(
     id,
-    fresh.filter((cell) => cell.inputHash !== hash),
+    fresh.filter((cell) => cell.inputHash === null || !valid.includes(cell.inputHash)),
     planned.outcome === 'skipped' ? failed : [],
   )
 }

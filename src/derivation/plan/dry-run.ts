@@ -1,8 +1,9 @@
 import type { CacheEntry, WorkCell, WorkItem } from '../../store/cell-work.ts'
-import { Budget, mostPossible, Prices, type Bounds, type Price } from './budget.ts'
+import { Budget, mostPossible, Prices, type Bounds } from './budget.ts'
 import { byRecord, inChunks, oneByOne } from './by-record.ts'
-import type { Derivation, TokenEstimate } from '../definition/derivation-kind.ts'
-import { ExpectedUsage } from './expected-usage.ts'
+import { makesCalls, type Derivation, type StepPlan } from '../definition/derivation-kind.ts'
+import { ExpectedUsage, type ExpectedCall } from './expected-usage.ts'
+import { foreseeSteps, stepsOf, type ForeseenCall } from './foresee-steps.ts'
 import { digestOf } from './hash-digest.ts'
 import { manualCounts, sumOf } from './manual-cells.ts'
 import { Planner, retryTime, type PlannedItem, type RunScope } from './planner.ts'
@@ -26,8 +27,8 @@ type Foreseen =
       readonly is: 'possible'
       readonly item: WorkItem
       readonly cells: readonly WorkCell[]
-      readonly price: Price
-      readonly tokens: TokenEstimate | null
+      /** The calls that they may need; more than one for a kind with steps. */
+      readonly later: readonly ExpectedCall[]
     }
   /** Its cells fail without a call, or one of their inputs is unusable; the `perhaps` cells may become stale, and are then skipped too. */
   | {
@@ -95,12 +96,12 @@ export class DryRun {
     const areMade = derivation.refusal === null
     const own: SharedCalls = { begun: new Set(), refused: new Set() }
     const { force, reuseResponses } = this.planner.request
-    const isLocal = derivation.kind.isLocal ?? false
+    const isLocal = !makesCalls(derivation.kind) && derivation.kind.stepsOf === undefined
     const calls: CallsOfDerivation = { areMade, isLocal, ...(reuseResponses ? this.#shared : own), count: 0 }
     await this.planner.readUsage(derivation)
     for await (const items of this.#items(derivation)) {
       const foreseen = items.flatMap((item) => this.#foresee(derivation, item) ?? [])
-      const hashes = foreseen.flatMap((each) => (each.is === 'certain' ? [each.planned.hash] : []))
+      const hashes = foreseen.flatMap((each) => (each.is === 'certain' ? hashesOf(each.planned) : []))
       const entries = await this.planner.cached(force ? [] : hashes)
       const certain = foreseen.flatMap((each) => (each.is === 'certain' ? [each.planned] : []))
       const requests = await this.#requests(certain, entries)
@@ -195,7 +196,7 @@ export class DryRun {
     const cells = this.planner.cellsInTime(item)
     if (cells.length === 0) return null
     const priced = priceLater(this.planner, { derivation, inputs: item.inputs, open })
-    return priced === null ? null : { is: 'possible', item, cells, ...priced }
+    return priced === null ? null : { is: 'possible', item, cells, later: priced }
   }
 
   #settle(foreseen: Foreseen, known: Known): void {
@@ -219,13 +220,15 @@ export class DryRun {
           this.#countFilled(this.#compute, foreseen.cells)
           return this.#note(this.#open, item, foreseen.cells)
         }
-        calls.count += 1
-        if (this.#budget.begin(foreseen.price)) {
-          this.#expected.add(foreseen)
-          this.#countFilled(this.#compute, foreseen.cells)
-        } else {
-          this.#refused.add(foreseen.price)
-          this.#count(this.#left, foreseen.cells)
+        const { later } = foreseen
+        calls.count += later.length
+        for (const [index, call] of later.entries()) {
+          const fits = this.#budget.begin(call.price)
+          if (fits) this.#expected.add(call)
+          else this.#refused.add(call.price)
+          if (index > 0) continue
+          if (fits) this.#countFilled(this.#compute, foreseen.cells)
+          else this.#count(this.#left, foreseen.cells)
         }
         return this.#note(this.#open, item, foreseen.cells)
       }
@@ -236,9 +239,11 @@ export class DryRun {
     }
   }
 
-  #settleCertain(planned: PlannedItem, { entries, requests, calls }: Known): void {
+  #settleCertain(planned: PlannedItem, known: Known): void {
+    const { entries, requests, calls } = known
     const { item, open, hash } = planned
     this.#countLater(planned)
+    if (planned.derivation.kind.stepsOf !== undefined) return this.#settleSteps(planned, known)
     const entry = entries.get(hash)
     const uncached = this.#uncached(planned, entry)
     const cached = open.filter((cell) => !uncached.includes(cell))
@@ -263,6 +268,53 @@ export class DryRun {
     }
   }
 
+  /** Counts a computation of steps: the calls of all steps that it may reach. */
+  #settleSteps(planned: PlannedItem, { entries, requests, calls }: Known): void {
+    const { derivation, plan, item, open } = planned
+    if (open.length === 0) return
+    const isKept = (step: StepPlan): boolean => {
+      const key = this.planner.request.reuseResponses ? this.planner.requestKey(step) : null
+      return key !== null && requests.kept.has(key)
+    }
+    const foreseen = foreseeSteps(this.planner, { derivation, plan, entries, isKept })
+    const needed = foreseen.calls.filter(({ step }) => !calls.begun.has(this.#digestOf(step)))
+    if (foreseen.isRefused) return this.#note(this.#unusable, item, open)
+    const [first] = needed
+    if (first?.isCertain === true && !this.#beginStep(first, calls)) {
+      this.#leave(item, open)
+      return this.#note(this.#atMost ? this.#open : this.#unusable, item, open)
+    }
+    for (const call of needed) {
+      if (!call.isCertain) this.#atMost = true
+      if (call !== first || !call.isCertain) this.#beginStep(call, calls)
+    }
+    this.#countFilled(foreseen.isComputed ? this.#compute : this.#cached, open)
+    this.#note(this.#open, item, open)
+  }
+
+  /** Whether the call of a step is made. */
+  #beginStep({ step, price }: ForeseenCall, calls: CallsOfDerivation): boolean {
+    const digest = this.#digestOf(step)
+    if (this.#budget.begin(price)) {
+      this.#expected.add({ ...this.planner.expected(step), price })
+      calls.begun.add(digest)
+      calls.count += 1
+      return true
+    }
+    if (!calls.refused.has(digest)) {
+      calls.refused.add(digest)
+      calls.count += 1
+      this.#refused.add(price)
+    }
+    return false
+  }
+
+  /** The digest by which equal calls are one. */
+  #digestOf(step: StepPlan): string {
+    const request = this.planner.request.reuseResponses ? this.planner.requestKey(step) : null
+    return digestOf(request ?? step.hash)
+  }
+
   #countLater({ derivation, later }: PlannedItem): void {
     for (const { target, failure } of later) {
       const next = failure === undefined ? Infinity : (retryTime(derivation, failure) ?? Infinity)
@@ -285,13 +337,20 @@ export class DryRun {
     entries: ReadonlyMap<string, CacheEntry>,
   ): Promise<Requests> {
     const keys = new Map<PlannedItem, string>()
+    const ofSteps: string[] = []
     for (const planned of certain) {
+      if (planned.derivation.kind.stepsOf !== undefined) {
+        const steps = this.planner.request.reuseResponses ? stepsOf(planned.derivation, planned.plan) : []
+        ofSteps.push(...steps.flatMap((step) => this.planner.requestKey(step) ?? []))
+        continue
+      }
       const needed = this.#uncached(planned, entries.get(planned.hash)).length > 0
       const key = needed ? this.planner.requestKey(planned) : null
       if (key !== null) keys.set(planned, key)
     }
     const { responses } = this.planner.request.store
-    return { keys, kept: keys.size === 0 ? new Map() : await responses.find([...new Set(keys.values())]) }
+    const wanted = [...new Set([...keys.values(), ...ofSteps])]
+    return { keys, kept: wanted.length === 0 ? new Map() : await responses.find(wanted) }
   }
 
   #countKept(cells: readonly WorkCell[], request: string, note: KeptNote): void {
@@ -350,6 +409,12 @@ export class DryRun {
 interface LaterCount {
   readonly cells: number
   readonly next: number
+}
+
+/** Returns the hashes of the cache entries that a computation needs. */
+function hashesOf({ derivation, plan, hash }: PlannedItem): readonly string[] {
+  if (derivation.kind.stepsOf === undefined) return [hash]
+  return stepsOf(derivation, plan).map((step) => step.hash)
 }
 
 function timeOf(ms: number): string | null {

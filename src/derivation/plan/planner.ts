@@ -17,8 +17,8 @@ import type { StoreStatus } from '../../store/sheet-store.ts'
 import type { ExpectedCall } from './expected-usage.ts'
 import type { Price } from './budget.ts'
 import type { Derivation, Plan } from '../definition/derivation-kind.ts'
-import { inputHash } from './input-hash.ts'
-import { planComputation } from './plan-computation.ts'
+import { hashesOfPlan } from '../hash/hash-of-values.ts'
+import { planComputation } from '../hash/plan-computation.ts'
 import type { PlanRequest, RunBlock } from '../run-request.ts'
 import { usageKey } from './usage-key.ts'
 
@@ -232,13 +232,14 @@ export class Planner {
     }
     if (planned.outcome !== 'run') return planned
     const { plan } = planned
-    const hash = inputHash({ derivationSha256: derivation.sha256, inputs: item.inputs, hashed: plan.hashed })
+    const { whole: hash, valid } = hashesOfPlan(derivation, plan, item.inputs)
     const unchanged: WorkCell[] = []
     const open: WorkCell[] = []
     const later: WorkCell[] = []
     for (const cell of cells) {
-      const stands = !this.asksAnew(cell, hash) && cell.inputHash === hash
-      if (stands) unchanged.push(cell)
+      const isOfPlan = cell.inputHash !== null && valid.includes(cell.inputHash)
+      const { force, only } = this.request
+      if (isOfPlan && !force && only !== 'failed') unchanged.push(cell)
       else (this.#isLater(derivation, cell, hash) ? later : open).push(cell)
     }
     return { outcome: 'run', derivation, item, plan, hash, unchanged, open, later }
@@ -275,7 +276,9 @@ export class Planner {
 
   /** Reads what computations of a derivation have used, for {@link expected}. */
   async readUsage(derivation: Derivation): Promise<void> {
-    if (derivation.kind.expected === undefined) return
+    const { kind, spec } = derivation
+    for (const step of kind.derivationsOf?.(spec) ?? []) await this.readUsage(step)
+    if (kind.expected === undefined) return
     this.#usage.set(derivation, await this.request.store.usage(usageKey(derivation)))
   }
 

@@ -1,9 +1,10 @@
 import type { Contract } from '../../contract/contract.ts'
 import type { JsonValue } from '../../contract/json/json.ts'
 import { isEmpty } from '../../errors/block.ts'
-import type { Derivation, InputValues } from '../definition/derivation-kind.ts'
-import { planComputation } from './plan-computation.ts'
+import type { Derivation, InputValues, Plan } from '../definition/derivation-kind.ts'
+import { planComputation } from '../hash/plan-computation.ts'
 import type { ExpectedCall } from './expected-usage.ts'
+import { foreseeSteps } from './foresee-steps.ts'
 import type { Planner } from './planner.ts'
 
 interface CallLater {
@@ -15,13 +16,14 @@ interface CallLater {
 }
 
 /**
- * Returns the price of a call some of whose inputs the run computes first; null if an input that will not change blocks it (D22). Such
- * inputs have their present values, or a placeholder if they have none. If these make no plan, placeholders for all inputs do.
+ * Returns the prices of the calls that a computation may take some of whose inputs the run computes first: one, or those of its steps. Null if
+ * an input that will not change blocks it (D22). Such inputs have their present values, or a placeholder if they have none. If these make no
+ * plan, placeholders for all inputs do.
  */
 export function priceLater(
   planner: Planner,
   { derivation, inputs, open }: CallLater,
-): Pick<ExpectedCall, 'price' | 'tokens'> | null {
+): readonly ExpectedCall[] | null {
   const { nonEmptyInputs } = derivation
   const { contract } = planner.request
   const guess = (replaces: (field: string) => boolean): InputValues =>
@@ -35,15 +37,19 @@ export function priceLater(
     derivation,
     guess((field) => open.has(field) && isEmpty(inputs[field], nonEmptyInputs.includes(field))),
   )
-  if (planned.outcome === 'run') return planner.expected({ derivation, plan: planned.plan })
+  if (planned.outcome === 'run') return callsOf(planner, derivation, planned.plan)
   if (planned.outcome === 'blocked' || planned.outcome === 'skipped') return null
   const other = planComputation(
     derivation,
     guess(() => true),
   )
-  return other.outcome === 'run'
-    ? planner.expected({ derivation, plan: other.plan })
-    : { price: 0, tokens: null }
+  return other.outcome === 'run' ? callsOf(planner, derivation, other.plan) : [{ price: 0, tokens: null }]
+}
+
+function callsOf(planner: Planner, derivation: Derivation, plan: Plan): readonly ExpectedCall[] {
+  if (derivation.kind.stepsOf === undefined) return [planner.expected({ derivation, plan })]
+  const { calls } = foreseeSteps(planner, { derivation, plan, entries: new Map(), isKept: () => false })
+  return calls.map(({ step, price }) => ({ ...planner.expected(step), price }))
 }
 
 function standIn(contract: Contract, field: string): JsonValue {

@@ -7,6 +7,7 @@ import type { SettledCall } from '../../store/cell-work.ts'
 import type { CacheEntry, WorkCell, WorkItem } from '../../store/cell-work.ts'
 import type { ReceivedResponse } from '../../store/stored-responses.ts'
 import {
+  makesCalls,
   NoRoom,
   type Computed,
   type Derivation,
@@ -59,6 +60,9 @@ export interface CallOutcome {
   readonly provenance: JsonObject
   /** Dollars that the call cost; absent where that is its estimate. */
   readonly cost?: Price
+  /** The input hash of the values, and whether they took no call, for a computation of steps. */
+  readonly inputHash?: string
+  readonly isCached?: boolean
   /** Whether another process made the call, which stores what comes of it beside the cells. */
   readonly isOthers: boolean
   /** What a call of this process has used; absent where that is unknown. */
@@ -79,6 +83,8 @@ type TargetOutcome = readonly [target: string, result: Result<JsonValue, Failure
 
 interface AnswersOptions {
   readonly contract: Contract
+  /** Whether values that violate the contract are failures. */
+  readonly validates: boolean
   /** Whether what the cache had before the run counts. */
   readonly usesCache: boolean
   /** Whether cells may want an answer of this run, whatever the cache had before. */
@@ -171,7 +177,7 @@ export class Answers {
     const { calls } = this.#options
     try {
       if (answer.request !== null) answer.outcome = await this.#reusedOrMade(answer, call, context)
-      else if (calls === undefined || call.derivation.kind.isLocal === true)
+      else if (calls === undefined || !makesCalls(call.derivation.kind))
         answer.outcome = this.#outcome(call, await this.#compute(call, context))
       else answer.outcome = await this.#callOnce(calls, answer, call, context)
       return answer.outcome
@@ -303,8 +309,15 @@ export class Answers {
       isOthers: false,
     })
     if (!result.ok) return { ...outcome, failure: result.error }
-    const { response, cost, usage } = result.value
-    return { ...outcome, response, usage, ...(cost !== undefined && { cost }) }
+    const { response, cost, usage, inputHash, isCached } = result.value
+    return {
+      ...outcome,
+      response,
+      usage,
+      ...(cost !== undefined && { cost }),
+      ...(inputHash !== undefined && { inputHash }),
+      ...(isCached !== undefined && { isCached }),
+    }
   }
 
   /** Holds what was computed for a target against the contract (D26). */
@@ -314,8 +327,8 @@ export class Answers {
     const field = this.#options.contract.fieldByName.get(target)
     if (!value.ok || field === undefined) return value
     const coerced = coerceComputed(field, value.value)
-    const detail =
-      (typeof coerced === 'string' ? lostDigits(value.value) : null) ?? valueError(field, coerced)
+    const fault = this.#options.validates ? valueError(field, coerced) : null
+    const detail = (typeof coerced === 'string' ? lostDigits(value.value) : null) ?? fault
     return detail === null ? ok(coerced) : err(contractFailure(plan, target, detail))
   }
 

@@ -21,6 +21,8 @@ export interface ComputedCell {
   readonly cached?: boolean
   /** Members of the provenance entry beside the plan's evidence. */
   readonly provenance?: JsonObject | undefined
+  /** The input hash of the value, where it is not that of the plan. */
+  readonly inputHash?: string
 }
 
 /** The result of a cell as the store and the observers of the run receive it. */
@@ -59,7 +61,10 @@ export function resultOfRun(of: ItemOfRun, computed: ComputedCell): ResultOfRun 
   const said = { cached, ...plan?.evidence, ...provenance }
   const { value } = result
   return {
-    stored: { ...common, result: { kind: 'computed', value, inputHash: hash ?? '', provenance: said } },
+    stored: {
+      ...common,
+      result: { kind: 'computed', value, inputHash: computed.inputHash ?? hash ?? '', provenance: said },
+    },
     change: { ...changed, state: 'fresh', value },
   }
 }

@@ -1,56 +1,23 @@
 import type { JsonValue } from '../../contract/json/json.ts'
 import type { Failure } from '../../errors/failure.ts'
 import { err, ok, type Result } from '../../errors/result.ts'
-import type { SettledCall, UsedAmounts } from '../../store/cell-work.ts'
-import type { CacheEntry, CellOutcome, WorkCell, WorkItem } from '../../store/cell-work.ts'
-import type { ReceivedResponse } from '../../store/stored-responses.ts'
-import {
-  actualCost,
-  Answers,
-  cacheEntries,
-  contractFailure,
-  type Answer,
-  type CallOutcome,
-} from './call-results.ts'
-import type { Budget } from '../plan/budget.ts'
+import type { CellOutcome, WorkCell, WorkItem } from '../../store/cell-work.ts'
+import { makesCalls, type Derivation } from '../definition/derivation-kind.ts'
+import type { PlannedItem } from '../plan/planner.ts'
+import { beginCall, noteOutcome } from './begin-call.ts'
+import { callBehind, NO_CALL, type CallBehind } from './call-behind.ts'
+import { Answers, contractFailure, type Answer, type CallOutcome } from './call-results.ts'
 import { resultOfRun, type ComputedCell, type ItemOfRun } from './cell-result.ts'
-import type { CommitQueue } from './commit-queue.ts'
-import type { Derivation } from '../definition/derivation-kind.ts'
-import type { FailureStreak } from '../failure-streak.ts'
-import type { PlannedItem, Planner } from '../plan/planner.ts'
-import { usageKey } from '../plan/usage-key.ts'
-import type { ReusedResponses } from './reused-responses.ts'
-import type { RunRequest, SharedCalls } from '../run-request.ts'
-import { StillWanted } from './still-wanted.ts'
-import type { Tally } from './tally.ts'
 import { UnderWay } from './concurrency-limit.ts'
-import type { UnusableCells } from './unusable-cells.ts'
+import type { PartsOfRun } from './parts-of-run.ts'
+import { Steps } from './steps.ts'
+import { StillWanted } from './still-wanted.ts'
 
 /** Records planned or under way at a time for a derivation, at least; how many calls that makes is the transport's to bound. */
 const WINDOW = 512
 
 /** So long after it was planned a call is made without another look at the cells that it is for. */
 export const FRESH_MS = 250
-
-/** What the derivations of a run share. */
-export interface PartsOfRun {
-  readonly planner: Planner
-  readonly budget: Budget
-  readonly tally: Tally
-  readonly commits: CommitQueue
-  readonly unusable: UnusableCells
-  /** The calls that processes share; absent where one process makes all. */
-  readonly calls?: SharedCalls | undefined
-  /** The responses that are used instead of calls; absent where every call is made. */
-  readonly reuse?: ReusedResponses | undefined
-  readonly settled?: RunRequest['settled']
-  /** The failures of the run in a row; no new call starts once they stop it. */
-  readonly streak: FailureStreak
-  /** Aborted when the run is stopped or breaks: no new call starts, calls under way are aborted. */
-  readonly signal: AbortSignal
-  /** Ends the run. */
-  onFault(error: unknown): void
-}
 
 /** A record of which something is to be stored. */
 type ItemToDo =
@@ -72,10 +39,11 @@ export class DerivationRun {
   readonly #answers: Answers
   readonly #underWay: UnderWay
   readonly #stillWanted: StillWanted
+  /** Carries out the steps of computations; null for a kind without steps. */
+  readonly #steps: Steps | null
   /** Why nothing is called, if so. */
   readonly #refusal: string | null
   #listed = 0
-  #usageKey: string | null = null
 
   constructor(derivation: Derivation, parts: PartsOfRun) {
     const { contract, force, only, policies } = parts.planner.request
@@ -85,6 +53,7 @@ export class DerivationRun {
     this.#refusal = derivation.refusal
     this.#answers = new Answers({
       contract,
+      validates: true,
       usesCache: !force,
       asksAnew: force || only === 'failed',
       cached: (hashes) => parts.planner.cached(hashes),
@@ -92,6 +61,7 @@ export class DerivationRun {
       ...(reuse !== undefined && { reuse }),
     })
     this.#stillWanted = new StillWanted((records) => parts.planner.every(derivation, records))
+    this.#steps = derivation.kind.stepsOf === undefined ? null : new Steps(parts)
     // Records whose results are being stored take room too.
     this.#underWay = new UnderWay(Math.max(WINDOW, 2 * policies.maxConcurrency))
   }
@@ -139,7 +109,7 @@ export class DerivationRun {
     const { budget, planner } = this.#parts
     if (planner.request.maxCost === null || toDo.outcome === 'known') return false
     const { planned, answer } = toDo
-    if (planned.derivation.kind.isLocal === true) return false
+    if (!makesCalls(planned.derivation.kind)) return false
     if (answer === null || answer.call !== null || this.#answers.isReusable(answer)) return false
     return budget.isShort(planner.price(planned)) && this.#sortOut(planned, answer).unknown.length > 0
   }
@@ -275,104 +245,46 @@ export class DerivationRun {
 
   /** Begins a call; false when the run's bounds have no room for it. `stored`: when what it brings is stored. */
   #call(planned: PlannedItem, answer: Answer, stored: Promise<void>): boolean {
-    const { planner, budget, tally, streak, signal } = this.#parts
-    if (streak.stopped !== null) return false
-    const price = planner.price(planned)
-    const isCall = planned.derivation.kind.isLocal !== true
-    const isBegun = isCall && !this.#answers.isReusable(answer)
-    if (isBegun && !budget.begin(price)) return false
-    let isReserved = isBegun
-    let begun = false
-    let sent = false
-    const onBegun = (): void => {
-      if (!begun && isCall) tally.begun()
-      begun = true
-    }
-    const giveBack = (): void => {
-      if (isReserved) budget.giveBack(price)
-      isReserved = false
-    }
-    this.#answers.call(
+    const isWanted = (): boolean | Promise<boolean> =>
+      performance.now() - answer.since < FRESH_MS || this.#stillWanted.ask(answer.waiting)
+    const steps = this.#steps
+    return beginCall(this.#parts, this.#answers, {
+      planned,
       answer,
-      {
-        derivation: planned.derivation,
-        plan: planned.plan,
-        price,
-        isBegun,
-        begin: () => (isReserved = budget.begin(price)),
-      },
-      {
-        signal,
-        policies: planner.request.policies,
-        limiter: planner.request.limiter,
-        hosts: planner.request.store.hosts,
-        formulas: planner.request.store.formulas,
-        onBegun,
-        onSent: () => {
-          onBegun()
-          if (!sent) tally.sent(price)
-          sent = true
-        },
-        wanted: () => {
-          if (streak.stopped !== null) {
-            if (!begun) giveBack()
-            return false
-          }
-          if (performance.now() - answer.since < FRESH_MS) return true
-          return this.#stillWanted.ask(answer.waiting).then((wanted) => {
-            // A call that has been tried once has been made.
-            if (!wanted && !begun) giveBack()
-            return wanted
-          })
-        },
-        stored,
-      },
-    )
-    const settle = (outcome: CallOutcome | null): void => {
-      const isKnown = outcome !== null && begun
-      const actual = isKnown ? actualCost(outcome, { price, wasSent: sent }) : price
-      if (isReserved) budget.settle(price, actual)
-      if (sent && actual !== price) tally.settled(price, actual)
-    }
-    answer.call?.then(settle, () => settle(null))
-    return true
+      stored,
+      isWanted,
+      ...(steps !== null && { step: (step, most) => steps.carryOut(step, most, isWanted) }),
+    })
   }
 
   /** Stores what a call came to for cells. */
   #storeOutcome(planned: PlannedItem, { cells, first }: CallOfCells, outcome: CallOutcome): Promise<void> {
     const mine = first && !outcome.isOthers
-    if (mine && outcome.reused === undefined) this.#noteOutcome(outcome)
-    const results = this.#results(cells, outcome, !mine || outcome.reused !== undefined)
-    return this.#store(planned, results, mine ? this.#behind(planned, outcome) : NO_CALL)
-  }
-
-  #behind(planned: PlannedItem, outcome: CallOutcome): CallBehind {
-    const behind = callBehind(planned, outcome, this.#requestOf(planned))
-    if (outcome.usage === undefined || outcome.reused !== undefined) return behind
-    this.#usageKey ??= usageKey(this.#derivation)
-    return { ...behind, usage: [{ key: this.#usageKey, amounts: outcome.usage }] }
-  }
-
-  /** Counts a call of this process that has failed, or brought a value. */
-  #noteOutcome({ values, failed }: CallOutcome): void {
-    const { file, kind, resources, targets } = this.#derivation
-    // A formula that cannot be computed for some records says nothing of the next ones.
-    if (kind.isLocal === true) return
-    const [first] = Object.values(failed ?? {})
-    const isFailed = first !== undefined && Object.keys(failed ?? {}).length === targets.length
-    // What is broken off with the run says nothing of the host.
-    if (this.#parts.signal.aborted || Object.keys(values).length === 0) return
-    this.#parts.streak.note(resources[0]?.name ?? file, isFailed ? first.error : null)
+    if (mine && outcome.reused === undefined) noteOutcome(this.#parts, this.#derivation, outcome)
+    const results = this.#results(
+      cells,
+      outcome,
+      !mine || outcome.reused !== undefined || outcome.isCached === true,
+    )
+    return this.#store(
+      planned,
+      results,
+      mine ? callBehind(planned, outcome, this.#requestOf(planned)) : NO_CALL,
+    )
   }
 
   /** What a call comes to for cells. */
-  #results(cells: readonly WorkCell[], { values, provenance }: CallOutcome, cached: boolean): ComputedCell[] {
+  #results(
+    cells: readonly WorkCell[],
+    { values, provenance, inputHash }: CallOutcome,
+    cached: boolean,
+  ): ComputedCell[] {
     const results: ComputedCell[] = []
     for (const cell of cells) {
       const result: Result<JsonValue, Failure> | undefined = values[cell.target]
       // What has been paid for is stored, but what fails once the run is stopped may fail for that very reason.
       if (result === undefined || (this.#parts.signal.aborted && !result.ok)) continue
-      results.push({ cell, result, cached, provenance })
+      results.push({ cell, result, cached, provenance, ...(inputHash !== undefined && { inputHash }) })
     }
     return results
   }
@@ -397,34 +309,6 @@ export class DerivationRun {
     // Other records decide whether it is refused the next time, and then the cache has the value: it need not wait.
     const { hash: _, ...again } = of
     await this.#store(again, refused)
-  }
-}
-
-/** What is stored of a call beside its cells. */
-interface CallBehind {
-  readonly cache: readonly CacheEntry[]
-  readonly made: readonly SettledCall[]
-  readonly responses: readonly ReceivedResponse[]
-  readonly used: readonly string[]
-  readonly usage: readonly UsedAmounts[]
-}
-
-const NONE: readonly never[] = []
-
-const NO_CALL: CallBehind = { cache: NONE, made: NONE, responses: NONE, used: NONE, usage: NONE }
-
-/** `request`: the key by which processes share the call, where it is not the input hash. */
-function callBehind({ hash }: PlannedItem, outcome: CallOutcome, request: string | null): CallBehind {
-  const { response, reused } = outcome
-  const cache = cacheEntries(hash, outcome)
-  if (reused !== undefined) return { ...NO_CALL, cache, used: [reused] }
-  const failed = (request === null ? outcome.failed : (outcome.failure ?? null)) as unknown as JsonValue
-  return {
-    cache,
-    made: [{ hash: request ?? hash, failed }],
-    responses: response === undefined ? NONE : [response],
-    used: NONE,
-    usage: NONE,
   }
 }
 

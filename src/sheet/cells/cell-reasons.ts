@@ -1,8 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { jsonEqual, type JsonObject, type JsonValue } from '../../contract/json/json.ts'
 import type { Derivation, InputValues, Plan } from '../../derivation/definition/derivation-kind.ts'
-import { planComputation } from '../../derivation/plan/plan-computation.ts'
-import { inputHash } from '../../derivation/plan/input-hash.ts'
+import { hashesOfPlan } from '../../derivation/hash/hash-of-values.ts'
+import { inputHash } from '../../derivation/hash/input-hash.ts'
+import { planComputation } from '../../derivation/hash/plan-computation.ts'
 
 /** A part of the input hash (D24) that differs from the last computation of the cell: its value then, and now. */
 export type Reason =
@@ -81,10 +82,13 @@ async function findComputation(past: Past, names: readonly string[]): Promise<Co
   const logged = isLogged ? Object.fromEntries(names.map((name) => [name, evidence[name] ?? null])) : null
   for (const derivation of candidates) {
     const inputs = Object.fromEntries(derivation.inputs.map((field) => [field, values[field] ?? null]))
-    const parts = { derivationSha256: derivation.sha256, inputs }
-    for (const hashed of [hashedBy(derivation, inputs), logged]) {
-      if (hashed !== null && inputHash({ ...parts, hashed }) === hash) return { derivation, hashed }
+    const planned = planComputation(derivation, inputs)
+    if (planned.outcome === 'run' && hashesOfPlan(derivation, planned.plan, inputs).valid.includes(hash)) {
+      return { derivation, hashed: planned.plan.hashed }
     }
+    const parts = { derivationSha256: derivation.sha256, inputs }
+    if (logged !== null && inputHash({ ...parts, hashed: logged }) === hash)
+      return { derivation, hashed: logged }
     // Planning and hashing take as long as the inputs are: other requests have their turn.
     await nextTurn()
   }

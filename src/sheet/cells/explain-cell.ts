@@ -4,7 +4,7 @@ import { rawMembersInTurns } from '../../contract/json/raw-json.ts'
 import { showValue } from '../../contract/json/show-value.ts'
 import type { Derivation, InputValues } from '../../derivation/definition/derivation-kind.ts'
 import { evidenceOf } from '../../derivation/definition/evidence.ts'
-import { hashOfValues } from '../../derivation/plan/hash-of-values.ts'
+import { hashesOfValues } from '../../derivation/hash/hash-of-values.ts'
 import { retryTime } from '../../derivation/plan/planner.ts'
 import { ContractError, SheetError } from '../../errors/service-error.ts'
 import { blockOf, type Block, type InputFacts, type Needs } from '../../errors/block.ts'
@@ -152,7 +152,8 @@ class CellExplainer {
     const { inputHash: failed, ...failure } = note
     const { derivation } = this.#of
     const time = failed === undefined ? null : retryTime(derivation, note)
-    const isOfInputs = (): boolean => tooLong !== undefined || hashOfValues(derivation, inputs) === failed
+    const isOfInputs = (): boolean =>
+      tooLong !== undefined || hashesOfValues(derivation, inputs)?.whole === failed
     if (time === null || !isOfInputs() || time <= (await this.#sheet.now())) return failure
     return { ...failure, retryAt: time === Infinity ? null : new Date(time).toISOString() }
   }

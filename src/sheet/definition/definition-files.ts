@@ -230,7 +230,7 @@ export function targetDefinitions({ levels }: Derivations): TargetDefinition[] {
         targets,
         file: derivation,
         sha256,
-        kind: { name: kind },
+        kind: { name: kind, stepsOf },
         inputs,
         sources,
         text,
@@ -246,6 +246,7 @@ export function targetDefinitions({ levels }: Derivations): TargetDefinition[] {
           required,
           nonEmpty,
           sources,
+          isChecked: stepsOf !== undefined,
           text,
         }))
       },

@@ -8,8 +8,8 @@ import type {
   Plan,
   RunContext,
 } from '../../derivation/definition/derivation-kind.ts'
-import { inputHash } from '../../derivation/plan/input-hash.ts'
-import { planComputation } from '../../derivation/plan/plan-computation.ts'
+import { inputHash } from '../../derivation/hash/input-hash.ts'
+import { planComputation } from '../../derivation/hash/plan-computation.ts'
 import { cellKey, type LastEntry } from '../../files/folio/adopt-folio-log.ts'
 import type { FolioHash } from '../../files/folio/folio-hash.ts'
 import type { CellResult, WorkItem } from '../../store/cell-work.ts'

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { ValidationError } from '../../errors/service-error.ts'
 import type { Derivation } from '../../derivation/definition/derivation-kind.ts'
-import { hashOfValues } from '../../derivation/plan/hash-of-values.ts'
+import { hashesOfValues } from '../../derivation/hash/hash-of-values.ts'
 import type { CellHash, Deletion, DeletionRef, RecordToRestore, SheetStore } from '../../store/sheet-store.ts'
 import { resolveActor, type GivenActor } from '../resolve-actor.ts'
 import type { RevertReport } from '../runs/revert.ts'
@@ -68,9 +68,8 @@ async function withHashes(
 
 function hashesOf({ values }: Deletion, derivations: readonly Derivation[]): CellHash[] {
   return derivations.flatMap((derivation) => {
-    const inputHash = hashOfValues(derivation, values)
-    if (inputHash === null) return []
     const { sha256, targets } = derivation
-    return targets.map((field) => ({ field, sha256, inputHash }))
+    const valid = hashesOfValues(derivation, values)?.valid ?? []
+    return targets.flatMap((field) => valid.map((inputHash) => ({ field, sha256, inputHash })))
   })
 }

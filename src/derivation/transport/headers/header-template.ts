@@ -35,7 +35,10 @@ const RESERVED = new Set([
 ])
 
 /** Reads `headers`. Throws ContractError through the context. */
-export function parseHeaders(headers: JsonValue, context: ParseContext): readonly HeaderTemplate[] {
+export function parseHeaders(
+  headers: JsonValue,
+  context: Pick<ParseContext, 'contract' | 'fail'>,
+): readonly HeaderTemplate[] {
   if (!isJsonObject(headers))
     return context.fail(['headers'], 'headers is not a map of header names to values')
   const seen = new Set<string>()

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../../contract/json/json.ts'
 import { resultOfRun, type ResultOfRun } from '../../../derivation/run/cell-result.ts'
 import type { Derivation } from '../../../derivation/definition/derivation-kind.ts'
 import { evidenceOf } from '../../../derivation/definition/evidence.ts'
-import { hashOfValues } from '../../../derivation/plan/hash-of-values.ts'
+import { hashesOfValues } from '../../../derivation/hash/hash-of-values.ts'
 import { manualCells, manualCounts, sumOf } from '../../../derivation/plan/manual-cells.ts'
 import { Planner } from '../../../derivation/plan/planner.ts'
 import type { CellFailure, RunPlan } from '../../../derivation/run-request.ts'
@@ -170,8 +170,8 @@ async function* kept({ store, planner, derivation, earlier }: Keeping): AsyncGen
     const results: ResultOfRun[] = []
     const cache: CacheEntry[] = []
     for (const item of items) {
-      const hash = hashOfValues(derivation, item.inputs)
-      const before = new Set(earlier.map((version) => hashOfValues(version, item.inputs)))
+      const hash = hashesOfValues(derivation, item.inputs)?.whole ?? null
+      const before = new Set(earlier.flatMap((version) => hashesOfValues(version, item.inputs)?.valid ?? []))
       if (hash === null) continue
       for (const cell of planner.cells(item)) {
         // Different inputs give another hash than that of the last computation for every version.

@@ -162,7 +162,7 @@ function updateTarget(db: Connection, target: StoredTarget, definition: TargetDe
     reads,
     target.id,
   )
-  if (target.active && target.sha256 === sha256) return
+  if (target.active && (target.sha256 === sha256 || definition.isChecked === true)) return
   // Version 0 keeps that of the cell: a computation under way used the old file, but no write happened (D28).
   const stale = db.run(
     `INSERT INTO "$todo" (target, record, state, mark) SELECT target, record, ${STALE}, 0 FROM "$cell" AS cell

@@ -176,9 +176,7 @@ function readHeaders(given: Entry, contract: Contract): readonly PlannedHeader[]
   const { path, yaml } = given
   const headers = parseHeaders(valueOf('headers', given) ?? {}, {
     contract,
-    file: MODELS_FILE,
     fail: (inside, message) => yaml.fail([...path, ...inside], message),
-    source: undefined,
   })
   return headers.map(({ name, parts }) => {
     const own = parts.flatMap((part) => (typeof part === 'object' && 'field' in part ? [] : [part]))

@@ -1,0 +1,102 @@
+import { makesCalls, type Derivation, type RunContext } from '../definition/derivation-kind.ts'
+import type { Price } from '../plan/budget.ts'
+import type { PlannedItem } from '../plan/planner.ts'
+import { actualCost, type Answer, type Answers, type CallOutcome } from './call-results.ts'
+import type { PartsOfRun } from './parts-of-run.ts'
+
+/** A call to begin. */
+interface CallToBegin {
+  readonly planned: Pick<PlannedItem, 'derivation' | 'plan'>
+  readonly answer: Answer
+  /** Settles when its result is stored. */
+  readonly stored: Promise<void>
+  /** Whether its result is still needed. */
+  isWanted(): boolean | Promise<boolean>
+  /** Carries out steps; absent for a kind without steps. */
+  readonly step?: RunContext['step']
+  /** Receives what it cost in dollars, before its outcome is known. */
+  onSettled?(cost: Price): void
+}
+
+/** Begins the call of an answer, counts it and settles its cost. Returns false, and begins nothing, if the bounds of the run refuse it. */
+export function beginCall(
+  { planner, budget, tally, streak, signal }: PartsOfRun,
+  answers: Answers,
+  { planned, answer, stored, isWanted, step, onSettled }: CallToBegin,
+): boolean {
+  if (streak.stopped !== null) return false
+  const price = planner.price(planned)
+  const isCall = makesCalls(planned.derivation.kind)
+  const isBegun = isCall && !answers.isReusable(answer)
+  if (isBegun && !budget.begin(price)) return false
+  let isReserved = isBegun
+  let begun = false
+  let sent = false
+  const onBegun = (): void => {
+    if (!begun && isCall) tally.begun()
+    begun = true
+  }
+  const giveBack = (): void => {
+    if (isReserved) budget.giveBack(price)
+    isReserved = false
+  }
+  answers.call(
+    answer,
+    {
+      derivation: planned.derivation,
+      plan: planned.plan,
+      price,
+      isBegun,
+      begin: () => (isReserved = budget.begin(price)),
+    },
+    {
+      signal,
+      policies: planner.request.policies,
+      limiter: planner.request.limiter,
+      hosts: planner.request.store.hosts,
+      formulas: planner.request.store.formulas,
+      ...(step !== undefined && { step }),
+      onBegun,
+      onSent: () => {
+        onBegun()
+        if (!sent) tally.sent(price)
+        sent = true
+      },
+      wanted: () => {
+        const settle = (wanted: boolean): boolean => {
+          // A call that has been tried once has been made.
+          if (!wanted && !begun) giveBack()
+          return wanted
+        }
+        if (streak.stopped !== null) return settle(false)
+        const wanted = isWanted()
+        return wanted === true ? true : Promise.resolve(wanted).then(settle)
+      },
+      stored,
+    },
+  )
+  const settle = (outcome: CallOutcome | null): void => {
+    const isKnown = outcome !== null && begun
+    const actual = isKnown ? actualCost(outcome, { price, wasSent: sent }) : price
+    if (isReserved) budget.settle(price, actual)
+    if (sent && actual !== price) tally.settled(price, actual)
+    onSettled?.(isKnown && sent ? actual : 0)
+  }
+  answer.call?.then(settle, () => settle(null))
+  return true
+}
+
+/** Counts a call of this process that has failed, or brought a value. */
+export function noteOutcome(
+  { signal, streak }: PartsOfRun,
+  { file, kind, resources, targets }: Derivation,
+  { values, failed }: CallOutcome,
+): void {
+  // A formula that cannot be computed for some records says nothing of the next ones.
+  if (!makesCalls(kind)) return
+  const [first] = Object.values(failed ?? {})
+  const isFailed = first !== undefined && Object.keys(failed ?? {}).length === targets.length
+  // What is broken off with the run says nothing of the host.
+  if (signal.aborted || Object.keys(values).length === 0) return
+  streak.note(resources[0]?.name ?? file, isFailed ? first.error : null)
+}

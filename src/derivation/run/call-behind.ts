@@ -1,0 +1,60 @@
+import type { JsonValue } from '../../contract/json/json.ts'
+import type { CacheEntry, SettledCall, UsedAmounts } from '../../store/cell-work.ts'
+import type { ReceivedResponse } from '../../store/stored-responses.ts'
+import type { Derivation } from '../definition/derivation-kind.ts'
+import { usageKey } from '../plan/usage-key.ts'
+import { cacheEntries, type CallOutcome } from './call-results.ts'
+
+/** What is stored of a call beside its cells. */
+export interface CallBehind {
+  readonly cache: readonly CacheEntry[]
+  readonly made: readonly SettledCall[]
+  readonly responses: readonly ReceivedResponse[]
+  readonly used: readonly string[]
+  readonly usage: readonly UsedAmounts[]
+}
+
+const NONE: readonly never[] = []
+
+export const NO_CALL: CallBehind = { cache: NONE, made: NONE, responses: NONE, used: NONE, usage: NONE }
+
+/** A computation whose call is stored. */
+interface ComputationBehind {
+  readonly derivation: Derivation
+  /** Its input hash. */
+  readonly hash: string
+}
+
+/** The keys of usage, which are the same for all computations of a derivation. */
+const usageKeys = new WeakMap<Derivation, string>()
+
+/**
+ * Returns what is stored of a call beside its cells. A computation of steps is no call, and the cache has the results of its steps.
+ * `request`: the key by which processes share the call, where it is not the input hash.
+ */
+export function callBehind(
+  { derivation, hash }: ComputationBehind,
+  outcome: CallOutcome,
+  request: string | null,
+): CallBehind {
+  const { response, reused, usage, inputHash } = outcome
+  if (inputHash !== undefined) return NO_CALL
+  const cache = cacheEntries(hash, outcome)
+  if (reused !== undefined) return { ...NO_CALL, cache, used: [reused] }
+  const failed = (request === null ? outcome.failed : (outcome.failure ?? null)) as unknown as JsonValue
+  return {
+    cache,
+    made: [{ hash: request ?? hash, failed }],
+    responses: response === undefined ? NONE : [response],
+    used: NONE,
+    usage: usage === undefined ? NONE : [{ key: usageKeyOf(derivation), amounts: usage }],
+  }
+}
+
+function usageKeyOf(derivation: Derivation): string {
+  const known = usageKeys.get(derivation)
+  if (known !== undefined) return known
+  const key = usageKey(derivation)
+  usageKeys.set(derivation, key)
+  return key
+}

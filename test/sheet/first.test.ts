@@ -1,0 +1,320 @@
+import assert from 'node:assert/strict'
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { test, type TestContext } from 'node:test'
+import type { JsonObject } from '../../src/contract/json/json.ts'
+import { planMaterialize } from '../../src/sheet/runs/plan-materialize.ts'
+import { openRunSheet, type RunSheet } from '../support/run-fixture.ts'
+
+const ALL = { targets: null, recordIds: null, force: false }
+
+/** The response of a source for a domain; a status without a body. */
+type Answer = string | number | null
+
+interface Given {
+  /** By path, such as `/one/a.example`; by default null. */
+  readonly answers?: Readonly<Record<string, Answer>>
+  readonly steps?: (url: string) => readonly JsonObject[]
+  readonly file?: JsonObject
+  readonly records?: readonly JsonObject[]
+  readonly properties?: readonly string[]
+}
+
+function step(url: string, name: string, more: JsonObject = {}): JsonObject {
+  return { kind: 'http', url: `${url}/${name}/{{ domain }}`, response_path: 'email', ...more }
+}
+
+function twoSteps(url: string): readonly JsonObject[] {
+  return [step(url, 'one'), step(url, 'two', { accept: "email LIKE '%@%'" })]
+}
+
+async function open(
+  t: TestContext,
+  given: Given = {},
+): Promise<RunSheet & { readonly answers: Map<string, Answer> }> {
+  const { steps = twoSteps, file = {} } = given
+  const run = await openRunSheet(t, {
+    properties: given.properties ?? ['domain: string', 'email: string'],
+    records: given.records ?? [
+      { id: '1', domain: 'a' },
+      { id: '2', domain: 'b' },
+      { id: '3', domain: 'c' },
+    ],
+    derivations: (url) => ({
+      'email.yaml': { targets: ['email'], kind: 'first', steps: steps(url), ...file },
+    }),
+  })
+  const answers = new Map(Object.entries(given.answers ?? {}))
+  run.api.answer('*', ({ path }) => {
+    const answer = answers.get(path) ?? null
+    return typeof answer === 'number' ? { json: {}, status: answer } : { json: { email: answer } }
+  })
+  return Object.assign(run, { answers })
+}
+
+function paths({ api }: RunSheet): readonly string[] {
+  return api.requests.map(({ path }) => path)
+}
+
+test('the first step with a value that is accepted fills the cell; the log names the steps tried', async (t) => {
+  const run = await open(t, {
+    answers: { '/one/a': 'x@a', '/two/b': 'x@b', '/two/c': 'nobody' },
+  })
+  const { materialized, failures } = await run.run()
+  assert.equal(materialized, 2)
+  assert.deepEqual(
+    failures.map(({ recordId, error }) => [recordId, error]),
+    [['3', 'first of http, http -> 1 http: no value; 2 http: accept is false']],
+  )
+  assert.deepEqual([await run.value('1', 'email'), await run.value('2', 'email')], ['x@a', 'x@b'])
+  assert.deepEqual(paths(run).toSorted(), ['/one/a', '/one/b', '/one/c', '/two/b', '/two/c'])
+  const entry = (await run.entry('2', 'email')) ?? {}
+  assert.equal(entry['source'], 'first')
+  assert.equal(entry['step'], 2)
+  assert.equal(entry['cached'], false)
+  assert.equal(entry['status'], 200)
+  assert.deepEqual(entry['steps'], [
+    { step: 1, kind: 'http', outcome: 'null', cost: null },
+    { step: 2, kind: 'http', outcome: 'accepted', cost: null },
+  ])
+})
+
+test('a failed cell is tried again, and steps that brought null or a refused value are not called again', async (t) => {
+  const run = await open(t, {
+    answers: { '/one/a': 500, '/two/a': 'nobody', '/one/b': 'x@b', '/one/c': 'x@c' },
+  })
+  await run.edit('transport.yaml', `hosts: {'*': {retries: 0}}\n`)
+  await run.run()
+  const before = paths(run).length
+  run.answers.set('/one/a', 'x@a')
+  const { materialized } = await run.run()
+  assert.equal(materialized, 1)
+  assert.deepEqual(paths(run).slice(before), ['/one/a'])
+})
+
+test('an edit of a step makes only cells stale that reached it, and takes only its own calls', async (t) => {
+  const run = await open(t, { answers: { '/one/a': 'x@a', '/two/b': 'x@b', '/two/c': 'x@c' } })
+  await run.run()
+  const { url } = run.api
+  const edit = (steps: readonly JsonObject[]): Promise<void> =>
+    run.edit('derivations/email.yaml', JSON.stringify({ targets: ['email'], kind: 'first', steps }))
+  await edit([step(url, 'one'), step(url, 'new')])
+  assert.deepEqual(await run.counts('email'), { fresh: 1, stale: 2 })
+  run.answers.set('/new/b', 'y@b')
+  run.api.requests.length = 0
+  const plan = await planMaterialize(run.sheet, ALL)
+  assert.deepEqual([plan.calls, plan.targets['email']?.compute, plan.atMost], [2, 2, false])
+  await run.run()
+  assert.deepEqual(paths(run).toSorted(), ['/new/b', '/new/c'])
+  assert.deepEqual([await run.value('2', 'email'), await run.value('3', 'email')], ['y@b', null])
+  // A comment, or the order of keys, is no edit of a step.
+  await edit([{ ...step(url, 'one') }, Object.fromEntries(Object.entries(step(url, 'new')).toReversed())])
+  assert.deepEqual(await run.counts('email'), { fresh: 3 })
+  // A cell for which no step had a value reaches a new step at the end.
+  await edit([step(url, 'one'), step(url, 'new'), step(url, 'last')])
+  assert.deepEqual(await run.counts('email'), { fresh: 2, stale: 1 })
+  await edit([step(url, 'other'), step(url, 'new')])
+  assert.deepEqual(await run.counts('email'), { stale: 3 })
+})
+
+test('calls of all steps count towards max_cost, and the plan is an upper bound', async (t) => {
+  const run = await open(t, { answers: { '/two/a': 'x@a', '/two/b': 'x@b', '/two/c': 'x@c' } })
+  await run.edit('transport.yaml', `hosts: {'*': {cost_per_call: 0.01}}\n`)
+  const plan = await planMaterialize(run.sheet, ALL)
+  assert.deepEqual([plan.calls, plan.cost, plan.atMost], [6, 0.06, true])
+  const bounded = await planMaterialize(run.sheet, { ...ALL, maxCost: 0.05 })
+  assert.deepEqual([bounded.calls, bounded.cost], [5, 0.05])
+  const { totalCost } = await run.start({ maxCost: 0.05 })
+  assert.ok(totalCost <= 0.05)
+  assert.equal(Math.round(totalCost * 100), paths(run).length)
+  const { totalCost: rest } = await run.start({})
+  assert.equal(Math.round((totalCost + rest) * 100), 6)
+  assert.deepEqual(await run.counts('email'), { fresh: 3 })
+})
+
+test('a step that this machine does not carry out stops the cell, and no later step is called instead', async (t) => {
+  const run = await open(t, {
+    answers: { '/one/a': 401, '/one/b': 403, '/one/c': null, '/two/c': 'x@c' },
+  })
+  const { materialized, failures } = await run.run({ stopAfterFailures: null })
+  assert.equal(materialized, 1)
+  assert.deepEqual(
+    new Map(failures.map(({ recordId, error }) => [recordId, error])),
+    new Map([
+      ['1', 'first of http, http -> step 1 (http): 401'],
+      ['2', 'first of http, http -> step 1 (http): 403'],
+    ]),
+  )
+  assert.deepEqual(paths(run).toSorted(), ['/one/a', '/one/b', '/one/c', '/two/c'])
+  // What is in the cache needs no call.
+  run.answers.set('/one/a', null)
+  run.answers.set('/two/a', 'x@a')
+  await run.run({ stopAfterFailures: null })
+  assert.equal(await run.value('1', 'email'), 'x@a')
+})
+
+test('a host that is not allowed stops the cells that need it, and earlier steps are carried out', async (t) => {
+  const run = await open(t, {
+    answers: { '/one/a': 'x@a' },
+    steps: (url) => [
+      step(url, 'one'),
+      step('http://169.254.169.254', 'two', { headers: { Authorization: '{{ env.COLOPHON_TEST_UNSET }}' } }),
+      step(url, 'three'),
+    ],
+  })
+  const plan = await planMaterialize(run.sheet, ALL)
+  assert.deepEqual([plan.calls, plan.targets['email']?.compute], [3, 3])
+  const { materialized, failures } = await run.run()
+  assert.equal(materialized, 1)
+  assert.match(failures[0]?.error ?? '', /-> step 2 \(http\): 169\.254\.169\.254 is a link-local/)
+  assert.equal(failures[0]?.reason, 'step_not_made')
+  assert.deepEqual(paths(run).toSorted(), ['/one/a', '/one/b', '/one/c'])
+  const again = await planMaterialize(run.sheet, ALL)
+  assert.deepEqual([again.calls, again.targets['email']], [0, { compute: 0, cached: 0, skipped: 3 }])
+})
+
+test('D23: a missing secret of a later step refuses the run before any call', async (t) => {
+  const headers = { Authorization: '{{ env.COLOPHON_TEST_UNSET }}' }
+  const run = await open(t, { steps: (url) => [step(url, 'one'), step(url, 'two', { headers })] })
+  await assert.rejects(run.start(), /COLOPHON_TEST_UNSET/)
+  assert.deepEqual(paths(run), [])
+})
+
+test('steps of other kinds: a look-up, a formula and an API, each with its own inputs and sources', async (t) => {
+  const run = await open(t, {
+    properties: ['domain: string', 'name: string', 'email: string'],
+    records: [
+      { id: '1', domain: 'a' },
+      { id: '2', domain: 'b', name: 'bea' },
+      { id: '3', domain: 'c' },
+      { id: '4', name: 'dan' },
+    ],
+    answers: { '/one/c': 'x@c' },
+    steps: (url) => [
+      {
+        kind: 'import',
+        source: 'refs/known.csv',
+        key_field: 'domain',
+        match: 'domain',
+        value_field: 'email',
+      },
+      { kind: 'sql', expression: "name || '@names.example'", accept: "length(name) < 4 AND domain <> 'zz'" },
+      step(url, 'one'),
+    ],
+  })
+  await mkdir(join(run.directory, 'refs'))
+  await run.edit('refs/known.csv', 'domain,email\na,table@a\n')
+  const { materialized, failures } = await run.run()
+  assert.deepEqual([materialized, failures.length], [3, 1])
+  const values = await Promise.all(['1', '2', '3', '4'].map((id) => run.value(id, 'email')))
+  assert.deepEqual(values, ['table@a', 'bea@names.example', 'x@c', null])
+  assert.match(
+    failures[0]?.error ?? '',
+    /1 import: domain has no value; 2 sql: accept is null; 3 http: domain/,
+  )
+  assert.deepEqual(paths(run), ['/one/c'])
+  const entry = (await run.entry('1', 'email')) ?? {}
+  assert.deepEqual([entry['step'], entry['table'], entry['cached']], [1, 'refs/known.csv', false])
+  // Only the cells that the changed rows decide on are stale.
+  await run.edit('refs/known.csv', 'domain,email\na,table@a\nc,table@c\nz,table@z\n')
+  assert.deepEqual(await run.counts('email'), { fresh: 2, stale: 1, failed: 1 })
+  await run.run()
+  assert.equal(await run.value('3', 'email'), 'table@c')
+  // A write of a field that only a later step reads changes nothing for the cells before it.
+  await run.write({ id: '1', name: 'ann' })
+  const { materialized: written } = await run.run({ recordIds: ['1'] })
+  assert.deepEqual([written, await run.value('1', 'email')], [0, 'table@a'])
+  assert.deepEqual(paths(run), ['/one/c'])
+  // A missing table is no reason to call somebody instead.
+  await run.edit('refs/known.csv', null)
+  await run.run({ force: true })
+  assert.deepEqual(await run.counts('email'), { failed: 4 })
+  assert.deepEqual(paths(run), ['/one/c'])
+})
+
+test('max_cost_per_record: a step that may exceed the bound of its record ends the cell', async (t) => {
+  const run = await open(t, {
+    answers: { '/one/a': 'x@a', '/two/b': 'x@b', '/three/c': 'x@c' },
+    steps: (url) => [step(url, 'one'), step(url, 'two'), step(url, 'three')],
+    file: { max_cost_per_record: 0.025 },
+  })
+  await run.edit('transport.yaml', `hosts: {'*': {cost_per_call: 0.01}}\n`)
+  const plan = await planMaterialize(run.sheet, ALL)
+  assert.deepEqual([plan.calls, plan.cost, plan.atMost], [9, 0.075, true])
+  const { materialized, failures, totalCost } = await run.run()
+  assert.deepEqual([materialized, totalCost], [2, 0.05])
+  assert.deepEqual(
+    failures.map(({ error, reason }) => [error, reason]),
+    [
+      [
+        'first of http, http, http -> 1 http: no value ($0.01); 2 http: no value ($0.01); ' +
+          'step 3 (http) may cost $0.01, and $0.005 of max_cost_per_record is left',
+        'cost_per_record',
+      ],
+    ],
+  )
+  assert.deepEqual(((await run.entry('2', 'email')) ?? {})['steps'], [
+    { step: 1, kind: 'http', outcome: 'null', cost: 0.01 },
+    { step: 2, kind: 'http', outcome: 'accepted', cost: 0.01 },
+  ])
+  // The steps of the failed cell are in the cache: what is left is enough now.
+  assert.deepEqual([(await run.run()).totalCost, await run.value('3', 'email')], [0.01, 'x@c'])
+})
+
+test('records with equal inputs of a step share its call, and only one of them pays', async (t) => {
+  const run = await open(t, {
+    properties: ['domain: string', 'name: string', 'email: string'],
+    records: Array.from({ length: 20 }, (_, index) => ({
+      id: `${index}`,
+      domain: 'a',
+      name: `n${index % 4}`,
+    })),
+    steps: (url) => [
+      step(url, 'one'),
+      { kind: 'http', url: `${url}/two/{{ name }}`, response_path: 'email' },
+    ],
+    answers: { '/two/n0': 'x@0', '/two/n1': 'x@1', '/two/n2': 'x@2', '/two/n3': 'x@3' },
+  })
+  await run.edit('transport.yaml', `hosts: {'*': {cost_per_call: 0.01}}\n`)
+  const { materialized, totalCost } = await run.run()
+  assert.deepEqual([materialized, totalCost], [20, 0.05])
+  assert.deepEqual(paths(run).toSorted(), ['/one/a', '/two/n0', '/two/n1', '/two/n2', '/two/n3'])
+})
+
+test('two targets: a step is accepted with a value for one of them, unless accept demands both', async (t) => {
+  const both = (url: string): readonly JsonObject[] =>
+    ['one', 'two'].map((name) => ({
+      kind: 'http',
+      url: `${url}/${name}/{{ domain }}`,
+      response_schema: { email: 'email', phone: 'phone' },
+      ...(name === 'one' && { accept: 'email IS NOT NULL AND phone IS NOT NULL' }),
+    }))
+  const run = await open(t, {
+    properties: ['domain: string', 'email: string', 'phone: string'],
+    records: [{ id: '1', domain: 'a' }],
+    file: { targets: ['email', 'phone'] },
+    steps: both,
+  })
+  run.api.answer('*', ({ path }) => ({
+    json: path === '/one/a' ? { email: 'x', phone: null } : { email: null, phone: '1' },
+  }))
+  await run.run()
+  assert.deepEqual(await run.record('1'), { id: '1', domain: 'a', email: null, phone: '1' })
+})
+
+test('a value that the contract refuses passes on, and so does one that violates it for some targets', async (t) => {
+  const run = await open(t, {
+    properties: ['domain: string', '{name: email, logicalType: string, logicalTypeOptions: {minLength: 4}}'],
+    records: [{ id: '1', domain: 'a' }],
+    answers: { '/one/a': 'x', '/two/a': 'long@a' },
+  })
+  await run.run()
+  assert.equal(await run.value('1', 'email'), 'long@a')
+  const [first] = ((await run.entry('1', 'email')) ?? {})['steps'] as readonly JsonObject[]
+  assert.deepEqual(first?.['outcome'], 'refused')
+  // The refused value is in the cache: a contract that allows it takes no call.
+  await run.edit('contract.yaml', (text) => text.replace('minLength: 4', 'minLength: 1'))
+  run.api.requests.length = 0
+  await run.run({ force: false })
+  assert.deepEqual(paths(run), [])
+})
