@@ -1,14 +1,15 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { Field } from '../contract/contract.ts'
+import type { Field, LogicalType } from '../contract/contract.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../contract/json/json.ts'
 import { DepthError, PART_BYTES, parseInParts, UncutError } from '../contract/json/parse-in-parts.ts'
 import { rawMembers, rawValue } from '../contract/json/raw-json.ts'
 
 /**
  * Lines of `provenance.jsonl` (D33), as they are in the file. There is one line for a computed cell, for a direct write or
- * a deletion of a record, for an import, for a reverted cell, and for a restored record and each of its computed cells.
+ * a deletion of a record, for an import, for a reverted cell, for a restored record and each of its computed cells, and for
+ * a change of fields.
  */
-export type LogLine = CellLine | RecordLine | ImportLine | RevertLine
+export type LogLine = CellLine | RecordLine | ImportLine | RevertLine | FieldsLine
 
 interface CommonFields {
   /** Ascends without gaps. */
@@ -74,6 +75,18 @@ export interface RevertLine extends CommonFields {
   /** The hash and the derivation file of a computed value. */
   readonly input_hash?: string
   readonly derivation?: string
+}
+
+/** A change of fields: lines before it have the earlier names and types. */
+export interface FieldsLine extends CommonFields {
+  readonly source: 'contract'
+  /** New names by the names before. */
+  readonly renamed?: Readonly<Record<string, string>>
+  readonly removed?: Readonly<Record<string, { readonly type: LogicalType }>>
+  /** By the names after the change. */
+  readonly converted?: Readonly<Record<string, { readonly from: LogicalType; readonly to: LogicalType }>>
+  /** Fields that have their values back, with the `seq` of the line that removed each. */
+  readonly restored?: Readonly<Record<string, number>>
 }
 
 /** Returns a line's text, without the line break. */

@@ -16,6 +16,7 @@ import type {
   WorkQuery,
 } from './cell-work.ts'
 import type { Dialect } from './dialect.ts'
+import type { FieldChanges, FieldsEffect } from './field-changes.ts'
 import type { FormulaStore } from './formula.ts'
 import type { ResponseStore } from './stored-responses.ts'
 import type { RunTasks } from './run-tasks.ts'
@@ -55,10 +56,13 @@ export interface SheetStore extends DefinitionStore, RecordStore, LogStore, Cell
 /** The definition that a store follows, and what the store is. */
 export interface DefinitionStore {
   /**
-   * Makes the store follow a contract and its derived fields (D9); returns at once when both are unchanged. Throws
-   * ContractError, and changes nothing, where stored records would be lost or violate the contract.
+   * Makes the store follow a contract and its derived fields (D9); returns at once when both are unchanged. Fields are
+   * renamed, removed and converted only as `changes` says. Throws ContractError, and changes nothing, where stored records
+   * would be lost or violate the contract.
    */
-  define(definition: StoreDefinition): Promise<void>
+  define(definition: StoreDefinition): Promise<FieldsEffect>
+  /** Returns the effect that {@link define} would have now, also where it would be refused. Changes nothing. */
+  tryDefine(definition: StoreDefinition): Promise<FieldsEffect>
   /** Returns the versions of a derivation file so far, newest first. */
   derivationVersions(file: string): Promise<readonly DerivationVersion[]>
   /** A key of 32 bytes that only this sheet has, and that never changes. */
@@ -252,6 +256,8 @@ export interface StoreDefinition {
   readonly contract: Contract
   /** The derived fields, or null to leave them as they are (when a derivation file is broken, D3). */
   readonly targets: readonly TargetDefinition[] | null
+  /** The fields that the contract renames, removes and converts; none when absent. */
+  readonly changes?: FieldChanges | undefined
   /**
    * The number of the revision, where the definition is in the store: `define` throws OutdatedDefinitionError, and changes
    * nothing, when another one is in force by now.

@@ -15,12 +15,15 @@ export interface ContractChange {
   readonly uniqueRemoved: readonly Field[]
 }
 
+/** The members of a contract that are compared. */
+type Fields = Pick<Contract, 'fields' | 'fieldByName'>
+
 /**
  * Compares two contracts (D9). A renamed field is one removed and one added. Relaxed constraints, descriptions,
  * permissions and the order of fields are not changes. If a constraint is not clearly relaxed, the field is in
  * `recheck`.
  */
-export function compareContracts(before: Contract, after: Contract): ContractChange {
+export function compareContracts(before: Fields, after: Fields): ContractChange {
   const kept = after.fields.flatMap((field) => {
     const earlier = before.fieldByName.get(field.name)
     return earlier ? [{ before: earlier, after: field }] : []

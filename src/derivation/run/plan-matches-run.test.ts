@@ -150,8 +150,8 @@ class TestedSqliteStore implements TestedStore {
     )
   }
 
-  follow(derivations: readonly Derivation[]): Promise<void> {
-    return this.#store.define(definitionOf(derivations))
+  async follow(derivations: readonly Derivation[]): Promise<void> {
+    await this.#store.define(definitionOf(derivations))
   }
 
   startRun(): Promise<string> {

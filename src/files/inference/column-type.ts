@@ -1,5 +1,5 @@
 import type { LogicalType } from '../../contract/contract.ts'
-import type { DateOrder } from '../notation/foreign-moment.ts'
+import type { DateOrder } from '../../contract/values/foreign-moment.ts'
 import type { ColumnSketch } from './infer-column.ts'
 import type { Kind } from '../columns/value-kind.ts'
 import { typeOfKinds } from './shape-sketch.ts'

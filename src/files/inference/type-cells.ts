@@ -1,12 +1,18 @@
-import { parseExactly, readNumber } from '../../contract/json/exact-json.ts'
+import { readNumber } from '../../contract/json/exact-json.ts'
 import { numberFrom } from '../../contract/json/exact-number.ts'
 import { WrittenNumber } from '../../contract/json/written-number.ts'
 import type { Contract, Field } from '../../contract/contract.ts'
 import type { JsonObject, JsonValue } from '../../contract/json/json.ts'
 import type { FieldReadings } from './column-readings.ts'
+import { readBoolean, readJson } from '../../contract/values/convert-value.ts'
 import { idText } from './infer-column.ts'
-import { readMoment } from '../notation/foreign-moment.ts'
-import { isAmbiguousGroup, isGrouped, isMissingText, withoutGroups } from '../notation/foreign-number.ts'
+import { readMoment } from '../../contract/values/foreign-moment.ts'
+import {
+  isAmbiguousGroup,
+  isGrouped,
+  isMissingText,
+  withoutGroups,
+} from '../../contract/values/foreign-number.ts'
 import type { Reading } from '../notation/notation-sketch.ts'
 import type { CellKind } from '../io/raw-records.ts'
 
@@ -57,14 +63,14 @@ function typeCell(field: Field, value: JsonValue, { cells, reading }: HowToRead)
     case 'number':
       return numberOf(text, reading) ?? typeText(field, value, reading)
     case 'boolean':
-      return booleanOf(text) ?? typeText(field, value, reading)
+      return readBoolean(text) ?? typeText(field, value, reading)
     case 'date':
     case 'timestamp':
     case 'time':
       return typeText(field, text, reading)
     case 'array':
     case 'object':
-      return parsed(text) ?? typeText(field, value, reading)
+      return readJson(text) ?? typeText(field, value, reading)
   }
 }
 
@@ -93,18 +99,4 @@ function numberOf(text: string, { commaGroups }: Reading): JsonValue {
 function typeWrittenNumber(field: Field, value: JsonValue & WrittenNumber): JsonValue {
   if (field.type === 'number') return numberFrom(value.text) ?? value
   return field.type === 'string' ? value.text : value
-}
-
-function booleanOf(text: string): boolean | null {
-  const word = text.toLowerCase()
-  if (word === 'true' || word === '1') return true
-  return word === 'false' || word === '0' ? false : null
-}
-
-function parsed(text: string): JsonValue {
-  try {
-    return parseExactly(text) as JsonValue
-  } catch {
-    return null
-  }
 }

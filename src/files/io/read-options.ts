@@ -1,6 +1,6 @@
 import { ValidationError } from '../../errors/service-error.ts'
 import type { FileFormat } from './file-format.ts'
-import type { DateOrder } from '../notation/foreign-moment.ts'
+import type { DateOrder } from '../../contract/values/foreign-moment.ts'
 import { isEncoding } from './read-text.ts'
 
 /** The meanings of an empty pair of quotes in CSV. */

@@ -1,5 +1,5 @@
-import { dateOf, parseForeignMoment } from './foreign-moment.ts'
-import { withoutGroups } from './foreign-number.ts'
+import { dateOf, parseForeignMoment } from '../../contract/values/foreign-moment.ts'
+import { withoutGroups } from '../../contract/values/foreign-number.ts'
 import type { NotationSketch } from './notation-sketch.ts'
 import { textOf, type Occurrence } from './occurrence.ts'
 

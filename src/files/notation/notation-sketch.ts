@@ -1,4 +1,9 @@
-import { isAmbiguous, isMidnight, parseForeignMoment, type DateOrder } from './foreign-moment.ts'
+import {
+  isAmbiguous,
+  isMidnight,
+  parseForeignMoment,
+  type DateOrder,
+} from '../../contract/values/foreign-moment.ts'
 import {
   hasUnit,
   isAmbiguousGroup,
@@ -6,7 +11,7 @@ import {
   isGrouped,
   isInfinite,
   isMissingText,
-} from './foreign-number.ts'
+} from '../../contract/values/foreign-number.ts'
 import { countOccurrence, type Occurrence } from './occurrence.ts'
 
 /** The interpretation of a column's texts that are ambiguous, or mean no value. */

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import type { Field } from '../../contract/contract.ts'
 import { idSourceOf } from '../../contract/odcs/id-source.ts'
 import { ColumnReadings } from '../../files/inference/column-readings.ts'
-import type { DateOrder } from '../../files/notation/foreign-moment.ts'
+import type { DateOrder } from '../../contract/values/foreign-moment.ts'
 import { inputFormatOf, type FileFormat } from '../../files/io/file-format.ts'
 import { type RawRecord, type RawRecords } from '../../files/io/raw-records.ts'
 import {

@@ -89,6 +89,8 @@ import type { SharedFrames } from '../shared-frames.ts'
 import type { QueryLimits } from '../query-limits.ts'
 import { conditionText } from './sql/condition-sql.ts'
 import type { SortTerm } from './sql/sort-sql.ts'
+import { tryDefinition } from './definition/apply-definition.ts'
+import type { FieldsEffect } from '../field-changes.ts'
 import { sqlTokens } from './sql/sql-lexer.ts'
 import { SqlPool } from './sql/sql-pool.ts'
 import { parseStoreUrl } from './database/store-url.ts'
@@ -203,11 +205,16 @@ export class PostgresStore implements SheetStore {
     }
   }
 
-  async define(definition: StoreDefinition): Promise<void> {
-    await this.#writer.define(definition)
+  async define({ changes, ...definition }: StoreDefinition): Promise<FieldsEffect> {
+    const effect = await this.#writer.define({ ...definition, changes })
     await followIndexes(this.#database)
     this.#definition = definition
     this.#records.refresh()
+    return effect
+  }
+
+  tryDefine(definition: StoreDefinition): Promise<FieldsEffect> {
+    return this.#database.reading((db) => tryDefinition(db, definition))
   }
 
   record(id: string, fields: readonly string[]): Promise<VersionedRecord | null> {

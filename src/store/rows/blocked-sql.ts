@@ -13,12 +13,12 @@ export function canBeBlocked({ required, inputs }: StoredTarget, targets: Stored
 
 /**
  * Returns SQL of both engines for whether the cell of a target in the record `data` is blocked if it is pending, and the
- * joins to `data` that this needs. `isNew` returns whether a field has no column yet, and so no values.
+ * joins to `data` that this needs. `column` returns the column of a field; null where it has none yet, and so no values.
  */
 export function blockedSql(
   target: StoredTarget,
   targets: StoredTargets,
-  isNew: (field: string) => boolean = () => false,
+  column: (field: string) => string | null = (field) => field,
 ): { readonly blocked: string; readonly joins: string } {
   const { inputs, required, nonEmpty } = needsOf(target)
   const sources = inputs.flatMap((input) => {
@@ -28,9 +28,10 @@ export function blockedSql(
   const stopped = sources.map(({ alias }) => `${alias}.state = ${FAILED} OR ${alias}.blocked`)
   const empty = required.map((field) => {
     const source = sources.find(({ input }) => input === field)
-    const isNull = `data."${field}" IS NULL`
-    const isEmpty = nonEmpty.includes(field) ? `(${isNull} OR data."${field}" = '')` : isNull
-    const lacks = isNew(field) ? 'TRUE' : isEmpty
+    const name = column(field)
+    const isNull = `data."${name}" IS NULL`
+    const isEmpty = nonEmpty.includes(field) ? `(${isNull} OR data."${name}" = '')` : isNull
+    const lacks = name === null ? 'TRUE' : isEmpty
     return source === undefined ? lacks : `(${lacks} AND ${source.alias}.state IS NULL)`
   })
   const joins = sources.map(
@@ -52,10 +53,10 @@ export function blockedSql(
 export function recountSql(
   target: StoredTarget,
   targets: StoredTargets,
-  isNew?: (field: string) => boolean,
+  column?: (field: string) => string | null,
 ): string {
   const { id } = target
-  const { blocked, joins } = blockedSql(target, targets, isNew)
+  const { blocked, joins } = blockedSql(target, targets, column)
   return `
     UPDATE "$todo" SET blocked = looked.blocked FROM (
       SELECT todo.record, ${blocked} AS blocked

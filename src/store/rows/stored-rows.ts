@@ -71,9 +71,13 @@ export function joinedCacheEntry(before: CacheEntry, entry: CacheEntry): CacheEn
   return JSON.stringify(values) === JSON.stringify(before.values) ? null : { ...entry, values }
 }
 
-/** Returns the version of a cell from those of its two rows, where they exist. */
-export function versionOf(cell: unknown, todo: unknown): string {
-  return `${Number(cell ?? 0)}.${Number(todo ?? 0)}`
+/**
+ * Returns the version of a cell from those of its two rows, where they exist, and the last change of fields that concerned
+ * its target.
+ */
+export function versionOf(cell: unknown, todo: unknown, changed: number): string {
+  const version = `${Number(cell ?? 0)}.${Number(todo ?? 0)}`
+  return changed === 0 ? version : `${version}.${changed}`
 }
 
 /** The columns of a cell in its tables, null where a row is missing. Hashes are hex, which is faster to read than bytes. */
@@ -88,8 +92,8 @@ export type CellColumns = readonly [
   failedHash: unknown,
 ]
 
-/** Returns a target's cell from its columns. */
-export function workCell(target: string, columns: CellColumns): WorkCell {
+/** Returns a target's cell from its columns; `changed` as in {@link versionOf}. */
+export function workCell(target: string, columns: CellColumns, changed: number): WorkCell {
   const [hash, cellVersion, state, todoVersion, blocked, failedAt, failedHash] = columns
   const hex = textOrNull(hash)
   const overridden = hex === null && cellVersion !== null
@@ -99,7 +103,7 @@ export function workCell(target: string, columns: CellColumns): WorkCell {
     blocked: Boolean(blocked),
     inputHash: hex === null ? null : HASH_PREFIX + hex,
     ...(overridden && { touchedBy: Number(cellVersion) }),
-    version: versionOf(cellVersion, todoVersion),
+    version: versionOf(cellVersion, todoVersion, changed),
     ...(typeof failedAt === 'string' && { failure: { at: failedAt, inputHash: hashOrNull(failedHash) } }),
   }
 }

@@ -19,11 +19,13 @@ export interface StoredTarget extends Omit<
   /** See {@link TargetDefinition.reads}. */
   readonly reads: readonly string[] | null
   readonly active: boolean
+  /** The seq of the line of the last change of fields that concerned it or its inputs; 0 for none. */
+  readonly changed: number
 }
 
 /** Reads the derived fields of the store, active or once active. */
 export const STORED_TARGETS: Query<readonly StoredTarget[]> = {
-  sql: 'SELECT id, field, derivation, sha256, kind, inputs, required, non_empty, sources, reads, active FROM "$target" ORDER BY id',
+  sql: 'SELECT id, field, derivation, sha256, kind, inputs, required, non_empty, sources, reads, active, changed FROM "$target" ORDER BY id',
   params: [],
   result: (rows) =>
     rows.map((row) => ({
@@ -38,6 +40,7 @@ export const STORED_TARGETS: Query<readonly StoredTarget[]> = {
       sources: row['sources'] === null ? null : String(row['sources']),
       reads: JSON.parse(String(row['reads'])) as string[] | null,
       active: row['active'] === true || row['active'] === 1,
+      changed: Number(row['changed']),
     })),
 }
 

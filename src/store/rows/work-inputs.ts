@@ -49,8 +49,11 @@ export interface WorkInput {
   readonly target: number | null
 }
 
-/** The ids of derived fields by name; `activeId` is null for an inactive one. */
-export type TargetIds = ReadonlyMap<string, { readonly id: number; readonly activeId: number | null }>
+/** The ids of derived fields by name; `activeId` is null for an inactive one, `changed` as in `StoredTarget`. */
+export type TargetIds = ReadonlyMap<
+  string,
+  { readonly id: number; readonly activeId: number | null; readonly changed: number }
+>
 
 /** Returns the inputs of a query that the contract has. */
 export function workInputs({ inputs }: WorkQuery, contract: Contract, targets: TargetIds): WorkInput[] {

@@ -3,6 +3,7 @@ import type { Field } from '../../contract/contract.ts'
 import type { JsonObject } from '../../contract/json/json.ts'
 import { boundFilter } from '../rules/sql/bound-filter.ts'
 import type { Condition } from '../condition.ts'
+import type { FieldsEffect } from '../field-changes.ts'
 import type { SetAside } from '../../provenance/set-aside.ts'
 import type { FoundEntries, LatestEntries } from '../cell-entries.ts'
 import type {
@@ -186,11 +187,16 @@ export class SqliteStore implements SheetStore {
     }
   }
 
-  async define(definition: StoreDefinition): Promise<void> {
+  async define({ changes, ...definition }: StoreDefinition): Promise<FieldsEffect> {
     const { contract, targets } = definition
-    await this.#writer.call('define', { contractText: contract.text, targets })
+    const effect = await this.#writer.call('define', { contractText: contract.text, targets, changes })
     this.#reader.use(contract)
     this.#definition = definition
+    return effect
+  }
+
+  tryDefine({ contract, targets, changes }: StoreDefinition): Promise<FieldsEffect> {
+    return this.#writer.call('define', { contractText: contract.text, targets, changes, dryRun: true })
   }
 
   async record(id: string, fields: readonly string[]): Promise<VersionedRecord | null> {

@@ -309,7 +309,7 @@ class Play {
       nonEmpty: chance(0.5) ? nonEmpty : required.filter((name) => name !== 'b' && chance(0.5)),
     }
     this.#model.define(field, change)
-    this.#under.push(this.#sheet.define({ targets: definitions(this.#model) }))
+    this.#under.push(this.#sheet.define({ targets: definitions(this.#model) }).then(() => undefined))
   }
 
   /** Compares all that can be read of the store with the model. */

@@ -3,6 +3,7 @@ import { testCells } from './cells-tests.ts'
 import { testConditions } from './conditions-tests.ts'
 import { testDefinitions } from './contract-tests.ts'
 import { testExplanations } from './explain-tests.ts'
+import { testFieldChanges } from './field-changes-tests.ts'
 import { testHistoryAgainstCopies } from './history-random-tests.ts'
 import { testHistory } from './history-tests.ts'
 import { testImport } from './import-tests.ts'
@@ -35,6 +36,7 @@ export function testStore(name: string, openStore: OpenStore): void {
     testAgainstModel(openStore)
     testImport(openStore)
     testDefinitions(openStore)
+    testFieldChanges(openStore)
     testPages(openStore)
     testSortedPages(openStore)
     testSummaries(openStore)

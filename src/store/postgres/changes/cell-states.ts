@@ -46,7 +46,7 @@ export class CellStates extends StoredTargets {
       hash: cell?.hash ?? null,
       overridden: cell?.hash === null,
       todo: todo?.state ?? null,
-      version: versionOf(cell?.mark, todo?.mark),
+      version: versionOf(cell?.mark, todo?.mark, target.changed),
     }
   }
 

@@ -1,9 +1,10 @@
 import type { Contract, Field, LogicalType } from '../../../contract/contract.ts'
 import { ContractError, fileError } from '../../../errors/service-error.ts'
+import type { KeptColumn } from '../../fields/stored-changes.ts'
 import { deletedBlocksTable } from '../../rows/deleted-blocks.ts'
 
 /** Version of the tables below; a store of a later version is refused. */
-export const SCHEMA_VERSION = 19
+export const SCHEMA_VERSION = 20
 
 /**
  * The tables beside the records. Every name contains `$`, which no field name can (D5). Times are texts, UTC with
@@ -334,6 +335,16 @@ const USAGE_TABLE = `
   CREATE TABLE "$usage" (key text COLLATE "C" PRIMARY KEY, usage text NOT NULL) WITH (fillfactor = 50);
 `
 
+/**
+ * - `$field_change`: the changes of fields in the log, as JSON, with the columns of `$data` that keep earlier values
+ *   (`kept-columns.ts`).
+ * - `$target.changed`: the seq of the last of them that concerned it or its inputs; 0 for none.
+ */
+const FIELD_CHANGES = `
+  CREATE TABLE "$field_change" (seq bigint PRIMARY KEY, change text NOT NULL);
+  ALTER TABLE "$target" ADD COLUMN changed bigint NOT NULL DEFAULT 0;
+`
+
 /** The SQL that each version after the first adds, by its number. */
 export const MIGRATIONS: Readonly<Record<number, string>> = {
   2: FRAME_TABLES,
@@ -355,6 +366,7 @@ export const MIGRATIONS: Readonly<Record<number, string>> = {
   17: FAILURE_DETAILS,
   18: READ_FIELDS,
   19: USAGE_TABLE,
+  20: FIELD_CHANGES,
 }
 
 /** Creates the tables of a new store, except that of records. */
@@ -412,16 +424,17 @@ export function checkColumns({ fields }: Contract): void {
 }
 
 /** Returns the column of a field. Constraints are the contract's, checked before writing. */
-export function columnDefinition(field: Field): string {
+export function columnDefinition(field: Pick<Field, 'name' | 'type'>): string {
   return `${quoted(field.name)} ${COLUMN_TYPES[field.type]}`
 }
 
 /**
  * Creates the table of records: a row a record, in creation order; {@link ID_INDEX} belongs to it. `$version` is the seq of
- * its last change; `$written` has the values that their columns do not preserve exactly, by field, as JSON.
+ * its last change; `$written` has the values that their columns do not preserve exactly, by field, as JSON. `kept` are the
+ * columns that keep earlier values.
  */
-export function dataTable(contract: Contract): string {
-  const columns = contract.fields.map(columnDefinition)
+export function dataTable(contract: Contract, kept: readonly KeptColumn[] = []): string {
+  const columns = [...contract.fields, ...kept].map(columnDefinition)
   return `CREATE TABLE "$data" (
     "$seq" bigint PRIMARY KEY, "$version" bigint NOT NULL, "$written" json, ${columns.join(', ')}
   ) WITH (fillfactor = 90)`

@@ -1,52 +1,118 @@
 import { isDeepStrictEqual } from 'node:util'
 import { compareContracts } from '../../../contract/rules/compare-contracts.ts'
-import type { Contract } from '../../../contract/contract.ts'
+import type { Contract, Field } from '../../../contract/contract.ts'
 import { parseStoredContract } from '../../../contract/odcs/parse-contract.ts'
-import { checkContractChange, type RecordsToCheck } from '../../rules/contract-conflicts.ts'
+import {
+  contractConflicts,
+  refuseConflicts,
+  type RecordsToCheck,
+} from '../../definition/contract-conflicts.ts'
+import { inOrder, planEffect } from '../../definition/field-effects.ts'
+import { NO_CHANGES, type FieldChanges, type FieldsEffect } from '../../field-changes.ts'
+import { columnBefore, columnMoves } from '../../fields/column-moves.ts'
+import {
+  changesNothing,
+  planFields,
+  storedChange,
+  withPlan,
+  type FieldPlan,
+} from '../../fields/field-plan.ts'
+import { FIELD_CHANGES, type StoredFieldChange } from '../../fields/stored-changes.ts'
 import { runAsync } from '../../rules/steps.ts'
 import type { Connection } from '../database/connection.ts'
 import { checkColumns, columnDefinition, quoted, recordsView } from '../database/schema.ts'
 import { fieldValue } from '../database/values.ts'
+import { changeFields, filledMoves } from './change-fields.ts'
+import type { ColumnOf } from './targets.ts'
 
-/** Changes that adapt the tables to a contract. */
-export interface TableChanges {
-  /** Fields without a column so far. */
-  readonly newColumns: ReadonlySet<string>
+/** A contract that the store is to follow. */
+export interface ContractToApply {
+  readonly contract: Contract
+  /** The names of the fields that derivations compute. */
+  readonly derived: ReadonlySet<string>
+  readonly changes?: FieldChanges | undefined
+  /** The seq of the next line of the log. */
+  readonly seq: number
+  /** Whether only the effect is returned, also where it is a conflict. */
+  readonly dryRun?: boolean
+}
+
+/** The effect of a contract, and the changes that adapt the tables to it. */
+export interface AppliedContract {
+  readonly effect: FieldsEffect
+  /** Whether anything changes. */
+  readonly isNew: boolean
+  /** Returns the column that a field has before {@link statements}; null for none. */
+  readonly column: ColumnOf
   /** Statements that lock the table of records exclusively. */
   readonly statements: readonly string[]
+  /** The change of fields that is to be logged; null for none. */
+  readonly change: StoredFieldChange | null
 }
 
 /**
  * Applies a contract to the store (D9), except for its tables: returns the statements that must change these in the same
- * transaction, or null where nothing changes. New optional properties get a column, loosened constraints need nothing, and
- * indexes follow later (`follow-indexes.ts`). Throws ContractError where stored records would lose values or violate the
- * contract. `derived` names the fields that derivations compute.
+ * transaction. New optional properties get a column, loosened constraints need nothing, indexes follow later
+ * (`follow-indexes.ts`), and fields are renamed, removed, converted and restored as requested. Throws ContractError where
+ * stored records would lose other values or violate the contract.
  */
-export async function applyContract(
-  db: Connection,
-  contract: Contract,
-  derived: ReadonlySet<string>,
-): Promise<TableChanges | null> {
+export async function applyContract(db: Connection, request: ContractToApply): Promise<AppliedContract> {
+  const { contract, derived, changes = NO_CHANGES, seq, dryRun = false } = request
   const stored = String((await db.get('SELECT contract FROM "$sheet"'))?.['contract'])
-  if (stored === contract.text) return null
+  if (stored === contract.text) return UNCHANGED
   checkColumns(contract)
   const before = parseStoredContract(stored)
-  const change = compareContracts(before, contract)
-  await runAsync(checkContractChange(recordsToCheck(db), change, derived))
+  const plan = planFields({ before, after: contract, changes, seq }, await db.query(FIELD_CHANGES))
+  const change = compareContracts(withPlan(plan), contract)
+  const records = recordsToCheck(db)
+  const planned = await runAsync(planEffect(records, plan, { derived, dryRun }))
+  const conflicts = [
+    ...planned.conflicts,
+    ...(await runAsync(contractConflicts(records, { change, derived, column: columnBefore(plan) }))),
+  ]
+  const isPlanned = !changesNothing(plan)
+  const fields = inOrder(contract, planned.fields, change.added)
+  const effect = { seq: isPlanned ? seq : null, fields, conflicts }
+  if (dryRun) return { ...UNCHANGED, effect }
+  refuseConflicts(conflicts)
   await db.run('UPDATE "$sheet" SET contract = $1', contract.text)
   // Values that the contract refused may be allowed now.
   await db.run(`UPDATE "$failure" SET hash = NULL WHERE error_type = 'ValidationError'`)
   const gone = [...change.removed, ...change.retyped.map((field) => field.before)]
   const added = [...change.added, ...change.retyped.map(({ after }) => after)]
+  const column = columnOf(plan, added)
+  if (isPlanned) await changeFields(db, plan, { derived, column })
   const columns = [
     ...gone.map(({ name }) => `ALTER TABLE "$data" DROP COLUMN ${quoted(name)}`),
+    ...[...columnMoves(plan), ...filledMoves(plan)].map(
+      ([from, to]) => `ALTER TABLE "$data" RENAME COLUMN ${quoted(from)} TO ${quoted(to)}`,
+    ),
     ...added.map((field) => `ALTER TABLE "$data" ADD COLUMN ${columnDefinition(field)}`),
   ]
   const sameView = columns.length === 0 && isDeepStrictEqual(namesOf(before), namesOf(contract))
   return {
-    newColumns: new Set(namesOf({ fields: added })),
+    effect,
+    isNew: true,
+    column,
     statements: sameView ? [] : ['DROP VIEW records', ...columns, recordsView(contract)],
+    change: isPlanned ? storedChange(plan) : null,
   }
+}
+
+const UNCHANGED: AppliedContract = {
+  effect: { seq: null, fields: [], conflicts: [] },
+  isNew: false,
+  column: (field) => field,
+  statements: [],
+  change: null,
+}
+
+/** Returns the columns of fields before the statements of a plan. */
+function columnOf(plan: FieldPlan, added: readonly Field[]): ColumnOf {
+  const column = columnBefore(plan)
+  const filled = new Map(filledMoves(plan).map(([from, to]) => [to, from]))
+  const names = new Set(added.map(({ name }) => name))
+  return (field) => (names.has(field) ? null : (filled.get(field) ?? column(field)))
 }
 
 function namesOf({ fields }: Pick<Contract, 'fields'>): string[] {

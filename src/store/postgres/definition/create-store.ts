@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import type { Contract } from '../../../contract/contract.ts'
 import type { SourcePaths } from '../../sheet-files/import-lines.ts'
+import type { KeptColumn } from '../../fields/stored-changes.ts'
 import type { TargetDefinition } from '../../sheet-store.ts'
 import { SheetDatabase } from '../snapshot/sheet-database.ts'
 import type { ClientConnection } from '../database/connection.ts'
@@ -86,8 +87,8 @@ export async function adoptStore(
 ): Promise<void> {
   const source = await SheetDatabase.open(path, lockTimeoutMs)
   try {
-    const { contract } = source
-    await makeTables(db, { schema, contract })
+    const { contract, kept } = source
+    await makeTables(db, { schema, contract }, kept)
     await source.copyInto(db)
     await makeIndexes(db, contract)
     await db.exec(ANALYZE)
@@ -102,12 +103,13 @@ const MEMORY = `SET LOCAL maintenance_work_mem = '256MB'; SET LOCAL work_mem = '
 async function makeTables(
   db: ClientConnection,
   { schema, contract }: Pick<NewStore, 'schema' | 'contract'>,
+  kept: readonly KeptColumn[] = [],
 ): Promise<void> {
   checkColumns(contract)
   const known = await db.get('SELECT 1 FROM pg_namespace WHERE nspname = $1', schema)
   // Checked first: a user without permission to create schemas can be given an existing one.
   if (known === undefined) await db.exec(`CREATE SCHEMA ${quoted(schema)}`)
-  await db.exec(`${MEMORY};${INTERNAL_TABLES};${dataTable(contract)}`)
+  await db.exec(`${MEMORY};${INTERNAL_TABLES};${dataTable(contract, kept)}`)
 }
 
 /** Creates the indexes after the records, which is faster. */

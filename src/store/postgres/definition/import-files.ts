@@ -11,6 +11,7 @@ import {
   textLines,
   type TextLine,
 } from '../../sheet-files/import-lines.ts'
+import { changeText, importedChange, type StoredFieldChange } from '../../fields/stored-changes.ts'
 import type { TargetDefinition } from '../../sheet-store.ts'
 import type { ClientConnection } from '../database/connection.ts'
 import { TableCopy } from '../database/copy-into.ts'
@@ -22,6 +23,7 @@ import { runNumber } from '../../rows/stored-rows.ts'
 /** Imports an existing log, and continues from its last run and proposal; returns its last seq. */
 export async function importLog(db: ClientConnection, path: string): Promise<number> {
   let [last, lastRun, lastProposal] = [0, 0, 0]
+  const changes: StoredFieldChange[] = []
   const copy = new TableCopy(db, '"$provenance"', ['seq', 'earlier_id', 'line'])
   try {
     for (const line of textLines(path)) {
@@ -32,12 +34,19 @@ export async function importLog(db: ClientConnection, path: string): Promise<num
       // PostgreSQL cannot store U+0000, and no id of ours contains it.
       const earlierId = typeof id === 'string' && !id.includes('\0') ? id : null
       await copy.add([String(last), earlierId, line.text])
+      const change = importedChange(parsed)
+      if (change !== null) changes.push(change)
       lastRun = Math.max(lastRun, runNumber(parsed['run_id']) ?? 0)
       lastProposal = Math.max(lastProposal, runNumber(parsed['proposal']) ?? 0)
     }
   } finally {
     await copy.end()
   }
+  await db.run(
+    'INSERT INTO "$field_change" (seq, "change") SELECT * FROM unnest($1::bigint[], $2::text[])',
+    changes.map(({ seq }) => seq),
+    changes.map(changeText),
+  )
   await db.run(
     'UPDATE "$sheet" SET history_after = $1, last_seq = $1, last_run = $2, last_proposal = $3',
     last,

@@ -61,7 +61,7 @@ async function carryOut(db: ClientConnection, schema: string, push: RevisionPush
   const sheet = await db.get('SELECT contract, records FROM "$sheet" FOR UPDATE')
   const before = await readRevision(db, await newestRevision(db))
   const targetsBefore = await readTargets(db)
-  const last = await applyDefinition(db, { contract, targets }, { schema, lockTimeoutMs })
+  const { last } = await applyDefinition(db, { contract, targets }, { schema, lockTimeoutMs })
   if (last.length > 0) await db.exec(last.join(';'))
   const revision: Revision = {
     number: (before?.number ?? 0) + 1,

@@ -307,6 +307,7 @@ test('tables from before revisions existed are migrated, and a push keeps their 
     '$deleted_block',
     '$call',
     '$streak',
+    '$field_change',
     '$usage',
     '$task',
     '$worker',
@@ -335,7 +336,9 @@ test('tables from before revisions existed are migrated, and a push keeps their 
   }
   await sheet.run('ALTER TABLE "$sheet" DROP COLUMN response_bytes, DROP COLUMN response_limit')
   await sheet.run('ALTER TABLE "$target" DROP COLUMN required, DROP COLUMN blocked')
-  await sheet.run('ALTER TABLE "$target" DROP COLUMN sources, DROP COLUMN checked_sources, DROP COLUMN reads')
+  await sheet.run(
+    'ALTER TABLE "$target" DROP COLUMN sources, DROP COLUMN checked_sources, DROP COLUMN reads, DROP COLUMN changed',
+  )
   await sheet.run('ALTER TABLE "$target" DROP COLUMN non_empty')
   await sheet.run('ALTER TABLE "$failure" DROP COLUMN hash')
   await sheet.run('ALTER TABLE "$run_failure" DROP COLUMN body, DROP COLUMN detail')

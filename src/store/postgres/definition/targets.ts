@@ -14,6 +14,9 @@ import { readTime } from '../database/database-clock.ts'
 import { quoted } from '../database/schema.ts'
 import { MISSING, STALE } from '../../rows/stored-rows.ts'
 
+/** Returns the column of a field; null where it has none yet. */
+export type ColumnOf = (field: string) => string | null
+
 /** Reads the derived fields of the store. */
 export function loadTargets(db: Connection): Promise<readonly StoredTarget[]> {
   return db.query(STORED_TARGETS)
@@ -22,13 +25,13 @@ export function loadTargets(db: Connection): Promise<readonly StoredTarget[]> {
 /**
  * Adapts the cell states to the derivations. The cells of a new target are missing, or overridden where the field has a
  * value; a changed file makes computed cells stale. A target whose derivation is removed keeps its states, which are stale
- * should it return. Stores every version of the files. `newColumns` names fields that have no column yet, and so no values.
- * Call it in a transaction. Returns whether anything has changed.
+ * should it return. Stores every version of the files. `column` returns the column of a field; null where it has none yet,
+ * and so no values. Call it in a transaction. Returns whether anything has changed.
  */
 export async function applyTargets(
   db: Connection,
   definitions: readonly TargetDefinition[],
-  newColumns: ReadonlySet<string> = new Set(),
+  column: ColumnOf = (field) => field,
 ): Promise<boolean> {
   const known = new Map((await loadTargets(db)).map((target) => [target.field, target]))
   await keepVersions(db, definitions)
@@ -38,7 +41,7 @@ export async function applyTargets(
     const target = known.get(definition.field)
     known.delete(definition.field)
     if (target === undefined) {
-      await addTarget(db, nextId, { ...definition, isNew: newColumns.has(definition.field) })
+      await addTarget(db, nextId, { ...definition, column: column(definition.field) })
       nextId += 1
       changed.push(definition.field)
     } else if (!isSameTarget(target, definition)) {
@@ -54,22 +57,22 @@ export async function applyTargets(
     )
     changed.push(...idle.map(({ field }) => field))
   }
-  if (changed.length > 0) await recountBlocked(db, changed, newColumns)
+  if (changed.length > 0) await recountBlocked(db, changed, column)
   return changed.length > 0
 }
 
 /** Determines which cells of these derived fields, and of those computed from them, are blocked (D32). */
-async function recountBlocked(
+export async function recountBlocked(
   db: Connection,
   fields: readonly string[],
-  newColumns: ReadonlySet<string>,
+  column: ColumnOf,
 ): Promise<void> {
   const targets = new StoredTargets(await loadTargets(db))
   const rows = await db.all('SELECT id FROM "$target" WHERE blocked > 0')
   const counted = new Set(rows.map((row) => Number(row['id'])))
   for (const target of targets.downstream(fields)) {
     if (!counted.has(target.id) && !canBeBlocked(target, targets)) continue
-    await db.exec(recountSql(target, targets, (field) => newColumns.has(field)))
+    await db.exec(recountSql(target, targets, column))
   }
 }
 
@@ -92,11 +95,11 @@ async function keepVersions(db: Connection, definitions: readonly TargetDefiniti
 async function addTarget(
   db: Connection,
   id: number,
-  definition: TargetDefinition & { readonly isNew: boolean },
+  definition: TargetDefinition & { readonly column: string | null },
 ): Promise<void> {
-  const { field, derivation, sha256, kind, inputs, required, nonEmpty, isNew } = definition
+  const { field, derivation, sha256, kind, inputs, required, nonEmpty } = definition
   const { sources, checked, reads } = firstVersions(definition)
-  const column = isNew ? 'NULL' : quoted(field)
+  const column = definition.column === null ? 'NULL' : quoted(definition.column)
   const overridden = await db.run(
     `INSERT INTO "$cell" (target, record, hash, mark) SELECT $1, "$seq", NULL, "$version" FROM "$data" WHERE ${column} IS NOT NULL`,
     id,
@@ -107,8 +110,9 @@ async function addTarget(
   )
   await db.run(
     `INSERT INTO "$target"
-       (id, field, derivation, sha256, kind, inputs, required, non_empty, sources, checked_sources, reads, active, overridden, missing)
-     VALUES ($1, $2, $3, $4, $5, $6::jsonb, $7::jsonb, $8::jsonb, $9, $10, $11::jsonb, true, $12, $13)`,
+       (id, field, derivation, sha256, kind, inputs, required, non_empty, sources, checked_sources, reads, active, overridden, missing, changed)
+     VALUES ($1, $2, $3, $4, $5, $6::jsonb, $7::jsonb, $8::jsonb, $9, $10, $11::jsonb, true, $12, $13,
+       (SELECT coalesce(max(seq), 0) FROM "$field_change"))`,
     id,
     field,
     derivation,

@@ -26,13 +26,14 @@ import { pendingInput, TODO_STATES, workCell, type CellColumns } from '../../row
 export async function readWork(db: Connection, query: WorkQuery, contract: Contract): Promise<WorkItem[]> {
   const known = await knownTargets(db)
   const ids = query.targets.map((field) => known.get(field)?.id ?? 0)
+  const changed = query.targets.map((field) => known.get(field)?.changed ?? 0)
   const keys = await workKeys(db, query, ids)
   if (keys.length === 0) return []
   const inputs = workInputs(query, contract, known)
   const { keys: page, tooLong } = await readPage(db, keys, inputs, query)
   const rows = await db.all(itemStatement(inputs, ids, { ...query, isLong: tooLong !== null }), page)
   return rows.map((row) => ({
-    ...workItem(row, inputs, query.targets),
+    ...workItem(row, inputs, { targets: query.targets, changed }),
     ...(tooLong !== null && { tooLong }),
   }))
 }
@@ -72,11 +73,14 @@ function jsonBytes(column: string, { json }: InputBytes): string {
 }
 
 async function knownTargets(db: Connection): Promise<TargetIds> {
-  const rows = await db.all('SELECT id, field, active FROM "$target"')
+  const rows = await db.all('SELECT id, field, active, changed FROM "$target"')
   return new Map(
     rows.map((row) => {
       const id = Number(row['id'])
-      return [String(row['field']), { id, activeId: row['active'] === true ? id : null }]
+      return [
+        String(row['field']),
+        { id, activeId: row['active'] === true ? id : null, changed: Number(row['changed']) },
+      ]
     }),
   )
 }
@@ -213,7 +217,11 @@ function valueColumns(inputs: readonly WorkInput[], isLong: boolean): string[] {
   ]
 }
 
-function workItem(row: StoredRow, inputs: readonly WorkInput[], targets: readonly string[]): WorkItem {
+function workItem(
+  row: StoredRow,
+  inputs: readonly WorkInput[],
+  { targets, changed }: { readonly targets: readonly string[]; readonly changed: readonly number[] },
+): WorkItem {
   const values = Object.create(null) as Record<string, JsonValue>
   const pending = Object.create(null) as Record<string, PendingInput>
   const fields = inputs.map(({ field }) => field)
@@ -229,7 +237,7 @@ function workItem(row: StoredRow, inputs: readonly WorkInput[], targets: readonl
     id: String(row['id']),
     inputs: values,
     pending,
-    cells: targets.map((target, index) => workCell(target, cellColumns(row, index))),
+    cells: targets.map((target, index) => workCell(target, cellColumns(row, index), changed[index] ?? 0)),
   }
 }
 

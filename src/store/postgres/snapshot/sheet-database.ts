@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { SQLOutputValue } from 'node:sqlite'
 import type { Contract } from '../../../contract/contract.ts'
 import type { JsonValue } from '../../../contract/json/json.ts'
+import type { KeptColumn } from '../../fields/stored-changes.ts'
 import { COPIED_TABLES, type CopiedTable } from '../../sqlite/snapshot/sqlite-copy.ts'
 import { SqliteSource } from '../../sqlite/snapshot/sqlite-source.ts'
 import type { ClientConnection, Connection } from '../database/connection.ts'
@@ -12,11 +13,14 @@ import { toColumnText, writtenOf, type TypedField } from '../database/values.ts'
 /** The `sheet.db` of a sheet that is moved to PostgreSQL. */
 export class SheetDatabase {
   readonly contract: Contract
+  /** The columns of records that keep earlier values. */
+  readonly kept: readonly KeptColumn[]
   readonly #source: SqliteSource
 
   private constructor(source: SqliteSource) {
     this.#source = source
     this.contract = source.contract
+    this.kept = source.kept
   }
 
   /** Opens the file; see {@link SqliteSource.open}, also for its errors. */
@@ -78,13 +82,14 @@ export class SheetDatabase {
   }
 
   async #copyRecords(db: ClientConnection): Promise<void> {
-    const { fields } = this.contract
+    const fields = [...this.contract.fields, ...this.kept]
+    const byName = new Map(fields.map((field) => [field.name, field]))
     const { columns, rows } = this.#source.records()
     const texts = rows.map((row) => {
       const values = new Map(fields.map((field) => [field.name, this.#source.value(field, row)]))
       const valueOf = ({ name }: TypedField): JsonValue => values.get(name) ?? null
       const inColumns = columns.map((column) => {
-        const field = this.contract.fieldByName.get(column)
+        const field = byName.get(column)
         return field === undefined ? columnText(row[column]) : toColumnText(field, valueOf(field))
       })
       return [...inColumns, writtenOf(fields, valueOf)]

@@ -1,7 +1,7 @@
 import type { SQLInputValue } from 'node:sqlite'
-import type { Contract } from '../../../contract/contract.ts'
 import type { JsonObject } from '../../../contract/json/json.ts'
 import { parseStoredContract } from '../../../contract/odcs/parse-contract.ts'
+import { FIELD_CHANGES, keptColumns } from '../../fields/stored-changes.ts'
 import type { StoreSnapshot } from '../../sheet-store.ts'
 import {
   COPIED_TABLES,
@@ -13,6 +13,7 @@ import type { Connection, StoredRow, StoredValue } from '../database/connection.
 import { Database } from '../database/database.ts'
 import { RECORD_JSON, recordJsonSource } from '../sql/record-json.ts'
 import { quoted } from '../database/schema.ts'
+import type { TypedField } from '../database/values.ts'
 import type { StoreLocation } from '../database/store-url.ts'
 
 /**
@@ -58,10 +59,11 @@ async function copyTo(db: Connection, directory: string): Promise<FilledCopy> {
     'SELECT contract, records, last_record, last_run, last_proposal, proposal_changes, history_after, response_bytes, response_limit FROM "$sheet"',
   )
   const contract = parseStoredContract(String(sheet?.['contract']))
-  const copy = new SqliteCopy(directory, contract)
+  const kept = keptColumns(await db.query(FIELD_CHANGES))
+  const copy = new SqliteCopy(directory, { contract, kept })
   try {
     for (const table of COPIED_TABLES) await copyTable(db, copy, table)
-    await copyRecords(db, copy, contract)
+    await copyRecords(db, copy, [...contract.fields, ...kept])
     const facts = sheetFacts(sheet ?? {})
     const { records } = facts
     return { copy, facts, snapshot: { contractText: contract.text, records, lastSeq: copy.lastSeq } }
@@ -96,7 +98,7 @@ async function copyTable(db: Connection, copy: SqliteCopy, table: CopiedTable): 
 }
 
 /** Columns that are JSON in PostgreSQL and text in SQLite. */
-const JSON_COLUMNS: ReadonlySet<string> = new Set(['inputs', 'required', 'non_empty'])
+const JSON_COLUMNS: ReadonlySet<string> = new Set(['inputs', 'required', 'non_empty', 'reads'])
 
 function inSqlite(column: string, value: StoredValue | undefined): SQLInputValue {
   if (typeof value === 'boolean') return value ? 1 : 0
@@ -105,8 +107,8 @@ function inSqlite(column: string, value: StoredValue | undefined): SQLInputValue
   return value
 }
 
-/** Copies the records, in creation order. */
-async function copyRecords(db: Connection, copy: SqliteCopy, { fields }: Contract): Promise<void> {
+/** Copies the records, in creation order; `fields` includes the columns that keep earlier values. */
+async function copyRecords(db: Connection, copy: SqliteCopy, fields: readonly TypedField[]): Promise<void> {
   const sql = `SELECT data."$seq", data."$version", ${RECORD_JSON} AS "$json" FROM "$data" AS data
     ${recordJsonSource(fields, 'data')} ORDER BY data."$seq"`
   await forEachRow(db, { sql, cursor: '$data' }, ({ $seq: key, $version: version, $json: json }) => {

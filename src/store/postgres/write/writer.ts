@@ -3,11 +3,13 @@ import type { Contract } from '../../../contract/contract.ts'
 import { parseStoredContract } from '../../../contract/odcs/parse-contract.ts'
 import { ServiceError, StoppingError } from '../../../errors/service-error.ts'
 import { OutdatedDefinitionError } from '../../revision-store.ts'
+import type { FieldsEffect } from '../../field-changes.ts'
 import type { StoreDefinition } from '../../sheet-store.ts'
 import type { StoredTarget } from '../../rows/stored-targets.ts'
 import type { ClientConnection, StoredRow } from '../database/connection.ts'
 import type { Database } from '../database/database.ts'
 import { applyDefinition } from '../definition/apply-definition.ts'
+import { prepareColumns } from '../definition/prepare-columns.ts'
 import { OperationGroup, type Operation, type OperationRequest, type Outcome } from './operation-group.ts'
 import { PlanKeeper } from '../database/table-statistics.ts'
 import { newestRevision } from '../definition/revisions.ts'
@@ -70,8 +72,8 @@ export class Writer {
    * Makes the store follow a contract and its derived fields (D9). Throws ContractError, and changes nothing, where stored
    * records would be lost or violate the contract.
    */
-  async define(definition: StoreDefinition): Promise<void> {
-    await this.#enqueue(definition)
+  async define(definition: StoreDefinition): Promise<FieldsEffect> {
+    return (await this.#enqueue(definition)) as FieldsEffect
   }
 
   #enqueue(work: Waiting['work']): Promise<unknown> {
@@ -82,12 +84,14 @@ export class Writer {
     })
   }
 
-  async #define(definition: StoreDefinition): Promise<void> {
+  async #define(definition: StoreDefinition): Promise<FieldsEffect> {
     const { schema } = this.#database.location
     const lockTimeoutMs = this.#lockTimeoutMs
-    await this.#database.writingSheet(lockTimeoutMs, async (db) => {
+    await prepareColumns(this.#database, definition, lockTimeoutMs)
+    return this.#database.writingSheet(lockTimeoutMs, async (db) => {
       await checkRevision(db, definition)
-      return { value: null, last: await applyDefinition(db, definition, { schema, lockTimeoutMs }) }
+      const { effect, last } = await applyDefinition(db, definition, { schema, lockTimeoutMs })
+      return { value: effect, last }
     })
   }
 
@@ -137,8 +141,9 @@ export class Writer {
   async #carryOut(group: readonly Waiting[]): Promise<readonly Outcome[]> {
     const requests = group.map(({ work }) => work).filter((work) => 'operation' in work)
     if (requests.length > 0) return this.#change(requests)
-    for (const { work } of group) await this.#define(work as StoreDefinition)
-    return group.map(() => ({ value: undefined }))
+    const outcomes: Outcome[] = []
+    for (const { work } of group) outcomes.push({ value: await this.#define(work as StoreDefinition) })
+    return outcomes
   }
 
   async #change(requests: readonly OperationRequest[]): Promise<readonly Outcome[]> {

@@ -63,7 +63,7 @@ export class CellStates extends StoredTargets {
   }
 
   cell(target: StoredTarget, record: RecordKey): CellRow {
-    return cellOf(this.#db.tuple(CELL_ROW, target.id, record) ?? [])
+    return cellOf(target, this.#db.tuple(CELL_ROW, target.id, record) ?? [])
   }
 
   /** Returns a cell with its value, as in its column, and the id of its record; null when the record does not exist. */
@@ -74,7 +74,7 @@ export class CellStates extends StoredTargets {
     const row = this.#db.tuple(this.#cellOfRecordSql(target), record)
     if (row === undefined) return null
     const [id, value, ...cell] = row
-    return { cell: cellOf(cell), id: String(id), value }
+    return { cell: cellOf(target, cell), id: String(id), value }
   }
 
   #cellOfRecordSql(target: StoredTarget): string {
@@ -339,11 +339,14 @@ export class CellStates extends StoredTargets {
 }
 
 /** Returns the state of a cell from {@link CELL_COLUMNS}. */
-function cellOf([computed, cellVersion = null, state = null, todoVersion = null]: StoredTuple): CellRow {
+function cellOf(
+  { changed }: StoredTarget,
+  [computed, cellVersion = null, state = null, todoVersion = null]: StoredTuple,
+): CellRow {
   return {
     computed: computed === 1,
     overridden: computed === 0 && cellVersion !== null,
     todo: state === null ? null : (state as TodoState),
-    version: versionOf(cellVersion, todoVersion),
+    version: versionOf(cellVersion, todoVersion, changed),
   }
 }

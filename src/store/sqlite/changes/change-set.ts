@@ -5,6 +5,7 @@ import {
   formatLine,
   formatRecordLine,
   type CellLineStart,
+  type FieldsLine,
   type LineText,
   type LogLine,
   type RecordChange,
@@ -27,9 +28,10 @@ import { lastEntry } from '../database/last-entry.ts'
 import { entryTime } from '../../rows/entry-time.ts'
 import { runNumber } from '../../rows/stored-rows.ts'
 
-/** A provenance line that belongs to a record. */
+/** A provenance line. */
 interface RecordedLine {
-  readonly record: RecordKey
+  /** The record to which it belongs; null for a change of fields. */
+  readonly record: RecordKey | null
   readonly text: LineText
   /** The number of the run that wrote it. */
   readonly run: number | null
@@ -119,6 +121,11 @@ export class ChangeSet implements StoreChange {
       text: formatRecordLine({ seq: this.nextSeq, at: this.at }, change),
       run: null,
     })
+  }
+
+  /** Adds the provenance line of a change of fields; returns its seq. */
+  logFields(line: Unnumbered<FieldsLine>): number {
+    return this.#add({ record: null, text: whole({ seq: this.nextSeq, at: this.at, ...line }), run: null })
   }
 
   #add(line: RecordedLine): number {

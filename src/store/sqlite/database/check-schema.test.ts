@@ -226,7 +226,7 @@ test('a store is opened whose contract exceeds limits of a later version, and ac
     other.close()
     const { db } = await openDatabase(path, { deadline: performance.now(), what: 'the store' })
     db.exec('DELETE FROM "$data"; UPDATE "$sheet" SET records = 0; BEGIN')
-    applyContract(db, parseContract(contractText(PROPERTIES)), new Set())
+    applyContract(db, { contract: parseContract(contractText(PROPERTIES)), derived: new Set(), seq: 1 })
     db.exec('COMMIT')
     db.close()
     checkSchema(path)
@@ -275,7 +275,7 @@ test('every store that this program creates or migrates is accepted', async (t) 
   for (const [index, properties] of contracts.entries()) {
     if (index === contracts.length - 1) db.exec('DELETE FROM "$data"; UPDATE "$sheet" SET records = 0')
     db.exec('BEGIN')
-    applyContract(db, parseContract(contractText(properties)), new Set())
+    applyContract(db, { contract: parseContract(contractText(properties)), derived: new Set(), seq: 1 })
     db.exec('COMMIT')
     checkSchema(path)
   }

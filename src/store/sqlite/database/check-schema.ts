@@ -3,7 +3,17 @@ import { parseStoredContract } from '../../../contract/odcs/parse-contract.ts'
 import { showValue } from '../../../contract/json/show-value.ts'
 import { ContractError, fileError, RecordsError } from '../../../errors/service-error.ts'
 import { Connection, sqliteCode, type StoredRow } from './connection.ts'
-import { dataTable, fieldIndexes, FIRST_TABLES, MIGRATIONS, recordsView, SCHEMA_VERSION } from './schema.ts'
+import { isKeptColumn } from '../../fields/kept-columns.ts'
+import { FIELD_CHANGES, keptColumns, type KeptColumn } from '../../fields/stored-changes.ts'
+import {
+  COLUMN_TYPES,
+  dataTable,
+  fieldIndexes,
+  FIRST_TABLES,
+  MIGRATIONS,
+  recordsView,
+  SCHEMA_VERSION,
+} from './schema.ts'
 
 const SQLITE_ERROR = 1
 
@@ -38,6 +48,7 @@ export function inspectSchema(db: Connection): StoredSheet {
     const expected = new Map([...(versions.get(version) ?? []), ...schemaOfRecords(contract, version)])
     const other = firstDifference(found, expected)
     if (other !== null) throw notOurs(other)
+    if (version >= FIELD_CHANGES_SINCE) checkKept(db)
     return { version, contract }
   } catch (error) {
     // These statements are correct: a generic error of SQLite is the file's fault.
@@ -45,6 +56,25 @@ export function inspectSchema(db: Connection): StoredSheet {
       ? storeError(`cannot be read; ${NO_STORE}`, 'store_unusable')
       : error
   }
+}
+
+/** The first version with changes of fields. */
+const FIELD_CHANGES_SINCE = 19
+
+/** Checks that the columns that changes of fields name are those of the table. */
+function checkKept(db: Connection): void {
+  const columns = new Map(
+    db.all(`SELECT name, type FROM pragma_table_info('$data')`).map(({ name, type }) => [name, type]),
+  )
+  let kept: readonly KeptColumn[]
+  try {
+    kept = keptColumns(db.query(FIELD_CHANGES))
+  } catch {
+    throw notOurs('$field_change')
+  }
+  const isOurs = ({ name, type }: KeptColumn): boolean =>
+    isKeptColumn(name) && columns.get(name) === (COLUMN_TYPES as Record<string, string>)[type]
+  if (!kept.every(isOurs)) throw notOurs('$field_change')
 }
 
 /** The items of a schema, by type, name and table, in a form that is equal for two stores. */
@@ -151,11 +181,17 @@ function storeError(
   return new RecordsError(...fileError({ file: 'sheet.db', line: null, message }, code))
 }
 
+/** A column that keeps earlier values; see `kept-columns.ts`. */
+const KEPT = /^"\$kept_\d{1,16}_\d{1,4}" (?:TEXT|INTEGER|REAL)$/
+
 /**
- * Returns a statement without the differences between stores: spaces, and the order of the columns of the records' table.
+ * Returns a statement without the differences between stores: spaces, the order of the columns of the records' table, and
+ * those that keep earlier values.
  */
 function normal(sql: string): string {
   const text = sql.replace(/\s+/g, ' ').replace(/ ?([(),]) ?/g, '$1')
   const [, start, columns, end] = /^(CREATE TABLE "\$data"\()(.*)(\)STRICT)$/.exec(text) ?? []
-  return columns === undefined ? text : `${start}${columns.split(',').toSorted().join()}${end}`
+  if (columns === undefined) return text
+  const ofFields = columns.split(',').filter((column) => !KEPT.test(column))
+  return `${start}${ofFields.toSorted().join()}${end}`
 }

@@ -34,6 +34,7 @@ const FIELDS = ['id', 'a', 'label']
 
 /** Removes the changes of version 6 and later ones. */
 const BACK_TO_VERSION_5 = `
+  DROP TABLE "$field_change"; ALTER TABLE "$target" DROP COLUMN changed;
   DROP TABLE "$usage";
   ALTER TABLE "$run_failure" DROP COLUMN detail;
   ALTER TABLE "$target" DROP COLUMN sources; ALTER TABLE "$target" DROP COLUMN checked_sources;

@@ -1,8 +1,9 @@
 import type { Contract, Field, LogicalType } from '../../../contract/contract.ts'
+import type { KeptColumn } from '../../fields/stored-changes.ts'
 import { deletedBlocksTable } from '../../rows/deleted-blocks.ts'
 
 /** Version of the tables below; a store of a later version is refused. */
-export const SCHEMA_VERSION = 18
+export const SCHEMA_VERSION = 19
 
 /**
  * The tables of the first version. {@link MIGRATIONS} adds those of later versions, to new and existing stores.
@@ -127,10 +128,15 @@ export const FIRST_TABLES = `
  *   `$target.checked_sources`: the version for which the states of cells were last checked.
  *
  * 16: `$run_failure.detail`: the error without its request. Null in rows of earlier versions.
+ *
  * 17: `$target.reads`: JSON of the fields that the query of a derivation reads in all records; null without one. `sources` is then the
  *   version of these fields: the seq of the last entry that changed one, or the set of records.
  *
  * 18: `$usage`: what the computations of a key have used, as JSON.
+ *
+ * 19: changes of fields. The table of records has further columns since then, see `kept-columns.ts`.
+ * - `$field_change`: the changes of fields in the log, as JSON, with the columns that keep earlier values.
+ * - `$target.changed`: the seq of the last of them that concerned it or its inputs; 0 for none.
  */
 export const MIGRATIONS: Readonly<Record<number, string>> = {
   2: `
@@ -242,6 +248,10 @@ export const MIGRATIONS: Readonly<Record<number, string>> = {
   18: `
   CREATE TABLE "$usage" (key TEXT PRIMARY KEY, usage TEXT NOT NULL) STRICT, WITHOUT ROWID;
   `,
+  19: `
+  CREATE TABLE "$field_change" (seq INTEGER PRIMARY KEY, "change" TEXT NOT NULL) STRICT;
+  ALTER TABLE "$target" ADD COLUMN changed INTEGER NOT NULL DEFAULT 0;
+  `,
 }
 
 /** Creates the tables of a new store. */
@@ -264,14 +274,17 @@ export function quoted(name: string): string {
 }
 
 /** Returns the column of a field. Constraints are the contract's, checked before writing; only `id` is the table's. */
-export function columnDefinition(field: Field): string {
+export function columnDefinition(field: Pick<Field, 'name' | 'type'> & Partial<Field>): string {
   const type = COLUMN_TYPES[field.type]
-  return `${quoted(field.name)} ${type}${field.primaryKey ? ' NOT NULL UNIQUE' : ''}`
+  return `${quoted(field.name)} ${type}${field.primaryKey === true ? ' NOT NULL UNIQUE' : ''}`
 }
 
-/** Creates the table of records: a row a record, in creation order. `$version` is the seq of its last change. */
-export function dataTable(contract: Contract): string {
-  const columns = contract.fields.map(columnDefinition)
+/**
+ * Creates the table of records: a row a record, in creation order. `$version` is the seq of its last change. `kept` are the
+ * columns that keep earlier values.
+ */
+export function dataTable(contract: Contract, kept: readonly KeptColumn[] = []): string {
+  const columns = [...contract.fields, ...kept].map((field) => columnDefinition(field))
   return `CREATE TABLE "$data" (
     "$seq" INTEGER PRIMARY KEY, "$version" INTEGER NOT NULL, ${columns.join(', ')}
   ) STRICT`

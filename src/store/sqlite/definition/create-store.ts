@@ -13,6 +13,7 @@ import {
   textLines,
   type TextLine,
 } from '../../sheet-files/import-lines.ts'
+import { changeText, importedChange } from '../../fields/stored-changes.ts'
 import type { TargetDefinition } from '../../sheet-store.ts'
 import { entryTimeNow } from '../database/last-entry.ts'
 import { Connection, sqliteCode } from '../database/connection.ts'
@@ -115,6 +116,9 @@ function importLog(db: Connection, path: string): number {
     last = Number(parsed['seq'])
     const earlierId = typeof parsed['record_id'] === 'string' ? parsed['record_id'] : null
     db.run('INSERT INTO "$provenance" (seq, earlier_id, line) VALUES (?, ?, ?)', last, earlierId, line.text)
+    const change = importedChange(parsed)
+    if (change !== null)
+      db.run('INSERT INTO "$field_change" (seq, "change") VALUES (?, ?)', last, changeText(change))
     lastRun = Math.max(lastRun, runNumber(parsed['run_id']) ?? 0)
     lastProposal = Math.max(lastProposal, runNumber(parsed['proposal']) ?? 0)
   }

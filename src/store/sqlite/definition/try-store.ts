@@ -15,6 +15,7 @@ import {
 } from '../database/connection.ts'
 import { createStore, storePaths } from './create-store.ts'
 import { applyContract, applyTargets } from './apply-contract.ts'
+import { lastSeq } from '../database/last-entry.ts'
 import { logSource } from '../log/log-source.ts'
 import { openDatabase } from '../database/open-database.ts'
 import { SCHEMA_VERSION } from '../database/schema.ts'
@@ -68,7 +69,7 @@ async function tryStored(
   try {
     if (!isCurrent) checkLogOf(db, sheet, log)
     db.exec('BEGIN')
-    applyContract(db, contract, new Set(targets.map(({ field }) => field)))
+    applyContract(db, { contract, derived: new Set(targets.map(({ field }) => field)), seq: lastSeq(db) + 1 })
     applyTargets(db, targets)
   } finally {
     db.close()

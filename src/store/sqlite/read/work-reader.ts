@@ -33,11 +33,15 @@ export class WorkReader {
   read(query: WorkQuery, contract: Contract): WorkItem[] {
     const known = this.#targets()
     const targets = query.targets.map((field) => known.get(field)?.id ?? 0)
+    const changed = query.targets.map((field) => known.get(field)?.changed ?? 0)
     const inputs = workInputs(query, contract, known)
     const { keys, tooLong } = this.#page(this.#workKeys(query, targets), inputs, query)
     return this.#db
       .tuples(itemsStatement(inputs, targets, { ...query, isLong: tooLong !== null }), JSON.stringify(keys))
-      .map((row) => ({ ...workItem(row, inputs, query), ...(tooLong !== null && { tooLong }) }))
+      .map((row) => ({
+        ...workItem(row, inputs, { ...query, changed }),
+        ...(tooLong !== null && { tooLong }),
+      }))
   }
 
   /** Returns the first records, as many as are read at once. */
@@ -53,9 +57,12 @@ export class WorkReader {
 
   #targets(): TargetIds {
     return new Map(
-      this.#db.all('SELECT id, field, active FROM "$target"').map((row) => {
+      this.#db.all('SELECT id, field, active, changed FROM "$target"').map((row) => {
         const id = Number(row['id'])
-        return [String(row['field']), { id, activeId: row['active'] === 1 ? id : null }] as const
+        return [
+          String(row['field']),
+          { id, activeId: row['active'] === 1 ? id : null, changed: Number(row['changed']) },
+        ] as const
       }),
     )
   }
@@ -161,7 +168,7 @@ function octets(fields: readonly Field[]): string {
 function workItem(
   row: StoredTuple,
   inputs: readonly WorkInput[],
-  { targets, failures = false }: WorkQuery,
+  { targets, failures = false, changed }: WorkQuery & { readonly changed: readonly number[] },
 ): WorkItem {
   const values = Object.create(null) as Record<string, JsonValue>
   const pending = Object.create(null) as Record<string, PendingInput>
@@ -176,12 +183,13 @@ function workItem(
     const state = pendingInput(row[at++], row[at++])
     if (state !== undefined) pending[field.name] = state
   }
-  const cells = targets.map((target) =>
-    workCell(target, [
+  const cells = targets.map((target, index) => {
+    const columns = [
       ...([row[at++], row[at++], row[at++], row[at++], row[at++]] as const),
       ...(failures ? ([row[at++], row[at++]] as const) : ([null, null] as const)),
-    ]),
-  )
+    ] as const
+    return workCell(target, columns, changed[index] ?? 0)
+  })
   return {
     key: Number(key),
     id: String(id),

@@ -4,6 +4,7 @@ import type { SQLInputValue } from 'node:sqlite'
 import type { Contract } from '../../../contract/contract.ts'
 import type { JsonObject } from '../../../contract/json/json.ts'
 import { LineFile } from '../../sheet-files/line-file.ts'
+import type { KeptColumn } from '../../fields/stored-changes.ts'
 import type { RecordKey } from '../../cell-work.ts'
 import { Connection } from '../database/connection.ts'
 import { storePaths, type StorePaths } from '../definition/create-store.ts'
@@ -35,6 +36,7 @@ export const COPIED_TABLES = [
   '$run_failure',
   '$run_body',
   '$derivation',
+  '$field_change',
   '$proposal',
   '$proposal_record',
 ] as const
@@ -66,6 +68,8 @@ export interface CopiedSheet {
  */
 export class SqliteCopy {
   readonly #contract: Contract
+  /** The columns that keep earlier values. */
+  readonly #kept: readonly KeptColumn[]
   readonly #paths: StorePaths
   readonly #files: CopyFiles
   readonly #insertRecord: string
@@ -74,12 +78,16 @@ export class SqliteCopy {
   #lastSeq = 0
 
   /** Replaces existing files of the directory. */
-  constructor(directory: string, contract: Contract) {
+  constructor(
+    directory: string,
+    { contract, kept }: { readonly contract: Contract; readonly kept: readonly KeptColumn[] },
+  ) {
     this.#contract = contract
+    this.#kept = kept
     this.#paths = storePaths(directory)
-    const names = contract.fields.map(({ name }) => quoted(name))
+    const names = [...contract.fields, ...kept].map(({ name }) => quoted(name))
     this.#insertRecord = `INSERT INTO "$data" ("$seq", "$version", ${names.join(', ')}) VALUES (?, ?${', ?'.repeat(names.length)})`
-    this.#files = onFiles(() => openFiles(this.#paths, contract))
+    this.#files = onFiles(() => openFiles(this.#paths, dataTable(contract, kept), recordsView(contract)))
     const { columns } = this.shape('$provenance')
     this.#logColumns = [columns.indexOf('seq'), columns.indexOf('line')]
   }
@@ -107,12 +115,16 @@ export class SqliteCopy {
     })
   }
 
+  /** Adds a record, whose members are its fields and then the columns that keep earlier values. */
   addRecord(record: JsonObject, { key, version }: { key: RecordKey; version: number }): void {
     const { db, records } = this.#files
     onFiles(() => {
-      const values = this.#contract.fields.map(({ name }) => toColumn(record[name] ?? null))
+      const values = [...this.#contract.fields, ...this.#kept].map(({ name }) =>
+        toColumn(record[name] ?? null),
+      )
       db.run(this.#insertRecord, key, version, ...values)
-      records.add(Buffer.from(JSON.stringify(record)))
+      const fields = Object.entries(record).slice(0, this.#contract.fields.length)
+      records.add(Buffer.from(JSON.stringify(this.#kept.length === 0 ? record : Object.fromEntries(fields))))
     })
   }
 
@@ -174,13 +186,13 @@ interface CopyFiles {
   readonly records: LineFile
 }
 
-function openFiles(paths: StorePaths, contract: Contract): CopyFiles {
+function openFiles(paths: StorePaths, ...schema: readonly string[]): CopyFiles {
   for (const suffix of ['', '-wal', '-shm']) rmSync(`${paths.database}${suffix}`, { force: true })
   const db = Connection.forBuilding(paths.database)
   let log: LineFile | undefined
   try {
     db.exec('BEGIN')
-    db.exec(`${INTERNAL_TABLES};${dataTable(contract)};${recordsView(contract)}`)
+    db.exec([INTERNAL_TABLES, ...schema].join(';'))
     log = new LineFile(paths.log)
     return { db, log, records: new LineFile(paths.source) }
   } catch (error) {

@@ -1,6 +1,7 @@
-import type { Contract, Field } from '../../../contract/contract.ts'
+import type { Contract } from '../../../contract/contract.ts'
 import type { JsonValue } from '../../../contract/json/json.ts'
 import { parseStoredContract } from '../../../contract/odcs/parse-contract.ts'
+import { FIELD_CHANGES, keptColumns, type KeptColumn } from '../../fields/stored-changes.ts'
 import type { Connection, StoredRow } from '../database/connection.ts'
 import { openDatabase } from '../database/open-database.ts'
 import { reading, readingOn } from '../database/reading.ts'
@@ -21,11 +22,14 @@ export interface SourceRows {
  */
 export class SqliteSource {
   readonly contract: Contract
+  /** The columns of records that keep earlier values. */
+  readonly kept: readonly KeptColumn[]
   readonly #db: Connection
 
   private constructor(db: Connection, contract: Contract) {
     this.#db = db
     this.contract = contract
+    this.kept = keptColumns(db.query(FIELD_CHANGES))
   }
 
   /**
@@ -66,8 +70,8 @@ export class SqliteSource {
     return this.#read('SELECT * FROM "$data" ORDER BY "$seq"')
   }
 
-  /** Returns the value of a field in a row of {@link records}. */
-  value(field: Field, row: StoredRow): JsonValue {
+  /** Returns the value of a field, or of a column that keeps one, in a row of {@link records}. */
+  value(field: KeptColumn, row: StoredRow): JsonValue {
     return fromColumn(field, row[field.name])
   }
 

@@ -1,12 +1,14 @@
 import type { SetAside } from '../../../provenance/set-aside.ts'
-import type { TargetDefinition, Upsert, UpsertTrial } from '../../sheet-store.ts'
+import type { FieldsEffect } from '../../field-changes.ts'
+import type { Upsert, UpsertTrial } from '../../sheet-store.ts'
+import type { DefinitionRequest } from '../definition/apply-contract.ts'
 import type { ThreadResponse, ThreadRequest } from '../database/thread-client.ts'
 import type { Changes } from './changes.ts'
 
 /** The operations of the writing thread that run alone. */
 export interface ExclusiveOperations {
   open(request: OpenRequest): OpenResult
-  define(request: DefineRequest): void
+  define(request: DefineRequest): FieldsEffect
   tryUpsert(request: Upsert): UpsertTrial
   close(request: null): void
 }
@@ -14,10 +16,8 @@ export interface ExclusiveOperations {
 /** The operations of the writing thread. */
 export type WriterOperations = Changes & ExclusiveOperations
 
-export interface DefineRequest {
+export interface DefineRequest extends DefinitionRequest {
   readonly contractText: string
-  /** Null leaves the derived fields as they are. */
-  readonly targets: readonly TargetDefinition[] | null
 }
 
 export interface OpenRequest extends DefineRequest {

@@ -1,16 +1,17 @@
 import { existsSync, statSync } from 'node:fs'
 import type { Contract } from '../../../contract/contract.ts'
-import { parseContract } from '../../../contract/odcs/parse-contract.ts'
+import { parseContract, parseStoredContract } from '../../../contract/odcs/parse-contract.ts'
 import { RecordsError, StoppingError } from '../../../errors/service-error.ts'
 import { LogMirror } from '../../../provenance/log-mirror.ts'
 import type { SetAside } from '../../../provenance/set-aside.ts'
 import { CellStates } from '../changes/cell-states.ts'
 import { ChangeSet } from '../changes/change-set.ts'
+import type { FieldsEffect } from '../../field-changes.ts'
 import type { Upsert, UpsertTrial } from '../../sheet-store.ts'
 import { beginWhenFree, isDiskFault, type Connection, type StoredRow } from '../database/connection.ts'
 import { sourceDiffers, type ImportedSource } from '../../sheet-files/import-lines.ts'
 import { createStore, storePaths, type StorePaths } from '../definition/create-store.ts'
-import { applyContract, applyTargets, loadTargets } from '../definition/apply-contract.ts'
+import { applyDefinition, loadTargets } from '../definition/apply-contract.ts'
 import { IdleTimer } from '../database/idle-timer.ts'
 import { logSource } from '../log/log-source.ts'
 import { openDatabase } from '../database/open-database.ts'
@@ -187,6 +188,9 @@ export class Writer {
     const version = dataVersion(store.db)
     if (version === store.dataVersion) return
     store.states = new CellStates(store.db, loadTargets(store.db))
+    // Another process may have renamed fields: writes must fit the present contract.
+    const text = String(store.db.get('SELECT contract FROM "$sheet"')?.['contract'])
+    if (text !== store.contract.text) store.contract = parseStoredContract(text)
     store.dataVersion = version
   }
 
@@ -237,18 +241,28 @@ export class Writer {
     }
   }
 
-  async #define(request: DefineRequest, alsoDo: () => void = () => undefined): Promise<void> {
+  async #define(request: DefineRequest, alsoDo: () => void = () => undefined): Promise<FieldsEffect> {
     const contract = parseContract(request.contractText)
-    const store = await this.#transaction(({ db, cells }, open) => {
-      const derived = (request.targets ?? cells.targets).map(({ field }) => field)
-      applyContract(db, contract, new Set(derived))
-      if (request.targets !== null) applyTargets(db, request.targets)
+    if (request.dryRun === true) return this.#tryDefinition(contract, request)
+    const { store, effect } = await this.#transaction((change, open) => {
+      const applied = applyDefinition(change, contract, request)
       alsoDo()
-      return open
+      return { store: open, effect: applied }
     })
     // Not before the commit: a definition that could not be stored has no effect.
     store.contract = contract
     store.states = new CellStates(store.db, loadTargets(store.db))
+    return effect
+  }
+
+  /** Applies a definition, returns its effect, and rolls it back. */
+  async #tryDefinition(contract: Contract, request: DefineRequest): Promise<FieldsEffect> {
+    const { store, change } = await this.#begin()
+    try {
+      return applyDefinition(change, contract, request)
+    } finally {
+      this.#rollBack(store)
+    }
   }
 
   #tidyLater(): void {

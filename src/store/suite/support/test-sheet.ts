@@ -10,11 +10,13 @@ import { parseContract } from '../../../contract/odcs/parse-contract.ts'
 import type { Contract } from '../../../contract/contract.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../contract/json/json.ts'
 import type { EntryPlace, FoundEntries } from '../../cell-entries.ts'
+import { NO_CHANGES, type FieldChanges, type FieldsEffect } from '../../field-changes.ts'
 import type { CellCommit, CellOutcome, CellResult, WorkItem } from '../../cell-work.ts'
 import type {
   Page,
   PagePlace,
   SheetStore,
+  StoreDefinition,
   TargetDefinition,
   TargetStatus,
   Upsert,
@@ -248,10 +250,26 @@ export class TestSheet {
   /** Applies another contract or other derived fields to the store. What is refused changes nothing here either. */
   async define(
     change: Partial<{ properties: readonly string[]; targets: readonly TargetDefinition[] | null }>,
-  ): Promise<void> {
+    changes?: Partial<FieldChanges>,
+  ): Promise<FieldsEffect> {
     const setup = { ...this.#setup, ...change }
-    await this.store.define({ contract: this.#parse(setup.properties), targets: setup.targets })
+    const effect = await this.store.define(this.#definition(setup, changes))
     this.#setup = setup
+    return effect
+  }
+
+  /** Returns the effect that the same would have. */
+  tryDefine(change: Partial<SheetSetup>, changes?: Partial<FieldChanges>): Promise<FieldsEffect> {
+    return this.store.tryDefine(this.#definition({ ...this.#setup, ...change }, changes))
+  }
+
+  #definition(
+    { properties, targets = null }: Pick<SheetSetup, 'properties' | 'targets'>,
+    changes: Partial<FieldChanges> | undefined,
+  ): StoreDefinition {
+    const contract = this.#parse(properties)
+    if (changes === undefined) return { contract, targets }
+    return { contract, targets, changes: { ...NO_CHANGES, actor: HUMAN, ...changes } }
   }
 
   async put(file: string, lines: readonly (string | JsonObject)[]): Promise<void> {

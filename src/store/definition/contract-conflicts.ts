@@ -5,7 +5,7 @@ import { valueError } from '../../contract/values/validate-value.ts'
 import { ContractError, fileError } from '../../errors/service-error.ts'
 import type { RecordKey } from '../cell-work.ts'
 import type { Query } from '../rows/query.ts'
-import { load, type Loaded, type Steps } from './steps.ts'
+import { load, type Loaded, type Steps } from '../rules/steps.ts'
 
 /** The value of a field in a record. */
 export interface FieldValue {
@@ -24,18 +24,28 @@ export interface RecordsToCheck {
 }
 
 /** Values in memory at once. */
-const VALUES_AT_ONCE = 5000
+export const VALUES_AT_ONCE = 5000
 
-/**
- * Throws ContractError where stored records would lose values or violate a changed contract (D9). `derived` names the
- * fields that derivations compute.
- */
-export function* checkContractChange(
-  records: RecordsToCheck,
-  change: ContractChange,
-  derived: ReadonlySet<string>,
-): Steps<void> {
+/** The contract that stored records are compared with. */
+export interface ContractToCheck {
+  readonly change: ContractChange
+  /** The names of the fields that derivations compute. */
+  readonly derived: ReadonlySet<string>
+  /** Returns the column that has the values of a field. */
+  column(field: string): string
+}
+
+/** Returns why stored records would lose values or violate a changed contract (D9); empty where they do not. */
+export function* contractConflicts(
+  stored: RecordsToCheck,
+  { change, derived, column }: ContractToCheck,
+): Steps<readonly string[]> {
   const conflicts: (string | null)[] = []
+  const records: RecordsToCheck = {
+    query: (query) => stored.query(query),
+    values: (field, after, limit) => stored.values({ ...field, name: column(field.name) }, after, limit),
+    sharedValues: (field) => stored.sharedValues({ ...field, name: column(field.name) }),
+  }
   const total = yield* load(records.query(RECORD_COUNT))
   if (total > 0) {
     for (const field of change.removed) conflicts.push(yield* removal(records, field))
@@ -46,9 +56,13 @@ export function* checkContractChange(
   for (const field of change.recheck)
     conflicts.push(yield* tightening(records, field, derived.has(field.name)))
   for (const field of change.uniqueAdded) conflicts.push(yield* uniqueness(records, field))
-  const found = conflicts.filter((conflict) => conflict !== null)
-  if (found.length === 0) return
-  const message = `does not fit the stored records: ${found.join('; ')}`
+  return conflicts.filter((conflict) => conflict !== null)
+}
+
+/** Throws ContractError for conflicts, if there are any. */
+export function refuseConflicts(conflicts: readonly string[]): void {
+  if (conflicts.length === 0) return
+  const message = `does not fit the stored records: ${conflicts.join('; ')}`
   throw new ContractError(...fileError({ file: 'contract.yaml', line: null, message }, 'contract_conflict'))
 }
 
@@ -58,7 +72,8 @@ const RECORD_COUNT: Query<number> = {
   result: ([row]) => Number(row?.['records']),
 }
 
-function valueCount({ name }: Field): Query<number> {
+/** Counts the values of a column. */
+export function valueCount({ name }: Pick<Field, 'name'>): Query<number> {
   return {
     sql: `SELECT count("${name}") AS n FROM "$data"`,
     params: [],
@@ -118,6 +133,6 @@ function* uniqueness(records: RecordsToCheck, field: Field): Steps<string | null
   )
 }
 
-function recordsText(count: number): string {
+export function recordsText(count: number): string {
   return `${count} ${count === 1 ? 'record' : 'records'}`
 }

@@ -1,4 +1,4 @@
-import { parseMoment } from '../../contract/values/date-time.ts'
+import { parseMoment } from './date-time.ts'
 
 /** Whether the day or the month comes first where a date has both as numbers. */
 export type DateOrder = 'dmy' | 'mdy'
