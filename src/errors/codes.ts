@@ -29,6 +29,7 @@ export const ERROR_CODES = {
   },
   unknown_path: { type: 'SheetError', meaning: 'the service has no such path' },
   unknown_record: { type: 'SheetError', meaning: 'the record does not exist' },
+  unknown_property: { type: 'SheetError', meaning: 'the contract has no field of this name' },
   unknown_run: { type: 'SheetError', meaning: 'the run does not exist' },
   unknown_proposal: { type: 'SheetError', meaning: 'the proposal does not exist' },
   unknown_derivation: { type: 'SheetError', meaning: 'the sheet has no derivation file of this name' },

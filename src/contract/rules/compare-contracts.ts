@@ -46,7 +46,7 @@ export function compareContracts(before: Fields, after: Fields): ContractChange 
 }
 
 /** Whether `after` may refuse a value that the rule `before` accepts. */
-function mayRefuse(before: ValueRule, after: ValueRule): boolean {
+export function mayRefuse(before: ValueRule, after: ValueRule): boolean {
   return (
     (after.required && !before.required) ||
     typeRefuses(before, after) ||

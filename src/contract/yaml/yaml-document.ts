@@ -15,9 +15,14 @@ export class YamlError extends Error {
 
 /**
  * Parses the tokens of a YAML 1.2 text (core schema), one document; `onLine` receives the offset of each line. Throws
- * YamlError at the first error. Repeated keys are not detected: the parser compares each with each.
+ * YamlError at the first error. Repeated keys are not detected: the parser compares each with each. With
+ * `keepSourceTokens`, nodes have their syntax elements.
  */
-export function parseDocument(tokens: readonly string[], onLine: (offset: number) => void): Document.Parsed {
+export function parseDocument(
+  tokens: readonly string[],
+  onLine: (offset: number) => void,
+  keepSourceTokens = false,
+): Document.Parsed {
   const composer = new Composer({
     version: '1.2',
     schema: 'core',
@@ -27,6 +32,7 @@ export function parseDocument(tokens: readonly string[], onLine: (offset: number
     prettyErrors: false,
     logLevel: 'error',
     resolveKnownTags: false,
+    keepSourceTokens,
   })
   stopAtFirstError(composer)
   let document: Document.Parsed | null = null

@@ -24,7 +24,7 @@ export class YamlValue {
   readonly value: JsonValue
   readonly #limits: YamlLimits
   readonly #anchors = new Map<string, Anchored | 'open'>()
-  readonly #targets = new Map<Alias, Node>()
+  readonly #targets = new Map<Alias, Anchored>()
   #values = 0
   #characters = 0
   /** The number of levels of the last converted value. */
@@ -37,7 +37,12 @@ export class YamlValue {
 
   /** Returns the node of an alias. */
   target(alias: Alias): Node | undefined {
-    return this.#targets.get(alias)
+    return this.#targets.get(alias)?.node
+  }
+
+  /** Returns the value of an alias. */
+  valueOf(alias: Alias): JsonValue | undefined {
+    return this.#targets.get(alias)?.value
   }
 
   #convert(node: unknown, depth: number): JsonValue {
@@ -129,7 +134,7 @@ export class YamlValue {
     if (anchored === 'open') throw errorAt(alias, `the alias *${name} stands inside what it stands for`)
     this.#count(alias, anchored.values, anchored.characters)
     if (depth + anchored.height > MAX_DEPTH + 1) throw errorAt(alias, tooDeep())
-    this.#targets.set(alias, anchored.node)
+    this.#targets.set(alias, anchored)
     this.#height = anchored.height
     return anchored.value
   }

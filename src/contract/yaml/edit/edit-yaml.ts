@@ -1,0 +1,130 @@
+import { isAlias, isMap, visit } from 'yaml'
+import type { Alias, Node } from 'yaml'
+import { ContractError, fileError, OperationError } from '../../../errors/service-error.ts'
+import { jsonEqual } from '../../json/json.ts'
+import { YamlError } from '../yaml-document.ts'
+import { FILE_LIMITS } from '../yaml-limits.ts'
+import { splicesOf } from './splice-yaml.ts'
+import { keyOf } from '../yaml-value.ts'
+import { inlineText, styleOf } from './write-yaml.ts'
+import { editText, editValue, valueAt, type TextEdit, type YamlEdit, type YamlPath } from './yaml-edit.ts'
+import { anchorOf, YamlSource } from './yaml-source.ts'
+
+/**
+ * Applies edits, one after the other, to a YAML text that parseYamlFile accepts. All lines that an edit does not concern stay byte for byte the
+ * same; what is new follows the habits of the file. Aliases of what changes are replaced by their values. The result is parsed again and has
+ * the expected value. Throws OperationError for a place that cannot be edited like that, ContractError for a text beyond the limits.
+ */
+export function editYaml(text: string, file: string, edits: readonly YamlEdit[]): string {
+  let source = read(text, file)
+  for (const edit of edits) source = applied(source, file, edit)
+  return source.text
+}
+
+/** Returns the value of a YAML text, and where an edit would change it. */
+function read(text: string, file: string): YamlSource {
+  try {
+    return new YamlSource(text, file, FILE_LIMITS)
+  } catch (error) {
+    if (!(error instanceof YamlError)) throw error
+    const line = text.slice(0, error.offset).split('\n').length
+    throw new ContractError(...fileError({ file, line, message: error.message }, 'invalid_definition'))
+  }
+}
+
+function applied(source: YamlSource, file: string, edit: YamlEdit): YamlSource {
+  const expected = editValue(source.value, edit)
+  if (jsonEqual(source.value, expected) && edit.op !== 'move') return source
+  const own = withoutAliases(source, file, edit)
+  for (const splices of splicesOf(own, edit)) {
+    const next = attempt(own.text, splices, file)
+    if (next !== null && jsonEqual(next.value, expected)) return next
+  }
+  const item = edit.op === 'move' ? valueAt(own.value, edit.path) : undefined
+  if (edit.op === 'move' && item !== undefined) {
+    const removed = applied(own, file, { op: 'remove', path: edit.path })
+    return applied(removed, file, { op: 'insert', path: [...edit.path.slice(0, -1), edit.to], value: item })
+  }
+  throw notEditable(own, file, edit.path)
+}
+
+/** Returns the text after splices; null if it is not YAML. */
+function attempt(text: string, splices: readonly TextEdit[], file: string): YamlSource | null {
+  try {
+    return new YamlSource(editText(text, splices), file, FILE_LIMITS)
+  } catch (error) {
+    if (error instanceof YamlError) return null
+    throw error
+  }
+}
+
+function notEditable(source: YamlSource, file: string, path: YamlPath): OperationError {
+  const node = source.nodes(path).findLast((found) => found?.range)
+  const line = source.text.slice(0, node?.range?.[0] ?? 0).split('\n').length
+  return new OperationError(
+    `${file}:${line}: ${path.join('.') || 'the file'} is written in a form that can only be edited by hand; edit the file`,
+  )
+}
+
+/** Replaces the aliases that the edit would change along, or leave without their anchor, by their values. */
+function withoutAliases(source: YamlSource, file: string, edit: YamlEdit): YamlSource {
+  let own = source
+  for (;;) {
+    const aliases = aliasesIn(own, edit)
+    if (aliases.length === 0) return own
+    const style = styleOf(own)
+    const splices = aliases.map((alias) => {
+      const [start = 0, end = 0] = alias.range ?? []
+      return { start, end, text: inlineText(own.valueOf(alias), style) }
+    })
+    const next = attempt(own.text, splices, file)
+    if (next === null || !jsonEqual(next.value, own.value)) throw notEditable(own, file, edit.path)
+    own = next
+  }
+}
+
+function aliasesIn(source: YamlSource, edit: YamlEdit): readonly Alias[] {
+  const isNew = edit.op === 'insert' || (edit.op === 'set' && valueAt(source.value, edit.path) === undefined)
+  const path = isNew ? edit.path.slice(0, -1) : edit.path
+  const nodes = source.nodes(path)
+  const alias = nodes.find((node) => isAlias(node))
+  if (alias !== undefined)
+    return isAlias(nodes.at(-1)) && !isNew && edit.op !== 'text' ? aliasesOf(source, nodes) : [alias]
+  const changed = aliasesOf(source, nodes)
+  if (changed.length > 0 || isNew) return changed
+  return aliasesInto(source, nodes.at(-1) ?? null, keyNode(source, path))
+}
+
+function aliasesOf(source: YamlSource, nodes: readonly (Node | null)[]): readonly Alias[] {
+  return nodes.flatMap((node) =>
+    node === null || anchorOf(node) === undefined ? [] : source.aliasesOf(node),
+  )
+}
+
+/** Returns the aliases outside of a value whose anchors are inside of it, or on its key. */
+function aliasesInto(source: YamlSource, value: Node | null, key: Node | null): readonly Alias[] {
+  const [start = 0, , end = 0] = value?.range ?? []
+  const anchored: Node[] = []
+  for (const root of [key, value]) {
+    if (root !== null) {
+      visit(root, {
+        Node: (_, node) => {
+          if (!isAlias(node) && anchorOf(node) !== undefined) anchored.push(node)
+        },
+      })
+    }
+  }
+  return anchored.flatMap((node) =>
+    source.aliasesOf(node).filter((alias) => {
+      const at = alias.range?.[0] ?? 0
+      return at < start || at >= end
+    }),
+  )
+}
+
+function keyNode(source: YamlSource, path: YamlPath): Node | null {
+  const parent = source.collection(path.slice(0, -1))
+  if (!isMap(parent)) return null
+  const pair = parent.items.find((item) => keyOf(item) === path.at(-1))
+  return (pair?.key as Node | undefined) ?? null
+}
