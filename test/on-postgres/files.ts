@@ -39,6 +39,7 @@ export const GROUPS = {
   ],
   runs: [
     'http/run-events.test.ts',
+    'kill/fallbacks-kill.test.ts',
     'kill/materialize-kill.test.ts',
     'kill/run-kill.test.ts',
     'sheet/blocked-cells.test.ts',
@@ -130,6 +131,7 @@ export const LEFT_OUT: Readonly<Record<string, string>> = {
   'sheet/other-sheets.test.ts':
     'sheets in PostgreSQL have no sheets beside them; look-ups.test.ts has what they say',
   'sheet/ai-workers.test.ts': SHARED,
+  'sheet/first-workers.test.ts': SHARED,
   'sheet/ai-kind.test.ts': 'the kind by itself; ai.test.ts is about sheets',
   'sheet/ai-answers.test.ts': 'the kind by itself; ai.test.ts is about sheets',
   'sheet/script-batches.test.ts':
