@@ -7,6 +7,7 @@ import {
   type PlainServiceError,
 } from '../../../errors/service-error.ts'
 import { asRecordsError } from './connection.ts'
+import { keepSpare, takeSpare } from './spare-threads.ts'
 
 /** Bytes from which buffers are transferred and not copied. */
 export const TRANSFER_BYTES: number = 1 << 16
@@ -69,22 +70,28 @@ type OperationsOf<Operations> = { [Name in keyof Operations]: (argument: never) 
 /** A thread of a store, as the other threads use it. Before the first request, it does not keep the process alive. */
 export class ThreadClient<Operations extends OperationsOf<Operations>> {
   readonly #worker: Worker
+  readonly #module: URL
+  readonly #listeners: readonly (readonly [event: string, listener: (value: unknown) => void])[]
   readonly #waiting = new Map<number, Waiting>()
   #lastId = 0
   #closing = false
   #ended: Error | null = null
 
   constructor({ name, module, workerData }: ThreadOptions) {
-    this.#worker = new Worker(module, { workerData })
-    this.#worker.on('message', (message: unknown) => this.receive(message))
-    this.#worker.on('error', (error) => this.#end(error instanceof Error ? error : new Error(String(error))))
-    this.#worker.on('exit', () => {
-      this.#end(
-        this.#closing
-          ? new StoppingError('the store is closed')
-          : new RecordsError(`the ${name} thread has ended: restart the service`),
-      )
-    })
+    this.#module = module
+    this.#worker = takeSpare(module) ?? new Worker(module, { workerData })
+    this.#listeners = [
+      ['message', (message) => this.receive(message)],
+      ['error', (error) => this.#end(error instanceof Error ? error : new Error(String(error)))],
+      [
+        'exit',
+        () =>
+          this.#end(
+            this.#closing ? closed() : new RecordsError(`the ${name} thread has ended: restart the service`),
+          ),
+      ],
+    ]
+    for (const [event, listener] of this.#listeners) this.#worker.on(event, listener)
     this.#worker.unref()
   }
 
@@ -116,6 +123,14 @@ export class ThreadClient<Operations extends OperationsOf<Operations>> {
     await this.#worker.terminate()
   }
 
+  /** Leaves the thread, which has nothing open any more, to the next client of its module. */
+  protected leave(): void {
+    this.#closing = true
+    for (const [event, listener] of this.#listeners) this.#worker.off(event, listener)
+    this.#end(closed())
+    keepSpare(this.#module, this.#worker)
+  }
+
   /** Handles a message of the thread: responses. */
   protected receive(message: unknown): void {
     for (const response of message as readonly ThreadResponse[]) this.#settle(response)
@@ -142,4 +157,8 @@ export class ThreadClient<Operations extends OperationsOf<Operations>> {
     for (const { reject } of this.#waiting.values()) reject(this.#ended)
     this.#waiting.clear()
   }
+}
+
+function closed(): StoppingError {
+  return new StoppingError('the store is closed')
 }

@@ -15,10 +15,16 @@ export class WriterClient extends ThreadClient<WriterOperations> {
     super({ name: 'writing', module: new URL(`./writer-thread${extension}`, import.meta.url) })
   }
 
-  /** Finishes pending requests, then ends the thread. */
+  /** Finishes pending requests, then closes the store and leaves the thread. */
   override async close(): Promise<void> {
-    if (!this.hasEnded) await this.call('close', null)
-    await super.close()
+    if (this.hasEnded) return
+    try {
+      await this.call('close', null)
+    } catch (error) {
+      await super.close()
+      throw error
+    }
+    this.leave()
   }
 
   protected override receive(message: WriterMessage): void {

@@ -305,6 +305,8 @@ export class Writer {
     this.#store?.mirror.close()
     this.#store?.db.close()
     this.#store = null
+    // Until the next open.
+    this.#failed = false
   }
 }
 
