@@ -97,6 +97,10 @@ export const ERROR_CODES = {
     type: 'OperationError',
     meaning: 'a derivation needs an environment variable that is not set or not usable',
   },
+  definition_refused: {
+    type: 'OperationError',
+    meaning: 'the definition would not be valid after the change, or the stored records do not allow it',
+  },
   definition_changed: {
     type: 'OperationError',
     meaning: 'the definition changed during the operation; try again',
@@ -114,7 +118,7 @@ export const ERROR_CODES = {
   },
   version_mismatch: {
     type: 'OperationError',
-    meaning: 'the record does not have the version that the request requires',
+    meaning: 'the record or the definition file does not have the version that the request requires',
   },
   record_exists: { type: 'OperationError', meaning: 'a record to be restored exists again' },
   proposal_decided: { type: 'OperationError', meaning: 'the proposal is accepted or rejected already' },
@@ -128,6 +132,10 @@ export const ERROR_CODES = {
 
   not_permitted: { type: 'PermissionDeniedError', meaning: 'the actor may not do this' },
   write_not_permitted: { type: 'PermissionDeniedError', meaning: 'the actor may not write a field' },
+  definition_fixed: {
+    type: 'PermissionDeniedError',
+    meaning: 'the service was started without the permission to change the definition',
+  },
   delete_not_permitted: {
     type: 'PermissionDeniedError',
     meaning: 'the actor may not delete or restore records',

@@ -36,6 +36,8 @@ export interface SheetOptions {
   readonly kinds: readonly DerivationKind[]
   /** Whether runs under way continue at another server or worker when the sheet is closed; by default they end. */
   readonly handOverRuns: boolean
+  /** Whether the service may not change the definition; by default it may. */
+  readonly fixedDefinition: boolean
   /**
    * Returns the time that decides when failed cells are retried, in milliseconds since 1970; by default the store's
    * clock.
@@ -75,6 +77,7 @@ export async function openSheet(path: string, options: Partial<SheetOptions> = {
     defaultActor,
     lockTimeoutMs,
     handOverRuns: options.handOverRuns ?? false,
+    fixedDefinition: options.fixedDefinition ?? false,
     now: options.now,
     logger,
     events: new EventBus(),

@@ -17,7 +17,7 @@ import {
   type DefinitionFiles,
   type Derivations,
 } from './definition/definition-files.ts'
-import { SheetFileError } from './definition/sheet-paths.ts'
+import { SheetFileError } from '../store/sheet-files/sheet-paths.ts'
 
 /** The log for the operator; a subset of pino's logger. */
 export interface Logger {
@@ -35,6 +35,12 @@ export interface CurrentSheet {
 /** A current sheet with its derivations. */
 export interface DerivingSheet extends CurrentSheet {
   readonly derivations: Derivations
+}
+
+/** The basis of a change of the definition. */
+export interface DefinitionBase {
+  readonly store: SheetStore
+  readonly files: DefinitionFiles
 }
 
 /** The result of reading the files: each part, or its error. */
@@ -56,6 +62,8 @@ export interface SheetParts {
   readonly frames?: SharedFrames
   /** See {@link Sheet.handOverRuns}; by default they end. */
   readonly handOverRuns?: boolean
+  /** See {@link Sheet.hasFixedDefinition}; false by default. */
+  readonly fixedDefinition?: boolean
   /** Returns the time in milliseconds since 1970; by default that of the store's clock. */
   readonly now?: (() => number) | undefined
   readonly logger: Logger
@@ -87,6 +95,8 @@ export class Sheet {
   readonly limiter = new Limiter()
   /** Whether runs under way continue in another process when the sheet is closed, where processes share runs. */
   readonly handOverRuns: boolean
+  /** Whether the service may not change the definition; people still may edit its files. */
+  readonly hasFixedDefinition: boolean
   readonly #parts: SheetParts
   readonly #stopping = new AbortController()
   readonly #runs = new Set<Promise<unknown>>()
@@ -99,6 +109,10 @@ export class Sheet {
   #before: Reading | null = null
   /** The check of the cells of a reading against its sources. */
   #checks: { readonly reading: Reading; readonly done: Promise<void> } | null = null
+  /** Settles when the changes of the definition so far are done. */
+  #changing: Promise<unknown> = Promise.resolve()
+  /** A change of the definition that is being stored. */
+  #committing: Promise<unknown> | null = null
   /** Messages of the errors when the files were last read. */
   #logged: ReadonlySet<string> = new Set()
   #isUnavailable = false
@@ -112,6 +126,7 @@ export class Sheet {
     this.events = parts.events
     this.logger = parts.logger
     this.handOverRuns = parts.handOverRuns ?? false
+    this.hasFixedDefinition = parts.fixedDefinition ?? false
     this.#parts = parts
   }
 
@@ -166,6 +181,33 @@ export class Sheet {
       // The next operation tries again.
       if (this.#checks?.reading === reading) this.#checks = null
       throw error
+    }
+  }
+
+  /**
+   * Returns the store and the definition files, as a change of them takes them: valid or not. Throws the error of a store that
+   * was never opened.
+   */
+  async definition(): Promise<DefinitionBase> {
+    const reading = await this.#read(true)
+    if (this.#store === null) throw 'fault' in reading ? reading.fault : new Error('the store is not open')
+    return { store: this.#store, files: this.#parts.files }
+  }
+
+  /** Carries out changes of the definition one after the other. */
+  changingDefinition<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#changing.then(work)
+    this.#changing = done.catch(() => undefined)
+    return this.during(done)
+  }
+
+  /** Uses the definition as it was last read while a change is stored and its files are written. */
+  async whileCommitting<T>(commit: Promise<T>): Promise<T> {
+    this.#committing = commit
+    try {
+      return await commit
+    } finally {
+      this.#committing = null
     }
   }
 
@@ -280,12 +322,18 @@ export class Sheet {
       contractChanged = this.#contractChanged()
       if (!contractChanged) return this.#before
     }
-    while (this.#refreshing !== null) await this.#refreshing.catch(() => undefined)
+    while (this.#refreshing !== null || this.#committing !== null) {
+      // Until a change is complete, some of its files may have the new text and others the old.
+      if (this.#refreshing === null && this.#reading !== null && isSettled(this.#reading))
+        return this.#reading
+      await (this.#refreshing ?? this.#committing)?.catch(() => undefined)
+    }
     const { files } = this.#parts
     contractChanged = this.#contractChanged() || contractChanged
-    const derivationsChanged = (withDerivations || contractChanged) && files.derivationsChanged()
     const known = this.#reading
-    if (known !== null && isSettled(known) && !contractChanged && !derivationsChanged) return known
+    const isKnown = known !== null && isSettled(known)
+    const derivationsChanged = (withDerivations || contractChanged || !isKnown) && files.derivationsChanged()
+    if (isKnown && !contractChanged && !derivationsChanged) return known
     this.#reading = null
     this.#before = contractChanged || known === null || 'fault' in known ? null : known
     this.#refreshing = this.#refresh()
@@ -313,7 +361,13 @@ export class Sheet {
       if (derivations instanceof ContractError) faults.push(derivations)
       const targets = derivations instanceof ContractError ? null : targetDefinitions(derivations)
       const { revision } = this.#parts.files
-      const store = await this.#define({ contract, targets, ...(revision !== null && { revision }) })
+      const base = this.#parts.files.base()
+      const store = await this.#define({
+        contract,
+        targets,
+        ...(revision !== null && { revision }),
+        ...(base !== null && { base }),
+      })
       return { contract, store, derivations }
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error

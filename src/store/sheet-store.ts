@@ -15,9 +15,16 @@ import type {
   WorkItem,
   WorkQuery,
 } from './cell-work.ts'
+import type {
+  BaseFile,
+  ChangedFile,
+  ChangeTexts,
+  DefinitionEffect,
+  StoredChange,
+} from './definition-change.ts'
 import type { Dialect } from './dialect.ts'
 import type { FieldChanges, FieldsEffect } from './field-changes.ts'
-import type { FormulaStore } from './formula.ts'
+import type { FormulaInFile, FormulaStore } from './formula.ts'
 import type { ResponseStore } from './stored-responses.ts'
 import type { RunTasks } from './run-tasks.ts'
 import type { SharedFrames } from './shared-frames.ts'
@@ -58,11 +65,23 @@ export interface DefinitionStore {
   /**
    * Makes the store follow a contract and its derived fields (D9); returns at once when both are unchanged. Fields are
    * renamed, removed and converted only as `changes` says. Throws ContractError, and changes nothing, where stored records
-   * would be lost or violate the contract.
+   * would be lost or violate the contract, and OutdatedDefinitionError where the files are not those that the definition was
+   * read from. Stores what has changed in the history.
    */
   define(definition: StoreDefinition): Promise<FieldsEffect>
   /** Returns the effect that {@link define} would have now, also where it would be refused. Changes nothing. */
   tryDefine(definition: StoreDefinition): Promise<FieldsEffect>
+  /**
+   * Makes the store follow a changed definition, and stores the change in the history; then writes the files of a directory, or
+   * with the same commit a revision. All of it happens, or nothing: what a crash leaves unwritten is written when the store is next
+   * opened or defined. With `dryRun` only the effect is returned. Throws as {@link define} does, and PreconditionFailedError where
+   * a file was edited at the very moment of the change.
+   */
+  changeDefinition(change: DefinitionChange): Promise<DefinitionEffect>
+  /** Returns changes of the definition before the id `before`, newest first. */
+  definitionChanges(query: ChangesQuery): Promise<readonly StoredChange[]>
+  /** Returns a change with the texts of its files; null for an unknown id. */
+  definitionChange(id: string): Promise<ChangeTexts | null>
   /** Returns the versions of a derivation file so far, newest first. */
   derivationVersions(file: string): Promise<readonly DerivationVersion[]>
   /** A key of 32 bytes that only this sheet has, and that never changes. */
@@ -252,6 +271,12 @@ export interface StoreSnapshot {
 /** JSON text in UTF-8, sent on as it is. */
 export type JsonBytes = Buffer
 
+export interface ChangesQuery {
+  /** Null starts at the newest. */
+  readonly before: string | null
+  readonly limit: number
+}
+
 export interface StoreDefinition {
   readonly contract: Contract
   /** The derived fields, or null to leave them as they are (when a derivation file is broken, D3). */
@@ -263,7 +288,33 @@ export interface StoreDefinition {
    * nothing, when another one is in force by now.
    */
   readonly revision?: number
+  /**
+   * The files that the definition was read from, where it is in a directory: `define` throws OutdatedDefinitionError, and changes
+   * nothing, when one of them differs by now.
+   */
+  readonly base?: readonly BaseFile[]
 }
+
+/** A change of the definition that a program requests. */
+export interface DefinitionChange {
+  /** The definition that the files define after the change. */
+  readonly definition: StoreDefinition
+  readonly files: readonly ChangedFile[]
+  /** Every definition file on which the change is based, with those that it adds. */
+  readonly base: readonly BaseFile[]
+  /** The formulas of the derivations, which the database checks before anything is stored. */
+  readonly formulas: readonly FormulaInFile[]
+  readonly actor: string
+  /** The reason or the description of the change, for the history; null for none. */
+  readonly note: string | null
+  /** The id of the change that this one takes back; null for none. */
+  readonly reverts: string | null
+  /** Whether nothing is stored and only the effect is returned. */
+  readonly dryRun: boolean
+}
+
+/** The members of a change that the history has. */
+export type ChangeNote = Pick<DefinitionChange, 'files' | 'actor' | 'note' | 'reverts'>
 
 /** The members of a derived field that the store needs. Plain data. */
 export interface TargetDefinition {

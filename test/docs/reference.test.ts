@@ -64,7 +64,13 @@ import {
   TargetStatusAnswer,
 } from '../../src/wire/runs/status.ts'
 import { SheetFrame } from '../../src/wire/service/sheet-frame.ts'
-import { DerivationAnswer, DerivationsAnswer } from '../../src/wire/definition/derivations.ts'
+import { DefinitionChangeAnswer } from '../../src/wire/definition/change.ts'
+import {
+  DerivationAnswer,
+  DerivationFileAnswer,
+  DerivationsAnswer,
+  PutDerivationBody,
+} from '../../src/wire/definition/derivations.ts'
 import { HealthAnswer } from '../../src/wire/service/health.ts'
 import { PermissionsAnswer } from '../../src/wire/records/permissions.ts'
 import { DialectAnswer } from '../../src/wire/records/sql.ts'
@@ -118,6 +124,7 @@ function inOneTable({ anyOf }: { readonly anyOf: readonly ObjectShape[] }): Obje
 /** What routes take and answer, as far as there are named members; `GET /api/contract` and records have none. */
 const BODIES: Readonly<Record<string, ObjectShape>> = {
   'POST /api/records': UpsertRecordsBody,
+  'PUT /api/derivations/{file}': PutDerivationBody,
   'POST /api/query': QueryBody,
   'POST /api/materialize': MaterializeBody,
   'POST /api/runs/{id}/cancel': CancelRunBody,
@@ -140,6 +147,8 @@ const ANSWERS: Readonly<Record<string, ObjectShape>> = {
   'GET /api/status/{target}/{record_id}': CellExplanationAnswer,
   'GET /api/sheet/events': SheetFrame,
   'GET /api/derivations': DerivationsAnswer,
+  'GET /api/derivations/{file}': DerivationFileAnswer,
+  'PUT /api/derivations/{file}': DefinitionChangeAnswer,
   'GET /api/permissions': PermissionsAnswer,
   'POST /api/materialize': MaterializeAnswer,
   'GET /api/runs': RunListAnswer,

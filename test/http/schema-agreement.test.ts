@@ -45,6 +45,7 @@ const REFUSED: Readonly<Record<string, RegExp>> = {
   propose: /^there is nothing to propose/,
   revert: /it never changes/,
   cancelRun: /is not running any more/,
+  putDerivation: /^derivations\//,
 }
 
 const SQL_OPERATIONS = new Set([
@@ -67,7 +68,7 @@ test('the service accepts what the OpenAPI document allows, and refuses what it 
   await send('POST', '/api/materialize', '{}')
   await send('POST', '/api/proposals', '{"records": [{"id": "z", "title": "Zucchini"}]}')
   const document = (await send('GET', '/openapi.json')).json<RequestDocument>()
-  const ids = { '/api/runs/{id}': '1', '/api/runs/{id}/failures': '1' }
+  const ids = { '/api/runs/{id}': '1', '/api/runs/{id}/failures': '1', '/api/derivations/{file}': 'x.yaml' }
   const wrong: string[] = []
   let count = 0
   for (const requests of new EdgeRequests(document, ids).all()) {

@@ -15,7 +15,7 @@ const TAG = String.raw`(W/)?"[\x21\x23-\x7e]*"`
 /** Request headers, as parameters of the OpenAPI document. `Accept` is not among them: the media types of the responses describe it. */
 export const REQUEST_HEADERS: Readonly<Record<Exclude<RequestHeader, 'Accept'>, HeaderNotes>> = {
   'If-Match': {
-    description: 'The `ETag` of the record, or `*`: nothing is written if the record has changed since.',
+    description: 'The `ETag` of the record or file, or `*`: nothing is written if it has changed since.',
     example: '"17-pX2mQ0aBcD"',
     schema: { pattern: String.raw`^(\*|${TAG}([ \t]*,[ \t]*${TAG})*)$` },
   },

@@ -1,6 +1,7 @@
 import * as changes from '../../wire/service/sheet-frame.ts'
 import * as contract from '../../wire/definition/contract.ts'
 import * as csrf from '../../wire/service/csrf.ts'
+import * as definitionChange from '../../wire/definition/change.ts'
 import * as derivations from '../../wire/definition/derivations.ts'
 import * as dialect from '../../wire/schema/dialect.ts'
 import * as errorEnvelope from '../../wire/service/error-envelope.ts'
@@ -27,6 +28,7 @@ const WIRE = [
   changes,
   contract,
   csrf,
+  definitionChange,
   derivations,
   dialect,
   errorEnvelope,

@@ -14,6 +14,11 @@ export function tagVersion(reply: FastifyReply, version: string, stamp: string):
   reply.header('etag', `"${version}-${stamp}"`)
 }
 
+/** Sets the `ETag` of a definition file: its version, the hex SHA-256 of its bytes. */
+export function tagFile(reply: FastifyReply, version: string): void {
+  reply.header('etag', `"${version}"`)
+}
+
 /** Bytes up to which the tag of a response is a hash of them: hashing more delays other requests. */
 export const TAGGED_UP_TO: number = 8 << 20
 
@@ -77,6 +82,15 @@ export function readIfMatch(request: FastifyRequest, stamp: string | null): Vers
   })
 }
 
+/** Reads `If-Match` of a change of a definition file as {@link readIfMatch} does: the versions of the file. Throws ValidationError. */
+export function readFileIfMatch(request: FastifyRequest): VersionCondition {
+  const header = request.headers['if-match']
+  if (header === undefined || header === '*') return header ?? null
+  const tags = readTags(header)
+  if (tags === null) throw malformed(header)
+  return tags.map((tag) => /^"([0-9a-f]{64})(?:\+\w+)?"$/.exec(tag)?.[1] ?? tag)
+}
+
 /**
  * Returns the tag of `If-None-Match` (RFC 9110 13.1.2) that equals the response's, in whatever encoding, or null. A malformed header counts
  * as absent.
@@ -94,7 +108,7 @@ function weakly(tag: string): string {
 
 function malformed(header: string): ValidationError {
   return new ValidationError(
-    `the header If-Match is ${JSON.stringify(shorten(header))}; send the ETag of the record, quotes and all, several with commas between them, or *`,
+    `the header If-Match is ${JSON.stringify(shorten(header))}; send the ETag of what is changed, quotes and all, several with commas between them, or *`,
     'invalid_if_match',
   )
 }

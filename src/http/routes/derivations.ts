@@ -1,7 +1,24 @@
+import {
+  readDerivationFile,
+  removeDerivationFile,
+  writeDerivationFile,
+} from '../../sheet/definition/change/derivation-file.ts'
 import { readDerivations } from '../../sheet/schema/read-derivations.ts'
+import {
+  ChangeQuery,
+  DefinitionChangeAnswer,
+  toDefinitionChangeAnswer,
+} from '../../wire/definition/change.ts'
 import { NoQuery } from '../../wire/definition/contract.ts'
-import { DerivationsAnswer, toDerivationsAnswer } from '../../wire/definition/derivations.ts'
+import {
+  DerivationFileAnswer,
+  DerivationFileParams,
+  DerivationsAnswer,
+  PutDerivationBody,
+  toDerivationsAnswer,
+} from '../../wire/definition/derivations.ts'
 import type { Operation } from '../openapi/operation.ts'
+import { readFileIfMatch, tagFile } from '../response/entity-tag.ts'
 import type { Api, RouteContext } from './route-context.ts'
 
 const LIST: Operation = {
@@ -11,10 +28,87 @@ const LIST: Operation = {
   description: 'Each after those that it depends on, with its parsed contents.',
 }
 
-/** `GET /api/derivations`: the files with their parsed contents. */
-export function derivationsRoutes(app: Api, { sheet, read }: RouteContext): void {
+const GET: Operation = {
+  id: 'getDerivation',
+  tag: 'Sheet',
+  summary: 'Get the text of a derivation file',
+  description: 'Also of a file that is not valid. The `ETag` is its version, for `If-Match` of a change.',
+  errors: [404],
+  answers: { 200: { headers: ['ETag'] } },
+}
+
+const PUT: Operation = {
+  id: 'putDerivation',
+  tag: 'Sheet',
+  summary: 'Write a derivation file',
+  description:
+    'Adds or replaces a file, if the whole definition is valid with it. With `If-Match`, only if the file still has that version. With `dry_run=true` nothing is changed.',
+  errors: [409, 412],
+  headers: ['If-Match'],
+  answers: { 200: { headers: ['ETag'] } },
+}
+
+const DELETE: Operation = {
+  id: 'deleteDerivation',
+  tag: 'Sheet',
+  summary: 'Remove a derivation file',
+  description:
+    'Its targets become ordinary fields, with their values. With `If-Match`, only if the file still has that version. With `dry_run=true` nothing is changed.',
+  errors: [404, 409, 412],
+  headers: ['If-Match', 'X-Svc-Actor'],
+}
+
+/** `/api/derivations`: the files with their parsed contents, and `/api/derivations/{file}`: their texts. */
+export function derivationsRoutes(app: Api, { sheet, actors, read, write }: RouteContext): void {
   const schema = { querystring: NoQuery, response: { 200: DerivationsAnswer } }
   app.get('/api/derivations', { ...read, schema, config: { operation: LIST } }, async () =>
     toDerivationsAnswer(await readDerivations(sheet)),
+  )
+
+  const params = DerivationFileParams
+  const getSchema = { params, querystring: NoQuery, response: { 200: DerivationFileAnswer } }
+  app.get(
+    '/api/derivations/:file',
+    { ...read, schema: getSchema, config: { operation: GET } },
+    async (request, reply) => {
+      const found = await readDerivationFile(sheet, request.params.file)
+      tagFile(reply, found.version)
+      return found
+    },
+  )
+
+  const changeSchema = { params, querystring: ChangeQuery, response: { 200: DefinitionChangeAnswer } }
+  app.put(
+    '/api/derivations/:file',
+    { ...write, schema: { ...changeSchema, body: PutDerivationBody }, config: { operation: PUT } },
+    async (request, reply) => {
+      const { text, note = null, actor } = request.body
+      const report = await writeDerivationFile(
+        sheet,
+        { file: request.params.file, text },
+        {
+          actor: actors.ofBody(request, actor),
+          note,
+          dryRun: request.query.dry_run === 'true',
+          ifMatch: readFileIfMatch(request),
+        },
+      )
+      const version = report.files[0]?.after ?? null
+      if (version !== null && !report.dryRun) tagFile(reply, version)
+      return toDefinitionChangeAnswer(report)
+    },
+  )
+
+  app.delete(
+    '/api/derivations/:file',
+    { ...write, schema: changeSchema, config: { operation: DELETE } },
+    async (request) =>
+      toDefinitionChangeAnswer(
+        await removeDerivationFile(sheet, request.params.file, {
+          actor: actors.ofHeader(request),
+          dryRun: request.query.dry_run === 'true',
+          ifMatch: readFileIfMatch(request),
+        }),
+      ),
   )
 }

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { lookAtFile, SheetFileError, type SheetPath } from './sheet-paths.ts'
+import { lookAtFile, SheetFileError, type SheetPath } from '../../store/sheet-files/sheet-paths.ts'
 
 /** Files that the store opens by name; each may be a symbolic link within the sheet. */
 const FOLLOWED = ['sheet.db', 'provenance.jsonl', 'records.jsonl']

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Contract } from '../../contract/contract.ts'
 import { checkDeclared, type Derived } from '../../contract/contract-view.ts'
@@ -10,7 +11,9 @@ import { readSources } from '../../derivation/read-sources.ts'
 import { parseDerivation, type DerivationSource } from '../../derivation/parse-derivation.ts'
 import { parseTransportFile } from '../../derivation/definition/parse-transport-file.ts'
 import { ContractError, fileError } from '../../errors/service-error.ts'
+import type { BaseFile } from '../../store/definition-change.ts'
 import type { TargetDefinition } from '../../store/sheet-store.ts'
+import { ChangedDefinition, type FileTexts } from './changed-definition.ts'
 import type { DefinitionSource } from './definition-source.ts'
 
 /** Milliseconds after which other requests are served while files are parsed. */
@@ -131,6 +134,34 @@ export class DefinitionFiles {
     return checked(read, contract)
   }
 
+  /**
+   * Returns `contract.yaml` and the derivation files as last read, by their paths. Throws ContractError for those that cannot be
+   * read.
+   */
+  texts(): ReadonlyMap<string, Uint8Array> {
+    const { contract } = this.#source
+    return new Map([
+      ...(contract === null ? [] : [['contract.yaml', contract] as const]),
+      ...this.#source.derivations().map(({ file, bytes }) => [`derivations/${file}`, bytes] as const),
+    ])
+  }
+
+  /** Returns the files that a store compares with a directory, as they were last read; null for those of a store. */
+  base(): readonly BaseFile[] | null {
+    if (this.revision !== null) return null
+    try {
+      return [...this.texts()].map(([path, bytes]) => ({ path, sha256: hashOf(bytes) }))
+    } catch (error) {
+      if (!(error instanceof ContractError)) throw error
+      return null
+    }
+  }
+
+  /** Returns the definition as it would be after a change of these files. */
+  withChanges(changes: FileTexts): DefinitionFiles {
+    return new DefinitionFiles(new ChangedDefinition(this.#source, changes), this.#kinds)
+  }
+
   /** Returns the first error of each file as it is now. Derivations are parsed only when the contract is valid. */
   faults(): readonly ContractError[] {
     this.contractChanged()
@@ -193,6 +224,10 @@ function checked(parsed: readonly Derivation[], contract: Contract): Derivations
   const derived = new Map([...byTarget].map(([target, derivation]) => [target, describe(derivation)]))
   checkDeclared(contract, derived)
   return { levels, byTarget, derived }
+}
+
+function hashOf(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex')
 }
 
 function readPolicies(source: DefinitionSource): HostPolicies | ContractError {

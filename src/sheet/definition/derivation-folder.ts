@@ -6,7 +6,7 @@ import { tokensOf, MAX_TOKENS, tooManyTokens } from '../../contract/yaml/yaml-li
 import type { DerivationSource } from '../../derivation/parse-derivation.ts'
 import { ContractError } from '../../errors/service-error.ts'
 import { FileStamp } from './file-stamp.ts'
-import { lookAt, SheetFileError } from './sheet-paths.ts'
+import { lookAt, SheetFileError } from '../../store/sheet-files/sheet-paths.ts'
 import { TextFile } from './text-file.ts'
 
 const FOLDER = 'derivations'
@@ -91,15 +91,35 @@ export class DerivationFolder {
     for (const file of this.#files?.values() ?? []) {
       changed = file.refresh() || changed
       bytes += file.size
-      if (bytes <= MAX_FOLDER_BYTES) continue
-      this.#sizeFault = new ContractError(
-        `${FOLDER}: the files are together larger than ${MAX_FOLDER_BYTES / 1024 / 1024} MiB; make them smaller`,
-        'definition_too_large',
-      )
-      break
+      this.#sizeFault = folderSizeFault(bytes)
+      if (this.#sizeFault !== null) break
     }
     return changed
   }
+}
+
+/** Throws ContractError for more files, bytes or tokens than all files of the folder together may have. */
+export function checkFolder(sources: readonly DerivationSource[]): void {
+  checkFileCount(sources.length)
+  const fault = folderSizeFault(sources.reduce((sum, { bytes }) => sum + bytes.length, 0))
+  if (fault !== null) throw fault
+  checkTokens(sources)
+}
+
+function checkFileCount(count: number): void {
+  if (count <= MAX_FILES) return
+  throw new ContractError(
+    `${FOLDER}: ${count} files; a sheet has at most ${MAX_FILES} derivations`,
+    'definition_too_large',
+  )
+}
+
+function folderSizeFault(bytes: number): ContractError | null {
+  if (bytes <= MAX_FOLDER_BYTES) return null
+  return new ContractError(
+    `${FOLDER}: the files are together larger than ${MAX_FOLDER_BYTES / 1024 / 1024} MiB; make them smaller`,
+    'definition_too_large',
+  )
 }
 
 /** Limits the tokens of all files together, since many short files cost as much to parse as a long one. */
@@ -120,12 +140,7 @@ function namesIn(directory: string): readonly string[] {
     throw new SheetFileError(FOLDER, 'is not a folder; make it one, with a file for each derivation')
   }
   const names = entriesOf(entry.realPath).filter((name) => name.endsWith('.yaml') && !name.startsWith('.'))
-  if (names.length > MAX_FILES) {
-    throw new ContractError(
-      `${FOLDER}: ${names.length} files; a sheet has at most ${MAX_FILES} derivations`,
-      'definition_too_large',
-    )
-  }
+  checkFileCount(names.length)
   for (const name of names) refuseName(name)
   return names.toSorted()
 }

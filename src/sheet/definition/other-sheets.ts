@@ -7,7 +7,7 @@ import { LockTimeoutError, RecordsError, ServiceError } from '../../errors/servi
 import { checkStoreFiles } from './check-store-files.ts'
 import { FileStamp } from './file-stamp.ts'
 import { withOtherStore } from './other-store.ts'
-import { lookAtFile, type SheetEntry } from './sheet-paths.ts'
+import { lookAtFile, type SheetEntry } from '../../store/sheet-files/sheet-paths.ts'
 
 /** The maximum size in bytes of a file of records; the values that are kept have a bound of their own. */
 const MAX_RECORDS_BYTES = 512 * 1024 * 1024

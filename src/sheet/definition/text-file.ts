@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { checkFileSize } from '../../contract/yaml/yaml-limits.ts'
 import { ContractError } from '../../errors/service-error.ts'
 import { FileStamp } from './file-stamp.ts'
-import { readSheetFile } from './sheet-paths.ts'
+import { readSheetFile } from '../../store/sheet-files/sheet-paths.ts'
 
 /**
  * A file of a sheet that may be edited at any time. Checking it for changes takes a few microseconds, so that every

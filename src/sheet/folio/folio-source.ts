@@ -2,7 +2,7 @@ import { accessSync, constants, readdirSync, realpathSync, statSync, type Dirent
 import { join, resolve } from 'node:path'
 import { ContractError, fileError, SheetError } from '../../errors/service-error.ts'
 import type { FolioFiles } from '../../files/folio/folio-hash.ts'
-import { lookAtFile, readSheetFile, SheetFileError } from '../definition/sheet-paths.ts'
+import { lookAtFile, readSheetFile, SheetFileError } from '../../store/sheet-files/sheet-paths.ts'
 
 /** The maximum size of a file of a folio sheet, in bytes: it is read as a whole. */
 export const MAX_BYTES = 256 * 1024 * 1024

@@ -7,7 +7,7 @@ import { showValue } from '../../contract/json/show-value.ts'
 import { parseExactly } from '../../contract/json/exact-json.ts'
 import type { FileError } from '../../errors/service-error.ts'
 import { readLines } from '../../provenance/read-lines.ts'
-import { lookAtFile } from '../definition/sheet-paths.ts'
+import { lookAtFile } from '../../store/sheet-files/sheet-paths.ts'
 import { valueFaults, type RecordRules } from './record-rules.ts'
 
 const FILE = 'records.jsonl'

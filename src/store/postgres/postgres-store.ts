@@ -16,8 +16,14 @@ import type {
   WorkItem,
   WorkQuery,
 } from '../cell-work.ts'
+import type { ChangeTexts, DefinitionEffect, StoredChange } from '../definition-change.ts'
+import { changeById, changesBefore } from '../rows/definition-changes.ts'
+import { OnlyTried } from './definition/change-definition.ts'
+import { checkFormulas } from './formula/check-formulas.ts'
 import type {
   CellFailureNote,
+  ChangesQuery,
+  DefinitionChange,
   EntriesQuery,
   DeleteResult,
   Deletion,
@@ -215,6 +221,30 @@ export class PostgresStore implements SheetStore {
 
   tryDefine(definition: StoreDefinition): Promise<FieldsEffect> {
     return this.#database.reading((db) => tryDefinition(db, definition))
+  }
+
+  async changeDefinition(change: DefinitionChange): Promise<DefinitionEffect> {
+    const { definition, formulas } = change
+    await checkFormulas(this.#database, formulas)
+    let effect: DefinitionEffect
+    try {
+      effect = await this.#writer.changeDefinition(change)
+    } catch (error) {
+      if (error instanceof OnlyTried) return error.effect
+      throw error
+    }
+    await followIndexes(this.#database)
+    this.#definition = definition
+    this.#records.refresh()
+    return effect
+  }
+
+  definitionChanges(query: ChangesQuery): Promise<readonly StoredChange[]> {
+    return this.#database.query(changesBefore(query))
+  }
+
+  definitionChange(id: string): Promise<ChangeTexts | null> {
+    return this.#database.query(changeById(id))
   }
 
   record(id: string, fields: readonly string[]): Promise<VersionedRecord | null> {

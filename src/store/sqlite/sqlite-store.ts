@@ -17,8 +17,15 @@ import type {
   WorkItem,
   WorkQuery,
 } from '../cell-work.ts'
+import type { ChangeTexts, DefinitionEffect, StoredChange } from '../definition-change.ts'
+import { ConflictError, PreconditionFailedError } from '../../errors/service-error.ts'
+import { OutdatedDefinitionError } from '../revision-store.ts'
+import { changeById, changesBefore } from '../rows/definition-changes.ts'
+import type { DefineRequest } from './write/writer-protocol.ts'
 import type {
   CellFailureNote,
+  ChangesQuery,
+  DefinitionChange,
   EntriesQuery,
   DeleteResult,
   Deletion,
@@ -163,13 +170,8 @@ export class SqliteStore implements SheetStore {
     const { writer = new WriterClient() } = options
     if (options.onSetAside !== undefined) writer.onSetAside = options.onSetAside
     try {
-      const opened = await writer.call('open', {
-        directory,
-        actor,
-        lockTimeoutMs,
-        contractText: definition.contract.text,
-        targets: definition.targets,
-      })
+      const request = { directory, actor, lockTimeoutMs, ...defineRequest(definition) }
+      const opened = await orOutdated(writer.call('open', request))
       if (opened.sourceDiffers) options.onSourceDiffers()
       return new SqliteStore({
         cursorKey: opened.cursorKey,
@@ -187,16 +189,42 @@ export class SqliteStore implements SheetStore {
     }
   }
 
-  async define({ changes, ...definition }: StoreDefinition): Promise<FieldsEffect> {
-    const { contract, targets } = definition
-    const effect = await this.#writer.call('define', { contractText: contract.text, targets, changes })
-    this.#reader.use(contract)
-    this.#definition = definition
+  async define(definition: StoreDefinition): Promise<FieldsEffect> {
+    const effect = await orOutdated(this.#writer.call('define', defineRequest(definition)))
+    this.#use(definition)
     return effect
   }
 
-  tryDefine({ contract, targets, changes }: StoreDefinition): Promise<FieldsEffect> {
-    return this.#writer.call('define', { contractText: contract.text, targets, changes, dryRun: true })
+  #use({ changes: _, ...definition }: StoreDefinition): void {
+    this.#reader.use(definition.contract)
+    this.#definition = definition
+  }
+
+  tryDefine(definition: StoreDefinition): Promise<FieldsEffect> {
+    return orOutdated(this.#writer.call('define', { ...defineRequest(definition), dryRun: true }))
+  }
+
+  async changeDefinition({
+    definition,
+    formulas: _,
+    ...change
+  }: DefinitionChange): Promise<DefinitionEffect> {
+    const request = { ...change, define: defineRequest(definition) }
+    const { effect, edited } = await orOutdated(this.#writer.call('changeDefinition', request))
+    if (!change.dryRun) this.#use(definition)
+    const [first] = edited
+    if (first === undefined) return effect
+    throw new PreconditionFailedError(
+      `${first} was saved by another program at the same moment, and keeps its text; read the definition, and change it again`,
+    )
+  }
+
+  async definitionChanges(query: ChangesQuery): Promise<readonly StoredChange[]> {
+    return reading(() => this.#reader.connection.query(changesBefore(query)))
+  }
+
+  async definitionChange(id: string): Promise<ChangeTexts | null> {
+    return reading(() => this.#reader.connection.query(changeById(id)))
   }
 
   async record(id: string, fields: readonly string[]): Promise<VersionedRecord | null> {
@@ -468,5 +496,22 @@ export class SqliteStore implements SheetStore {
     await Promise.all([this.#sql.close(), this.formulas.close()])
     await this.#reader.close()
     await this.#writer.close()
+  }
+}
+
+/** Returns a definition as the writing thread takes it. */
+function defineRequest({ contract, targets, changes, base }: StoreDefinition): DefineRequest {
+  return { contractText: contract.text, targets, changes, ...(base !== undefined && { base }) }
+}
+
+/** Awaits the writing thread; throws its error that the definition has changed as OutdatedDefinitionError. */
+async function orOutdated<T>(done: Promise<T>): Promise<T> {
+  try {
+    return await done
+  } catch (error) {
+    if (error instanceof ConflictError && error.code === 'definition_changed') {
+      throw new OutdatedDefinitionError(error.message)
+    }
+    throw error
   }
 }

@@ -1,4 +1,7 @@
 import { Type, type Static } from 'typebox'
+import { actorMember } from '../schema/actor-member.ts'
+import { inDocument } from '../schema/openapi-keywords.ts'
+import { closedObject } from '../schema/closed-object.ts'
 
 /** A derivation file as parsed. */
 export const DerivationAnswer = Type.Object({
@@ -46,3 +49,29 @@ export function toDerivationsAnswer(
     }),
   }
 }
+
+/** The name of a derivation file, in patterns. */
+const FILE_NAME = String.raw`^[^./\\\u0000-\u001f\u007f-\u009f\ufffd][^/\\\u0000-\u001f\u007f-\u009f\ufffd]*\.yaml$`
+
+/** Path of a derivation file. */
+export const DerivationFileParams = closedObject({
+  file: Type.String({
+    description: 'The name of the file in `derivations/`, such as `rate.yaml`.',
+    ...inDocument({ pattern: FILE_NAME, maxLength: 200 }),
+  }),
+})
+
+/** Response of `GET /api/derivations/{file}`. */
+export const DerivationFileAnswer = Type.Object({
+  file: Type.String(),
+  text: Type.String(),
+  version: Type.String({ description: 'The SHA-256 of the file, which is also its `ETag`.' }),
+})
+export type DerivationFileAnswer = Static<typeof DerivationFileAnswer>
+
+/** Body of `PUT /api/derivations/{file}`. */
+export const PutDerivationBody = closedObject({
+  text: Type.String({ description: 'The whole text of the file.' }),
+  note: Type.Optional(Type.String({ maxLength: 1000, description: 'The reason, for the history.' })),
+  actor: Type.Optional(actorMember('The actor who changes the file; the server default when absent.')),
+})

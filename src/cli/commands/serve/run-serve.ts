@@ -37,6 +37,8 @@ export interface ServeOptions extends TransportOptions {
   readonly logLevel: string
   /** The header in which a reverse proxy names the actor, in lower case; null for none. */
   readonly trustedActorHeader: string | null
+  /** Whether the definition cannot be changed over HTTP. */
+  readonly fixedDefinition: boolean
   /** The permissions of agents at `/mcp`; null disables it. */
   readonly agents: AgentScope | null
   /** The writing thread, for {@link openSheet}. */
@@ -96,6 +98,7 @@ function open(options: ServeOptions, logger: Logger): Promise<Sheet> {
     transport: callTransport(options),
     scripts: options.scripts,
     handOverRuns: true,
+    fixedDefinition: options.fixedDefinition,
     storeThread: options.storeThread,
     logger,
   })

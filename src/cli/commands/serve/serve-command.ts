@@ -34,6 +34,7 @@ interface Flags extends PrefixedAgentFlags, StoreFlags, CallFlags {
   readonly bodyLimit: number
   readonly logLevel: string
   readonly trustActorHeader?: string
+  readonly readOnlyDefinition?: true
   readonly mcp?: true
 }
 
@@ -88,6 +89,7 @@ export function serveCommand(): Command {
         'take the actor from this header, which a reverse proxy must set',
       ).argParser(parseActorHeader),
     )
+    .option('--read-only-definition', 'refuse changes of the contract and of derivations over HTTP')
     .option('--mcp', 'serve AI agents at /mcp: the Model Context Protocol over Streamable HTTP')
   addAgentActor(command, 'mcp-')
   addAgentOptions(command, 'mcp-')
@@ -130,6 +132,7 @@ function toServeOptions(flags: Flags): Omit<ServeOptions, 'storeThread'> {
     callableHosts: callableHosts(flags),
     scripts: flags.allowScripts ?? 'off',
     trustedActorHeader: flags.trustActorHeader ?? null,
+    fixedDefinition: flags.readOnlyDefinition ?? false,
     agents: flags.mcp === true ? prefixedAgentScope(flags) : null,
   }
 }

@@ -1,10 +1,11 @@
 import type { Contract, Field, LogicalType } from '../../../contract/contract.ts'
 import { ContractError, fileError } from '../../../errors/service-error.ts'
 import type { KeptColumn } from '../../fields/stored-changes.ts'
+import { definitionTables } from '../../rows/definition-tables.ts'
 import { deletedBlocksTable } from '../../rows/deleted-blocks.ts'
 
 /** Version of the tables below; a store of a later version is refused. */
-export const SCHEMA_VERSION = 20
+export const SCHEMA_VERSION = 21
 
 /**
  * The tables beside the records. Every name contains `$`, which no field name can (D5). Times are texts, UTC with
@@ -367,6 +368,7 @@ export const MIGRATIONS: Readonly<Record<number, string>> = {
   18: READ_FIELDS,
   19: USAGE_TABLE,
   20: FIELD_CHANGES,
+  21: definitionTables({ integer: 'bigint', text: 'text', bytes: 'bytea', options: '' }),
 }
 
 /** Creates the tables of a new store, except that of records. */

@@ -318,6 +318,7 @@ test('tables from before revisions existed are migrated, and a push keeps their 
   ]) {
     await sheet.run(`DROP TABLE ${quoted(schema)}.${quoted(table)}`)
   }
+  await sheet.run('DROP TABLE "$definition_change", "$definition_file", "$definition_text"')
   await sheet.run('DROP INDEX "$run_failure_record"')
   const ofRuns = ['beat_at', 'last_key', 'scope', 'levels', 'stopping', 'begun_calls', 'begun_cost']
   for (const column of [

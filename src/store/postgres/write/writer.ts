@@ -2,17 +2,17 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Contract } from '../../../contract/contract.ts'
 import { parseStoredContract } from '../../../contract/odcs/parse-contract.ts'
 import { ServiceError, StoppingError } from '../../../errors/service-error.ts'
-import { OutdatedDefinitionError } from '../../revision-store.ts'
+import type { DefinitionEffect } from '../../definition-change.ts'
 import type { FieldsEffect } from '../../field-changes.ts'
-import type { StoreDefinition } from '../../sheet-store.ts'
+import type { DefinitionChange, StoreDefinition } from '../../sheet-store.ts'
 import type { StoredTarget } from '../../rows/stored-targets.ts'
 import type { ClientConnection, StoredRow } from '../database/connection.ts'
 import type { Database } from '../database/database.ts'
-import { applyDefinition } from '../definition/apply-definition.ts'
+import type { ApplyOptions } from '../definition/apply-definition.ts'
+import { changeDefinition, define } from '../definition/change-definition.ts'
 import { prepareColumns } from '../definition/prepare-columns.ts'
 import { OperationGroup, type Operation, type OperationRequest, type Outcome } from './operation-group.ts'
 import { PlanKeeper } from '../database/table-statistics.ts'
-import { newestRevision } from '../definition/revisions.ts'
 import { loadTargets } from '../definition/targets.ts'
 
 /** The most operations that share a commit, so that the first of many does not wait long for the last. */
@@ -28,9 +28,15 @@ interface FollowedDefinition {
   readonly targets: readonly StoredTarget[]
 }
 
+/** Changes the definition in a transaction of its own; the result has statements that are carried out last. */
+interface DefinitionRequest {
+  readonly definition: StoreDefinition
+  define(db: ClientConnection): Promise<{ readonly value: unknown; readonly last: readonly string[] }>
+}
+
 interface Waiting {
   /** An operation that shares a transaction with others, or a definition that the store is to follow from here on. */
-  readonly work: OperationRequest | StoreDefinition
+  readonly work: OperationRequest | DefinitionRequest
   resolve(value: unknown): void
   reject(error: unknown): void
 }
@@ -73,7 +79,21 @@ export class Writer {
    * records would be lost or violate the contract.
    */
   async define(definition: StoreDefinition): Promise<FieldsEffect> {
-    return (await this.#enqueue(definition)) as FieldsEffect
+    const options = this.#applyOptions()
+    const request = { definition, define: (db: ClientConnection) => define(db, definition, options) }
+    return (await this.#enqueue(request)) as FieldsEffect
+  }
+
+  /** Makes the store follow a changed definition; see {@link SheetStore.changeDefinition}. */
+  async changeDefinition(change: DefinitionChange): Promise<DefinitionEffect> {
+    const options = this.#applyOptions()
+    const { definition } = change
+    const request = { definition, define: (db: ClientConnection) => changeDefinition(db, change, options) }
+    return (await this.#enqueue(request)) as DefinitionEffect
+  }
+
+  #applyOptions(): ApplyOptions {
+    return { schema: this.#database.location.schema, lockTimeoutMs: this.#lockTimeoutMs }
   }
 
   #enqueue(work: Waiting['work']): Promise<unknown> {
@@ -84,15 +104,9 @@ export class Writer {
     })
   }
 
-  async #define(definition: StoreDefinition): Promise<FieldsEffect> {
-    const { schema } = this.#database.location
-    const lockTimeoutMs = this.#lockTimeoutMs
-    await prepareColumns(this.#database, definition, lockTimeoutMs)
-    return this.#database.writingSheet(lockTimeoutMs, async (db) => {
-      await checkRevision(db, definition)
-      const { effect, last } = await applyDefinition(db, definition, { schema, lockTimeoutMs })
-      return { value: effect, last }
-    })
+  async #define({ definition, define: carryOut }: DefinitionRequest): Promise<Outcome> {
+    await prepareColumns(this.#database, definition, this.#lockTimeoutMs)
+    return { value: await this.#database.writingSheet(this.#lockTimeoutMs, carryOut) }
   }
 
   /** Finishes queued operations and accepts no more. */
@@ -142,7 +156,7 @@ export class Writer {
     const requests = group.map(({ work }) => work).filter((work) => 'operation' in work)
     if (requests.length > 0) return this.#change(requests)
     const outcomes: Outcome[] = []
-    for (const { work } of group) outcomes.push({ value: await this.#define(work as StoreDefinition) })
+    for (const { work } of group) outcomes.push(await this.#define(work as DefinitionRequest))
     return outcomes
   }
 
@@ -174,10 +188,4 @@ export class Writer {
     }
     return this.#followed
   }
-}
-
-/** Throws OutdatedDefinitionError for the definition of a revision that is no longer in force. */
-async function checkRevision(db: ClientConnection, { revision }: StoreDefinition): Promise<void> {
-  if (revision === undefined || (await newestRevision(db)) === revision) return
-  throw new OutdatedDefinitionError('another revision of the sheet was pushed meanwhile; try again')
 }

@@ -36,6 +36,7 @@ const FIELDS = ['id', 'a', 'label']
 const BACK_TO_VERSION_5 = `
   DROP TABLE "$field_change"; ALTER TABLE "$target" DROP COLUMN changed;
   DROP TABLE "$usage";
+  DROP TABLE "$definition_change"; DROP TABLE "$definition_file"; DROP TABLE "$definition_text";
   ALTER TABLE "$run_failure" DROP COLUMN detail;
   ALTER TABLE "$target" DROP COLUMN sources; ALTER TABLE "$target" DROP COLUMN checked_sources;
   ALTER TABLE "$target" DROP COLUMN reads;

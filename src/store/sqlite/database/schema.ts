@@ -1,9 +1,10 @@
 import type { Contract, Field, LogicalType } from '../../../contract/contract.ts'
 import type { KeptColumn } from '../../fields/stored-changes.ts'
+import { definitionTables } from '../../rows/definition-tables.ts'
 import { deletedBlocksTable } from '../../rows/deleted-blocks.ts'
 
 /** Version of the tables below; a store of a later version is refused. */
-export const SCHEMA_VERSION = 19
+export const SCHEMA_VERSION = 20
 
 /**
  * The tables of the first version. {@link MIGRATIONS} adds those of later versions, to new and existing stores.
@@ -137,6 +138,8 @@ export const FIRST_TABLES = `
  * 19: changes of fields. The table of records has further columns since then, see `kept-columns.ts`.
  * - `$field_change`: the changes of fields in the log, as JSON, with the columns that keep earlier values.
  * - `$target.changed`: the seq of the last of them that concerned it or its inputs; 0 for none.
+ *
+ * 20: changes of the definition; see {@link definitionTables}.
  */
 export const MIGRATIONS: Readonly<Record<number, string>> = {
   2: `
@@ -252,6 +255,7 @@ export const MIGRATIONS: Readonly<Record<number, string>> = {
   CREATE TABLE "$field_change" (seq INTEGER PRIMARY KEY, "change" TEXT NOT NULL) STRICT;
   ALTER TABLE "$target" ADD COLUMN changed INTEGER NOT NULL DEFAULT 0;
   `,
+  20: definitionTables({ integer: 'INTEGER', text: 'TEXT', bytes: 'BLOB', options: 'STRICT' }),
 }
 
 /** Creates the tables of a new store. */

@@ -39,6 +39,9 @@ export const COPIED_TABLES = [
   '$field_change',
   '$proposal',
   '$proposal_record',
+  '$definition_change',
+  '$definition_file',
+  '$definition_text',
 ] as const
 
 export type CopiedTable = (typeof COPIED_TABLES)[number]

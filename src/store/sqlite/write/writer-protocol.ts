@@ -1,6 +1,7 @@
 import type { SetAside } from '../../../provenance/set-aside.ts'
+import type { BaseFile, DefinitionEffect } from '../../definition-change.ts'
 import type { FieldsEffect } from '../../field-changes.ts'
-import type { Upsert, UpsertTrial } from '../../sheet-store.ts'
+import type { DefinitionChange, Upsert, UpsertTrial } from '../../sheet-store.ts'
 import type { DefinitionRequest } from '../definition/apply-contract.ts'
 import type { ThreadResponse, ThreadRequest } from '../database/thread-client.ts'
 import type { Changes } from './changes.ts'
@@ -9,6 +10,7 @@ import type { Changes } from './changes.ts'
 export interface ExclusiveOperations {
   open(request: OpenRequest): OpenResult
   define(request: DefineRequest): FieldsEffect
+  changeDefinition(request: ChangeDefinitionRequest): ChangedDefinition
   tryUpsert(request: Upsert): UpsertTrial
   close(request: null): void
 }
@@ -18,6 +20,19 @@ export type WriterOperations = Changes & ExclusiveOperations
 
 export interface DefineRequest extends DefinitionRequest {
   readonly contractText: string
+  /** As in {@link StoreDefinition}. */
+  readonly base?: readonly BaseFile[]
+}
+
+/** A change of the definition as plain data. */
+export interface ChangeDefinitionRequest extends Omit<DefinitionChange, 'definition' | 'formulas'> {
+  readonly define: DefineRequest
+}
+
+export interface ChangedDefinition {
+  readonly effect: DefinitionEffect
+  /** The files that were edited at the same moment, and stay as they are. */
+  readonly edited: readonly string[]
 }
 
 export interface OpenRequest extends DefineRequest {

@@ -1,12 +1,25 @@
 import { existsSync, statSync } from 'node:fs'
 import type { Contract } from '../../../contract/contract.ts'
 import { parseContract, parseStoredContract } from '../../../contract/odcs/parse-contract.ts'
-import { RecordsError, StoppingError } from '../../../errors/service-error.ts'
+import { RecordsError, ServiceError, StoppingError } from '../../../errors/service-error.ts'
 import { LogMirror } from '../../../provenance/log-mirror.ts'
 import type { SetAside } from '../../../provenance/set-aside.ts'
 import { CellStates } from '../changes/cell-states.ts'
 import { ChangeSet } from '../changes/change-set.ts'
 import type { FieldsEffect } from '../../field-changes.ts'
+import type { BaseFile, DefinitionEffect } from '../../definition-change.ts'
+import { OutdatedDefinitionError } from '../../revision-store.ts'
+import { HAS_PENDING, PENDING_FILES, SETTLE_CHANGES } from '../../rows/definition-changes.ts'
+import {
+  definitionState,
+  editedFiles,
+  effectSince,
+  recordChange,
+  recordEdit,
+  refusedEffect,
+  type ChangeTables,
+} from '../../rules/record-change.ts'
+import { DefinitionMirror } from '../../sheet-files/definition-mirror.ts'
 import type { Upsert, UpsertTrial } from '../../sheet-store.ts'
 import { beginWhenFree, isDiskFault, type Connection, type StoredRow } from '../database/connection.ts'
 import { sourceDiffers, type ImportedSource } from '../../sheet-files/import-lines.ts'
@@ -22,6 +35,8 @@ import { runSync } from '../../rules/steps.ts'
 import { CHANGES, type Changes } from './changes.ts'
 import { StoreFile } from '../database/store-file.ts'
 import type {
+  ChangeDefinitionRequest,
+  ChangedDefinition,
   DefineRequest,
   OpenRequest,
   OpenResult,
@@ -42,6 +57,7 @@ const CHECKPOINT_IDLE_MS = 25
 type ChangeOutcome = { readonly value: unknown } | { readonly error: unknown }
 
 interface OpenStore {
+  readonly directory: string
   readonly file: StoreFile
   readonly db: Connection
   readonly mirror: LogMirror
@@ -50,6 +66,16 @@ interface OpenStore {
   states: CellStates
   /** SQLite's `data_version`, which changes when another connection has committed. */
   dataVersion: number
+}
+
+/** Rolls a dry run back. */
+class OnlyTried extends Error {
+  readonly effect: DefinitionEffect
+
+  constructor(effect: DefinitionEffect) {
+    super('nothing is kept of a dry run')
+    this.effect = effect
+  }
 }
 
 /** The only writer of a store in this process. */
@@ -81,6 +107,8 @@ export class Writer {
         return this.#open(argument as OpenRequest)
       case 'define':
         return this.#define(argument as DefineRequest)
+      case 'changeDefinition':
+        return this.#changeDefinition(argument as ChangeDefinitionRequest)
       case 'tryUpsert':
         return this.#tryUpsert(argument as Upsert)
       case 'close':
@@ -211,6 +239,7 @@ export class Writer {
     const states = new CellStates(db, loadTargets(db))
     const { lockTimeoutMs } = request
     this.#store = {
+      directory: request.directory,
       file: new StoreFile(paths.database),
       db,
       mirror,
@@ -244,15 +273,24 @@ export class Writer {
   async #define(request: DefineRequest, alsoDo: () => void = () => undefined): Promise<FieldsEffect> {
     const contract = parseContract(request.contractText)
     if (request.dryRun === true) return this.#tryDefinition(contract, request)
+    await this.#settle()
     const { store, effect } = await this.#transaction((change, open) => {
+      checkBase(open, request.base ?? [])
+      const tables = tablesOf(change.db)
+      const edits = runSync(editedFiles(tables, { contract, targets: request.targets }))
       const applied = applyDefinition(change, contract, request)
+      runSync(recordEdit(tables, edits, { actor: null, note: null, at: new Date().toISOString() }))
       alsoDo()
       return { store: open, effect: applied }
     })
-    // Not before the commit: a definition that could not be stored has no effect.
+    this.#follow(store, contract)
+    return effect
+  }
+
+  /** Not before the commit: a definition that could not be stored has no effect. */
+  #follow(store: OpenStore, contract: Contract): void {
     store.contract = contract
     store.states = new CellStates(store.db, loadTargets(store.db))
-    return effect
   }
 
   /** Applies a definition, returns its effect, and rolls it back. */
@@ -263,6 +301,62 @@ export class Writer {
     } finally {
       this.#rollBack(store)
     }
+  }
+
+  async #changeDefinition({ define, ...request }: ChangeDefinitionRequest): Promise<ChangedDefinition> {
+    const contract = parseContract(define.contractText)
+    const { files, base, dryRun } = request
+    await this.#settle()
+    const mirror = new DefinitionMirror(this.#writable().directory)
+    let effect: DefinitionEffect
+    try {
+      effect = await this.#transaction((set, open) => {
+        checkBase(open, base)
+        const tables = tablesOf(set.db)
+        const before = runSync(definitionState(tables))
+        if (dryRun) {
+          const fields = applyDefinition(set, contract, { ...define, dryRun: true })
+          if (fields.conflicts.length > 0) throw new OnlyTried(refusedEffect(before, fields))
+        }
+        const fields = applyDefinition(set, contract, define)
+        const done = runSync(effectSince(tables, before, fields))
+        if (dryRun) throw new OnlyTried(done)
+        // Now, while everything can still be undone: a full disk, or a directory that cannot be written.
+        mirror.prepare(files)
+        const at = new Date().toISOString()
+        return runSync(recordChange(tables, request, { at, effect: done, pending: true }))
+      })
+    } catch (error) {
+      if (error instanceof OnlyTried) return { effect: error.effect, edited: [] }
+      mirror.discard(files)
+      throw error
+    }
+    this.#follow(this.#writable(), contract)
+    try {
+      return { effect, edited: await this.#settlePending() }
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error
+      throw new RecordsError(
+        `the change is stored, but ${error.message}; its files are written once that is possible`,
+        'unknown_outcome',
+      )
+    }
+  }
+
+  /** Writes the files of a change that another process has left or is about to write. Throws OutdatedDefinitionError then. */
+  async #settle(): Promise<void> {
+    if (!this.#writable().db.query(HAS_PENDING)) return
+    await this.#settlePending()
+    throw new OutdatedDefinitionError('the definition of the sheet was changed meanwhile; try again')
+  }
+
+  /** Writes the files of pending changes under the lock of the store; returns those that were edited meanwhile. */
+  #settlePending(): Promise<readonly string[]> {
+    return this.#transaction(({ db }, { directory }) => {
+      const edited = new DefinitionMirror(directory).settle(db.query(PENDING_FILES))
+      db.change(SETTLE_CHANGES)
+      return edited
+    })
   }
 
   #tidyLater(): void {
@@ -308,6 +402,18 @@ export class Writer {
     // Until the next open.
     this.#failed = false
   }
+}
+
+/** Throws OutdatedDefinitionError when the files differ from those that a definition was read from. */
+function checkBase({ directory, db }: OpenStore, base: readonly BaseFile[]): void {
+  const different = new DefinitionMirror(directory).firstDifference(base)
+  if (different === null && !db.query(HAS_PENDING)) return
+  throw new OutdatedDefinitionError(`${different ?? 'the definition'} was changed meanwhile; try again`)
+}
+
+/** Returns the tables for steps that both engines share. */
+function tablesOf(db: Connection): ChangeTables {
+  return { query: (query) => db.query(query), change: (statement) => db.change(statement) }
 }
 
 function dataVersion(db: Connection): number {

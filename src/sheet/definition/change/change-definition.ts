@@ -1,0 +1,181 @@
+import { createHash } from 'node:crypto'
+import { showValue } from '../../../contract/json/show-value.ts'
+import { checkFileSize } from '../../../contract/yaml/yaml-limits.ts'
+import {
+  ContractError,
+  OperationError,
+  PermissionDeniedError,
+  PreconditionFailedError,
+} from '../../../errors/service-error.ts'
+import type { BaseFile, ChangedFile, DefinitionEffect } from '../../../store/definition-change.ts'
+import { OutdatedDefinitionError } from '../../../store/revision-store.ts'
+import { resolveActor, type GivenActor } from '../../resolve-actor.ts'
+import type { DefinitionBase, Sheet } from '../../sheet.ts'
+import { targetDefinitions } from '../definition-files.ts'
+
+/** The new text of a definition file. */
+export interface FileEdit {
+  /** `contract.yaml`, or `derivations/<name>.yaml`. */
+  readonly path: string
+  /** Null removes the file. */
+  readonly bytes: Uint8Array | null
+  /** The versions, hex SHA-256, of which the present file must have one; `*` for any file; null for no condition. */
+  readonly ifMatch: readonly string[] | '*' | null
+}
+
+/** A change of definition files, all or none of them. */
+export interface DefinitionEdit {
+  readonly files: readonly FileEdit[]
+  readonly actor: GivenActor
+  /** The description of the change, for the history; null for none. */
+  readonly note?: string | null
+  /** The id of the change that this one takes back. */
+  readonly reverts?: string | null
+  /** Whether nothing is changed and only the effect is returned. */
+  readonly dryRun?: boolean
+}
+
+/** The effect of a change, and the versions of its files. */
+export interface DefinitionReport extends DefinitionEffect {
+  readonly dryRun: boolean
+  /** The files that differ; none where the request changes nothing. */
+  readonly files: readonly FileVersions[]
+}
+
+/** A file that a change concerns; the versions are hex SHA-256, null where there is no file. */
+export interface FileVersions {
+  readonly path: string
+  readonly before: string | null
+  readonly after: string | null
+}
+
+const NO_EFFECT = { seq: null, fields: [], conflicts: [] }
+
+/** Attempts while others change the definition at the same time. */
+const TRIES = 10
+
+/**
+ * Changes definition files of a sheet: the files, the store that follows them and the history together, or nothing. A dry run
+ * returns the same effect and changes nothing. Throws PermissionDeniedError where the service may not change the definition,
+ * PreconditionFailedError for a file of another version, and OperationError, with the message that an edit of the file would
+ * give, where the definition would not be valid or the stored records do not allow it.
+ */
+export async function changeDefinition(sheet: Sheet, edit: DefinitionEdit): Promise<DefinitionReport> {
+  checkMayChange(sheet)
+  const actor = resolveActor(sheet, edit.actor)
+  return sheet.changingDefinition(async () => {
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await attempt(sheet, edit, actor)
+      } catch (error) {
+        if (error instanceof ContractError) throw refusal(error)
+        // The conditions on versions are checked again on the definition of by then.
+        if (!(error instanceof OutdatedDefinitionError) || tries === TRIES) throw error
+      }
+    }
+  })
+}
+
+/** Throws PermissionDeniedError where the service may not change the definition. */
+export function checkMayChange(sheet: Sheet): void {
+  if (!sheet.hasFixedDefinition) return
+  throw new PermissionDeniedError(
+    'the definition of this sheet is read-only here: the service was started with --read-only-definition; edit the files instead',
+    'definition_fixed',
+  )
+}
+
+async function attempt(sheet: Sheet, edit: DefinitionEdit, actor: string): Promise<DefinitionReport> {
+  const { note = null, reverts = null, dryRun = false } = edit
+  const { store, files } = await sheet.definition()
+  const texts = files.texts()
+  const changed = edit.files.flatMap((file) => changedFile(file, texts))
+  const versions = changed.map(({ path, before, after }) => ({
+    path,
+    before: versionOf(before),
+    after: versionOf(after),
+  }))
+  if (changed.length === 0) {
+    const { total } = await store.status()
+    return { id: null, records: total, fields: NO_EFFECT, targets: [], dryRun, files: versions }
+  }
+  const after = files.withChanges(new Map(changed.map(({ path, after: bytes }) => [path, bytes])))
+  const contract = after.contract()
+  const derivations = await after.derivations(contract)
+  const { revision } = files
+  const commit = store.changeDefinition({
+    definition: { contract, targets: targetDefinitions(derivations), ...(revision !== null && { revision }) },
+    files: changed,
+    base: baseOf(texts, changed),
+    formulas: derivations.levels.flat().flatMap(({ formulas }) => formulas),
+    actor,
+    note,
+    reverts,
+    dryRun,
+  })
+  const effect = await (dryRun ? commit : sheet.whileCommitting(commit))
+  // The next operation has the new definition, also where it only reads.
+  if (!dryRun) await sheet.definition()
+  return { ...effect, dryRun, files: versions }
+}
+
+/** Returns the change of a file; nothing where the text stays. Throws PreconditionFailedError for another version. */
+function changedFile(
+  { path, bytes, ifMatch }: FileEdit,
+  texts: ReadonlyMap<string, Uint8Array>,
+): readonly ChangedFile[] {
+  const before = texts.get(path) ?? null
+  checkVersion(path, before, ifMatch)
+  if (bytes !== null) {
+    checkFileSize(bytes.length, path)
+    if (before === null) checkNewName(path, texts)
+  }
+  const isSame = before === null || bytes === null ? before === bytes : Buffer.compare(before, bytes) === 0
+  return isSame ? [] : [{ path, before, after: bytes }]
+}
+
+function checkVersion(path: string, before: Uint8Array | null, ifMatch: FileEdit['ifMatch']): void {
+  if (ifMatch === null) return
+  const version = versionOf(before)
+  const holds = version !== null && (ifMatch === '*' || ifMatch.includes(version))
+  if (holds) return
+  throw new PreconditionFailedError(
+    version === null
+      ? `${path} does not exist, and If-Match requires that it does; nothing was changed`
+      : `${path} has changed since it was read, and nothing was changed; read it again, and send its ETag`,
+  )
+}
+
+/** Some file systems do not distinguish names by case, and one file would replace the other. */
+function checkNewName(path: string, texts: ReadonlyMap<string, Uint8Array>): void {
+  const folded = fold(path)
+  const other = [...texts.keys()].find((known) => fold(known) === folded)
+  if (other === undefined) return
+  throw new OperationError(
+    `there is a file ${showValue(other)}, whose name differs only in case or form; choose another name`,
+    'definition_refused',
+  )
+}
+
+function fold(path: string): string {
+  return path.normalize('NFC').toLowerCase()
+}
+
+function baseOf(texts: DefinitionBaseTexts, changed: readonly ChangedFile[]): readonly BaseFile[] {
+  return [
+    ...[...texts].map(([path, bytes]) => ({ path, sha256: versionOf(bytes) })),
+    ...changed.filter(({ before }) => before === null).map(({ path }) => ({ path, sha256: null })),
+  ]
+}
+
+type DefinitionBaseTexts = ReturnType<DefinitionBase['files']['texts']>
+
+/** Returns the version of a definition file: the hex SHA-256 of its bytes; null where there is none. */
+export function versionOf(bytes: Uint8Array | null): string | null {
+  return bytes === null ? null : createHash('sha256').update(bytes).digest('hex')
+}
+
+/** Returns the error of a definition that the request would make invalid, which is the request's fault. */
+function refusal({ message, inFile }: ContractError): OperationError {
+  return new OperationError(message, 'definition_refused', { inFile })
+}

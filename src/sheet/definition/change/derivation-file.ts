@@ -1,0 +1,89 @@
+import { showValue } from '../../../contract/json/show-value.ts'
+import { SheetError, ValidationError } from '../../../errors/service-error.ts'
+import type { Sheet } from '../../sheet.ts'
+import {
+  changeDefinition,
+  versionOf,
+  type DefinitionEdit,
+  type DefinitionReport,
+} from './change-definition.ts'
+
+/** A derivation file as it is, valid or not. */
+export interface DerivationFile {
+  /** Its name in `derivations/`. */
+  readonly file: string
+  readonly text: string
+  /** Hex SHA-256 of its bytes. */
+  readonly version: string
+}
+
+/** The most bytes of a name; file systems allow 255. */
+const MAX_NAME_BYTES = 200
+
+/** A name in the folder that is listed: no path, not hidden, and the same on every file system. */
+const NAME = /^(?!\.)[^/\\\p{Cc}\uFFFD]+\.yaml$/u
+
+/** Reads a derivation file, also one that is not valid. Throws SheetError when it does not exist. */
+export async function readDerivationFile(sheet: Sheet, file: string): Promise<DerivationFile> {
+  const { files } = await sheet.definition()
+  const texts = files.texts()
+  const bytes = texts.get(`derivations/${file}`)
+  if (bytes === undefined) throw unknownFile(file, texts)
+  return { file, text: Buffer.from(bytes).toString(), version: versionOf(bytes) as string }
+}
+
+/** The options of a change of a derivation file. */
+export type DerivationFileOptions = Omit<DefinitionEdit, 'files' | 'reverts'> & {
+  /** As in {@link FileEdit}. */
+  readonly ifMatch: readonly string[] | '*' | null
+}
+
+/**
+ * Writes a derivation file, new or not; see {@link changeDefinition}, also for its errors. Throws ValidationError for a name that
+ * no derivation file can have, and for a text with lone surrogates.
+ */
+export async function writeDerivationFile(
+  sheet: Sheet,
+  { file, text }: { readonly file: string; readonly text: string },
+  { ifMatch, ...options }: DerivationFileOptions,
+): Promise<DefinitionReport> {
+  checkName(file)
+  if (!text.isWellFormed()) {
+    throw new ValidationError('text has a lone surrogate, which is no character; send valid Unicode')
+  }
+  const bytes = Buffer.from(text)
+  return changeDefinition(sheet, { ...options, files: [{ path: `derivations/${file}`, bytes, ifMatch }] })
+}
+
+/**
+ * Removes a derivation file: its targets become ordinary fields and keep their values. See {@link changeDefinition}, also for its
+ * errors. Throws SheetError when the file does not exist.
+ */
+export async function removeDerivationFile(
+  sheet: Sheet,
+  file: string,
+  { ifMatch, ...options }: DerivationFileOptions,
+): Promise<DefinitionReport> {
+  const path = `derivations/${file}`
+  if (ifMatch === null) {
+    const texts = (await sheet.definition()).files.texts()
+    if (!texts.has(path)) throw unknownFile(file, texts)
+  }
+  return changeDefinition(sheet, { ...options, files: [{ path, bytes: null, ifMatch }] })
+}
+
+function checkName(file: string): void {
+  if (NAME.test(file) && file.isWellFormed() && Buffer.byteLength(file) <= MAX_NAME_BYTES) return
+  throw new ValidationError(
+    `the file name ${showValue(file)} cannot be used; a derivation file has a name of at most ${MAX_NAME_BYTES} bytes ` +
+      'that ends in .yaml, does not begin with a dot, and has no slash, backslash or control character',
+  )
+}
+
+function unknownFile(file: string, texts: ReadonlyMap<string, Uint8Array>): SheetError {
+  const names = [...texts.keys()].flatMap((path) => (path.startsWith('derivations/') ? [path.slice(12)] : []))
+  return new SheetError(
+    `no derivation ${showValue(file)}; ${names.length === 0 ? 'the sheet has none' : `there are ${names.join(', ')}`}`,
+    'unknown_derivation',
+  )
+}

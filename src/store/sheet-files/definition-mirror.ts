@@ -1,0 +1,186 @@
+import { createHash } from 'node:crypto'
+import {
+  accessSync,
+  chmodSync,
+  closeSync,
+  constants,
+  fsyncSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname, join } from 'node:path'
+import { checkFileSize } from '../../contract/yaml/yaml-limits.ts'
+import { ContractError, OperationError } from '../../errors/service-error.ts'
+import type { BaseFile, ChangedFile } from '../definition-change.ts'
+import { readSheetFile, SheetFileError } from './sheet-paths.ts'
+
+/** The paths that a change may write: nothing else of a directory, whatever a store from an untrusted source has. */
+const WRITABLE = /^(?:contract\.yaml|derivations\/(?!\.)[^/\\\p{Cc}\uFFFD]+\.yaml)$/u
+
+const CONTRACT = 'contract.yaml'
+
+/** The permissions of a new file, before those that the process removes. */
+const NEW_MODE = 0o666
+
+/**
+ * Writes the definition files of a sheet's directory as the store has them after a change. The table of changes is the durable
+ * copy: files are prepared before the commit and renamed after it, and a store that finds a change pending repeats that.
+ */
+export class DefinitionMirror {
+  readonly #directory: string
+
+  constructor(directory: string) {
+    this.#directory = directory
+  }
+
+  /** Returns the path of the first file that is not as it was when the definition was read; null if all are. */
+  firstDifference(base: readonly BaseFile[]): string | null {
+    const different = base.find(({ path, sha256 }) => {
+      const bytes = this.#read(path)
+      return (bytes === null ? null : createHash('sha256').update(bytes).digest('hex')) !== sha256
+    })
+    return different?.path ?? null
+  }
+
+  /**
+   * Writes the new files beside the present ones, on the disk. Throws OperationError where the directory cannot be written, and
+   * SheetFileError for a link.
+   */
+  prepare(files: readonly ChangedFile[]): void {
+    try {
+      for (const file of files) this.#prepare(file)
+    } catch (error) {
+      this.discard(files)
+      throw error
+    }
+  }
+
+  /** Removes what {@link prepare} wrote. */
+  discard(files: readonly ChangedFile[]): void {
+    for (const { path } of files) {
+      if (WRITABLE.test(path)) rmSync(this.#prepared(path), { force: true })
+    }
+  }
+
+  /**
+   * Gives the files that still have the text before the text after. One with any other text was edited meanwhile, and stays.
+   * Returns the paths of these. Throws as {@link prepare}.
+   */
+  settle(files: readonly ChangedFile[]): readonly string[] {
+    const due = files.filter((file) => this.#isDue(file))
+    // All are prepared before the first is renamed, so that readers find a mixture for as short as possible.
+    for (const file of due) if (!this.#isPrepared(file)) this.#prepare(file)
+    for (const file of due) this.#replace(file)
+    for (const folder of new Set(due.map(({ path }) => dirname(path)))) {
+      onFile(folder, () => sync(join(this.#directory, folder)))
+    }
+    this.discard(files)
+    return files
+      .filter(({ path, after }) => !WRITABLE.test(path) || !isSame(this.#read(path), after))
+      .map(({ path }) => path)
+  }
+
+  /** Whether the file still has the text before. A store from an untrusted source may name any path. */
+  #isDue({ path, before, after }: ChangedFile): boolean {
+    if (!WRITABLE.test(path) || this.#linkOn(path) !== null) return false
+    return isSame(this.#read(path), before) && !isSame(before, after)
+  }
+
+  #replace({ path, before, after }: ChangedFile): void {
+    // Read once more, right before: an editor may have saved it.
+    if (!isSame(this.#read(path), before)) return
+    const target = join(this.#directory, path)
+    onFile(path, () => (after === null ? rmSync(target) : renameSync(this.#prepared(path), target)))
+  }
+
+  #prepare({ path, after }: ChangedFile): void {
+    if (!WRITABLE.test(path)) throw new Error(`not a definition file: ${path}`)
+    const link = this.#linkOn(path)
+    if (link !== null) {
+      throw new SheetFileError(
+        link,
+        'is a symbolic link, which the service does not change; change the file itself',
+      )
+    }
+    const target = join(this.#directory, path)
+    const folder = dirname(target)
+    onFile(path, () => {
+      if (after !== null && path !== CONTRACT) mkdirSync(folder, { recursive: true })
+      accessSync(folder, constants.W_OK)
+      if (after === null) return
+      const prepared = this.#prepared(path)
+      const mode = lstatSync(target, { throwIfNoEntry: false })?.mode
+      rmSync(prepared, { force: true })
+      // `wx` follows no link that somebody puts there.
+      writeFileSync(prepared, after, { flag: 'wx', mode: NEW_MODE })
+      if (mode !== undefined) chmodSync(prepared, mode & 0o7777)
+      sync(prepared)
+    })
+  }
+
+  #isPrepared({ path, after }: ChangedFile): boolean {
+    const prepared = this.#prepared(path)
+    return onFile(path, () => {
+      const stats = lstatSync(prepared, { throwIfNoEntry: false })
+      return stats?.isFile() === true && stats.size === after?.length && isSame(readFileSync(prepared), after)
+    })
+  }
+
+  /** Returns the name of the first link on the way to a file; null for none. */
+  #linkOn(path: string): string | null {
+    const names = path === CONTRACT ? [path] : [dirname(path), path]
+    const isLink = (name: string): boolean =>
+      onFile(name, () =>
+        lstatSync(join(this.#directory, name), { throwIfNoEntry: false }),
+      )?.isSymbolicLink() === true
+    return names.find(isLink) ?? null
+  }
+
+  /** The name does not end in `.yaml`, and is short, whatever that of the file is. */
+  #prepared(path: string): string {
+    const name = createHash('sha256').update(path).digest('hex').slice(0, 16)
+    return join(dirname(join(this.#directory, path)), `.colophon-${name}.new`)
+  }
+
+  #read(path: string): Uint8Array | null {
+    const place = { directory: this.#directory, path: join(this.#directory, path), name: path }
+    return readSheetFile(place, (bytes) => checkFileSize(bytes, path))
+  }
+}
+
+function isSame(a: Uint8Array | null, b: Uint8Array | null): boolean {
+  return a === null || b === null ? a === b : Buffer.compare(a, b) === 0
+}
+
+function sync(path: string): void {
+  const fd = openSync(path, 'r')
+  try {
+    fsyncSync(fd)
+  } finally {
+    closeSync(fd)
+  }
+}
+
+/** Runs a call of the file system; its errors become an OperationError that names the file, and no path of this machine. */
+function onFile<T>(name: string, call: () => T): T {
+  try {
+    return call()
+  } catch (error) {
+    if (
+      error instanceof ContractError ||
+      !(error instanceof Error && 'syscall' in error && 'code' in error)
+    ) {
+      throw error
+    }
+    const code = String(error.code)
+    throw new OperationError(
+      `${name} cannot be written (${code}); let the server write the sheet's directory and its files`,
+      'output_failed',
+    )
+  }
+}

@@ -1,0 +1,35 @@
+// Preloaded into a process that changes a definition: kills it at the step of the change with the number KILL_AT_STEP, counted from the
+// first file that the change writes. A step is a call of the file system, or a commit: before it, and after it.
+import fs from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
+import { StatementSync } from 'node:sqlite'
+
+const last = Number(process.env['KILL_AT_STEP'])
+let steps = 0
+
+function step(): void {
+  steps += 1
+  if (steps === last) process.kill(process.pid, 'SIGKILL')
+}
+
+type Call = (...given: readonly unknown[]) => unknown
+
+const calls = fs as unknown as Record<string, Call>
+for (const name of ['mkdirSync', 'writeFileSync', 'chmodSync', 'fsyncSync', 'renameSync', 'rmSync']) {
+  const call = calls[name] as Call
+  calls[name] = (...given) => {
+    if (steps > 0 || String(given[0]).includes('.colophon-')) step()
+    return call(...given)
+  }
+}
+syncBuiltinESMExports()
+
+const statements = StatementSync.prototype as unknown as { run: Call }
+const { run } = statements
+statements.run = function (this: StatementSync, ...given: readonly unknown[]): unknown {
+  const isCommit = steps > 0 && this.sourceSQL === 'COMMIT'
+  if (isCommit) step()
+  const result = run.apply(this, given as [])
+  if (isCommit) step()
+  return result
+}
