@@ -210,7 +210,7 @@ export const ERROR_CODES = {
 
 export type ErrorCode = keyof typeof ERROR_CODES
 
-/** An error type of the interface (specification, "Errors"); `ServiceError` is a bug in the service (D36). */
+/** An error type of the interface (`docs/reference/errors.md`); `ServiceError` is a bug in the service (D36). */
 export type ErrorType = (typeof ERROR_CODES)[ErrorCode]['type']
 
 /** All error types, in the order of the specification. */

@@ -1,5 +1,5 @@
 /**
- * The frames that subscribers receive (specification, "Frame kinds"): a closed union, so that every renderer of frames must handle a new
+ * The frames that subscribers receive (`docs/reference/events.md`): a closed union, so that every renderer of frames must handle a new
  * kind to compile. `ts` is UTC with milliseconds and `Z` (D40).
  */
 export type Frame = MaterializeStartFrame | MaterializeEndFrame | MaterializeErrorFrame

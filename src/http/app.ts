@@ -83,7 +83,7 @@ const DEFAULTS: AppOptions = {
 }
 
 /**
- * Creates the REST interface and the event stream over a sheet (specification, "Endpoints"). Order of checks: host and origin for every
+ * Creates the REST interface and the event stream over a sheet (`docs/reference/http.md`). Order of checks: host and origin for every
  * path, CSRF, the shape of the request, then the checks of the operation (D36). Closing the app ends the event streams and finishes the
  * requests under way; the sheet stays open.
  */

@@ -18,7 +18,7 @@ export interface RequestActors {
   besideBody(request: FastifyRequest): GivenActor
 }
 
-/** The actor is the one that the request names: the service trusts its clients (specification, "Errors", 5). */
+/** The actor is the one that the request names: the service trusts its clients. */
 const NAMED_BY_CLIENTS: RequestActors = {
   areFixed: false,
   ofBody: (_request, named) => named || null,

@@ -32,7 +32,7 @@ export function renderError(
   return { status, contentType: JSON_CONTENT_TYPE, body: JSON.stringify(errorEnvelope(type, message)) }
 }
 
-/** The HTTP status of each error type (specification, "Errors"; D36). */
+/** The HTTP status of each error type (D36). */
 export const STATUS: Readonly<Record<ErrorType, number>> = {
   ContractError: 500,
   SheetError: 404,

@@ -36,7 +36,7 @@ export const ErrorFrame = Type.Object({
 /** Payload of `frames.missed`, which only servers that share a sheet send. */
 export const MissedFrame = Type.Object({ kind: Type.Literal('frames.missed') })
 
-/** A frame of the event stream (specification, "Frame kinds"). */
+/** A frame of the event stream (`docs/reference/events.md`). */
 export const WireFrame = Type.Union([StartFrame, EndFrame, ErrorFrame, MissedFrame])
 export type WireFrame = Static<typeof WireFrame>
 

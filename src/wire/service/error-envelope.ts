@@ -1,7 +1,7 @@
 import { Type, type Static } from 'typebox'
 import type { ErrorType } from '../../errors/codes.ts'
 
-/** Body of every error response (specification, "Error envelope"; D36). */
+/** Body of every error response (D36). */
 export const ErrorEnvelope = Type.Object({
   error: Type.Object({
     type: Type.Unsafe<ErrorType>(Type.String({ description: 'Name of the error type.' })),
