@@ -115,7 +115,7 @@ export interface StoredFailure extends Omit<RenderedFailure, 'reason' | 'detail'
   readonly responseBody?: string
 }
 
-/** Converts a failure to its text, error type and reason (specification, "A failure entry"; D26). */
+/** Converts a failure to its text, error type and reason (`docs/reference/derivations.md`; D26). */
 export function renderFailure(failure: Failure): RenderedFailure {
   const detail = detailOf(failure)
   const error =

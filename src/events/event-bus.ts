@@ -1,6 +1,6 @@
 import type { Frame } from './frame.ts'
 
-/** Most frames that can wait for one subscriber (specification, "Limits"). */
+/** Most frames that can wait for one subscriber (`docs/reference/events.md`). */
 export const QUEUE_LIMIT = 64
 
 /** Most bytes of the frames that wait for one subscriber: 128 KiB for each of {@link QUEUE_LIMIT}. */
@@ -72,7 +72,7 @@ export class Subscription<F = Frame> implements FrameQueue<F> {
 }
 
 /**
- * Passes every published frame to every subscriber of this process (specification, "Events"). Publishing only adds the frame to queues: it
+ * Passes every published frame to every subscriber of this process (`docs/reference/events.md`). Publishing only adds the frame to queues: it
  * neither waits nor throws.
  */
 export class EventBus<F = Frame> {

@@ -41,7 +41,7 @@ export class EventStreams {
   }
 
   /**
-   * Sends a subscriber the greeting, then every frame published from now on, and a comment every `keepAliveMs` (specification, "Framing").
+   * Sends a subscriber the greeting, then every frame published from now on, and a comment every `keepAliveMs` (`docs/reference/events.md`).
    * While the client does not read, nothing is written: its frames wait in the bounded queue of its subscription, which drops the oldest,
    * so a slow client costs no memory and delays nobody. If it reads nothing for `stalledMs`, its connection is closed. To `HEAD` it sends
    * the headers, without a subscription.

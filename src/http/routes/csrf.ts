@@ -11,7 +11,7 @@ const GET: Operation = {
     'The token that writes send as `X-CSRF-Token`: the value of the cookie `svc_csrf`, which this response sets, as those of all reads do.',
 }
 
-/** `GET /api/csrf`: the token in the cookie of the response (specification, "Authentication"). */
+/** `GET /api/csrf`: the token in the cookie of the response (`docs/reference/http.md`). */
 export function csrfRoutes(app: Api, { read }: RouteContext): void {
   const schema = { querystring: NoQuery, response: { 200: CsrfAnswer } }
   app.get('/api/csrf', { ...read, schema, config: { operation: GET } }, (request, reply) => {

@@ -25,7 +25,7 @@ const SHEET: Operation = {
   answers: { 200: { content: { 'text/event-stream': SheetFrame } } },
 }
 
-/** `GET /events`: the stream of frames (specification, "Events"), and `GET /api/sheet/events`: the state of the sheet. */
+/** `GET /events`: the stream of frames (`docs/reference/events.md`), and `GET /api/sheet/events`: the state of the sheet. */
 export function eventsRoutes(app: Api, { sheet, streams, read }: RouteContext): void {
   const options = { ...read, schema: { querystring: NoQuery } }
   app.get('/events', { ...options, config: { operation: RUNS } }, async (request, reply) => {

@@ -35,7 +35,7 @@ const MATERIALIZE: Operation = {
   },
 }
 
-/** `POST /api/materialize`; the operation publishes the frames (specification, "Events"; D40). */
+/** `POST /api/materialize`; the operation publishes the frames (`docs/reference/events.md`; D40). */
 export function materializeRoutes(app: Api, { sheet, actors, write }: RouteContext): void {
   const schema = {
     querystring: NoQuery,

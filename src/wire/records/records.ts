@@ -69,7 +69,7 @@ export const PositionAnswer = Type.Object({
 })
 export type PositionAnswer = Static<typeof PositionAnswer>
 
-/** Response of `GET /api/records` (specification, "Record list envelope"). */
+/** Response of `GET /api/records` (`docs/reference/http.md`). */
 export const RecordListAnswer = Type.Object({
   records: Type.Array(RecordAnswer),
   format: Type.Literal('json'),

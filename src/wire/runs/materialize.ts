@@ -128,7 +128,7 @@ export const FailureAnswer = Type.Object({
   error_type: Type.String(),
 })
 
-/** Response of `POST /api/materialize` (specification, "Materialization envelope"; exactly these four members, D30). */
+/** Response of `POST /api/materialize` (`docs/reference/http.md`; exactly these four members, D30). */
 export const MaterializeAnswer = Type.Object({
   materialized: Type.Integer({ description: 'Cells computed.' }),
   skipped: Type.Integer({ description: 'Cells not recomputed.' }),

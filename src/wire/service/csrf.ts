@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox'
 
-/** Names of the double-submit check (specification, "Authentication"). */
+/** Names of the double-submit check (`docs/reference/http.md`). */
 export const CSRF_COOKIE = 'svc_csrf'
 export const CSRF_HEADER = 'x-csrf-token'
 

@@ -34,7 +34,7 @@ export interface HttpSpec {
   readonly onStatus: StatusValues
 }
 
-/** The keys specific to the kind (specification, "Derivation of kind http"). */
+/** The keys specific to the kind (`docs/reference/derivations.md`). */
 const HTTP_KEYS = [
   'method',
   'url',
