@@ -33,6 +33,7 @@ export const ERROR_CODES = {
   unknown_run: { type: 'SheetError', meaning: 'the run does not exist' },
   unknown_proposal: { type: 'SheetError', meaning: 'the proposal does not exist' },
   unknown_derivation: { type: 'SheetError', meaning: 'the sheet has no derivation file of this name' },
+  unknown_change: { type: 'SheetError', meaning: 'the history has no such change of the definition' },
   unknown_entry: { type: 'SheetError', meaning: 'the log has no such provenance entry' },
   unknown_format: { type: 'SheetError', meaning: 'records are not exported in this format' },
   unknown_file: { type: 'SheetError', meaning: 'the file does not exist or cannot be opened' },
@@ -125,6 +126,10 @@ export const ERROR_CODES = {
   proposal_outdated: {
     type: 'OperationError',
     meaning: 'the records have changed since the proposal was made',
+  },
+  change_outdated: {
+    type: 'OperationError',
+    meaning: 'a file of the change was changed again since',
   },
   too_many_proposals: { type: 'OperationError', meaning: 'too many proposals wait for a decision' },
   method_not_allowed: { type: 'OperationError', meaning: 'the path does not have this method' },

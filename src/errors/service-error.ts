@@ -141,6 +141,7 @@ const CONFLICTS = [
   'proposal_decided',
   'proposal_outdated',
   'too_many_proposals',
+  'change_outdated',
 ] as const satisfies readonly ErrorCode[]
 
 /** The request conflicts with a change made meanwhile, so that nothing was changed (409). */

@@ -25,6 +25,7 @@ import type { RequestHook, RouteContext } from './routes/route-context.ts'
 import { RouteTable } from './routes/route-table.ts'
 import { contractRoutes } from './routes/contract.ts'
 import { csrfRoutes } from './routes/csrf.ts'
+import { definitionRoutes } from './routes/definition.ts'
 import { derivationsRoutes } from './routes/derivations.ts'
 import { docsRoutes } from './routes/docs.ts'
 import { eventsRoutes } from './routes/events.ts'
@@ -198,6 +199,7 @@ const ROUTES = [
   exportRoutes,
   contractRoutes,
   derivationsRoutes,
+  definitionRoutes,
   permissionsRoutes,
   statusRoutes,
   provenanceRoutes,

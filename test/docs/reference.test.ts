@@ -64,7 +64,12 @@ import {
   TargetStatusAnswer,
 } from '../../src/wire/runs/status.ts'
 import { SheetFrame } from '../../src/wire/service/sheet-frame.ts'
-import { DefinitionChangeAnswer } from '../../src/wire/definition/change.ts'
+import {
+  ChangeAnswer,
+  DefinitionChangeAnswer,
+  HistoryAnswer,
+  RevertChangeBody,
+} from '../../src/wire/definition/change.ts'
 import {
   DerivationAnswer,
   DerivationFileAnswer,
@@ -125,6 +130,7 @@ function inOneTable({ anyOf }: { readonly anyOf: readonly ObjectShape[] }): Obje
 const BODIES: Readonly<Record<string, ObjectShape>> = {
   'POST /api/records': UpsertRecordsBody,
   'PUT /api/derivations/{file}': PutDerivationBody,
+  'POST /api/definition/revert': RevertChangeBody,
   'POST /api/query': QueryBody,
   'POST /api/materialize': MaterializeBody,
   'POST /api/runs/{id}/cancel': CancelRunBody,
@@ -149,6 +155,8 @@ const ANSWERS: Readonly<Record<string, ObjectShape>> = {
   'GET /api/derivations': DerivationsAnswer,
   'GET /api/derivations/{file}': DerivationFileAnswer,
   'PUT /api/derivations/{file}': DefinitionChangeAnswer,
+  'GET /api/definition/history': HistoryAnswer,
+  'GET /api/definition/history/{id}': ChangeAnswer,
   'GET /api/permissions': PermissionsAnswer,
   'POST /api/materialize': MaterializeAnswer,
   'GET /api/runs': RunListAnswer,

@@ -45,6 +45,7 @@ const REFUSED: Readonly<Record<string, RegExp>> = {
   propose: /^there is nothing to propose/,
   revert: /it never changes/,
   cancelRun: /is not running any more/,
+  listDefinitionChanges: /^cursor was not issued/,
   putDerivation: /^derivations\//,
 }
 

@@ -23,6 +23,7 @@ export const GROUPS = {
   writes: [
     'client/client.test.ts',
     'http/changes.test.ts',
+    'http/definition-history.test.ts',
     'http/derivation-files.test.ts',
     'http/etag.test.ts',
     'http/materialize.test.ts',

@@ -1,7 +1,9 @@
 import { Type, type Static } from 'typebox'
 import type { DefinitionReport } from '../../sheet/definition/change/change-definition.ts'
-import type { CellCounts } from '../../store/definition-change.ts'
-import { flagParameter } from '../schema/page-parameters.ts'
+import type { ChangeList } from '../../sheet/definition/change/history.ts'
+import type { ChangeTexts, DefinitionEffect, StoredChange } from '../../store/definition-change.ts'
+import { actorMember } from '../schema/actor-member.ts'
+import { cursorParameter, flagParameter, limitParameter } from '../schema/page-parameters.ts'
 import { closedObject } from '../schema/closed-object.ts'
 
 /** Query of the routes that change the definition. */
@@ -29,6 +31,29 @@ const countsOrNull = (when: string) =>
     description: `Cells by state ${when} the change; null where the field is not derived.`,
   })
 
+const TargetEffectAnswer = Type.Object({
+  field: Type.String(),
+  file: Type.String({ description: 'Its derivation file.' }),
+  change: Type.Union([Type.String(), Type.Null()], {
+    description: '`added`, `changed` or `removed`; null if only states of cells change, since inputs do.',
+  }),
+  before: countsOrNull('before'),
+  after: countsOrNull('after'),
+})
+
+const FieldEffectAnswer = Type.Object({
+  field: Type.String({ description: 'Its name after the change; of a removed field the name before.' }),
+  change: Type.String({ description: '`added`, `renamed`, `removed`, `converted` or `restored`.' }),
+  before: Type.Union([Type.String(), Type.Null()], { description: 'Its name before; null for none.' }),
+  kept: Type.Integer({ description: 'Values that stay the same.' }),
+  converted: Type.Integer({ description: 'Values that become another.' }),
+  lost: Type.Integer({ description: 'Values that are lost.' }),
+  misfits: Type.Array(
+    Type.Object({ record_id: Type.String(), value: Type.Unknown(), error: Type.String() }),
+    { description: 'The first values that do not fit, at most a hundred.' },
+  ),
+})
+
 /** Response of the routes that change the definition. */
 export const DefinitionChangeAnswer = Type.Object({
   change: Type.Union([Type.String(), Type.Null()], {
@@ -39,41 +64,152 @@ export const DefinitionChangeAnswer = Type.Object({
     description: 'The files that change, with the SHA-256 of their texts; null for no file.',
   }),
   records: Type.Integer({ description: 'Records of the sheet.' }),
-  targets: Type.Array(
-    Type.Object({
-      field: Type.String(),
-      file: Type.String({ description: 'Its derivation file.' }),
-      change: Type.Union([Type.String(), Type.Null()], {
-        description: '`added`, `changed` or `removed`; null if only states of cells change, since inputs do.',
-      }),
-      before: countsOrNull('before'),
-      after: countsOrNull('after'),
-    }),
-    { description: 'The derived fields for which something changes.' },
-  ),
+  fields: Type.Array(FieldEffectAnswer, { description: 'The fields of the contract that change.' }),
+  conflicts: Type.Array(Type.String(), {
+    description: 'Why the stored records do not allow the change; only a dry run has any.',
+  }),
+  targets: Type.Array(TargetEffectAnswer, {
+    description: 'The derived fields for which something changes.',
+  }),
 })
 export type DefinitionChangeAnswer = Static<typeof DefinitionChangeAnswer>
-
 /** Converts the effect of a change to the wire format. */
-export function toDefinitionChangeAnswer({
-  id,
-  dryRun,
-  files,
-  records,
-  targets,
-}: DefinitionReport): DefinitionChangeAnswer {
-  const countsOf = (counts: CellCounts | null): CellCounts | null => counts
+export function toDefinitionChangeAnswer(report: DefinitionReport): DefinitionChangeAnswer {
+  const { id, dryRun, files, ...effect } = report
   return {
     change: id,
     dry_run: dryRun,
     files: files.map(({ path, before, after }) => ({ path, before, after })),
+    ...toEffectAnswer(effect),
+  }
+}
+
+function toEffectAnswer({ records, fields, targets }: Omit<DefinitionEffect, 'id'>): EffectAnswer {
+  return {
     records,
+    fields: fields.fields.map(({ misfits, ...field }) => ({
+      ...field,
+      misfits: misfits.map(({ recordId, value, error }) => ({ record_id: recordId, value, error })),
+    })),
+    conflicts: [...fields.conflicts],
     targets: targets.map(({ field, derivation, change, before, after }) => ({
       field,
       file: derivation,
       change,
-      before: countsOf(before),
-      after: countsOf(after),
+      before,
+      after,
     })),
   }
+}
+
+type EffectAnswer = Pick<DefinitionChangeAnswer, 'records' | 'fields' | 'conflicts' | 'targets'>
+
+const textOrNull = (description: string) => Type.Union([Type.String(), Type.Null()], { description })
+
+/** Query of `GET /api/definition/history`. */
+export const HistoryQuery = closedObject({
+  limit: Type.Optional(limitParameter),
+  cursor: Type.Optional(cursorParameter('`next_cursor` of the previous page.')),
+})
+
+/** Path of a change. */
+export const ChangeParams = closedObject({ id: Type.String({ description: 'The id of a change.' }) })
+
+const changeMembers = {
+  id: Type.String(),
+  at: Type.String({ description: 'The time of the change, or when an edit was found.' }),
+  actor: textOrNull('Who changed it; null for an edit of the files, whoever made it.'),
+  note: textOrNull('The reason; null for none.'),
+  reverts: textOrNull('The id of the change that this one takes back; null for none.'),
+}
+
+/** A change in the list. */
+const ChangeSummary = Type.Object({
+  ...changeMembers,
+  files: Type.Array(Type.Object({ path: Type.String(), before: versionOrNull, after: versionOrNull }), {
+    description: 'The files that changed, with the SHA-256 of their texts; null for no file.',
+  }),
+})
+
+/** Response of `GET /api/definition/history`. */
+export const HistoryAnswer = Type.Object({
+  changes: Type.Array(ChangeSummary),
+  next_cursor: textOrNull('The cursor of the next page; null on the last.'),
+})
+export type HistoryAnswer = Static<typeof HistoryAnswer>
+
+/** Response of `GET /api/definition/history/{id}`. */
+export const ChangeAnswer = Type.Object({
+  ...changeMembers,
+  files: Type.Array(
+    Type.Object({
+      path: Type.String(),
+      before: versionOrNull,
+      after: versionOrNull,
+      text_before: textOrNull('Null for no file, and for a text that is no longer kept.'),
+      text_after: textOrNull('The same, after the change.'),
+    }),
+  ),
+  effect: Type.Union(
+    [
+      Type.Object({
+        records: Type.Integer(),
+        fields: Type.Array(FieldEffectAnswer),
+        targets: Type.Array(TargetEffectAnswer),
+      }),
+      Type.Null(),
+    ],
+    { description: 'What it did, as the response of the change; null for an edit of the files.' },
+  ),
+})
+export type ChangeAnswer = Static<typeof ChangeAnswer>
+
+/** Body of `POST /api/definition/revert`. */
+export const RevertChangeBody = closedObject({
+  change: Type.String({ minLength: 1, title: 'the id of a change', description: 'The change to take back.' }),
+  confirm: Type.Optional(
+    Type.Record(Type.String(), Type.Integer({ minimum: 0 }), {
+      description: 'The number of values that may be lost, by the names of fields that the change had added.',
+    }),
+  ),
+  note: Type.Optional(Type.String({ maxLength: 1000, description: 'The reason, for the history.' })),
+  actor: Type.Optional(actorMember('The actor who takes it back; the server default when absent.')),
+})
+
+/** Converts a page of the history to the wire format. */
+export function toHistoryAnswer({ changes, nextCursor }: ChangeList): HistoryAnswer {
+  return {
+    changes: changes.map((change) => ({
+      ...membersOf(change),
+      files: change.files.map((file) => ({ ...file })),
+    })),
+    next_cursor: nextCursor,
+  }
+}
+
+/** Converts a change to the wire format; texts that are not UTF-8 have U+FFFD in place of other bytes. */
+export function toChangeAnswer({ change, files }: ChangeTexts): ChangeAnswer {
+  const { effect } = change
+  const textOf = (bytes: Uint8Array | null): string | null => (bytes === null ? null : UTF8.decode(bytes))
+  return {
+    ...membersOf(change),
+    files: files.map(({ path, before, after, bytesBefore, bytesAfter }) => ({
+      path,
+      before,
+      after,
+      text_before: textOf(bytesBefore),
+      text_after: textOf(bytesAfter),
+    })),
+    effect: effect === null ? null : withoutConflicts(toEffectAnswer(effect)),
+  }
+}
+
+const UTF8 = new TextDecoder('utf-8', { ignoreBOM: true })
+
+function withoutConflicts({ records, fields, targets }: EffectAnswer): Exclude<ChangeAnswer['effect'], null> {
+  return { records, fields, targets }
+}
+
+function membersOf({ id, at, actor, note, reverts }: StoredChange): Omit<StoredChange, 'effect' | 'files'> {
+  return { id, at, actor, note, reverts }
 }

@@ -8,6 +8,7 @@ import {
   PreconditionFailedError,
 } from '../../../errors/service-error.ts'
 import type { BaseFile, ChangedFile, DefinitionEffect } from '../../../store/definition-change.ts'
+import type { FieldChanges } from '../../../store/field-changes.ts'
 import { OutdatedDefinitionError } from '../../../store/revision-store.ts'
 import { resolveActor, type GivenActor } from '../../resolve-actor.ts'
 import type { DefinitionBase, Sheet } from '../../sheet.ts'
@@ -23,12 +24,17 @@ export interface FileEdit {
   readonly ifMatch: readonly string[] | '*' | null
 }
 
+/** The changes of fields that a request asks for, without their actor. */
+export type FieldRequests = Omit<FieldChanges, 'actor'>
+
 /** A change of definition files, all or none of them. */
 export interface DefinitionEdit {
   readonly files: readonly FileEdit[]
   readonly actor: GivenActor
   /** The description of the change, for the history; null for none. */
   readonly note?: string | null
+  /** Renamed, removed and converted fields; without them such a contract is refused. */
+  readonly changes?: FieldRequests
   /** The id of the change that this one takes back. */
   readonly reverts?: string | null
   /** Whether nothing is changed and only the effect is returned. */
@@ -104,7 +110,12 @@ async function attempt(sheet: Sheet, edit: DefinitionEdit, actor: string): Promi
   const derivations = await after.derivations(contract)
   const { revision } = files
   const commit = store.changeDefinition({
-    definition: { contract, targets: targetDefinitions(derivations), ...(revision !== null && { revision }) },
+    definition: {
+      contract,
+      targets: targetDefinitions(derivations),
+      ...(edit.changes !== undefined && { changes: { ...edit.changes, actor } }),
+      ...(revision !== null && { revision }),
+    },
     files: changed,
     base: baseOf(texts, changed),
     formulas: derivations.levels.flat().flatMap(({ formulas }) => formulas),
