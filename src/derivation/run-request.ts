@@ -152,11 +152,20 @@ export interface UsageEstimate {
   readonly fromBytes: boolean
 }
 
+/** The calls of a run in which fallbacks may make calls needless, and their cost in dollars. */
+export interface CallRange {
+  readonly least: { readonly calls: number; readonly cost: number }
+  /** By the results of steps so far, of which there are `results`; absent if there are too few. */
+  readonly expected?: { readonly calls: number; readonly cost: number; readonly results: number }
+}
+
 export interface RunPlan {
   readonly targets: { readonly [target: string]: TargetPlan }
   readonly calls: number
   /** In dollars. */
   readonly cost: number
+  /** Absent if no fallback may make a call needless. */
+  readonly range?: CallRange
   /** Absent if no call uses tokens. */
   readonly estimate?: UsageEstimate
   /** Calls to hosts without a price; absent for none. */

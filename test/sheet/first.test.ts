@@ -318,3 +318,25 @@ test('a value that the contract refuses passes on, and so does one that violates
   await run.run({ force: false })
   assert.deepEqual(paths(run), [])
 })
+
+test('the plan has a range, and the expected calls once there are 20 results of each step', async (t) => {
+  const ids = Array.from({ length: 40 }, (_, index) => `${index}`)
+  const answers = Object.fromEntries(
+    ids.flatMap((id) => [[Number(id) % 4 === 0 ? `/one/${id}` : `/two/${id}`, `x@${id}`] as const]),
+  )
+  const run = await open(t, { records: ids.map((id) => ({ id, domain: id })), answers })
+  await run.edit('transport.yaml', `hosts: {'*': {cost_per_call: 0.01}}\n`)
+  const [known, rest] = [ids.slice(0, 28), ids.slice(28)]
+  const before = await planMaterialize(run.sheet, { ...ALL, recordIds: rest })
+  assert.deepEqual(before.range, { least: { calls: 12, cost: 0.12 } })
+  assert.deepEqual([before.calls, before.cost], [24, 0.24])
+  await run.run({ recordIds: known })
+  const after = await planMaterialize(run.sheet, { ...ALL, recordIds: rest })
+  // A quarter of the results of the first step was accepted.
+  assert.deepEqual(after.range, {
+    least: { calls: 12, cost: 0.12 },
+    expected: { calls: 21, cost: 0.21, results: 49 },
+  })
+  const { totalCost } = await run.run({ recordIds: rest })
+  assert.equal(totalCost, 0.21)
+})

@@ -35,14 +35,26 @@ export interface StepHashes {
   readonly valid: readonly string[]
 }
 
-/** A step of a computation: the computation of a derivation that is a part of another one. */
-export interface StepPlan {
+/** A step of a derivation: a derivation that is a part of it. */
+export interface DerivationStep {
   readonly derivation: Derivation
+  /** Identifies what beside the contract may refuse its values; null for nothing. */
+  readonly condition: string | null
+}
+
+/** A step of a computation. */
+export interface StepPlan extends DerivationStep {
   readonly plan: Plan
   /** Its input hash. */
   readonly hash: string
-  /** Whether more than the contract may refuse its value. */
-  readonly hasCondition: boolean
+}
+
+/** The result of a step that was not known before. */
+export interface StepResult {
+  readonly step: DerivationStep
+  readonly isAccepted: boolean
+  /** Dollars. */
+  readonly cost: number
 }
 
 /** The outcome of a step; a call of another record with the same input hash costs 0. */
@@ -102,6 +114,8 @@ export interface Computed {
   readonly inputHash?: string
   /** Whether a computation of steps took no call; for any other kind the run knows. */
   readonly isCached?: boolean
+  /** The results of its steps that were not known before. */
+  readonly steps?: readonly StepResult[]
   /** The response to keep; absent if there is none or it must not be kept. */
   readonly response?: ReceivedResponse | undefined
 }
@@ -255,8 +269,8 @@ export interface DerivationKind<Spec = unknown, P extends Plan = Plan> {
    * those of the steps are. An edit of the file makes only those cells stale whose hash is none of the plan's. Absent for any other kind.
    */
   stepsOf?(plan: P): readonly StepPlan[]
-  /** Returns the derivations of all steps of a file. Absent for a kind without steps. */
-  derivationsOf?(spec: Spec): readonly Derivation[]
+  /** Returns all steps of a file. Absent for a kind without steps. */
+  stepsOfFile?(spec: Spec): readonly DerivationStep[]
   /** Returns the most that all steps of a computation may cost, in dollars; null for no bound. Absent for a kind without steps. */
   maxCostOf?(spec: Spec): number | null
   /** False for a kind that knows its inputs from its own keys, so that a file need not list them. True by default. */

@@ -1,5 +1,6 @@
 import type { CacheEntry, WorkCell, WorkItem } from '../../store/cell-work.ts'
 import { Budget, mostPossible, Prices, type Bounds } from './budget.ts'
+import { CallRangeCount } from './call-range.ts'
 import { byRecord, inChunks, oneByOne } from './by-record.ts'
 import { makesCalls, type Derivation, type StepPlan } from '../definition/derivation-kind.ts'
 import { ExpectedUsage, type ExpectedCall } from './expected-usage.ts'
@@ -74,6 +75,7 @@ export class DryRun {
   readonly #leftCells: RecordsOfFields
   readonly #refused = new Prices()
   readonly #expected = new ExpectedUsage()
+  readonly #range = new CallRangeCount()
   #atMost = false
 
   /** `ready` skips cells that are blocked now, which are then not counted as blocked. */
@@ -99,6 +101,7 @@ export class DryRun {
     const isLocal = !makesCalls(derivation.kind) && derivation.kind.stepsOf === undefined
     const calls: CallsOfDerivation = { areMade, isLocal, ...(reuseResponses ? this.#shared : own), count: 0 }
     await this.planner.readUsage(derivation)
+    this.#range.addResults(this.planner.resultsOfSteps(derivation))
     for await (const items of this.#items(derivation)) {
       const foreseen = items.flatMap((item) => this.#foresee(derivation, item) ?? [])
       const hashes = foreseen.flatMap((each) => (each.is === 'certain' ? hashesOf(each.planned) : []))
@@ -119,11 +122,13 @@ export class DryRun {
       ? mostPossible([...this.#budget.prices, ...this.#refused], this.#bounds)
       : this.#budget
     const usage = this.#expected.sum
+    const range = this.#range.within({ calls, cost })
     const plans = [...targets].map((target) => [target, this.#targetPlan(target, manual)] as const)
     return {
       targets: Object.fromEntries(plans),
       calls,
       cost,
+      ...(range !== undefined && { range }),
       ...(usage !== undefined && { estimate: { ...usage, cost: Math.min(usage.cost, cost) } }),
       ...(unpriced > 0 && { unpricedCalls: Math.min(calls, unpriced) }),
       ...manualCounts({ all: sumOf(manual), overwritten: sumOf(this.#overwritten) }),
@@ -224,8 +229,10 @@ export class DryRun {
         calls.count += later.length
         for (const [index, call] of later.entries()) {
           const fits = this.#budget.begin(call.price)
-          if (fits) this.#expected.add(call)
-          else this.#refused.add(call.price)
+          if (fits) {
+            this.#expected.add(call)
+            this.#range.addPossible(call)
+          } else this.#refused.add(call.price)
           if (index > 0) continue
           if (fits) this.#countFilled(this.#compute, foreseen.cells)
           else this.#count(this.#left, foreseen.cells)
@@ -293,10 +300,13 @@ export class DryRun {
   }
 
   /** Whether the call of a step is made. */
-  #beginStep({ step, price }: ForeseenCall, calls: CallsOfDerivation): boolean {
+  #beginStep(call: ForeseenCall, calls: CallsOfDerivation): boolean {
+    const { step, price } = call
     const digest = this.#digestOf(step)
     if (this.#budget.begin(price)) {
-      this.#expected.add({ ...this.planner.expected(step), price })
+      const expected = { ...this.planner.expected(step), price }
+      this.#expected.add(expected, call.reach ?? 1)
+      this.#range.addStep(expected, call)
       calls.begun.add(digest)
       calls.count += 1
       return true
@@ -370,6 +380,7 @@ export class DryRun {
     const { price } = expected
     if (this.#budget.begin(price)) {
       this.#expected.add(expected)
+      this.#range.add(expected)
       calls.begun.add(digest)
       calls.count += 1
       return true

@@ -21,12 +21,13 @@ export class ExpectedUsage {
   /** One for each derivation. */
   readonly #recorded = new Set<RecordedUsage>()
 
-  add({ price, tokens }: ExpectedCall): void {
-    this.#cost += (tokens === null ? price : tokens.cost) ?? 0
+  /** `share`: the expected share of the call, 1 for one that is made. */
+  add({ price, tokens }: ExpectedCall, share = 1): void {
+    this.#cost += share * ((tokens === null ? price : tokens.cost) ?? 0)
     if (tokens === null) return
     this.#calls += 1
-    this.#inputTokens += tokens.inputTokens
-    this.#outputTokens += tokens.outputTokens
+    this.#inputTokens += share * tokens.inputTokens
+    this.#outputTokens += share * tokens.outputTokens
     if (tokens.recorded === null) this.#fromBytes = true
     else this.#recorded.add(tokens.recorded)
   }

@@ -12,6 +12,8 @@ export interface ForeseenCall {
   readonly price: Price
   /** Whether it is made whatever earlier steps bring. */
   readonly isCertain: boolean
+  /** The expected share of such computations that make it, by the results so far; null if unknown. */
+  readonly reach: number | null
 }
 
 /** The foreseeable part of a computation of steps. */
@@ -51,12 +53,18 @@ export function foreseeSteps(
   let left = most
   let isCertain = true
   let isComputed = false
+  let reach: number | null = 1
+  const passOn = (step: StepPlan): void => {
+    const hits = planner.hitRate(step)
+    reach = reach === null || hits === null ? null : reach * (1 - hits.rate)
+    isCertain = false
+  }
   for (const step of stepsOf(derivation, plan)) {
     const known = planner.request.force ? null : valuesOf(entries.get(step.hash), derivation.targets)
     if (known !== null) {
       if (isPassedOn(planner, known)) continue
-      if (!step.hasCondition) return { calls, isComputed, isRefused: false }
-      isCertain = false
+      if (step.condition === null) return { calls, isComputed, isRefused: false }
+      passOn(step)
       continue
     }
     const { kind, refusal } = step.derivation
@@ -65,11 +73,16 @@ export function foreseeSteps(
     if (isCall) {
       const price = planner.price(step)
       if (most !== null && price !== null && price > most) break
-      calls.push({ step, price: price === null || left === null ? price : Math.min(price, left), isCertain })
+      calls.push({
+        step,
+        price: price === null || left === null ? price : Math.min(price, left),
+        isCertain,
+        reach,
+      })
       if (left !== null) left = Math.max(0, Math.round((left - (price ?? 0)) * 1e9) / 1e9)
     }
     isComputed = true
-    isCertain = false
+    passOn(step)
   }
   return { calls, isComputed, isRefused: false }
 }

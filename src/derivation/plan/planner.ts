@@ -16,14 +16,17 @@ import type {
 import type { StoreStatus } from '../../store/sheet-store.ts'
 import type { ExpectedCall } from './expected-usage.ts'
 import type { Price } from './budget.ts'
-import type { Derivation, Plan } from '../definition/derivation-kind.ts'
+import type { Derivation, DerivationStep, Plan } from '../definition/derivation-kind.ts'
 import { hashesOfPlan } from '../hash/hash-of-values.ts'
 import { planComputation } from '../hash/plan-computation.ts'
 import type { PlanRequest, RunBlock } from '../run-request.ts'
-import { usageKey } from './usage-key.ts'
+import { stepKey, usageKey } from './usage-key.ts'
 
 /** Records read from the store at a time. */
 const WORK_CHUNK = 256
+
+/** The fewest results of a step from which plans take how often it is accepted. */
+const FEWEST_RESULTS = 20
 
 const NONE: ReadonlySet<string> = new Set()
 
@@ -76,6 +79,8 @@ export class Planner {
   readonly scope: RunScope
   readonly #signal: AbortSignal
   readonly #usage = new Map<Derivation, RecordedUsage | null>()
+  /** What is recorded of steps. */
+  readonly #steps = new Map<string, RecordedUsage | null>()
 
   constructor(request: PlanRequest, scope: RunScope, signal: AbortSignal = request.signal) {
     this.request = request
@@ -277,9 +282,25 @@ export class Planner {
   /** Reads what computations of a derivation have used, for {@link expected}. */
   async readUsage(derivation: Derivation): Promise<void> {
     const { kind, spec } = derivation
-    for (const step of kind.derivationsOf?.(spec) ?? []) await this.readUsage(step)
+    for (const step of kind.stepsOfFile?.(spec) ?? []) {
+      await this.readUsage(step.derivation)
+      this.#steps.set(nameOf(step), await this.request.store.usage(stepKey(step)))
+    }
     if (kind.expected === undefined) return
     this.#usage.set(derivation, await this.request.store.usage(usageKey(derivation)))
+  }
+
+  /** Returns the number of recorded results of a derivation's steps. */
+  resultsOfSteps({ kind, spec }: Derivation): number {
+    const steps = kind.stepsOfFile?.(spec) ?? []
+    return steps.reduce((sum, step) => sum + (this.#steps.get(nameOf(step))?.results ?? 0), 0)
+  }
+
+  /** Returns the recorded share of results of a step that were accepted; null if too few are recorded. */
+  hitRate(step: DerivationStep): { readonly rate: number; readonly results: number } | null {
+    const recorded = this.#steps.get(nameOf(step)) ?? null
+    if (recorded === null || recorded.results < FEWEST_RESULTS) return null
+    return { rate: (recorded.amounts['accepted'] ?? 0) / recorded.results, results: recorded.results }
   }
 
   /** Returns what a call is expected to use, for dry runs. */
@@ -324,6 +345,11 @@ export function retryTime(
   { at }: Pick<WorkFailure, 'at'>,
 ): number | null {
   return retryFailedAfterMs === null ? null : Date.parse(at) + retryFailedAfterMs
+}
+
+/** Identifies a step within a run. */
+function nameOf({ derivation, condition }: DerivationStep): string {
+  return `${derivation.sha256} ${condition ?? ''}`
 }
 
 function tooLongInputs({ file, inputs }: Derivation, { text, json }: InputBytes): Failure {

@@ -1,8 +1,8 @@
 import type { JsonValue } from '../../contract/json/json.ts'
 import type { CacheEntry, SettledCall, UsedAmounts } from '../../store/cell-work.ts'
 import type { ReceivedResponse } from '../../store/stored-responses.ts'
-import type { Derivation } from '../definition/derivation-kind.ts'
-import { usageKey } from '../plan/usage-key.ts'
+import type { Derivation, StepResult } from '../definition/derivation-kind.ts'
+import { stepKey, usageKey } from '../plan/usage-key.ts'
 import { cacheEntries, type CallOutcome } from './call-results.ts'
 
 /** What is stored of a call beside its cells. */
@@ -28,6 +28,9 @@ interface ComputationBehind {
 /** The keys of usage, which are the same for all computations of a derivation. */
 const usageKeys = new WeakMap<Derivation, string>()
 
+/** The keys of steps, by their condition. */
+const stepKeys = new WeakMap<Derivation, Map<string | null, string>>()
+
 /**
  * Returns what is stored of a call beside its cells. A computation of steps is no call, and the cache has the results of its steps.
  * `request`: the key by which processes share the call, where it is not the input hash.
@@ -37,8 +40,8 @@ export function callBehind(
   outcome: CallOutcome,
   request: string | null,
 ): CallBehind {
-  const { response, reused, usage, inputHash } = outcome
-  if (inputHash !== undefined) return NO_CALL
+  const { response, reused, usage, inputHash, steps = [] } = outcome
+  if (inputHash !== undefined) return { ...NO_CALL, usage: steps.map(usageOfStep) }
   const cache = cacheEntries(hash, outcome)
   if (reused !== undefined) return { ...NO_CALL, cache, used: [reused] }
   const failed = (request === null ? outcome.failed : (outcome.failure ?? null)) as unknown as JsonValue
@@ -49,6 +52,16 @@ export function callBehind(
     used: NONE,
     usage: usage === undefined ? NONE : [{ key: usageKeyOf(derivation), amounts: usage }],
   }
+}
+
+/** Returns the counts of a step from which plans know how often it is accepted, and what it costs. */
+function usageOfStep({ step, isAccepted, cost }: StepResult): UsedAmounts {
+  const { derivation, condition } = step
+  const keys = stepKeys.get(derivation) ?? new Map<string | null, string>()
+  stepKeys.set(derivation, keys)
+  const key = keys.get(condition) ?? stepKey(step)
+  keys.set(condition, key)
+  return { key, amounts: { accepted: isAccepted ? 1 : 0, cost } }
 }
 
 function usageKeyOf(derivation: Derivation): string {

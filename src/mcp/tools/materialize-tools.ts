@@ -11,6 +11,7 @@ import {
 } from '../../errors/service-error.ts'
 import { blockedMessage } from '../../wire/runs/blocked-message.ts'
 import { estimateBasis } from '../../wire/runs/estimate-basis.ts'
+import { rangeMessage } from '../../wire/runs/range-message.ts'
 import { retryMessage } from '../../wire/runs/retry-message.ts'
 import { manualValues } from '../../wire/runs/manual-values.ts'
 import { toRunPlanAnswer, type RunPlanAnswer } from '../../wire/runs/materialize.ts'
@@ -69,6 +70,7 @@ function planText(plan: RunPlanAnswer): string {
   const price = calls === 0 ? '' : `, ${costText(calls, { cost, unpriced })}`
   return [
     `A run would make ${plan.at_most === true ? 'at most ' : ''}${countText(calls, 'call')}${price}.`,
+    ...rangeText(plan),
     ...estimateText(plan),
     ...(stop === undefined || calls === 0
       ? []
@@ -77,6 +79,13 @@ function planText(plan: RunPlanAnswer): string {
     ...(left === 0 ? [] : [`max_calls or max_cost excludes ${countText(left, 'pending cell')}.`]),
     ...(notReady.length === 0 ? [] : [`It would be refused: ${notReady.join('; ')}.`]),
   ].join(' ')
+}
+
+/** Returns the range of calls with fallbacks. */
+function rangeText(plan: RunPlanAnswer): string[] {
+  const format = { money: (cost: number) => `$${cost}`, calls: (calls: number) => countText(calls, 'call') }
+  const message = rangeMessage(plan, format)
+  return message === null ? [] : [message]
 }
 
 /** Returns what calls of models are expected to use. */

@@ -231,6 +231,27 @@ export const RunPlanAnswer = Type.Object({
   ),
   calls: Type.Integer(),
   cost: Type.Number({ description: 'Dollars; for calls of models the most that they can cost.' }),
+  range: Type.Optional(
+    Type.Object(
+      {
+        least: Type.Object(
+          { calls: Type.Integer(), cost: Type.Number() },
+          { description: 'The calls that are made whatever the steps bring.' },
+        ),
+        expected: Type.Optional(
+          Type.Object(
+            {
+              calls: Type.Integer(),
+              cost: Type.Number(),
+              results: Type.Integer({ description: 'The results of steps so far that this is from.' }),
+            },
+            { description: 'Absent until each step has 20 results.' },
+          ),
+        ),
+      },
+      { description: 'Present if steps of fallbacks may turn out not to be needed. Dollars.' },
+    ),
+  ),
   estimate: Type.Optional(
     Type.Object(
       {
@@ -263,7 +284,8 @@ export const RunPlanAnswer = Type.Object({
   ),
   at_most: Type.Optional(
     Type.Literal(true, {
-      description: 'Present when calls and cost are upper bounds, because the run also computes inputs.',
+      description:
+        'Present when calls and cost are upper bounds, because the run also computes inputs, or steps of fallbacks may not be needed.',
     }),
   ),
 })
@@ -277,13 +299,19 @@ interface PlanReport extends RunPlan {
 
 /** Converts the plan of a run to the wire format. */
 export function toRunPlanAnswer(plan: PlanReport): RunPlanAnswer {
-  const { targets, calls, cost, estimate, unpricedCalls, notReady, stopAfterFailures, atMost } = plan
+  const { targets, calls, cost, range, estimate, unpricedCalls, notReady, stopAfterFailures, atMost } = plan
   return {
     targets: Object.fromEntries(
       Object.entries(targets).map(([target, cells]) => [target, toTargetPlan(cells)]),
     ),
     calls,
     cost,
+    ...(range !== undefined && {
+      range: {
+        least: { ...range.least },
+        ...(range.expected !== undefined && { expected: { ...range.expected } }),
+      },
+    }),
     ...(estimate !== undefined && {
       estimate: {
         input_tokens: estimate.inputTokens,

@@ -19,5 +19,11 @@ test('an entry shows the request of a call, the evidence of another kind, and no
   assert.equal(entryDetails(called), 'GET https://rates.example/a')
   const measured = { ...computed, source: 'measure', unit: 'characters', characters: 3 }
   assert.equal(entryDetails(measured), 'unit: characters, characters: 3')
+  const steps = [
+    { step: 1, kind: 'http', outcome: 'refused', detail: 'accept is false', cost: 0.01 },
+    { step: 2, kind: 'ai', outcome: 'accepted', cost: 0.002 },
+  ]
+  const tried = { ...computed, source: 'first', step: 2, steps }
+  assert.equal(entryDetails(tried), '1 http, refused: accept is false ($0.01); 2 ai, accepted ($0.002)')
   assert.equal(entryDetails(ENTRY), null)
 })

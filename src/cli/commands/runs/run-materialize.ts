@@ -5,6 +5,7 @@ import type { RunSelection } from '../../../sheet/runs/selection/run-selection.t
 import type { Sheet } from '../../../sheet/sheet.ts'
 import { blockedMessage } from '../../../wire/runs/blocked-message.ts'
 import { estimateBasis } from '../../../wire/runs/estimate-basis.ts'
+import { rangeMessage } from '../../../wire/runs/range-message.ts'
 import { retryMessage } from '../../../wire/runs/retry-message.ts'
 import { manualValues } from '../../../wire/runs/manual-values.ts'
 import { toMaterializeAnswer, toRunPlanAnswer } from '../../../wire/runs/materialize.ts'
@@ -133,6 +134,7 @@ function planText(plan: Plan, { selection, reusing }: PlanOf, screen: Screen): s
     '',
     screen.paint('bold', priceText(plan)),
     ...(reusing === null ? [] : [`With --reuse-responses: ${priceText(reusing)}`]),
+    ...rangeText(plan),
     ...estimateText(plan),
     ...stopText(plan),
     ...manualText(plan, selection, screen),
@@ -166,6 +168,16 @@ function manualText(
     ...(manualOverwritten > 0 ? [screen.paint('red', `Overwrites ${manualValues(manualOverwritten)}`)] : []),
     ...(manualLeft > 0 ? [`Keeps ${manualValues(manualLeft)}${how}`] : []),
   ]
+}
+
+/** Returns the range of calls with fallbacks. */
+function rangeText(plan: Plan): string[] {
+  const { calls, range } = toRunPlanAnswer(plan)
+  const message = rangeMessage(
+    { calls, ...(range !== undefined && { range }) },
+    { money: dollars, calls: callsText },
+  )
+  return message === null ? [] : [message]
 }
 
 /** Returns what calls of models are expected to use. */

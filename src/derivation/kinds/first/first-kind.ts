@@ -5,8 +5,8 @@ import { OperationError } from '../../../errors/service-error.ts'
 import type { FormulaDialect } from '../../../store/formula.ts'
 import type {
   Computed,
-  Derivation,
   DerivationKind,
+  DerivationStep,
   InputValues,
   ParseContext,
   ParsedSpec,
@@ -118,19 +118,24 @@ export class FirstKind implements DerivationKind<FirstSpec, FirstPlan> {
     return null
   }
 
-  plan({ steps, targets }: FirstSpec, inputs: InputValues): Planned<FirstPlan> {
+  plan(spec: FirstSpec, inputs: InputValues): Planned<FirstPlan> {
+    const { steps, targets } = spec
     const required = requiredBy(steps.map(({ derivation }) => derivation.requiredInputs))
     const empty = required.find((field) => (inputs[field] ?? null) === null)
     if (empty !== undefined) return { outcome: 'blocked', field: empty }
-    const planned = steps.map((step, index) => planStep(step, index + 1, inputs))
+    const planned = this.stepsOfFile(spec).map((step, index) => planStep(step, index + 1, inputs))
     if (planned.every((step) => step.planned.outcome === 'skipped')) return { outcome: 'skipped' }
     const hashed = planned.map(({ number, kind, planned: of }) => [
       `step_${number}`,
       { kind, ...(of.outcome === 'run' ? of.plan.plan.hashed : { outcome: of.outcome }) },
     ])
+    const conditionAt = (index: number): string | null => {
+      const step = steps[index]
+      return step === undefined ? null : this.#conditionOf(step)
+    }
     const links = planned.map(({ planned: of }, index) => ({
       hash: of.outcome === 'run' ? of.plan.hash : null,
-      accept: this.#identityOf(steps[index]),
+      accept: conditionAt(index),
     }))
     return {
       outcome: 'run',
@@ -149,8 +154,8 @@ export class FirstKind implements DerivationKind<FirstSpec, FirstPlan> {
     return steps.flatMap(({ planned }) => (planned.outcome === 'run' ? [planned.plan] : []))
   }
 
-  derivationsOf({ steps }: FirstSpec): readonly Derivation[] {
-    return steps.map(({ derivation }) => derivation)
+  stepsOfFile({ steps }: FirstSpec): readonly DerivationStep[] {
+    return steps.map((step) => ({ derivation: step.derivation, condition: this.#conditionOf(step) }))
   }
 
   maxCostOf({ maxCost }: FirstSpec): number | null {
@@ -193,13 +198,13 @@ export class FirstKind implements DerivationKind<FirstSpec, FirstPlan> {
     return conditions.judge(accept, (field) => values.get(field) ?? of.inputs[field] ?? null)
   }
 
-  #identityOf(step: Step | undefined): string | null {
-    if (step?.accept === null || step === undefined) return null
-    return `${this.#dialect?.name ?? ''} ${step.accept.formula.expression}`
+  #conditionOf({ accept }: Step): string | null {
+    return accept === null ? null : `${this.#dialect?.name ?? ''} ${accept.formula.expression}`
   }
 }
 
-function planStep({ derivation, accept }: Step, number: number, all: InputValues): StepToTry<StepPlan> {
+function planStep(of: DerivationStep, number: number, all: InputValues): StepToTry<StepPlan> {
+  const { derivation } = of
   const { kind, spec, inputs: fields } = derivation
   const step = { number, kind: kind.name }
   const fault = kind.sourceFault?.(spec) ?? null
@@ -218,7 +223,7 @@ function planStep({ derivation, accept }: Step, number: number, all: InputValues
       const { whole: hash } = hashesOfPlan(derivation, plan, inputs)
       return {
         ...step,
-        planned: { outcome: 'run', plan: { derivation, plan, hash, hasCondition: accept !== null } },
+        planned: { outcome: 'run', plan: { ...of, plan, hash } },
       }
     }
   }
@@ -230,6 +235,7 @@ function computedOf(
   end: StepsEnd<StepPlan>,
 ): Computed {
   const { tried, isCached } = end
+  const results = end.results.map(({ plan, isAccepted, cost }) => ({ step: plan, isAccepted, cost }))
   const all = (value: Result<JsonValue, Failure>): Computed['values'] =>
     Object.fromEntries(targets.map((target) => [target, value]))
   const steps = tried as readonly JsonObject[]
@@ -239,9 +245,10 @@ function computedOf(
       evidence: { ...end.plan.plan.evidence, ...end.result.evidence, step: end.number, steps },
       inputHash: hashes.at[end.number - 1] ?? hashes.whole,
       isCached,
+      steps: results,
     }
   }
-  const rest = { evidence: { step: null, steps }, inputHash: hashes.whole, isCached }
+  const rest = { evidence: { step: null, steps }, inputHash: hashes.whole, isCached, steps: results }
   if (end.end === 'nothing') {
     const nothing = new Map(targets.map((target) => [target, null]))
     const fault = refusalOf(contract, nothing)

@@ -26,11 +26,21 @@ export interface TriedStep extends JsonObject {
   readonly outcome: 'accepted' | 'null' | 'refused' | 'failed' | 'skipped'
 }
 
+/** The result of a step that was not known before. */
+export interface NewResult<P> {
+  readonly plan: P
+  readonly isAccepted: boolean
+  /** Dollars. */
+  readonly cost: number
+}
+
 /** The end of a computation. */
 export type StepsEnd<P> = {
   readonly tried: readonly TriedStep[]
   /** Whether the cache had the results of all steps that were carried out. */
   readonly isCached: boolean
+  /** The results that the cache did not have. */
+  readonly results: readonly NewResult<P>[]
 } & (
   | { readonly end: 'accepted'; readonly number: number; readonly plan: P; readonly result: Computed }
   /** No step has a value, and none failed or had one refused. */
@@ -67,6 +77,7 @@ export async function trySteps<P>(
 ): Promise<StepsEnd<P>> {
   const tried: TriedStep[] = []
   const reasons: string[] = []
+  const results: NewResult<P>[] = []
   let isNone = true
   let lasts = true
   let spent = 0
@@ -97,19 +108,29 @@ export async function trySteps<P>(
       continue
     }
     if (planned.outcome === 'unusable') {
-      return { end: 'stopped', tried, isCached, detail: `${named}: ${planned.detail}`, failure: null }
+      return {
+        end: 'stopped',
+        tried,
+        isCached,
+        results,
+        detail: `${named}: ${planned.detail}`,
+        failure: null,
+      }
     }
     const left = maxCost === null ? null : Math.max(0, Math.round(maxCost * PARTS) - spent) / PARTS
     const result = await carryOut(planned.plan, left)
     if (result.outcome === 'refused') {
-      return { end: 'stopped', tried, isCached, detail: `${named}: ${result.detail}`, failure: null }
+      return { end: 'stopped', tried, isCached, results, detail: `${named}: ${result.detail}`, failure: null }
     }
     if (result.outcome === 'too_dear') {
       const cost = `${named} may cost ${dollars(result.price)}, and ${dollars(left ?? 0)} of max_cost_per_record is left`
-      return { end: 'too_dear', tried, isCached, detail: [...reasons, cost].join('; ') }
+      return { end: 'too_dear', tried, isCached, results, detail: [...reasons, cost].join('; ') }
     }
     isCached &&= result.isCached
     spent += Math.round((result.cost ?? 0) * PARTS)
+    const note = (isAccepted: boolean): void => {
+      if (!result.isCached) results.push({ plan: planned.plan, isAccepted, cost: result.cost ?? 0 })
+    }
     const members = result.tookCall
       ? { cost: result.cost }
       : { ...(result.isCached && { cached: true as const }) }
@@ -119,27 +140,37 @@ export async function trySteps<P>(
         end: 'stopped',
         tried,
         isCached,
+        results,
         detail: `${named}: ${renderFailure(failure).detail}`,
         failure,
       }
     }
     if (failure !== null) {
+      note(false)
       passOn(step, 'failed', { detail: renderFailure(failure).detail, ...members })
       lasts &&= isLasting(failure)
       continue
     }
     const verdict = isNothing(result.values) ? 'null' : await judge(number, result.values)
+    if (verdict === 'null' || verdict.is !== 'unknown') note(verdict !== 'null' && verdict.is === 'accepted')
     if (verdict === 'null') passOn(step, 'null', members)
     else if (verdict.is === 'refused') passOn(step, 'refused', { detail: verdict.detail, ...members })
     else if (verdict.is === 'unknown') {
-      return { end: 'stopped', tried, isCached, detail: `${named}: ${verdict.detail}`, failure: null }
+      return {
+        end: 'stopped',
+        tried,
+        isCached,
+        results,
+        detail: `${named}: ${verdict.detail}`,
+        failure: null,
+      }
     } else {
       tried.push({ step: number, kind, outcome: 'accepted', ...members })
-      return { end: 'accepted', tried, isCached, number, plan: planned.plan, result }
+      return { end: 'accepted', tried, isCached, results, number, plan: planned.plan, result }
     }
   }
-  if (isNone) return { end: 'nothing', tried, isCached }
-  return { end: 'none_accepted', tried, isCached, detail: reasons.join('; '), isLasting: lasts }
+  if (isNone) return { end: 'nothing', tried, isCached, results }
+  return { end: 'none_accepted', tried, isCached, results, detail: reasons.join('; '), isLasting: lasts }
 }
 
 /** Returns the first failure of a target. */

@@ -52,6 +52,31 @@ test('an answer of a model is shown with model, tokens, cost, prompt and time', 
   assert.equal(entryEvidence(unknown)[2]?.text, 'Unknown')
 })
 
+test('a fallback shows the steps that were tried, and the evidence of the accepted one', () => {
+  const entry = {
+    ...entryOf({ seq: 5, source: 'first', derivation: 'email.yaml', cached: false }),
+    step: 3,
+    steps: [
+      { step: 1, kind: 'import', outcome: 'skipped', detail: 'domain has no value' },
+      { step: 2, kind: 'http', outcome: 'null', cost: 0.01 },
+      { step: 3, kind: 'sql', outcome: 'accepted', cached: true },
+    ],
+    expression: 'upper(name)',
+  }
+  assert.deepEqual(entryEvidence(entry), [
+    {
+      name: 'Steps',
+      text: '1 import, skipped: domain has no value\n2 http, no value ($0.01)\n3 sql, accepted (cached)',
+    },
+    { name: 'Expression', text: 'upper(name)' },
+  ])
+  // A log that another program wrote is shown as it is.
+  assert.deepEqual(
+    entryEvidence(Object.assign({}, entry, { steps: 'none' })).map(({ name }) => name),
+    ['Step', 'Steps', 'Expression'],
+  )
+})
+
 test('only a value of http and an answer of a model say whether a call was made', () => {
   assert.deepEqual([cachedText(MEASURED), cachedText({ ...MEASURED, cached: true })], ['No', 'Yes'])
   assert.equal(cachedText(computedEntry({ seq: 2 })), 'No, with a call')

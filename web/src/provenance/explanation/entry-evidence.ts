@@ -1,12 +1,20 @@
 import { isCall, otherEvidence } from '../../../../src/wire/records/evidence.ts'
+import { stepLines } from '../../../../src/wire/records/steps-text.ts'
+import { formatMoney } from '../../ui/format.ts'
 import { modelEvidence, type EvidenceFact } from './model-evidence.ts'
 import type { ProvenanceEntryAnswer } from '../../../../src/wire/records/provenance.ts'
 
-/** Returns the evidence of a kind other than `http`, each member with its name in words; answers of models as people read them. */
+/** Returns the evidence of a kind other than `http`, each member with its name in words; answers of models and steps of fallbacks as people read them. */
 export function entryEvidence(entry: ProvenanceEntryAnswer): readonly EvidenceFact[] {
   const evidence = otherEvidence(entry)
   const { facts, others } = modelEvidence(evidence) ?? { facts: [], others: evidence }
-  return [...facts, ...others.map(([name, value]) => ({ name: inWords(name), text: inText(value) }))]
+  const steps = stepLines(new Map(evidence).get('steps'), formatMoney)
+  const shown = steps === null ? others : others.filter(([name]) => name !== 'steps' && name !== 'step')
+  return [
+    ...(steps === null ? [] : [{ name: 'Steps', text: steps.join('\n') }]),
+    ...facts,
+    ...shown.map(([name, value]) => ({ name: inWords(name), text: inText(value) })),
+  ]
 }
 
 /** Returns whether a computed value came from the cache, as the kind of its derivation computes; null for any other entry. */

@@ -5,6 +5,7 @@ import type { RunOrder } from '../../../../src/client/client.ts'
 import { countOf, formatCount } from '../../ui/format.ts'
 import {
   estimateText,
+  rangeText,
   isNothing,
   planCost,
   retryText,
@@ -85,6 +86,7 @@ function Waiting({ plan }: { readonly plan: RunPlanAnswer }) {
 function Sum({ plan }: { readonly plan: RunPlanAnswer }) {
   const { compute, cached } = totalsOf(plan)
   const unpriced = plan.unpriced_calls ?? 0
+  const range = rangeText(plan)
   return (
     <>
       <p className="run-plan-sum">
@@ -99,6 +101,7 @@ function Sum({ plan }: { readonly plan: RunPlanAnswer }) {
           <strong>{formatCount(compute + cached)}</strong> {compute + cached === 1 ? 'cell' : 'cells'}
         </span>
       </p>
+      {range !== null && <p className="form-hint">{range}</p>}
       {plan.estimate !== undefined && <p className="form-hint">{estimateText(plan)}</p>}
       {unpriced > 0 && (
         <p className="form-hint">
@@ -106,7 +109,7 @@ function Sum({ plan }: { readonly plan: RunPlanAnswer }) {
           transport.yaml, and price of the models in models.yaml.
         </p>
       )}
-      {plan.at_most === true && (
+      {plan.at_most === true && range === null && (
         <p className="form-hint">
           This run also computes some of the inputs, so these numbers are upper bounds.
         </p>

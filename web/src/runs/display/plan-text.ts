@@ -1,5 +1,6 @@
 import type { RunPlanAnswer } from '../../../../src/wire/runs/materialize.ts'
 import { estimateBasis } from '../../../../src/wire/runs/estimate-basis.ts'
+import { rangeMessage } from '../../../../src/wire/runs/range-message.ts'
 import { retryMessage } from '../../../../src/wire/runs/retry-message.ts'
 import type { RunSummary } from '../../../../src/wire/runs/runs.ts'
 import { countOf, formatCount, formatMoney } from '../../ui/format.ts'
@@ -46,6 +47,11 @@ export function runButtonText(plan: RunPlanAnswer): string {
 /** Returns the cost of a plan. */
 export function planCost({ calls, cost, unpriced_calls: unpriced = 0 }: RunPlanAnswer): string {
   return costText({ calls, cost, unpriced })
+}
+
+/** Returns the range of calls with fallbacks; null for a plan without. */
+export function rangeText(plan: RunPlanAnswer): string | null {
+  return rangeMessage(plan, { money: formatMoney, calls: (calls) => countOf(calls, 'call') })
 }
 
 /** Returns what calls of models are expected to use; empty without such calls. */
