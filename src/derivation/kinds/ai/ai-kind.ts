@@ -24,6 +24,7 @@ import { Conversation, expectedOf, mostOfBoth, type AiPlan } from './conversatio
 import { tokensIn } from './models/price.ts'
 import { renderPrompt } from './prompt.ts'
 import type { Answer } from './read-answer.ts'
+import { RequestBodies } from './request-bodies.ts'
 
 const ADAPTERS: { readonly [api in AiSpec['model']['api']]: Adapter } = { openai, anthropic }
 
@@ -46,6 +47,7 @@ export class AiKind implements DerivationKind<AiSpec, AiPlan> {
   readonly #transport: Transport
   readonly #env: NodeJS.ProcessEnv
   readonly #guards = new SecretGuards()
+  readonly #bodies = new WeakMap<AiSpec, RequestBodies>()
 
   /** `{{ env.NAME }}` in the headers of `models.yaml` is read from `env` when a call is made. */
   constructor(transport: Transport, env: NodeJS.ProcessEnv) {
@@ -121,6 +123,14 @@ export class AiKind implements DerivationKind<AiSpec, AiPlan> {
     return ok(conversation.computed())
   }
 
+  #bodiesOf(spec: AiSpec): RequestBodies {
+    const known = this.#bodies.get(spec)
+    if (known !== undefined) return known
+    const bodies = new RequestBodies(ADAPTERS[spec.model.api], spec)
+    this.#bodies.set(spec, bodies)
+    return bodies
+  }
+
   /** Sends the conversation, and adds the answer to it. */
   async #ask(
     conversation: Conversation,
@@ -131,7 +141,7 @@ export class AiKind implements DerivationKind<AiSpec, AiPlan> {
     const api = ADAPTERS[spec.model.api]
     const given = new Set(Object.keys(headers).map((name) => name.toLowerCase()))
     const own = Object.entries(api.headers).filter(([name]) => !given.has(name))
-    const body = JSON.stringify(api.body({ ...spec, turns: conversation.turns }))
+    const body = this.#bodiesOf(spec).of(conversation.turns)
     // The permit of this request must be free for the next one.
     const { promise: stored, resolve } = Promise.withResolvers<void>()
     const continues = conversation.attempts > 0
