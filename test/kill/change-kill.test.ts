@@ -35,15 +35,17 @@ const AFTER: Files = {
 }
 const CHANGE = { ...AFTER, 'derivations/b.yaml': null }
 
-/** Carries the change out in a process that is killed at a step; whether it was. */
-function changeUntil(directory: string, step: number): boolean {
-  const { signal, status, stderr } = spawnSync(
+/** Carries the change out in a process with a fault; whether it was killed, and its errors. */
+function changeWith(
+  directory: string,
+  fault: Readonly<Record<string, string>>,
+): { readonly wasKilled: boolean; readonly stderr: string } {
+  const { signal, stderr } = spawnSync(
     process.execPath,
     ['--import', HOOK, PROGRAM, directory, JSON.stringify(CHANGE)],
-    { env: { ...process.env, KILL_AT_STEP: String(step) }, encoding: 'utf8' },
+    { env: { ...process.env, ...fault }, encoding: 'utf8' },
   )
-  if (signal !== 'SIGKILL') assert.equal(status, 0, stderr)
-  return signal === 'SIGKILL'
+  return { wasKilled: signal === 'SIGKILL', stderr }
 }
 
 function filesIn(directory: string): Files {
@@ -66,34 +68,60 @@ async function newSheet(t: TestContext): Promise<string> {
   return directory
 }
 
+/** Opens the sheet and holds files and store to each other: both have the old definition, or both the new one. Whether it is the new one. */
+async function checkSheet(directory: string): Promise<boolean> {
+  const sheet = await openSheet(directory)
+  const { store } = await sheet.current()
+  const [changes, derivations] = [
+    await store.definitionChanges({ before: null, limit: 10 }),
+    await readDerivations(sheet),
+  ]
+  await sheet.close()
+  const isNew = changes.length > 0
+  const expected = isNew ? AFTER : BEFORE
+  assert.deepEqual(filesIn(directory), expected)
+  assert.deepEqual(
+    changes.map(({ actor, files }) => [actor, files.map(({ path }) => path)]),
+    isNew ? [['human:ann', Object.keys(CHANGE).toSorted()]] : [],
+  )
+  assert.deepEqual(
+    Object.fromEntries(derivations.map(({ file, text }) => [`derivations/${file}`, text])),
+    Object.fromEntries(Object.entries(expected).filter(([path]) => path !== 'contract.yaml')),
+  )
+  assert.equal(statSync(join(directory, 'contract.yaml')).mode & 0o777, 0o640)
+  return isNew
+}
+
 test('a kill at any step of a change leaves the old definition or the new one, in files and store alike', async (t) => {
   const outcomes: boolean[] = []
-  for (let step = 1; ; step += STRIDE) {
+  for (let step = 1, wasKilled = true; wasKilled; step += STRIDE) {
     const directory = await newSheet(t)
-    const wasKilled = changeUntil(directory, step)
-    const sheet = await openSheet(directory)
-    const { store } = await sheet.current()
-    const [changes, derivations] = [
-      await store.definitionChanges({ before: null, limit: 10 }),
-      await readDerivations(sheet),
-    ]
-    await sheet.close()
-    const isNew = changes.length > 0
-    const expected = isNew ? AFTER : BEFORE
-    assert.deepEqual(filesIn(directory), expected, `killed at step ${step}`)
-    assert.deepEqual(
-      changes.map(({ actor, files }) => [actor, files.map(({ path }) => path)]),
-      isNew ? [['human:ann', Object.keys(CHANGE).toSorted()]] : [],
-    )
-    assert.deepEqual(
-      Object.fromEntries(derivations.map(({ file, text }) => [`derivations/${file}`, text])),
-      Object.fromEntries(Object.entries(expected).filter(([path]) => path !== 'contract.yaml')),
-    )
-    assert.equal(statSync(join(directory, 'contract.yaml')).mode & 0o777, 0o640)
-    assert.ok(!wasKilled || outcomes.at(-1) !== true || isNew, 'once it is committed, it is done')
-    outcomes.push(isNew)
-    if (!wasKilled) break
+    const done = changeWith(directory, { KILL_AT_STEP: String(step) })
+    assert.equal(done.stderr, '')
+    outcomes.push(await checkSheet(directory))
+    wasKilled = done.wasKilled
   }
+  // Old until it is committed, new from then on.
+  assert.deepEqual(
+    outcomes,
+    outcomes.toSorted((a, b) => Number(a) - Number(b)),
+  )
   assert.ok(outcomes.includes(false) && outcomes.includes(true))
   assert.ok(outcomes.length * STRIDE > 15, `${outcomes.length * STRIDE} steps`)
+})
+
+test('a disk that is full from any step of a change on refuses the change, or delays its files', async (t) => {
+  const outcomes: boolean[] = []
+  for (let step = 1; ; step += 2 * STRIDE) {
+    const directory = await newSheet(t)
+    const { stderr } = changeWith(directory, { FAIL_FROM_STEP: String(step) })
+    const isNew = await checkSheet(directory)
+    outcomes.push(isNew)
+    if (stderr === '') break
+    assert.match(
+      stderr,
+      isNew ? /the change is stored, but .* cannot be written/ : /cannot be written \(ENOSPC\)/,
+    )
+  }
+  assert.ok(outcomes.includes(false) && outcomes.includes(true))
 })

@@ -1,10 +1,12 @@
 // Preloaded into a process that changes a definition: kills it at the step of the change with the number KILL_AT_STEP, counted from the
-// first file that the change writes. A step is a call of the file system, or a commit: before it, and after it.
+// first file that the change writes. A step is a call of the file system, or a commit: before it, and after it. With FAIL_FROM_STEP all
+// calls of the file system from that step on fail, as on a full disk.
 import fs from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
 import { StatementSync } from 'node:sqlite'
 
 const last = Number(process.env['KILL_AT_STEP'])
+const failing = Number(process.env['FAIL_FROM_STEP'])
 let steps = 0
 
 function step(): void {
@@ -19,6 +21,7 @@ for (const name of ['mkdirSync', 'writeFileSync', 'chmodSync', 'fsyncSync', 'ren
   const call = calls[name] as Call
   calls[name] = (...given) => {
     if (steps > 0 || String(given[0]).includes('.colophon-')) step()
+    if (steps >= failing) throw Object.assign(new Error('no space left'), { code: 'ENOSPC', syscall: name })
     return call(...given)
   }
 }

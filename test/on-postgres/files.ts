@@ -34,6 +34,7 @@ export const GROUPS = {
     'http/runs.test.ts',
     'kill/proposal-kill.test.ts',
     'kill/upsert-kill.test.ts',
+    'sheet/change-definition.test.ts',
     'sheet/import-records.test.ts',
     'sheet/restore-records.test.ts',
     'sheet/revert.test.ts',

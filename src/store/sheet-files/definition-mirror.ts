@@ -8,6 +8,7 @@ import {
   lstatSync,
   mkdirSync,
   openSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -15,7 +16,7 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { checkFileSize } from '../../contract/yaml/yaml-limits.ts'
-import { ContractError, OperationError } from '../../errors/service-error.ts'
+import { OperationError } from '../../errors/service-error.ts'
 import type { BaseFile, ChangedFile } from '../definition-change.ts'
 import { readSheetFile, SheetFileError } from './sheet-paths.ts'
 
@@ -23,6 +24,7 @@ import { readSheetFile, SheetFileError } from './sheet-paths.ts'
 const WRITABLE = /^(?:contract\.yaml|derivations\/(?!\.)[^/\\\p{Cc}\uFFFD]+\.yaml)$/u
 
 const CONTRACT = 'contract.yaml'
+const FOLDER = 'derivations'
 
 /** The permissions of a new file, before those that the process removes. */
 const NEW_MODE = 0o666
@@ -38,13 +40,18 @@ export class DefinitionMirror {
     this.#directory = directory
   }
 
-  /** Returns the path of the first file that is not as it was when the definition was read; null if all are. */
+  /**
+   * Returns the path of the first file that is not as it was when the definition was read, or that was not there; null if all
+   * are the same.
+   */
   firstDifference(base: readonly BaseFile[]): string | null {
     const different = base.find(({ path, sha256 }) => {
       const bytes = this.#read(path)
       return (bytes === null ? null : createHash('sha256').update(bytes).digest('hex')) !== sha256
     })
-    return different?.path ?? null
+    if (different !== undefined) return different.path
+    const known = new Set(base.map(({ path }) => path))
+    return this.#derivations().find((path) => !known.has(path)) ?? null
   }
 
   /**
@@ -60,10 +67,15 @@ export class DefinitionMirror {
     }
   }
 
-  /** Removes what {@link prepare} wrote. */
+  /** Removes what {@link prepare} wrote. What cannot be removed now is replaced by the next change of the file. */
   discard(files: readonly ChangedFile[]): void {
     for (const { path } of files) {
-      if (WRITABLE.test(path)) rmSync(this.#prepared(path), { force: true })
+      if (!WRITABLE.test(path)) continue
+      try {
+        rmSync(this.#prepared(path), { force: true })
+      } catch (error) {
+        if (!isFileError(error)) throw error
+      }
     }
   }
 
@@ -83,6 +95,15 @@ export class DefinitionMirror {
     return files
       .filter(({ path, after }) => !WRITABLE.test(path) || !isSame(this.#read(path), after))
       .map(({ path }) => path)
+  }
+
+  /** Lists the derivation files, by the same rule as those that are read. */
+  #derivations(): readonly string[] {
+    const folder = join(this.#directory, FOLDER)
+    if (lstatSync(folder, { throwIfNoEntry: false }) === undefined) return []
+    return onFile(FOLDER, () => readdirSync(folder))
+      .filter((name) => name.endsWith('.yaml') && !name.startsWith('.'))
+      .map((name) => `${FOLDER}/${name}`)
   }
 
   /** Whether the file still has the text before. A store from an untrusted source may name any path. */
@@ -166,18 +187,17 @@ function sync(path: string): void {
   }
 }
 
+function isFileError(error: unknown): error is Error & { readonly code: string } {
+  return error instanceof Error && 'syscall' in error && 'code' in error
+}
+
 /** Runs a call of the file system; its errors become an OperationError that names the file, and no path of this machine. */
 function onFile<T>(name: string, call: () => T): T {
   try {
     return call()
   } catch (error) {
-    if (
-      error instanceof ContractError ||
-      !(error instanceof Error && 'syscall' in error && 'code' in error)
-    ) {
-      throw error
-    }
-    const code = String(error.code)
+    if (!isFileError(error)) throw error
+    const { code } = error
     throw new OperationError(
       `${name} cannot be written (${code}); let the server write the sheet's directory and its files`,
       'output_failed',

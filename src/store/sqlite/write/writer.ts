@@ -275,7 +275,7 @@ export class Writer {
     if (request.dryRun === true) return this.#tryDefinition(contract, request)
     await this.#settle()
     const { store, effect } = await this.#transaction((change, open) => {
-      checkBase(open, request.base ?? [])
+      checkBase(open, request.base)
       const tables = tablesOf(change.db)
       const edits = runSync(editedFiles(tables, { contract, targets: request.targets }))
       const applied = applyDefinition(change, contract, request)
@@ -405,8 +405,8 @@ export class Writer {
 }
 
 /** Throws OutdatedDefinitionError when the files differ from those that a definition was read from. */
-function checkBase({ directory, db }: OpenStore, base: readonly BaseFile[]): void {
-  const different = new DefinitionMirror(directory).firstDifference(base)
+function checkBase({ directory, db }: OpenStore, base: readonly BaseFile[] | undefined): void {
+  const different = base === undefined ? null : new DefinitionMirror(directory).firstDifference(base)
   if (different === null && !db.query(HAS_PENDING)) return
   throw new OutdatedDefinitionError(`${different ?? 'the definition'} was changed meanwhile; try again`)
 }

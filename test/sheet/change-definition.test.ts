@@ -1,0 +1,236 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { readStatus } from '../../src/sheet/cells/read-status.ts'
+import {
+  changeDefinition,
+  versionOf,
+  type DefinitionEdit,
+  type DefinitionReport,
+  type FieldRequests,
+} from '../../src/sheet/definition/change/change-definition.ts'
+import { revertChange } from '../../src/sheet/definition/change/history.ts'
+import { listRecords } from '../../src/sheet/queries/list-records.ts'
+import { materialize } from '../../src/sheet/runs/materialize.ts'
+import { openSheet } from '../../src/sheet/open-sheet.ts'
+import type { Sheet } from '../../src/sheet/sheet.ts'
+import { parseStub } from '../../src/sheet/transports.ts'
+import { upsertRecords } from '../../src/sheet/writes/upsert-records.ts'
+import { ServiceError } from '../../src/errors/service-error.ts'
+import { seededRandom } from '../kill/kill-harness.ts'
+import { contractText } from '../support/contract-with.ts'
+import { openOnEngine, perEngine, placeOnEngine } from '../support/engine.ts'
+import { onEnd } from '../support/on-end.ts'
+import { writeSheet } from '../support/sheet-fixture.ts'
+
+const ACTOR = 'human:ann'
+const FIELDS = ['a', 'b', 'c', 'd'].map((name) => `{name: ${name}, logicalType: string}`)
+const FILES = {
+  contract: contractText(FIELDS),
+  records: ['r', 's', 't'].map((id) => ({ id, a: id })),
+  derivations: { 'b.yaml': derivation('b', 'a', 'x') },
+}
+
+function derivation(target: string, input: string, path: string): string {
+  return `targets: [${target}]\ninputs: [${input}]\nkind: http\nurl: https://a.example/{{ ${input} }}\nresponse_path: ${path}\n`
+}
+
+function bytesOf(text: string | null): Uint8Array | null {
+  return text === null ? null : Buffer.from(text)
+}
+
+function edit(path: string, text: string | null, more: Partial<DefinitionEdit> = {}): DefinitionEdit {
+  return { files: [{ path, bytes: bytesOf(text), ifMatch: null }], actor: ACTOR, ...more }
+}
+
+async function textsOf(sheet: Sheet): Promise<Readonly<Record<string, string>>> {
+  const texts = (await sheet.definition()).files.texts()
+  return Object.fromEntries([...texts].map(([path, bytes]) => [path, Buffer.from(bytes).toString()]))
+}
+
+test('of two changes of one version, one is refused; changes of different files both happen', async (t) => {
+  const directory = await writeSheet(t, FILES)
+  const place = await placeOnEngine(directory)
+  const sheets = [await openSheet(place), await openSheet(place)] as const
+  for (const sheet of sheets) onEnd(t, () => sheet.close())
+  const version = versionOf(Buffer.from(FILES.derivations['b.yaml'])) as string
+  const outcomes = await Promise.allSettled(
+    ['y', 'z'].map((path, index) => {
+      const files = [
+        { path: 'derivations/b.yaml', bytes: bytesOf(derivation('b', 'a', path)), ifMatch: [version] },
+      ]
+      return changeDefinition(sheets[index] as Sheet, { files, actor: ACTOR })
+    }),
+  )
+  const refused = outcomes.flatMap((outcome) =>
+    outcome.status === 'rejected' ? [outcome.reason as unknown] : [],
+  )
+  assert.deepEqual(
+    refused.map((error) => error instanceof ServiceError && error.code),
+    ['version_mismatch'],
+  )
+  await Promise.all(
+    ['c', 'd'].map((target, index) =>
+      changeDefinition(
+        sheets[index] as Sheet,
+        edit(`derivations/${target}.yaml`, derivation(target, 'a', 'x')),
+      ),
+    ),
+  )
+  const [texts, other] = [await textsOf(sheets[0]), await textsOf(sheets[1])]
+  assert.deepEqual(texts, other)
+  assert.deepEqual(Object.keys(texts).toSorted(), [
+    'contract.yaml',
+    'derivations/b.yaml',
+    'derivations/c.yaml',
+    'derivations/d.yaml',
+  ])
+  const { store } = await sheets[1].defined()
+  const changes = await store.definitionChanges({ before: null, limit: 10 })
+  assert.deepEqual(
+    changes.map(({ actor }) => actor),
+    [ACTOR, ACTOR, ACTOR],
+    'nothing was taken for an edit by hand',
+  )
+})
+
+test('a change repairs a definition that is not valid, and none makes it invalid', async (t) => {
+  const directory = await writeSheet(t, { ...FILES, derivations: { 'b.yaml': 'targets: [b' } })
+  const sheet = await openOnEngine(directory)
+  onEnd(t, () => sheet.close())
+  await assert.rejects(sheet.defined(), /b\.yaml:1/)
+  await changeDefinition(sheet, edit('derivations/b.yaml', FILES.derivations['b.yaml']))
+  assert.equal((await sheet.defined()).derivations.byTarget.size, 1)
+  await assert.rejects(changeDefinition(sheet, edit('contract.yaml', contractText(FIELDS.slice(2)))), {
+    code: 'definition_refused',
+    message: /"b"/,
+  })
+  await assert.rejects(changeDefinition(sheet, edit('contract.yaml', null)), { code: 'definition_refused' })
+})
+
+/** A state that changes must predict, and dry runs leave as it is. */
+async function stateOf(sheet: Sheet): Promise<object> {
+  const page = await listRecords(sheet, { fields: null, limit: 100 })
+  return {
+    texts: await textsOf(sheet),
+    records: JSON.parse(String(page.records)) as unknown,
+    status: await readStatus(sheet, null),
+  }
+}
+
+const STEPS = perEngine({ sqlite: 60, postgres: 40 })
+
+test(`${STEPS} random changes have exactly the effect that their dry runs predict`, async (t) => {
+  const directory = await writeSheet(t, FILES)
+  const responses = Object.fromEntries(
+    ['r', 's', 'u'].map((id) => [`GET https://a.example/${id}`, { x: `x ${id}`, y: `y ${id}` }]),
+  )
+  const sheet = await openOnEngine(directory, { transport: parseStub(JSON.stringify({ responses })) })
+  onEnd(t, () => sheet.close())
+  const random = seededRandom(11)
+  const pick = <T>(items: readonly T[]): T => items[Math.floor(random() * items.length)] as T
+  const outcomes = { done: 0, refused: 0 }
+  for (let step = 0; step < STEPS; step += 1) {
+    if (random() < 0.3) await someWork(sheet, pick)
+    const change = await someChange(sheet, pick)
+    const before = await stateOf(sheet)
+    const plan = await outcomeOf(change(true))
+    assert.deepEqual(await stateOf(sheet), before, 'a dry run changes nothing')
+    const done = await outcomeOf(change(false))
+    if (typeof plan === 'string' || plan.fields.conflicts.length > 0) {
+      assert.equal(typeof done, 'string', JSON.stringify(plan))
+      if (typeof plan === 'string') assert.equal(done, plan)
+      outcomes.refused += 1
+      assert.deepEqual(await stateOf(sheet), before, 'a refused change changes nothing')
+      continue
+    }
+    assert.ok(typeof done !== 'string', `${JSON.stringify(done)} was planned as ${JSON.stringify(plan)}`)
+    assert.deepEqual({ ...done, id: null, dryRun: true }, plan)
+    await checkEffect(sheet, done)
+    outcomes.done += 1
+  }
+  assert.ok(outcomes.done > STEPS / 3 && outcomes.refused > 0, JSON.stringify(outcomes))
+})
+
+async function outcomeOf(change: Promise<DefinitionReport>): Promise<DefinitionReport | string> {
+  try {
+    return await change
+  } catch (error) {
+    if (error instanceof ServiceError) return `${error.code} ${error.message}`
+    throw error
+  }
+}
+
+/** Holds the effect of a change to the state after it. */
+async function checkEffect(sheet: Sheet, { targets, files }: DefinitionReport): Promise<void> {
+  const status = await readStatus(sheet, null)
+  for (const { field, after } of targets) {
+    const { fresh, stale, missing, failed, overridden, blocked } = status[field] ?? {}
+    const found = status[field] === undefined ? null : { fresh, stale, missing, failed, overridden, blocked }
+    assert.deepEqual(after, found)
+  }
+  const texts = (await sheet.definition()).files.texts()
+  for (const { path, after } of files) assert.equal(versionOf(texts.get(path) ?? null), after)
+}
+
+type Pick = <T>(items: readonly T[]) => T
+
+/** Writes records or computes cells. */
+async function someWork(sheet: Sheet, pick: Pick): Promise<void> {
+  const { contract } = await sheet.current()
+  const [field] = contract.fields.filter(({ name }) => name !== 'id')
+  const work = pick([
+    () => materialize(sheet, { targets: null, recordIds: null, force: false, actor: ACTOR }),
+    () =>
+      upsertRecords(
+        sheet,
+        {
+          records: [{ id: pick(['r', 's', 'v']), [field?.name ?? 'id']: pick(['r', 'u', null]) }],
+          actor: ACTOR,
+        },
+        { ifMatch: null, actor: null },
+      ),
+  ])
+  await outcomeOf(work() as unknown as Promise<DefinitionReport>)
+}
+
+/** Chooses a change; some are not possible. */
+async function someChange(sheet: Sheet, pick: Pick): Promise<(dryRun: boolean) => Promise<DefinitionReport>> {
+  const texts = await textsOf(sheet)
+  const contract = texts['contract.yaml'] ?? ''
+  const fields = [...contract.matchAll(/\{name: (\w+), logicalType/g)].map(([, name = '']) => name)
+  const some = fields.filter((name) => name !== 'id')
+  const [field, other] = [pick(some), pick(some)]
+  const files = Object.keys(texts).filter((path) => path.startsWith('derivations/'))
+  const withFields = (text: string, changes: Partial<FieldRequests>) => (dryRun: boolean) =>
+    changeDefinition(sheet, {
+      ...edit('contract.yaml', text),
+      changes: { renamed: new Map(), removed: new Map(), converted: new Map(), ...changes },
+      dryRun,
+    })
+  const add = `$&      - {name: ${pick(['e', 'f', 'g'])}, logicalType: string}\n`
+  // Chosen once, for the dry run and the change.
+  const text = derivation(field, other, pick(['x', 'y']))
+  const file = pick(['derivations/b.yaml', ...files])
+  const [change, values, confirmed] = [
+    pick(['1', '2', '3', '5', '8', '13']),
+    pick([0, 1, 2, 3]),
+    pick([0, 3]),
+  ]
+  return pick([
+    (dryRun: boolean) => changeDefinition(sheet, edit(`derivations/${field}.yaml`, text, { dryRun })),
+    (dryRun: boolean) => changeDefinition(sheet, edit(file, null, { dryRun })),
+    withFields(contract.replace(/ *- \{name: id.*\n/, add), {}),
+    withFields(contract.replace(`{name: ${field},`, '{name: h,'), { renamed: new Map([[field, 'h']]) }),
+    withFields(contract.replace(new RegExp(` *- \\{name: ${field},.*\\n`), ''), {
+      removed: new Map([[field, values]]),
+    }),
+    (dryRun: boolean) =>
+      revertChange(sheet, {
+        change,
+        actor: ACTOR,
+        note: null,
+        confirm: new Map([[field, confirmed]]),
+        dryRun,
+      }),
+  ])
+}
