@@ -1,5 +1,6 @@
 import type { Field, LogicalType } from '../contract/contract.ts'
 import type { JsonValue } from '../contract/json/json.ts'
+import type { TextEdit } from '../contract/yaml/edit/yaml-edit.ts'
 import type { Result } from '../errors/result.ts'
 import type { Dialect } from './dialect.ts'
 
@@ -34,10 +35,27 @@ export const MAX_FORMULA_VALUES = 1024 * 1024
  */
 export type FormulaReader = (expression: string, fields: readonly FormulaField[]) => readonly string[]
 
-/** The SQL dialect of a sheet's store, and how it reads formulas. */
+/** A field with another name. */
+export interface FieldRename {
+  readonly from: string
+  readonly to: string
+}
+
+/**
+ * Returns the edits of a formula after which it reads a field by another name, at the places where the engine finds the field. Throws
+ * QueryError for text that is no formula.
+ */
+export type FormulaRenamer = (
+  expression: string,
+  fields: readonly FormulaField[],
+  rename: FieldRename,
+) => readonly TextEdit[]
+
+/** The SQL dialect of a sheet's store, and how it reads and edits formulas. */
 export interface FormulaDialect {
   readonly name: Dialect
   readonly read: FormulaReader
+  readonly rename: FormulaRenamer
 }
 
 /** The values of the inputs of a formula in one record, in their order. */

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parseContract } from '../odcs/parse-contract.ts'
+import { lineChanges } from './line-changes.ts'
 import { addField, changeField, removeField, renameField } from './edit-fields.ts'
 
 const TEXT = `# Books of a library
@@ -86,7 +87,7 @@ test('settings are changed where they are, and added where they are not', () => 
 })
 
 test('a name is changed where the contract has it, and nowhere else', () => {
-  const { text, places } = renameField(CONTRACT, { name: 'title', newName: 'heading', inputs: true })
+  const text = renameField(CONTRACT, { name: 'title', newName: 'heading', inputs: true })
   assert.deepEqual(changed(text), [
     "-          - {property: idFrom, value: [title, 'shelf']}",
     "-      - name: 'title'   # the heading",
@@ -95,16 +96,28 @@ test('a name is changed where the contract has it, and nowhere else', () => {
     "+      - name: 'heading'   # the heading",
     '+        x-inputs: [heading]',
   ])
-  assert.deepEqual(
-    places.map(({ line, place }) => `${line} ${place}`),
-    [
-      '17 schema[0].properties[1].name',
-      '14 schema[0].properties[0].customProperties[0].value[0]',
-      '27 schema[0].properties[3].x-inputs[0]',
-    ],
-  )
+  assert.deepEqual(lineChanges('contract.yaml', TEXT, text), [
+    {
+      file: 'contract.yaml',
+      line: 14,
+      before: "          - {property: idFrom, value: [title, 'shelf']}",
+      after: "          - {property: idFrom, value: [heading, 'shelf']}",
+    },
+    {
+      file: 'contract.yaml',
+      line: 17,
+      before: "      - name: 'title'   # the heading",
+      after: "      - name: 'heading'   # the heading",
+    },
+    {
+      file: 'contract.yaml',
+      line: 27,
+      before: '        x-inputs: [title]',
+      after: '        x-inputs: [heading]',
+    },
+  ])
   const back = renameField(parseContract(text), { name: 'heading', newName: 'title', inputs: true })
-  assert.equal(back.text, TEXT)
+  assert.equal(back, TEXT)
 })
 
 test('a field that the contract needs elsewhere is neither renamed nor removed', () => {
@@ -141,6 +154,21 @@ test('a field that the contract needs elsewhere is neither renamed nor removed',
 })
 
 test('a name keeps its case when only that changes', () => {
-  const { text } = renameField(CONTRACT, { name: 'shelf', newName: 'Shelf', inputs: false })
+  const text = renameField(CONTRACT, { name: 'shelf', newName: 'Shelf', inputs: false })
   assert.ok(parseContract(text).fieldByName.has('Shelf'))
+})
+
+test('lines that are added, removed and changed are reported in their order', () => {
+  const change = (line: number, before: string | null, after: string | null): object => ({
+    file: 'f',
+    line,
+    before,
+    after,
+  })
+  assert.deepEqual(lineChanges('f', 'a\nb\nc\n', 'a\nx\nc\n'), [change(2, 'b', 'x')])
+  assert.deepEqual(lineChanges('f', 'a\r\nb\r\n', 'a\r\nb\r\nc\r\n'), [change(3, null, 'c')])
+  assert.deepEqual(lineChanges('f', 'a\nb\nc\n', 'a\nc\n'), [change(2, 'b', null)])
+  assert.deepEqual(lineChanges('f', 'a\n', 'a\n'), [])
+  const [long] = lineChanges('f', 'x'.repeat(1000), 'y')
+  assert.equal(long?.before, `${'x'.repeat(200)}…`)
 })

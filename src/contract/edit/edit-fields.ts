@@ -25,15 +25,6 @@ export interface NewField extends FieldSettings {
   readonly logicalType: LogicalType
 }
 
-/** A changed place of a definition file. */
-export interface PlaceEdit {
-  readonly file: string
-  /** The line in the text before the change, from 1. */
-  readonly line: number
-  /** The path of the value in the file, such as `schema[0].properties[2].name`. */
-  readonly place: string
-}
-
 const FILE = 'contract.yaml'
 const PROPERTIES: YamlPath = ['schema', 0, 'properties']
 const EDITABLE_BY = 'editableBy'
@@ -79,8 +70,8 @@ export function changeField(contract: Contract, name: string, settings: FieldSet
 export function renameField(
   contract: Contract,
   { name, newName, inputs }: { readonly name: string; readonly newName: string; readonly inputs: boolean },
-): { readonly text: string; readonly places: readonly PlaceEdit[] } {
-  const { path } = editableField(contract, name)
+): string {
+  const place = editableField(contract, name)
   refuseDuplicate(contract, newName, name)
   const yaml = parseYamlFile(contract.text, FILE)
   const others = inputsNaming(contract, name)
@@ -91,13 +82,13 @@ export function renameField(
       `${FILE}:${line}: x-inputs of "${field}" names "${name}"; ask to edit x-inputs as well, or take it out there first`,
     )
   }
-  const places = [[...path, 'name'], ...idSourcesNaming(yaml.value, name), ...others.map((each) => each.path)]
-  const text = editYaml(
-    contract.text,
-    FILE,
-    places.map((place) => ({ op: 'set', path: place, value: newName })),
-  )
-  return { text, places: places.map((place) => placeOf(FILE, place, yaml.lineOf(place))) }
+  const places = [
+    [...place.path, 'name'],
+    ...idSourcesNaming(yaml.value, name),
+    ...others.map((each) => each.path),
+  ]
+  const edits = places.map((path): YamlEdit => ({ op: 'set', path, value: newName }))
+  return editYaml(contract.text, FILE, edits)
 }
 
 /**
@@ -125,14 +116,6 @@ export function removeField(contract: Contract, name: string, isDerived: boolean
     )
   }
   return editYaml(contract.text, FILE, [{ op: 'remove', path }])
-}
-
-/** Returns a changed place as it is reported. */
-export function placeOf(file: string, path: YamlPath, line: number): PlaceEdit {
-  const place = path
-    .map((step, index) => (typeof step === 'number' ? `[${step}]` : index === 0 ? step : `.${step}`))
-    .join('')
-  return { file, line, place }
 }
 
 function refuseDuplicate({ fields }: Contract, name: string, own: string | null = null): void {

@@ -1,5 +1,6 @@
 import type { Contract } from '../../contract/contract.ts'
 import type { JsonObject, JsonValue } from '../../contract/json/json.ts'
+import type { YamlEdit, YamlPath } from '../../contract/yaml/edit/yaml-edit.ts'
 import type { Failure } from '../../errors/failure.ts'
 import type { Result } from '../../errors/result.ts'
 import type { KeptResponse, ReceivedResponse } from '../../store/stored-responses.ts'
@@ -195,6 +196,18 @@ export interface ParseContext {
   fail(path: readonly (string | number)[], message: string): never
 }
 
+/** A field with another name, in a derivation file that is valid with the name before. */
+export interface RenameContext {
+  readonly from: string
+  readonly to: string
+  /** The contract with the name before. */
+  readonly contract: Contract
+  /** Returns the edits of a part of the file, at `path`, that is a derivation of another kind. */
+  step(path: YamlPath, keys: JsonObject): readonly YamlEdit[]
+  /** Throws a ContractError that names the file, the line of `path` (keys from the document's root) and `message`. */
+  fail(path: YamlPath, message: string): never
+}
+
 /** Something beside the record on whose content results depend: a file of the sheet, such as a table of reference data, or another sheet. */
 export interface Source {
   /** Its path from the sheet's directory, with `/` between names. */
@@ -323,6 +336,11 @@ export interface DerivationKind<Spec = unknown, P extends Plan = Plan> {
     items: readonly BatchItem<P>[],
     context: BatchContext,
   ): Promise<readonly Result<Computed, Failure>[]>
+  /**
+   * Returns the edits of the kind's own keys, whose paths begin there, for another name of a field: where they name fields, in templates and
+   * in formulas. Pure. Throws ContractError for a place that cannot be edited. Absent for a kind whose own keys name no fields.
+   */
+  renameField?(file: JsonObject, context: RenameContext): readonly YamlEdit[]
   /** Absent if no responses are kept. */
   readonly responses?: KindResponses<Spec, P>
 }

@@ -1,5 +1,6 @@
 import type { Contract } from '../../contract/contract.ts'
 import type { JsonValue } from '../../contract/json/json.ts'
+import type { TextEdit } from '../../contract/yaml/edit/yaml-edit.ts'
 import type { InputValues } from './derivation-kind.ts'
 import { didYouMean } from './did-you-mean.ts'
 
@@ -84,6 +85,15 @@ function excerpt(text: string): string {
 export function fieldsOf(parts: readonly Part[]): string[] {
   const fields = parts.flatMap((part) => (typeof part === 'object' && 'field' in part ? [part.field] : []))
   return [...new Set(fields)]
+}
+
+/** Returns the edits of a template for another name of a field: of the names in its placeholders. */
+export function renameInTemplate(text: string, from: string, to: string): readonly TextEdit[] {
+  return Array.from(text.matchAll(/\{\{\s*([^]*?)\s*\}\}/g)).flatMap(({ 0: placeholder, 1: name, index }) => {
+    if (name !== from) return []
+    const start = index + placeholder.indexOf(from)
+    return [{ start, end: start + from.length, text: to }]
+  })
 }
 
 /** Returns the value of a field, null if the record has none. */

@@ -19,6 +19,7 @@ import { Limiter } from '../limiter/limiter.ts'
 import { inputHash } from '../hash/input-hash.ts'
 import { Kinds } from '../kinds.ts'
 import { parseDerivation } from '../parse-derivation.ts'
+import { renameInDerivation } from '../rename-in-derivation.ts'
 import { readSources, sourceOf } from '../read-sources.ts'
 
 /** A kind set up for the common suite, with local substitutes for everything that its example calls. */
@@ -208,6 +209,27 @@ export function testKind(name: string, start: () => Promise<KindUnderTest>): voi
     const alone: unknown[] = []
     for (const each of inputs) alone.push(await run(derivation, each, { formulas }))
     assert.deepEqual(await kind.runBatch(spec, items, context), alone)
+  })
+
+  kindTest('edits a file for another name of each of its fields, and back', (subject) => {
+    const { file, contract } = subject
+    const kinds = new Kinds([subject.kind], () => null)
+    const { targets, inputs } = parse(subject, file)
+    for (const from of new Set([...targets, ...inputs])) {
+      if (from === 'id') continue
+      const to = 'renamed_field'
+      const fields = contract.fields.map((field) => (field.name === from ? { ...field, name: to } : field))
+      const fieldByName = new Map(fields.map((field) => [field.name, field]))
+      const renamed = { ...contract, fields, fieldByName }
+      const text = renameInDerivation({ file: 'example.yaml', text: file }, { from, to, contract }, kinds)
+      const edited = parse({ ...subject, contract: renamed }, text)
+      const named = (names: readonly string[]): Set<string> =>
+        new Set(names.map((each) => (each === from ? to : each)))
+      assert.deepEqual(new Set(edited.targets), named(targets))
+      assert.deepEqual(new Set(edited.inputs), named(inputs))
+      const back = { from: to, to: from, contract: renamed }
+      assert.equal(renameInDerivation({ file: 'example.yaml', text }, back, kinds), file)
+    }
   })
 
   kindTest('rejects with the reason of a signal that is aborted', async (subject) => {

@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import type { JsonObject, JsonValue } from '../../contract/json/json.ts'
+import type { YamlEdit } from '../../contract/yaml/edit/yaml-edit.ts'
 import { err, ok } from '../../errors/result.ts'
 import type {
   BatchContext,
@@ -8,7 +9,9 @@ import type {
   ParseContext,
   ParsedSpec,
   Plan,
+  RenameContext,
 } from '../definition/derivation-kind.ts'
+import { renameInNames } from '../definition/rename-edits.ts'
 import { DEFAULT_LIMITS } from '../limiter/limit-policy.ts'
 
 /** A derivation file of kind `measure`. */
@@ -64,6 +67,10 @@ export class MeasureKind implements DerivationKind<MeasureSpec, MeasurePlan> {
         { type: 'file', name: 'units.csv' },
       ],
     }
+  }
+
+  renameField(file: JsonObject, rename: RenameContext): readonly YamlEdit[] {
+    return renameInNames(file, 'field', rename)
   }
 
   prepare(): void {}

@@ -5,8 +5,14 @@ import type { Dialect } from '../../store/sheet-store.ts'
 export async function formulaDialect(name: Dialect): Promise<FormulaDialect> {
   if (name === 'sqlite') {
     const { readFormula } = await import('../../store/sqlite/sql/formula-table.ts')
-    return { name, read: readFormula }
+    const { renameInFormula } = await import('../../store/sqlite/sql/rename-in-formula.ts')
+    return { name, read: readFormula, rename: renameInFormula }
   }
-  const { loadFormulaReader } = await import('../../store/postgres/formula/read-formula.ts')
-  return { name, read: await loadFormulaReader() }
+  const { FormulaParser } = await import('../../store/postgres/formula/read-formula.ts')
+  const parser = await FormulaParser.load()
+  return {
+    name,
+    read: (expression, fields) => parser.names(expression, fields),
+    rename: (expression, fields, rename) => parser.rename(expression, fields, rename),
+  }
 }

@@ -19,7 +19,7 @@ import { guardedFailure } from '../../transport/response/error-body.ts'
 import { anthropic } from './adapters/anthropic.ts'
 import type { Adapter } from './adapters/adapter.ts'
 import { openai } from './adapters/openai.ts'
-import { parseAi, type AiSpec } from './ai-spec.ts'
+import { parseAi, renameInAi, type AiSpec } from './ai-spec.ts'
 import { Conversation, expectedOf, mostOfBoth, type AiPlan } from './conversation.ts'
 import { tokensIn } from './models/price.ts'
 import { renderPrompt } from './prompt.ts'
@@ -43,6 +43,7 @@ export class AiKind implements DerivationKind<AiSpec, AiPlan> {
   readonly name = 'ai'
   readonly readsListedInputs = false
   readonly parse = parseAi
+  readonly renameField = renameInAi
   readonly expected = expectedOf
   readonly #transport: Transport
   readonly #env: NodeJS.ProcessEnv

@@ -2,7 +2,9 @@ import type { Field } from '../../../contract/contract.ts'
 import { isJsonObject, type JsonObject } from '../../../contract/json/json.ts'
 import { showValue } from '../../../contract/json/show-value.ts'
 import { didYouMean } from '../../definition/did-you-mean.ts'
-import type { ParseContext, ParsedSpec } from '../../definition/derivation-kind.ts'
+import type { YamlEdit } from '../../../contract/yaml/edit/yaml-edit.ts'
+import type { ParseContext, ParsedSpec, RenameContext } from '../../definition/derivation-kind.ts'
+import { renameInKeys, renameInTemplates } from '../../definition/rename-edits.ts'
 import { MODELS_FILE } from '../../definition/source-path.ts'
 import { fieldsOf, type FieldSlot } from '../../definition/template.ts'
 import { instructionsOf, type Instructions } from './instructions.ts'
@@ -74,6 +76,14 @@ export function parseAi(
     resources: [{ type: 'host', name: model.host }],
     sources: [MODELS_FILE, ...(path === null ? [] : [path])],
   }
+}
+
+/** Returns the edits of a file of kind `ai` for another name of a field. The file of `prompt_ref` is none of them. */
+export function renameInAi(file: JsonObject, rename: RenameContext): readonly YamlEdit[] {
+  return [
+    ...renameInTemplates(file['prompt'], ['prompt'], rename),
+    ...renameInKeys(file, 'output_schema', rename),
+  ]
 }
 
 function readModel(file: JsonObject, context: ParseContext): Model {

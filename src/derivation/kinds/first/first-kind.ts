@@ -1,4 +1,5 @@
-import type { JsonObject, JsonValue } from '../../../contract/json/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../contract/json/json.ts'
+import type { YamlEdit } from '../../../contract/yaml/edit/yaml-edit.ts'
 import { responseBodyOf, type Failure } from '../../../errors/failure.ts'
 import { err, ok, type Result } from '../../../errors/result.ts'
 import { OperationError } from '../../../errors/service-error.ts'
@@ -12,11 +13,13 @@ import type {
   ParsedSpec,
   Plan,
   Planned,
+  RenameContext,
   Resource,
   RunContext,
   Source,
   StepPlan,
 } from '../../definition/derivation-kind.ts'
+import { renameInExpression } from '../../definition/rename-edits.ts'
 import { hashesOfPlan } from '../../hash/hash-of-values.ts'
 import { planComputation } from '../../hash/plan-computation.ts'
 import { Conditions } from './accept.ts'
@@ -65,6 +68,18 @@ export class FirstKind implements DerivationKind<FirstSpec, FirstPlan> {
       sources: [...new Set(derivations.flatMap(({ sourcePaths }) => sourcePaths))],
       sheets: [...new Set(derivations.flatMap(({ sheetPaths }) => sheetPaths))],
     }
+  }
+
+  renameField(file: JsonObject, context: RenameContext): readonly YamlEdit[] {
+    const steps = Array.isArray(file['steps']) ? (file['steps'] as readonly JsonValue[]) : []
+    return steps.flatMap((step, index) => {
+      if (!isJsonObject(step)) return []
+      const { accept = null, ...own } = step
+      const at = ['steps', index, 'accept']
+      const dialect = this.#dialect
+      const condition = dialect === undefined ? [] : renameInExpression(accept, at, { dialect, context })
+      return [...context.step(['steps', index], own), ...condition]
+    })
   }
 
   async withSources(spec: FirstSpec, sources: readonly Source[]): Promise<FirstSpec> {

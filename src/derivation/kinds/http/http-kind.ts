@@ -17,7 +17,7 @@ import { envNames, planHeaders, readEnv } from '../../transport/headers/header-t
 import type { PlannedHeader } from '../../transport/headers/header-template.ts'
 import { fillHeaders } from '../../transport/headers/fill-headers.ts'
 import { isSuccess } from '../../transport/network/hop.ts'
-import { parseHttpSpec } from './http-spec.ts'
+import { parseHttpSpec, renameInHttp } from './http-spec.ts'
 import type { HttpSpec } from './http-spec.ts'
 import { valueAt } from './response/response-path.ts'
 import type { ResponsePath } from './response/response-path.ts'
@@ -47,6 +47,7 @@ export function httpKind(transport: Transport, env: NodeJS.ProcessEnv): Derivati
   return {
     name: 'http',
     parse: parseHttpSpec,
+    renameField: renameInHttp,
     prepare(spec) {
       for (const name of envNames(spec.headers)) readEnv(name, env, spec.file)
     },

@@ -1,9 +1,11 @@
 import { isJsonObject } from '../../../contract/json/json.ts'
 import type { JsonObject, JsonValue } from '../../../contract/json/json.ts'
 import { showValue } from '../../../contract/json/show-value.ts'
-import type { ParseContext, ParsedSpec } from '../../definition/derivation-kind.ts'
+import type { YamlEdit } from '../../../contract/yaml/edit/yaml-edit.ts'
+import type { ParseContext, ParsedSpec, RenameContext } from '../../definition/derivation-kind.ts'
 import { COMMON_KEYS } from '../../definition/common-keys.ts'
 import { didYouMean } from '../../definition/did-you-mean.ts'
+import { renameInKeys, renameInTemplates } from '../../definition/rename-edits.ts'
 import { fieldsOf } from '../../definition/template.ts'
 import type { TemplateScope } from '../../definition/template.ts'
 import { bodyFields, parseBodyTemplate } from './request/body-template.ts'
@@ -92,6 +94,14 @@ export function parseHttpSpec(
     requiredFields: [...requiredFields],
     resources: [{ type: 'host', name: url.host }],
   }
+}
+
+/** Returns the edits of a file of kind http for another name of a field. */
+export function renameInHttp(file: JsonObject, rename: RenameContext): readonly YamlEdit[] {
+  return [
+    ...['url', 'headers', 'body_template'].flatMap((key) => renameInTemplates(file[key], [key], rename)),
+    ...renameInKeys(file, 'response_schema', rename),
+  ]
 }
 
 function parseMethod(value: JsonValue, context: ParseContext): HttpMethod {

@@ -1,5 +1,6 @@
 import type { Contract } from '../../../contract/contract.ts'
 import type { JsonObject } from '../../../contract/json/json.ts'
+import type { YamlEdit } from '../../../contract/yaml/edit/yaml-edit.ts'
 import { showValue } from '../../../contract/json/show-value.ts'
 import { err, ok, type Result } from '../../../errors/result.ts'
 import type {
@@ -10,8 +11,10 @@ import type {
   ParsedSpec,
   Plan,
   Planned,
+  RenameContext,
   Source,
 } from '../../definition/derivation-kind.ts'
+import { renameInKeys, renameInNames } from '../../definition/rename-edits.ts'
 import { parseLookup, type LookupKeys } from './lookup-spec.ts'
 import { keyText, type Table, type TableReader } from './table.ts'
 
@@ -75,6 +78,11 @@ export class LookupKind implements DerivationKind<LookupSpec, LookupPlan> {
       resources: [{ type, name: keys.source }],
       [type === 'file' ? 'sources' : 'sheets']: [keys.source],
     }
+  }
+
+  /** Columns of the table keep their names. */
+  renameField(file: JsonObject, rename: RenameContext): readonly YamlEdit[] {
+    return [...renameInNames(file, 'match', rename), ...renameInKeys(file, 'value_fields', rename)]
   }
 
   async withSources(spec: LookupSpec, [source]: readonly Source[]): Promise<LookupSpec> {

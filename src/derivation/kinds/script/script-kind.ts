@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import canonicalize from 'canonicalize'
 import type { Contract } from '../../../contract/contract.ts'
 import type { JsonObject } from '../../../contract/json/json.ts'
+import type { YamlEdit } from '../../../contract/yaml/edit/yaml-edit.ts'
 import type { Failure } from '../../../errors/failure.ts'
 import { err, ok, type Result } from '../../../errors/result.ts'
 import type {
@@ -12,9 +13,11 @@ import type {
   ParsedSpec,
   Plan,
   Planned,
+  RenameContext,
   RunContext,
   Source,
 } from '../../definition/derivation-kind.ts'
+import { renameInKeys } from '../../definition/rename-edits.ts'
 import { SCRIPT_ENDINGS } from '../../definition/source-path.ts'
 import type { LimitedCall } from '../../limiter/limiter.ts'
 import { SecretGuards } from '../../transport/guard/secret-guard-cache.ts'
@@ -73,6 +76,11 @@ export class ScriptKind implements DerivationKind<ScriptSpec, ScriptPlan> {
       resources: [{ type: 'process', name: path }],
       sources: SCRIPT_ENDINGS.map((ending) => path + ending),
     }
+  }
+
+  /** Inputs have the new name in the JSON that the script receives; the script itself is not edited. */
+  renameField(file: JsonObject, rename: RenameContext): readonly YamlEdit[] {
+    return renameInKeys(file, 'output_schema', rename)
   }
 
   async withSources(spec: ScriptSpec, sources: readonly Source[]): Promise<ScriptSpec> {

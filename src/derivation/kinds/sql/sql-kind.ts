@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from '../../../contract/json/json.ts'
+import type { YamlEdit } from '../../../contract/yaml/edit/yaml-edit.ts'
 import { err, ok, type Result } from '../../../errors/result.ts'
 import type { Failure } from '../../../errors/failure.ts'
 import type { FormulaDialect } from '../../../store/formula.ts'
@@ -12,7 +13,9 @@ import type {
   ParsedSpec,
   Plan,
   Planned,
+  RenameContext,
 } from '../../definition/derivation-kind.ts'
+import { renameInExpression } from '../../definition/rename-edits.ts'
 import { failOf, parseSql, type SqlSpec } from './sql-spec.ts'
 
 interface SqlPlan extends Plan {
@@ -42,6 +45,10 @@ export class SqlKind implements DerivationKind<SqlSpec, SqlPlan> {
     const { formula } = spec
     const formulas = [{ formula, fail: (message: string) => failOf(message, context) }]
     return { spec, usedFields, requiredFields: [], resources: [], formulas }
+  }
+
+  renameField(file: JsonObject, context: RenameContext): readonly YamlEdit[] {
+    return renameInExpression(file['expression'], ['expression'], { dialect: this.#dialect, context })
   }
 
   prepare(): void {}

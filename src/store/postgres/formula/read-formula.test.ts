@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { before, suite, test } from 'node:test'
+import { editText } from '../../../contract/yaml/edit/yaml-edit.ts'
 import { QueryError } from '../../../errors/service-error.ts'
 import type { FormulaField, FormulaReader } from '../../formula.ts'
 import { ALLOWED_FUNCTIONS, ROW_FUNCTIONS, VOLATILE_FUNCTIONS } from '../sql/sql-functions.ts'
-import { loadFormulaReader } from './read-formula.ts'
+import { FormulaParser } from './read-formula.ts'
 
 const FIELDS: readonly FormulaField[] = [
   { name: 'name', type: 'string' },
@@ -15,11 +16,30 @@ const FIELDS: readonly FormulaField[] = [
 ]
 
 suite('formulas of PostgreSQL', () => {
-  let read: FormulaReader
+  let parser: FormulaParser
+  const read: FormulaReader = (expression, fields) => parser.names(expression, fields)
 
   before(async () => {
-    read = await loadFormulaReader()
+    parser = await FormulaParser.load()
   })
+
+  for (const [expression, to, expected] of [
+    ['upper(NAME) || name', 'title', 'upper(title) || title'],
+    ["'ä' || \"name\" || 'name' -- name\n", 'title', "'ä' || title || 'name' -- name\n"],
+    ['name', 'Title', '"Title"'],
+    ['lower(name)', 'current_date', 'lower("current_date")'],
+    ['n + 1', 'title', 'n + 1'],
+    [
+      "coalesce(name, upper)::date + interval '1 name'",
+      'x1',
+      "coalesce(x1, upper)::date + interval '1 name'",
+    ],
+  ] as const) {
+    test(`${expression.trim()} with name as ${to}`, () => {
+      const edits = parser.rename(expression, FIELDS, { from: 'name', to })
+      assert.equal(editText(expression, edits), expected)
+    })
+  }
 
   for (const [expression, names] of [
     ['upper(NAME)', ['name']],

@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../contract/json/json.ts'
 import { QueryError } from '../../../errors/service-error.ts'
-import type { FormulaField, FormulaReader } from '../../formula.ts'
+import { editText, type TextEdit } from '../../../contract/yaml/edit/yaml-edit.ts'
+import type { FieldRename, FormulaField } from '../../formula.ts'
 import { aggregateInFormula, notDeterministic, subqueryInFormula } from '../../rules/sql/sql-errors.ts'
 import { checkFormula } from '../sql/sql-checks.ts'
 import { shown } from '../sql/sql-errors.ts'
@@ -13,6 +14,9 @@ const DATE_FUNCTIONS = /date|time|age|^extract$|^to_char$|^isfinite$|^overlaps$/
 /** Types of PostgreSQL, and their array types, that neither are dates or times nor contain any. */
 const OTHER_TYPES =
   /^_?(?:text|varchar|bpchar|char|name|int[248]|float[48]|numeric|bool|bit|varbit|jsonb?|bytea|uuid|interval|(?:int[48]|num)(?:multi)?range)$/
+
+/** The text before an expression that makes it a statement. */
+const PREFIX = 'SELECT ('
 
 /** Levels of the syntax tree, at most: about seven hundred operators in a row. */
 const MAX_DEPTH = 1500
@@ -59,9 +63,41 @@ export class FormulaParser {
     }
   }
 
+  /** Returns the names of the fields that a formula reads; see {@link FormulaReader}. */
+  names(expression: string, fields: readonly FormulaField[]): readonly string[] {
+    const { names } = this.facts(expression, fields)
+    return fields.flatMap(({ name }) => (names.has(name) ? [name] : []))
+  }
+
+  /** Returns the edits of a formula for another name of a field; see {@link FormulaRenamer}. */
+  rename(
+    expression: string,
+    fields: readonly FormulaField[],
+    { from, to }: FieldRename,
+  ): readonly TextEdit[] {
+    this.facts(expression, fields)
+    const places = columnPlaces(expression, this.#expression(expression), from)
+    const renamed = fields.map((field) => (field.name === from ? { ...field, name: to } : field))
+    // PostgreSQL reads a name without quotes in small letters, and keywords not as names.
+    for (const text of [to, `"${to}"`]) {
+      const edits = places.map(({ start, end }) => ({ start, end, text }))
+      if (places.length === 0 || this.#reads(editText(expression, edits), renamed, to)) return edits
+    }
+    throw new QueryError('the formula cannot be edited')
+  }
+
+  #reads(expression: string, fields: readonly FormulaField[], name: string): boolean {
+    try {
+      return this.names(expression, fields).includes(name)
+    } catch (error) {
+      if (error instanceof QueryError) return false
+      throw error
+    }
+  }
+
   /** Returns the syntax tree of an expression. */
   #expression(expression: string): JsonValue {
-    const tree = this.#tree(`SELECT (${expression}\n)`) as {
+    const tree = this.#tree(`${PREFIX}${expression}\n)`) as {
       readonly stmts?: readonly { readonly stmt?: { readonly SelectStmt?: JsonObject } }[]
     }
     const [statement, ...others] = tree.stmts ?? []
@@ -84,13 +120,26 @@ export class FormulaParser {
   }
 }
 
-/** Returns the check of formulas for PostgreSQL. */
-export async function loadFormulaReader(): Promise<FormulaReader> {
-  const parser = await FormulaParser.load()
-  return (expression, fields) => {
-    const { names } = parser.facts(expression, fields)
-    return fields.flatMap(({ name }) => (names.has(name) ? [name] : []))
+/** Returns where the names of a column are in an expression, in the order of the text. */
+function columnPlaces(expression: string, tree: JsonValue, name: string): readonly Omit<TextEdit, 'text'>[] {
+  const bytes = Buffer.from(PREFIX + expression)
+  const places: Omit<TextEdit, 'text'>[] = []
+  const visit = (node: JsonValue | undefined): void => {
+    if (typeof node !== 'object' || node === null) return
+    if (!isJsonObject(node)) return node.forEach(visit)
+    const column = node['ColumnRef'] ?? null
+    if (isJsonObject(column) && namesOf(column['fields'])[0] === name) {
+      // Positions are bytes, and absent for 0.
+      const location = Number(column['location'] ?? 0)
+      const start = bytes.subarray(0, location).toString().length - PREFIX.length
+      const [written] = /^(?:"(?:[^"]|"")*"|[\w$\u0080-\uFFFF]+)/.exec(expression.slice(start)) ?? []
+      if (start < 0 || written === undefined) throw new QueryError('the formula cannot be edited')
+      places.push({ start, end: start + written.length })
+    }
+    Object.values(node).forEach(visit)
   }
+  visit(tree)
+  return places.toSorted((a, b) => a.start - b.start)
 }
 
 /** Collects facts from a syntax tree, whose nodes are objects of one member that names their type. */

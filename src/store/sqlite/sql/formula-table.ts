@@ -90,6 +90,25 @@ export class FormulaTable {
     }
   }
 
+  /**
+   * Gives a field another name, in quotes or not, and returns the definition of the table before and after: SQLite renames columns in
+   * formulas. Throws QueryError.
+   */
+  rename(from: string, to: string): { readonly before: string; readonly after: string } {
+    const before = this.#definition()
+    try {
+      this.#database.exec(`ALTER TABLE "${TABLE}" RENAME COLUMN ${quoted(from)} TO ${to}`)
+    } catch (error) {
+      throw told(error)
+    }
+    return { before, after: this.#definition() }
+  }
+
+  #definition(): string {
+    const row = this.#database.prepare('SELECT sql FROM sqlite_schema WHERE name = ?').get(TABLE)
+    return String(row?.['sql'])
+  }
+
   close(): void {
     this.#database.close()
   }

@@ -1,0 +1,58 @@
+import { editYaml } from '../contract/yaml/edit/edit-yaml.ts'
+import type { YamlEdit, YamlPath } from '../contract/yaml/edit/yaml-edit.ts'
+import type { Contract } from '../contract/contract.ts'
+import { isJsonObject, type JsonObject } from '../contract/json/json.ts'
+import { parseYamlFile } from '../contract/yaml/yaml-file.ts'
+import { COMMON_KEYS } from './definition/common-keys.ts'
+import { renameInNames } from './definition/rename-edits.ts'
+import type { DerivationKind } from './definition/derivation-kind.ts'
+import type { Kinds } from './kinds.ts'
+
+/** A derivation file whose fields are renamed. */
+export interface FileToRename {
+  /** As messages name it, such as `derivations/currency.yaml`. */
+  readonly file: string
+  /** Valid with the name before. */
+  readonly text: string
+}
+
+/** A field with another name, and the contract before. */
+export interface RenamedField {
+  readonly from: string
+  readonly to: string
+  readonly contract: Contract
+}
+
+/**
+ * Returns the text of a derivation file with another name of a field, where its keys name the field, in placeholders and in formulas. Texts
+ * and comments that only contain the name stay. Throws ContractError for a file that is not valid or a formula that cannot be edited, and
+ * OperationError for a place that can only be edited by hand.
+ */
+export function renameInDerivation({ file, text }: FileToRename, rename: RenamedField, kinds: Kinds): string {
+  const yaml = parseYamlFile(text, file)
+  if (!isJsonObject(yaml.value)) return text
+  const editsOf = (keys: JsonObject, at: YamlPath): readonly YamlEdit[] => {
+    const kind = kindOf(keys, kinds)
+    const own = Object.fromEntries(Object.entries(keys).filter(([key]) => !COMMON_KEYS.includes(key)))
+    const edits = [
+      ...renameInNames(keys, 'targets', rename),
+      ...renameInNames(keys, 'inputs', rename),
+      ...(kind?.renameField?.(own, {
+        ...rename,
+        step: (path, step) => editsOf(step, [...at, ...path]).map((edit) => within(path, edit)),
+        fail: (path, message) => yaml.fail([...at, ...path], message),
+      }) ?? []),
+    ]
+    return edits
+  }
+  return editYaml(text, file, editsOf(yaml.value, []))
+}
+
+function within(path: YamlPath, edit: YamlEdit): YamlEdit {
+  return { ...edit, path: [...path, ...edit.path] }
+}
+
+function kindOf(keys: JsonObject, kinds: Kinds): DerivationKind | undefined {
+  const { kind } = keys
+  return typeof kind === 'string' ? kinds.get(kind) : undefined
+}
