@@ -11,6 +11,8 @@ import { readTable } from '../../src/sheet/definition/read-table.ts'
 import { contractErrorOf } from '../support/contract-error.ts'
 import { contractWith } from '../support/contract-with.ts'
 import { code, codeBlocks, readPage, section, tableOf } from '../support/markdown.ts'
+import { followGuide } from '../support/terminal-guide.ts'
+import { noTerminal } from '../support/terminal.ts'
 
 const page = readPage('docs/reference/fallbacks.md')
 const example = codeBlocks(page)[0]?.text ?? ''
@@ -107,3 +109,11 @@ test('a step with the same keys has the same hash, whatever its order of keys, c
   const file = parseYamlFile(example, 'x').value as JsonObject
   assert.deepEqual(hashes(JSON.stringify({ ...file, max_cost_per_record: 1 })), [one, two])
 })
+
+test(
+  'the guide to fallbacks has the output of its commands, step by step',
+  { skip: noTerminal },
+  async (t) => {
+    assert.equal(await followGuide(t, codeBlocks(readPage('docs/guides/fallbacks.md'))), 6)
+  },
+)

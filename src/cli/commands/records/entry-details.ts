@@ -7,11 +7,15 @@ import type { ProvenanceEntryAnswer } from '../../../wire/records/provenance.ts'
 export function entryDetails(entry: ProvenanceEntryAnswer): string | null {
   const { method, url } = httpEvidence(entry)
   if (url !== undefined) return `${method ?? ''} ${url}`
-  const evidence = otherEvidence(entry)
-  const steps = stepLines(new Map(evidence).get('steps'), dollars)
-  if (steps !== null) return steps.join('; ')
-  const members = evidence.map(([name, value]) => `${name}: ${textOf(value)}`)
+  const steps = stepsText(entry)
+  if (steps !== null) return steps
+  const members = otherEvidence(entry).map(([name, value]) => `${name}: ${textOf(value)}`)
   return members.length === 0 ? null : members.join(', ')
+}
+
+/** Returns the steps that a fallback tried in one line; null for any other entry. */
+export function stepsText(entry: ProvenanceEntryAnswer): string | null {
+  return stepLines(new Map(otherEvidence(entry)).get('steps'), dollars)?.join('; ') ?? null
 }
 
 function textOf(value: unknown): string {

@@ -1,6 +1,6 @@
 import { historyPages, readProvenance, type ProvenanceQuery } from '../../../sheet/cells/read-provenance.ts'
 import type { ProvenanceEntryAnswer } from '../../../wire/records/provenance.ts'
-import { entryDetails } from './entry-details.ts'
+import { entryDetails, stepsText } from './entry-details.ts'
 import type { CommandContext } from '../../options/command-context.ts'
 import { membersOf } from '../../terminal/object-lines.ts'
 import { toSeconds, type Column } from '../../terminal/table.ts'
@@ -10,7 +10,7 @@ export async function printProvenance({ sheet, out }: CommandContext, query: Pro
   // The log stores entries in wire form.
   const found = (await readProvenance(sheet, query)) as ProvenanceEntryAnswer | null
   await out.print(found, (screen) =>
-    found === null ? screen.paint('dim', NOTHING) : membersOf(found, screen),
+    found === null ? screen.paint('dim', NOTHING) : membersOf(withSteps(found), screen),
   )
 }
 
@@ -20,6 +20,12 @@ export async function printHistory({ sheet, out }: CommandContext, query: Proven
     readonly ProvenanceEntryAnswer[]
   >
   await out.printList(pages, { columns: COLUMNS, none: NOTHING })
+}
+
+/** Returns an entry with the steps that a fallback tried as text. */
+function withSteps(entry: ProvenanceEntryAnswer): ProvenanceEntryAnswer {
+  const steps = stepsText(entry)
+  return steps === null ? entry : Object.assign({}, entry, { steps })
 }
 
 const NOTHING = 'no value was written to this cell yet'
