@@ -3,6 +3,9 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import type { JsonObject } from '../../src/contract/json/json.ts'
+import { explainCell } from '../../src/sheet/cells/explain-cell.ts'
+import { cancelRun } from '../../src/sheet/runs/cancel-run.ts'
+import { startMaterialize } from '../../src/sheet/runs/materialize.ts'
 import { planMaterialize } from '../../src/sheet/runs/plan-materialize.ts'
 import { openRunSheet, type RunSheet } from '../support/run-fixture.ts'
 
@@ -339,4 +342,62 @@ test('the plan has a range, and the expected calls once there are 20 results of 
   })
   const { totalCost } = await run.run({ recordIds: rest })
   assert.equal(totalCost, 0.21)
+})
+
+test('a cancelled run, and a write during a step, are no failure of the step: the next one is not called', async (t) => {
+  const run = await open(t, { records: [{ id: '1', domain: 'a' }], answers: { '/one/b': 'x@b' } })
+  const hold = run.api.hold('/one/a')
+  const { id, done } = await startMaterialize(run.sheet, { ...ALL, actor: 'agent:runner' })
+  await hold.arrived()
+  await cancelRun(run.sheet, id, 'user:ann')
+  await done.catch(() => undefined)
+  assert.deepEqual(await run.counts('email'), { missing: 1 })
+  hold.release()
+  run.api.requests.length = 0
+  await run.write({ id: '1', domain: 'c' })
+  const again = run.api.hold('/one/c')
+  const ended = run.start({})
+  await again.arrived()
+  await run.write({ id: '1', domain: 'b' })
+  again.release()
+  await ended
+  // The value of a step that was under way belongs to the old inputs.
+  assert.equal(await run.value('1', 'email'), null)
+  await run.run()
+  assert.equal(await run.value('1', 'email'), 'x@b')
+})
+
+test('reuse_responses: a step takes kept responses instead of calls', async (t) => {
+  const run = await open(t, { answers: { '/one/a': 'x@a', '/two/b': 'x@b', '/two/c': 'nobody' } })
+  await run.run()
+  const { url } = run.api
+  const steps = [step(url, 'one', { accept: "email LIKE '%@%'" }), step(url, 'two')]
+  await run.edit('derivations/email.yaml', JSON.stringify({ targets: ['email'], kind: 'first', steps }))
+  run.api.requests.length = 0
+  const plan = await planMaterialize(run.sheet, { ...ALL, force: true, reuseResponses: true })
+  // The condition of the first step may refuse the value of the first record.
+  assert.equal(plan.calls, 1)
+  await run.run({ force: true, reuseResponses: true })
+  assert.deepEqual(paths(run), [])
+  const entry = (await run.entry('1', 'email')) ?? {}
+  assert.deepEqual([entry['step'], entry['cached'], typeof entry['received_at']], [1, true, 'string'])
+  assert.equal(await run.value('3', 'email'), 'nobody')
+})
+
+test('D32: the explanation of a stale cell names the step that is another one', async (t) => {
+  const run = await open(t, { answers: { '/one/a': 'x@a', '/two/b': 'x@b' } })
+  await run.run()
+  const { url } = run.api
+  const steps = [step(url, 'one'), step(url, 'new')]
+  await run.edit('derivations/email.yaml', JSON.stringify({ targets: ['email'], kind: 'first', steps }))
+  const { reasons } = await explainCell(run.sheet, 'email', '2')
+  assert.deepEqual(
+    reasons.map((reason) => (reason.part === 'member' ? reason.name : reason.part)),
+    ['derivation', 'step_2'],
+  )
+  await run.write({ id: '1', domain: 'c' })
+  assert.deepEqual(
+    (await explainCell(run.sheet, 'email', '1')).reasons.map(({ part }) => part),
+    ['input', 'member', 'member'],
+  )
 })

@@ -66,6 +66,8 @@ export type StepOutcome =
       readonly values: Computed['values']
       /** The evidence known after the computation. */
       readonly evidence: JsonObject
+      /** The time when the response was received that was used instead of a call; null for none. */
+      readonly receivedAt: string | null
       /** Dollars; null if unknown. */
       readonly cost: number | null
       /** Whether a call was made for it. */
@@ -117,6 +119,8 @@ export interface Computed {
   readonly isCached?: boolean
   /** The results of its steps that were not known before. */
   readonly steps?: readonly StepResult[]
+  /** For a computation of steps, the time when the response of the accepted one was received, if no call was made for it. */
+  readonly receivedAt?: string | null
   /** The response to keep; absent if there is none or it must not be kept. */
   readonly response?: ReceivedResponse | undefined
 }

@@ -307,7 +307,7 @@ export class Answers {
       (target) => [target, result.ok ? this.#check(plan, target, result.value) : result] as const,
     )
     const outcome = outcomeOf(values, {
-      provenance: result.ok ? result.value.evidence : {},
+      provenance: result.ok ? provenanceOf(result.value) : {},
       isOthers: false,
     })
     if (!result.ok) return { ...outcome, failure: result.error }
@@ -381,6 +381,10 @@ function outcomeOf(
     provenance,
     isOthers,
   }
+}
+
+function provenanceOf({ evidence, receivedAt = null }: Computed): JsonObject {
+  return receivedAt === null ? evidence : { ...evidence, received_at: receivedAt }
 }
 
 /** What of a call goes into the cache: values that the contract has nothing against. */

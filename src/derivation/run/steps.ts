@@ -1,5 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { JsonObject } from '../../contract/json/json.ts'
 import { ok } from '../../errors/result.ts'
+import { evidenceOf } from '../definition/evidence.ts'
 import {
   makesCalls,
   NoRoom,
@@ -75,7 +77,7 @@ export class Steps {
         return {
           outcome: 'computed',
           values: outcome.values,
-          evidence: outcome.provenance,
+          ...knownOf(outcome.provenance),
           cost: isMine ? cost : 0,
           tookCall: isMine && makesCalls(step.derivation.kind),
           isCached: !isMine,
@@ -200,7 +202,7 @@ class StepAnswers {
     return {
       outcome: 'computed',
       values,
-      evidence: entry?.provenance ?? {},
+      ...knownOf(entry?.provenance ?? {}),
       cost: 0,
       tookCall: false,
       isCached: true,
@@ -212,4 +214,13 @@ class StepAnswers {
 async function isAnyWanted(needs: readonly IsWanted[]): Promise<boolean> {
   for (const isWanted of needs) if (await isWanted()) return true
   return false
+}
+
+/** Returns the evidence in the provenance of a result, and when the kept response was received that it comes from. */
+function knownOf(provenance: JsonObject): {
+  readonly evidence: JsonObject
+  readonly receivedAt: string | null
+} {
+  const { received_at: receivedAt = null } = provenance
+  return { evidence: evidenceOf(provenance), receivedAt: typeof receivedAt === 'string' ? receivedAt : null }
 }

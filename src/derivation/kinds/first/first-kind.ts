@@ -142,7 +142,7 @@ export class FirstKind implements DerivationKind<FirstSpec, FirstPlan> {
     if (planned.every((step) => step.planned.outcome === 'skipped')) return { outcome: 'skipped' }
     const hashed = planned.map(({ number, kind, planned: of }) => [
       `step_${number}`,
-      { kind, ...(of.outcome === 'run' ? of.plan.plan.hashed : { outcome: of.outcome }) },
+      { kind, ...(of.outcome === 'run' && of.plan.plan.hashed) },
     ])
     const conditionAt = (index: number): string | null => {
       const step = steps[index]
@@ -261,6 +261,7 @@ function computedOf(
       inputHash: hashes.at[end.number - 1] ?? hashes.whole,
       isCached,
       steps: results,
+      receivedAt: end.result.receivedAt,
     }
   }
   const rest = { evidence: { step: null, steps }, inputHash: hashes.whole, isCached, steps: results }

@@ -64,6 +64,7 @@ function resultOf(outcome: Outcome): StepOutcome {
   const computed = {
     outcome: 'computed',
     evidence: {},
+    receivedAt: null,
     cost: 0.001,
     tookCall: true,
     isCached: false,
@@ -162,6 +163,7 @@ test('the bound of a record is never exceeded in 10,000 random runs, and refuses
           outcome: 'computed',
           values: { v: ok(null) },
           evidence: {},
+          receivedAt: null,
           cost,
           tookCall: true,
           isCached: false,
