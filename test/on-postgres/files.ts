@@ -69,6 +69,7 @@ export const GROUPS = {
     'sheet/look-ups.test.ts',
     'sheet/scripts.test.ts',
     'sheet/look-ups-random.test.ts',
+    'sheet/kinds-random.test.ts',
     'sheet/second-kind.test.ts',
     'sheet/sources.test.ts',
     'sheet/run-reuse.test.ts',
