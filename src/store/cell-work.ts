@@ -117,7 +117,7 @@ export interface RecordedUsage {
   readonly amounts: { readonly [name: string]: number }
 }
 
-/** What one computation has used, to be added to the sums of a key. */
+/** What one computation has used, to be added to the sums of a key. Keys `run <id> …` are removed with their run. */
 export interface UsedAmounts {
   readonly key: string
   readonly amounts: RecordedUsage['amounts']

@@ -6,6 +6,7 @@ import type { JsonObject } from '../../src/contract/json/json.ts'
 import { explainCell } from '../../src/sheet/cells/explain-cell.ts'
 import { cancelRun } from '../../src/sheet/runs/cancel-run.ts'
 import { startMaterialize } from '../../src/sheet/runs/materialize.ts'
+import { getRunDetail } from '../../src/sheet/runs/read-runs.ts'
 import { planMaterialize } from '../../src/sheet/runs/plan-materialize.ts'
 import { openRunSheet, type RunSheet } from '../support/run-fixture.ts'
 
@@ -342,6 +343,12 @@ test('the plan has a range, and the expected calls once there are 20 results of 
   })
   const { totalCost } = await run.run({ recordIds: rest })
   assert.equal(totalCost, 0.21)
+  const stepOf = (number: number, results: number, accepted: number): JsonObject => {
+    const cost = Math.round(results) / 100
+    return { derivation: 'email.yaml', step: number, kind: 'http', results, accepted, cost }
+  }
+  assert.deepEqual((await getRunDetail(run.sheet, '1')).steps, [stepOf(1, 28, 7), stepOf(2, 21, 21)])
+  assert.deepEqual((await getRunDetail(run.sheet, '2')).steps, [stepOf(1, 12, 3), stepOf(2, 9, 9)])
 })
 
 test('a cancelled run, and a write during a step, are no failure of the step: the next one is not called', async (t) => {

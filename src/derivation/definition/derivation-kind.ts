@@ -38,6 +38,8 @@ export interface StepHashes {
 
 /** A step of a derivation: a derivation that is a part of it. */
 export interface DerivationStep {
+  /** Its place in the file, from 1. */
+  readonly number: number
   readonly derivation: Derivation
   /** Identifies what beside the contract may refuse its values; null for nothing. */
   readonly condition: string | null

@@ -12,11 +12,20 @@ export interface CallBehind {
   readonly responses: readonly ReceivedResponse[]
   readonly used: readonly string[]
   readonly usage: readonly UsedAmounts[]
+  /** The results of steps, which the run counts. */
+  readonly steps: readonly StepResult[]
 }
 
 const NONE: readonly never[] = []
 
-export const NO_CALL: CallBehind = { cache: NONE, made: NONE, responses: NONE, used: NONE, usage: NONE }
+export const NO_CALL: CallBehind = {
+  cache: NONE,
+  made: NONE,
+  responses: NONE,
+  used: NONE,
+  usage: NONE,
+  steps: NONE,
+}
 
 /** A computation whose call is stored. */
 interface ComputationBehind {
@@ -41,7 +50,7 @@ export function callBehind(
   request: string | null,
 ): CallBehind {
   const { response, reused, usage, inputHash, steps = [] } = outcome
-  if (inputHash !== undefined) return { ...NO_CALL, usage: steps.map(usageOfStep) }
+  if (inputHash !== undefined) return { ...NO_CALL, usage: steps.map(usageOfStep), steps }
   const cache = cacheEntries(hash, outcome)
   if (reused !== undefined) return { ...NO_CALL, cache, used: [reused] }
   const failed = (request === null ? outcome.failed : (outcome.failure ?? null)) as unknown as JsonValue
@@ -51,6 +60,7 @@ export function callBehind(
     responses: response === undefined ? NONE : [response],
     used: NONE,
     usage: usage === undefined ? NONE : [{ key: usageKeyOf(derivation), amounts: usage }],
+    steps: NONE,
   }
 }
 

@@ -1,6 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { SettledCall, UsedAmounts } from '../../store/cell-work.ts'
 import type { CacheEntry, CellOutcome } from '../../store/cell-work.ts'
+import type { StepResult } from '../definition/derivation-kind.ts'
+import { usageOfSteps } from '../plan/run-steps.ts'
 import type { ReceivedResponse } from '../../store/stored-responses.ts'
 import type { SheetStore } from '../../store/sheet-store.ts'
 import type { RunId } from '../../store/stored-run.ts'
@@ -26,6 +28,8 @@ interface Stored {
   readonly used: readonly string[]
   /** What the calls have used. */
   readonly usage: readonly UsedAmounts[]
+  /** The results of steps. */
+  readonly steps: readonly StepResult[]
 }
 
 interface Waiting extends Stored {
@@ -84,6 +88,7 @@ export class CommitQueue {
   async #storeGroup(group: readonly Waiting[]): Promise<void> {
     const { store, run, actor, tally } = this.#options
     const results = group.flatMap((waiting) => waiting.results)
+    const steps = group.flatMap((waiting) => waiting.steps)
     try {
       const outcomes = await store.commitCells({
         actor,
@@ -94,7 +99,7 @@ export class CommitQueue {
         made: group.flatMap(({ made }) => made),
         responses: group.flatMap(({ responses }) => responses),
         used: group.flatMap(({ used }) => used),
-        usage: group.flatMap(({ usage }) => usage),
+        usage: [...group.flatMap(({ usage }) => usage), ...usageOfSteps(run, steps)],
       })
       tally.stored(results, outcomes)
       let start = 0

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { LockTimeoutError, SheetError } from '../../errors/service-error.ts'
+import { runStepsKey, stepCountsIn, type StepCounts } from '../../derivation/plan/run-steps.ts'
 import type { SheetStore } from '../../store/sheet-store.ts'
 import type { RunFailure, RunId, StoredRun } from '../../store/stored-run.ts'
 import { openCursor, signCursor } from '../cursor.ts'
@@ -12,10 +13,12 @@ export interface PageOptions {
   readonly cursor: string | null
 }
 
-/** A run with the records of its request; null when the request had no filter. */
+/** A run with the records of its request, and the results of its steps; null when the request had no filter. */
 export interface RunDetail {
   readonly run: StoredRun
   readonly recordIds: readonly string[] | null
+  /** The results of fallbacks by step; empty without any. */
+  readonly steps: readonly StepCounts[]
 }
 
 export interface RunList {
@@ -38,11 +41,12 @@ export async function getRun(sheet: Sheet, id: RunId): Promise<StoredRun> {
   return (await store.run(id)) ?? run
 }
 
-/** Reads a run with the records of its request. Throws SheetError for an unknown one. */
+/** Reads a run with the records of its request and the results of its steps. Throws SheetError for an unknown one. */
 export async function getRunDetail(sheet: Sheet, id: RunId): Promise<RunDetail> {
   const run = await getRun(sheet, id)
   const { store } = await sheet.current()
-  return { run, recordIds: await store.runRecordIds(id) }
+  const [recordIds, usage] = await Promise.all([store.runRecordIds(id), store.usage(runStepsKey(id))])
+  return { run, recordIds, steps: stepCountsIn(usage) }
 }
 
 /** Lists runs of the sheet, newest first. Throws ValidationError for a bad limit or cursor. */

@@ -29,6 +29,9 @@ export function* pruneRuns(
     // Its row is removed last, so that the next step finds the rest after a crash.
     for (const part of RUN_PARTS) rowsLeft -= yield* load(db.change(removePart(part, id, rowsLeft)))
     if (rowsLeft <= 0) return { runs, failures, more: true }
+    // A space is the last character before an exclamation mark.
+    const usage = 'DELETE FROM "$usage" WHERE key >= ?1 AND key < ?2'
+    yield* load(db.change({ sql: usage, params: [`run ${id} `, `run ${id}!`] }))
     yield* load(db.change({ sql: 'DELETE FROM "$run" WHERE id = ?1', params: [id] }))
     runs += 1
     failures += failed

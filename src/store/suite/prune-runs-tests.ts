@@ -108,4 +108,19 @@ export function testPruneRuns(open: OpenStore): void {
     assert.deepEqual(await prune(store, { before: later, keep: 2 }), [1, 0, 1])
     assert.deepEqual(await prune(store, { before: later, keep: 0 }), [2, 0, 1])
   })
+  test('what a run has counted under its own keys is removed with it', async (t) => {
+    const { store } = await make(t)
+    const runs: RunId[] = []
+    for (let count = 0; count < 10; count += 1) runs.push(await endedRun(store))
+    const [first = '', tenth = ''] = [runs[0], runs[9]]
+    assert.ok(tenth.startsWith(first))
+    const usage = [first, tenth].map((run) => ({ key: `run ${run} steps`, amounts: { results: 1 } }))
+    const other = { key: `run ${first}`, amounts: {} }
+    const commit = { actor: 'agent:a', run: tenth, progress: NOTHING_ELSE, cells: [], cache: [] }
+    await store.commitCells({ ...commit, usage: [...usage, other] })
+    await prune(store, { before: null, keep: 9 })
+    assert.equal(await store.usage(`run ${first} steps`), null)
+    assert.equal((await store.usage(`run ${tenth} steps`))?.results, 1)
+    assert.equal((await store.usage(other.key))?.results, 1)
+  })
 }

@@ -87,6 +87,21 @@ export type RunSummary = Static<typeof RunSummary>
 export const RunAnswer = Type.Object({
   ...RunSummary.properties,
   record_ids: namesOrNull('As in the request; null when it did not filter.'),
+  steps: Type.Optional(
+    Type.Array(
+      Type.Object({
+        derivation: Type.String(),
+        step: Type.Integer({ description: 'Its place in the file, from 1.' }),
+        kind: Type.String(),
+        results: Type.Integer({
+          description: 'Results that the run computed; those in the cache do not count.',
+        }),
+        accepted: Type.Integer({ description: 'Of these, the accepted ones.' }),
+        cost: Type.Number({ description: 'Dollars.' }),
+      }),
+      { description: 'The steps of fallbacks that had results. Absent for none.' },
+    ),
+  ),
 })
 export type RunAnswer = Static<typeof RunAnswer>
 
@@ -165,8 +180,12 @@ export const RunFrameAnswer = Type.Union([
 ])
 
 /** Converts a run with its requested records to the wire format. */
-export function toRunAnswer({ run, recordIds }: RunDetail): RunAnswer {
-  return { ...toRunSummary(run), record_ids: recordIds && [...recordIds] }
+export function toRunAnswer({ run, recordIds, steps }: RunDetail): RunAnswer {
+  return {
+    ...toRunSummary(run),
+    record_ids: recordIds && [...recordIds],
+    ...(steps.length > 0 && { steps: steps.map((step) => ({ ...step })) }),
+  }
 }
 
 /** Converts a run to the wire format. */

@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'
 import type { RunAnswer } from '../../../src/wire/runs/runs.ts'
+import { stepCountLines } from '../../../src/wire/runs/step-counts.ts'
 import type { SheetContract } from '../api/contract.ts'
 import { exactTime } from '../ui/time-text.ts'
 import { formatCount, formatDuration, formatMoney } from '../ui/format.ts'
@@ -31,6 +32,13 @@ export function RunFacts({ run, contract }: RunFactsProps) {
           <Moment at={run.started_at} />{' '}
           <span className="run-exact">{firstLine(exactTime(run.started_at))}</span>
         </Fact>
+        {run.steps !== undefined && (
+          <Fact name="Fallbacks">
+            {stepCountLines(run, formatMoney).map((line) => (
+              <div key={line}>{line}</div>
+            ))}
+          </Fact>
+        )}
         {run.ended_at !== null && (
           <Fact name={run.state === 'interrupted' ? 'Last stored' : 'Ended'}>
             <Moment at={run.ended_at} />{' '}

@@ -7,6 +7,7 @@ import {
   type RunFailuresAnswer,
   type RunListAnswer,
 } from '../../../wire/runs/runs.ts'
+import { stepCountLines } from '../../../wire/runs/step-counts.ts'
 import type { CommandContext } from '../../options/command-context.ts'
 import { failureText } from './failure-text.ts'
 import { membersOf } from '../../terminal/object-lines.ts'
@@ -40,7 +41,8 @@ export async function printRuns(context: CommandContext, which: WhichRuns): Prom
   if (about === 'failures') return printFailures(context, id, which)
   if (about === 'cancel') await cancelRun(context.sheet, id, writerOf(context.sheet))
   const run = toRunAnswer(await getRunDetail(context.sheet, id))
-  await context.out.print(run, (screen) => membersOf(run, screen))
+  const steps = stepCountLines(run, dollars).join('; ')
+  await context.out.print(run, (screen) => membersOf(steps === '' ? run : { ...run, steps }, screen))
 }
 
 function printList({ sheet, out }: CommandContext, { limit, cursor }: WhichRuns): Promise<void> {

@@ -1,6 +1,6 @@
 import { startMaterialize, type MaterializeResult } from '../../../sheet/runs/materialize.ts'
 import { planMaterialize } from '../../../sheet/runs/plan-materialize.ts'
-import { getRun, listRunFailures } from '../../../sheet/runs/read-runs.ts'
+import { getRunDetail, listRunFailures } from '../../../sheet/runs/read-runs.ts'
 import type { RunSelection } from '../../../sheet/runs/selection/run-selection.ts'
 import type { Sheet } from '../../../sheet/sheet.ts'
 import { blockedMessage } from '../../../wire/runs/blocked-message.ts'
@@ -9,7 +9,8 @@ import { rangeMessage } from '../../../wire/runs/range-message.ts'
 import { retryMessage } from '../../../wire/runs/retry-message.ts'
 import { manualValues } from '../../../wire/runs/manual-values.ts'
 import { toMaterializeAnswer, toRunPlanAnswer } from '../../../wire/runs/materialize.ts'
-import { toRunFailuresAnswer, type RunFailuresAnswer } from '../../../wire/runs/runs.ts'
+import { stepCountLines } from '../../../wire/runs/step-counts.ts'
+import { toRunAnswer, toRunFailuresAnswer, type RunFailuresAnswer } from '../../../wire/runs/runs.ts'
 import type { CommandContext } from '../../options/command-context.ts'
 import { canAsk, confirm } from '../../terminal/confirm.ts'
 import { costText } from './cost-text.ts'
@@ -66,10 +67,11 @@ export async function runMaterialize(
   const { failures } = toRunFailuresAnswer(
     await listRunFailures(sheet, run.id, { limit: FAILURES_SHOWN, cursor: null }),
   )
-  const row = await getRun(sheet, run.id)
+  const detail = await getRunDetail(sheet, run.id)
   await out.print(toMaterializeAnswer(result), (screen) =>
     resultText(result, {
-      run: row,
+      run: detail.run,
+      steps: stepCountLines(toRunAnswer(detail), dollars),
       screen,
       shown: failures,
       keepsFresh: selection.keepFresh !== undefined,
@@ -214,7 +216,9 @@ function leftText(left: number, screen: Screen): string {
 }
 
 interface Ending extends RunOptions {
-  readonly run: Awaited<ReturnType<typeof getRun>>
+  readonly run: Awaited<ReturnType<typeof getRunDetail>>['run']
+  /** The results of fallbacks, a line for each step. */
+  readonly steps: readonly string[]
   /** Whether values were kept instead of computed. */
   readonly keepsFresh: boolean
   /** The first failures. */
@@ -222,7 +226,10 @@ interface Ending extends RunOptions {
   readonly screen: Screen
 }
 
-function resultText(result: MaterializeResult, { run, screen, shown, name, keepsFresh }: Ending): string {
+function resultText(
+  result: MaterializeResult,
+  { run, steps, screen, shown, name, keepsFresh }: Ending,
+): string {
   const { materialized, skipped, failures, totalCost: cost } = result
   const { calls, unpricedCalls, left, manualLeft, manualOverwritten } = run
   const done = keepsFresh ? 'marked as fresh' : 'computed'
@@ -230,7 +237,7 @@ function resultText(result: MaterializeResult, { run, screen, shown, name, keeps
   if (calls > 0) parts.push(costText(calls, { cost, unpricedCalls }))
   if (manualOverwritten > 0) parts.push(`${manualValues(manualOverwritten)} overwritten`)
   if (manualLeft > 0 && run.force) parts.push(`${manualValues(manualLeft)} kept`)
-  const more = left > 0 ? [leftText(left, screen)] : []
+  const more = [...(left > 0 ? [leftText(left, screen)] : []), ...steps]
   if (failures.length === 0)
     return [`${screen.paint('green', '✔')} ${parts.join(', ')} (run ${run.id})`, ...more].join('\n')
   const table = tableOf<RunFailuresAnswer['failures'][number]>(

@@ -138,7 +138,7 @@ export class FirstKind implements DerivationKind<FirstSpec, FirstPlan> {
     const required = requiredBy(steps.map(({ derivation }) => derivation.requiredInputs))
     const empty = required.find((field) => (inputs[field] ?? null) === null)
     if (empty !== undefined) return { outcome: 'blocked', field: empty }
-    const planned = this.stepsOfFile(spec).map((step, index) => planStep(step, index + 1, inputs))
+    const planned = this.stepsOfFile(spec).map((step) => planStep(step, inputs))
     if (planned.every((step) => step.planned.outcome === 'skipped')) return { outcome: 'skipped' }
     const hashed = planned.map(({ number, kind, planned: of }) => [
       `step_${number}`,
@@ -170,7 +170,11 @@ export class FirstKind implements DerivationKind<FirstSpec, FirstPlan> {
   }
 
   stepsOfFile({ steps }: FirstSpec): readonly DerivationStep[] {
-    return steps.map((step) => ({ derivation: step.derivation, condition: this.#conditionOf(step) }))
+    return steps.map((step, index) => ({
+      number: index + 1,
+      derivation: step.derivation,
+      condition: this.#conditionOf(step),
+    }))
   }
 
   maxCostOf({ maxCost }: FirstSpec): number | null {
@@ -218,8 +222,8 @@ export class FirstKind implements DerivationKind<FirstSpec, FirstPlan> {
   }
 }
 
-function planStep(of: DerivationStep, number: number, all: InputValues): StepToTry<StepPlan> {
-  const { derivation } = of
+function planStep(of: DerivationStep, all: InputValues): StepToTry<StepPlan> {
+  const { derivation, number } = of
   const { kind, spec, inputs: fields } = derivation
   const step = { number, kind: kind.name }
   const fault = kind.sourceFault?.(spec) ?? null
