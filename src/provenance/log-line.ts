@@ -46,6 +46,8 @@ export interface RecordLine extends CommonFields {
   readonly record_id: string
   readonly values: JsonObject
   readonly previous: JsonObject
+  /** Of a deletion: the values that the record kept of removed and converted fields, by their columns; absent for none. */
+  readonly kept?: JsonObject
   /**
    * The id and the proposer of an accepted proposal, whose changes these are; absent for other changes. `actor` accepted
    * it.
@@ -120,6 +122,8 @@ export interface RecordChange {
   readonly previous: ((field: Field) => JsonValue) | null
   /** The proposal that was accepted; null for a change of the actor's own. */
   readonly proposal: AcceptedProposal | null
+  /** Of a deletion: see {@link RecordLine.kept}. */
+  readonly kept?: JsonObject | undefined
 }
 
 /** The members of a proposal that lines have. */
@@ -149,7 +153,8 @@ export function formatRecordLine({ seq, at }: { seq: number; at: string }, chang
     `{"seq":${seq},"at":"${at}","actor":${JSON.stringify(change.actor)},"source":"${change.source}",${proposed}${undone}` +
     `"record_id":${JSON.stringify(change.recordId)},"values":${valuesText(values, fields)},`
   if (previous === null) return { start, end: nothingBefore(fields) }
-  return { start: `${start}"previous":${membersText(fields, previous)}}`, end: '' }
+  const kept = change.kept === undefined ? '' : `,"kept":${JSON.stringify(change.kept)}`
+  return { start: `${start}"previous":${membersText(fields, previous)}${kept}}`, end: '' }
 }
 
 /** Returns the text of a line of which a table may store only the start, which ends with a comma. */
@@ -317,7 +322,7 @@ function isLine(value: unknown): value is JsonObject {
 /** Returns the entry of a line for one field of its record, as in `GET /api/provenance`; null for none. */
 export function entryOfField(line: JsonObject, field: string): JsonObject | null {
   if (line['field'] !== undefined) return line['field'] === field ? line : null
-  const { values, previous, ...common } = line
+  const { values, previous, kept: _kept, ...common } = line
   if (!isJsonObject(values) || !Object.hasOwn(values, field)) return null
   const before = isJsonObject(previous) && Object.hasOwn(previous, field) ? previous[field] : null
   return { ...common, field, value: values[field] ?? null, previous: before ?? null }

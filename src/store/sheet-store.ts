@@ -159,6 +159,8 @@ export interface LogStore {
   computation(recordId: string, field: string, inputHash: string): Promise<JsonObject | null>
   /** Returns the range of entries for which `recordAsOf` and `pageAsOf` know the state. */
   history(): Promise<HistoryRange>
+  /** Returns the present names of fields by those that they had before, which may be those of other fields by now. */
+  formerNames(): Promise<ReadonlyMap<string, string>>
   /** Returns the seq of the last entry that is not later than a time (ISO 8601, UTC, `Z`); 0 when there is none. */
   seqAt(time: string): Promise<number>
   /** Returns the time of the clock of entries, UTC with milliseconds; never before the time of the last entry. */

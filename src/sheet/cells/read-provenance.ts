@@ -5,7 +5,7 @@ import type { EntryPlace } from '../../store/cell-entries.ts'
 import type { SheetStore } from '../../store/sheet-store.ts'
 import { openPlace, signPlace } from '../cursor.ts'
 import { pageLimit } from '../page-limit.ts'
-import { unknownFields } from '../queries/select-fields.ts'
+import { presentName } from '../queries/select-fields.ts'
 import type { Sheet } from '../sheet.ts'
 
 export interface ProvenanceQuery {
@@ -45,9 +45,9 @@ export interface LatestHistory {
  */
 export async function readProvenance(
   sheet: Sheet,
-  { recordId, field }: ProvenanceQuery,
+  { recordId, field: name }: ProvenanceQuery,
 ): Promise<JsonObject | null> {
-  const store = await storeWith(sheet, field)
+  const { store, field } = await storeWith(sheet, name)
   const { entries } = (await store.provenance(recordId, field, 1)) ?? neverExisted(recordId)
   return entries[0] ?? null
 }
@@ -57,10 +57,10 @@ export async function readProvenance(
  */
 export async function readLatestHistory(
   sheet: Sheet,
-  { recordId, field }: ProvenanceQuery,
+  { recordId, field: name }: ProvenanceQuery,
   limit: number,
 ): Promise<LatestHistory> {
-  const store = await storeWith(sheet, field)
+  const { store, field } = await storeWith(sheet, name)
   // One more than asked for shows whether there are earlier ones.
   const { entries, isCut } = (await store.provenance(recordId, field, limit + 1)) ?? neverExisted(recordId)
   return { entries: entries.slice(0, limit), hasMore: isCut || entries.length > limit }
@@ -72,10 +72,10 @@ export async function readLatestHistory(
  */
 export async function readHistory(
   sheet: Sheet,
-  { recordId, field, limit, cursor }: HistoryQuery,
+  { recordId, field: name, limit, cursor }: HistoryQuery,
 ): Promise<History> {
   const most = pageLimit(limit, HISTORY_LIMIT)
-  const store = await storeWith(sheet, field)
+  const { store, field } = await storeWith(sheet, name)
   const scope = `history ${JSON.stringify([recordId, field])}`
   const from = cursor === null ? null : placeOf(openPlace(store.cursorKey, cursor, scope))
   const found = await store.entries({ recordId, field, from, limit: most })
@@ -105,10 +105,13 @@ function placeOf({ key, values }: ReturnType<typeof openPlace>): EntryPlace {
   return { life: key === BEFORE_STORE ? null : key, seq: Number(values[0]) }
 }
 
-async function storeWith(sheet: Sheet, field: string): Promise<SheetStore> {
-  const { contract, store } = await sheet.current()
-  if (!contract.fieldByName.has(field)) throw unknownFields(contract, [field])
-  return store
+/** Returns the store, and the present name of a field, given that or one that it had before. */
+async function storeWith(
+  sheet: Sheet,
+  name: string,
+): Promise<{ readonly store: SheetStore; readonly field: string }> {
+  const current = await sheet.current()
+  return { store: current.store, field: await presentName(current, name) }
 }
 
 function neverExisted(recordId: string): never {

@@ -27,6 +27,8 @@ import { folioHashOf, type FolioHash } from '../../files/folio/folio-hash.ts'
 import { parseFolioYaml } from '../../files/folio/folio-yaml.ts'
 import { pythonJson } from '../../files/folio/python-json.ts'
 import { yamlText } from '../../files/inference/contract-text.ts'
+import { FieldLineages, presentLine } from '../../store/fields/field-lineage.ts'
+import { importedChange, type StoredFieldChange } from '../../store/fields/stored-changes.ts'
 import { textLines } from '../../store/sheet-files/import-lines.ts'
 import { readSheetFile } from '../../store/sheet-files/sheet-paths.ts'
 import { checkFree, stageSheet } from '../lifecycle/init-staging.ts'
@@ -280,6 +282,17 @@ class Exporter {
     return found
   }
 
+  /** Reads the names that fields have had from the log. */
+  #lineages(): FieldLineages {
+    const changes: StoredFieldChange[] = []
+    for (const { text } of textLines(join(this.#places.copy, 'provenance.jsonl'))) {
+      const line = text.includes('"contract"') ? parsed(text) : null
+      const change = line === null ? null : importedChange(line)
+      if (change !== null) changes.push(change)
+    }
+    return new FieldLineages(changes)
+  }
+
   /** Returns the lines of the log for folio. */
   async #log(context: LogContext): Promise<readonly JsonObject[]> {
     const { derivations, names, ids } = context
@@ -292,9 +305,11 @@ class Exporter {
       lines.push(line)
       last.set(cellKey(id, field), line)
     }
+    const lineages = this.#lineages()
     for (const { text } of textLines(join(this.#places.copy, 'provenance.jsonl'))) {
       const line = parsed(text)
-      if (line !== null) for (const each of folioLinesOf(line, log)) add(each)
+      if (line !== null && importedChange(line) === null)
+        for (const each of folioLinesOf(presentLine(lineages, line), log)) add(each)
       read += 1
       if (read % TURN === 0) await this.#turn()
     }

@@ -3,7 +3,7 @@ import { SheetError } from '../../errors/service-error.ts'
 import type { JsonBytes, VersionedRecord } from '../../store/sheet-store.ts'
 import { responseStamp } from './response-stamp.ts'
 import { resolveAsOf } from './as-of.ts'
-import { selectFields } from './select-fields.ts'
+import { selectFields, selectPastFields } from './select-fields.ts'
 import type { Sheet } from '../sheet.ts'
 
 /** A record, its version, and the stamp of what else its response depends on; see {@link responseStamp}. */
@@ -33,8 +33,9 @@ export async function getRecordAsOf(
   id: string,
   { fields, asOf }: { readonly fields: readonly string[] | null; readonly asOf: string },
 ): Promise<JsonBytes> {
-  const { contract, store } = await sheet.current()
-  const selected = selectFields(contract, fields)
+  const current = await sheet.current()
+  const { store } = current
+  const selected = await selectPastFields(current, fields)
   const seq = await resolveAsOf(store, asOf)
   const record = await store.recordAsOf(id, selected, seq)
   if (record === null) throw new SheetError(`no record ${showValue(id)} after entry ${seq}`, 'unknown_record')

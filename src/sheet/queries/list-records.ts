@@ -5,7 +5,7 @@ import { resolveAsOf } from './as-of.ts'
 import { openCursor, openPlace, signCursor, signPlace } from '../cursor.ts'
 import { pageLimit } from '../page-limit.ts'
 import { readCondition } from './read-condition.ts'
-import { selectFields } from './select-fields.ts'
+import { selectFields, selectPastFields } from './select-fields.ts'
 import type { Sheet } from '../sheet.ts'
 import { sortKeys } from './sort-keys.ts'
 
@@ -129,8 +129,9 @@ async function listRecordsAsOf(sheet: Sheet, query: PastListQuery): Promise<Reco
     }[besides]
     throw new OperationError(`${besides} and as_of cannot be combined: only present records can be ${done}`)
   }
-  const { contract, store } = await sheet.current()
-  const fields = selectFields(contract, query.fields)
+  const current = await sheet.current()
+  const { store } = current
+  const fields = await selectPastFields(current, query.fields)
   const { seq, after } = await startOf(store, query)
   const { records, next } = await store.pageAsOf({ fields, limit, after, seq })
   if (next === null) return { records, limit, nextCursor: null }

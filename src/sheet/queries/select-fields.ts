@@ -2,7 +2,7 @@ import type { Contract } from '../../contract/contract.ts'
 import { nearest } from '../../contract/nearest.ts'
 import { showNames } from '../../contract/json/show-value.ts'
 import { ValidationError } from '../../errors/service-error.ts'
-import type { Sheet } from '../sheet.ts'
+import type { CurrentSheet, Sheet } from '../sheet.ts'
 
 /**
  * Returns the fields of a response: those asked for, in that order, else all of the contract (D12). Throws
@@ -13,6 +13,30 @@ export function selectFields(contract: Contract, asked: readonly string[] | null
   const unknown = asked.filter((name) => !contract.fieldByName.has(name))
   if (unknown.length > 0) throw unknownFields(contract, unknown)
   return asked
+}
+
+/** Returns the fields of a response about the past, as {@link selectFields} does: names from before are known as well. */
+export async function selectPastFields(
+  { contract, store }: Pick<CurrentSheet, 'contract' | 'store'>,
+  asked: readonly string[] | null,
+): Promise<readonly string[]> {
+  const unknown = asked?.filter((name) => !contract.fieldByName.has(name)) ?? []
+  if (asked === null || unknown.length === 0) return selectFields(contract, asked)
+  const former = await store.formerNames()
+  const absent = unknown.filter((name) => !contract.fieldByName.has(former.get(name) ?? name))
+  if (absent.length > 0) throw unknownFields(contract, absent)
+  return asked
+}
+
+/** Returns the present name of a field, given that or one that it had before. Throws ValidationError for any other. */
+export async function presentName(
+  { contract, store }: Pick<CurrentSheet, 'contract' | 'store'>,
+  field: string,
+): Promise<string> {
+  if (contract.fieldByName.has(field)) return field
+  const present = (await store.formerNames()).get(field)
+  if (present === undefined || !contract.fieldByName.has(present)) throw unknownFields(contract, [field])
+  return present
 }
 
 /** Returns the given names. Throws ValidationError, which lists the contract's fields, when one is not a field. */

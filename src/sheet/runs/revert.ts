@@ -6,7 +6,7 @@ import { resolveActor, type GivenActor } from '../resolve-actor.ts'
 import { executeRun } from './coordination/execute-run.ts'
 import { RunFrames } from './coordination/run-frames.ts'
 import { finishedRun } from './coordination/run-outcome.ts'
-import { unknownFields } from '../queries/select-fields.ts'
+import { presentName } from '../queries/select-fields.ts'
 import type { Sheet } from '../sheet.ts'
 import type { RevertOrder } from './coordination/undo-run.ts'
 
@@ -44,10 +44,11 @@ export interface StartedRevert {
  * PermissionDeniedError (D7); ContractError.
  */
 export async function revertCell(sheet: Sheet, request: RevertCellRequest): Promise<RevertReport> {
-  const { recordId, field, seq } = request
+  const { recordId, seq } = request
   const actor = resolveActor(sheet, request.actor)
-  const { contract, store } = await sheet.deriving()
-  if (!contract.fieldByName.has(field)) throw unknownFields(contract, [field])
+  const current = await sheet.deriving()
+  const { store } = current
+  const field = await presentName(current, request.field)
   const result = await store.revert({ actor, entries: [{ seq, recordId, field }], run: null })
   return { ...result, runId: null }
 }

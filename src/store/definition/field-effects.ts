@@ -1,3 +1,4 @@
+import { sameValue } from '../same-value.ts'
 import type { Contract, Field } from '../../contract/contract.ts'
 import type { JsonValue } from '../../contract/json/json.ts'
 import { convertValue } from '../../contract/values/convert-value.ts'
@@ -6,7 +7,6 @@ import type { RecordKey } from '../cell-work.ts'
 import type { FieldEffect, Misfit } from '../field-changes.ts'
 import type { ConvertedField, FieldPlan, RemovedField } from '../fields/field-plan.ts'
 import { load, type Steps } from '../rules/steps.ts'
-import { sameValue } from '../rules/store-change.ts'
 import {
   recordsText,
   valueCount,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { FieldLineages, spanAt, type FieldSpan } from './field-lineage.ts'
+import { FieldLineages, presentLine, spanAt, type FieldSpan } from './field-lineage.ts'
 import { importedChange, loggedChange, type StoredFieldChange } from './stored-changes.ts'
 
 const NOTHING = { renamed: [], removed: [], converted: [], restored: [] } as const
@@ -30,8 +30,12 @@ test('a field has had the names before its renames', () => {
   // A later field of a former name has no part in that.
   assert.deepEqual(shown(lineages.of('a')), [['a', 3, Infinity, 'a']])
   assert.deepEqual(
-    [lineages.renamedTo('a'), lineages.renamedTo('b'), lineages.renamedTo('x')],
-    ['c', 'c', null],
+    [...lineages.former()],
+    [
+      ['a', 'c'],
+      ['b', 'c'],
+      ['c', 'c'],
+    ],
   )
   assert.equal(spanAt(lineages.of('c'), 4)?.name, 'b')
 })
@@ -123,4 +127,24 @@ test('a line of an imported log that is malformed describes no change', () => {
     { source: 'contract', restored: { a: 'x' } },
   ]
   for (const line of lines) assert.equal(importedChange({ seq: 1, ...line }), null, JSON.stringify(line))
+})
+
+test('a line of the log has the present names, without removed fields', () => {
+  const lineages = new FieldLineages([
+    at(3, {
+      renamed: [
+        ['a', 'b'],
+        ['b', 'a'],
+      ],
+    }),
+    at(5, { removed: [{ name: 'c', type: 'string', column: null }] }),
+  ])
+  const line = { seq: 2, record_id: 'x', values: { a: 1, b: 2, c: 3, d: 4 }, previous: { a: null } }
+  assert.deepEqual(presentLine(lineages, line), {
+    ...line,
+    values: { b: 1, a: 2, d: 4 },
+    previous: { b: null },
+  })
+  assert.deepEqual(presentLine(lineages, { seq: 4, field: 'a', value: 1 }), { seq: 4, field: 'a', value: 1 })
+  assert.deepEqual(presentLine(lineages, { seq: 4, field: 'c' }), { seq: 4, field: 'c (removed)' })
 })

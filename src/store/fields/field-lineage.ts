@@ -1,4 +1,5 @@
 import type { LogicalType } from '../../contract/contract.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../contract/json/json.ts'
 import type { StoredFieldChange } from './stored-changes.ts'
 
 /**
@@ -15,6 +16,8 @@ export interface FieldSpan {
   readonly type: LogicalType | null
   /** Whether it ended with a conversion of the values. */
   readonly converted: boolean
+  /** The column that had the values while the field was removed after it; null where it was not. */
+  readonly removedAs: string | null
 }
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] }
@@ -28,20 +31,12 @@ interface Life {
 /** The names and types that fields have had, from the changes of fields in the log. */
 export class FieldLineages {
   readonly #present = new Map<string, Life>()
-  readonly #kept = new Map<string, Life>()
-  readonly #all: Life[] = []
+  /** Removed fields by the line of their removal and their name then. */
+  readonly #removed = new Map<string, Life>()
   /** The last line by which a field gave up a name. */
   readonly #left = new Map<string, number>()
-  readonly #last: number
-
   constructor(changes: readonly StoredFieldChange[]) {
     for (const change of changes) this.#apply(change)
-    this.#last = changes.at(-1)?.seq ?? 0
-  }
-
-  /** The seq of the last change; 0 for none. */
-  get last(): number {
-    return this.#last
   }
 
   /** Returns the spans of a present field, oldest first; the last is open. */
@@ -49,19 +44,18 @@ export class FieldLineages {
     return this.#present.get(name)?.spans ?? [this.#opened(name, this.#left.get(name) ?? 0)]
   }
 
-  /**
-   * Returns the present name of the field that had a name last; null where no field had it, or the field is removed. A
-   * present field may have the name by now.
-   */
-  renamedTo(name: string): string | null {
-    const latest = this.#latest(name)
-    return [...this.#present].find(([, life]) => life === latest)?.[0] ?? null
+  /** Returns the present names of fields by those that they had before: of several fields, the last that had a name. */
+  former(): ReadonlyMap<string, string> {
+    const found = [...this.#present].flatMap(([present, { spans }]) =>
+      spans.map(({ name, from }) => ({ name, from, present })),
+    )
+    return new Map(found.toSorted((a, b) => a.from - b.from).map(({ name, present }) => [name, present]))
   }
 
-  #latest(name: string): Life | undefined {
-    const fromOf = ({ spans }: Life): number => spans.findLast((span) => span.name === name)?.from ?? -1
-    const [latest] = this.#all.toSorted((a, b) => fromOf(b) - fromOf(a))
-    return latest !== undefined && fromOf(latest) >= 0 ? latest : undefined
+  /** Returns the present name of the field that had a name right after a line of the log; null where it is removed. */
+  presentOf(name: string, seq: number): string | null {
+    for (const [present, { spans }] of this.#present) if (spanAt(spans, seq)?.name === name) return present
+    return !this.#present.has(name) && (this.#left.get(name) ?? 0) <= seq ? name : null
   }
 
   #apply({ seq, renamed, removed, converted, restored }: StoredFieldChange): void {
@@ -80,9 +74,11 @@ export class FieldLineages {
       this.#present.delete(from)
       this.#left.set(from, seq)
     }
-    for (const { life, column, type } of gone) {
+    for (const { life, name, column, type } of gone) {
       for (const span of life.current) Object.assign(span, { column, type })
-      if (column !== null) this.#kept.set(column, life)
+      const last = life.spans.at(-1)
+      if (last !== undefined) last.removedAs = column
+      this.#removed.set(`${seq} ${name}`, life)
     }
     for (const { to, life } of moves) {
       const conversion = converted.find(({ name }) => name === to)
@@ -95,8 +91,8 @@ export class FieldLineages {
       }
       this.#open(life, to, seq)
     }
-    for (const { name, column } of restored) {
-      const life = (column === null ? undefined : this.#kept.get(column)) ?? this.#born()
+    for (const { name, change } of restored) {
+      const life = this.#removed.get(`${change} ${name}`) ?? this.#born()
       for (const span of life.current) Object.assign(span, { column: name, type: null })
       this.#open(life, name, seq)
     }
@@ -114,9 +110,7 @@ export class FieldLineages {
   }
 
   #born(): Life {
-    const life: Life = { spans: [], current: [] }
-    this.#all.push(life)
-    return life
+    return { spans: [], current: [] }
   }
 
   #open(life: Life, name: string, from: number): void {
@@ -127,11 +121,47 @@ export class FieldLineages {
   }
 
   #opened(name: string, from: number): Writable<FieldSpan> {
-    return { name, from, to: Infinity, column: name, type: null, converted: false }
+    return { name, from, to: Infinity, column: name, type: null, converted: false, removedAs: null }
   }
 }
 
 /** Returns the span at a line of the log; undefined where the field was absent. */
 export function spanAt(spans: readonly FieldSpan[], seq: number): FieldSpan | undefined {
   return spans.findLast(({ from, to }) => from <= seq && seq < to)
+}
+
+/** Returns the spans of a present field, oldest first; the last is open. */
+export function spansOf(changes: readonly StoredFieldChange[], name: string): readonly FieldSpan[] {
+  return new FieldLineages(changes).of(name)
+}
+
+/**
+ * Returns a reference to an entry of the log with the present name of its field. That of a removed field has a name that no
+ * field can have, since another may have its own by now.
+ */
+export function presentRef<T extends { readonly seq: number; readonly field: string }>(
+  lineages: FieldLineages,
+  ref: T,
+): T {
+  const { seq, field } = ref
+  return { ...ref, field: lineages.presentOf(field, seq) ?? `${field} (removed)` }
+}
+
+/** Returns a line of the log with the present names of fields, without the values of removed ones. */
+export function presentLine(lineages: FieldLineages, line: JsonObject): JsonObject {
+  const { field, values, previous } = line
+  const seq = Number(line['seq'])
+  if (typeof field === 'string') return presentRef(lineages, { ...line, seq, field })
+  const renamed = (object: JsonObject): JsonObject =>
+    Object.fromEntries(
+      Object.entries(object).flatMap(([name, value]): [string, JsonValue][] => {
+        const present = lineages.presentOf(name, seq)
+        return present === null ? [] : [[present, value ?? null]]
+      }),
+    )
+  return {
+    ...line,
+    ...(isJsonObject(values) && { values: renamed(values) }),
+    ...(isJsonObject(previous) && { previous: renamed(previous) }),
+  }
 }

@@ -90,7 +90,9 @@ function keptOf(
   const all = kept.filter(
     (one) => one.change === change && one.type === field.type && one.removed === removed,
   )
-  const found = all.find(({ name }) => name === field.name) ?? (all.length === 1 ? all[0] : undefined)
+  // A removed field returns under its name; a converted one may have another by now.
+  const [only] = removed || all.length > 1 ? [] : all
+  const found = all.find(({ name }) => name === field.name) ?? only
   if (found !== undefined) return found
   return refuse(
     `the store has no values of property "${field.name}", of type ${field.type}, from the change ${change}`,

@@ -97,6 +97,9 @@ import { conditionText } from './sql/condition-sql.ts'
 import type { SortTerm } from './sql/sort-sql.ts'
 import { tryDefinition } from './definition/apply-definition.ts'
 import type { FieldsEffect } from '../field-changes.ts'
+import { FieldLineages } from '../fields/field-lineage.ts'
+import type { RequestedField } from '../fields/past-fields.ts'
+import { FIELD_CHANGES } from '../fields/stored-changes.ts'
 import { sqlTokens } from './sql/sql-lexer.ts'
 import { SqlPool } from './sql/sql-pool.ts'
 import { parseStoreUrl } from './database/store-url.ts'
@@ -364,7 +367,7 @@ export class PostgresStore implements SheetStore {
   }
 
   deletions(refs: readonly DeletionRef[]): Promise<readonly (Deletion | null)[]> {
-    return this.#database.reading((db) => readDeletions(db, refs))
+    return this.#database.reading((db) => readDeletions({ db, contract: this.#definition.contract }, refs))
   }
 
   restore(request: RestoreRequest): Promise<RestoreResult> {
@@ -448,11 +451,25 @@ export class PostgresStore implements SheetStore {
   }
 
   async recordAsOf(id: string, fields: readonly string[], seq: number): Promise<JsonBytes | null> {
-    return canBeId(id) ? this.#history.record(id, this.#fields(fields), seq) : null
+    return canBeId(id) ? this.#history.record(id, await this.#pastFields(fields), seq) : null
   }
 
-  pageAsOf({ fields, ...query }: PageAsOfQuery): Promise<PastPage> {
-    return this.#history.page({ ...query, fields: this.#fields(fields) })
+  async pageAsOf({ fields, ...query }: PageAsOfQuery): Promise<PastPage> {
+    return this.#history.page({ ...query, fields: await this.#pastFields(fields) })
+  }
+
+  async formerNames(): Promise<ReadonlyMap<string, string>> {
+    return new FieldLineages(await this.#database.query(FIELD_CHANGES)).former()
+  }
+
+  /** Returns fields, which may have names from before. */
+  async #pastFields(names: readonly string[]): Promise<RequestedField[]> {
+    const { fieldByName } = this.#definition.contract
+    const former = names.every((name) => fieldByName.has(name)) ? null : await this.formerNames()
+    return names.map((name) => {
+      const present = fieldByName.has(name) ? name : (former?.get(name) ?? name)
+      return { name, type: this.#field(present).type, ...(present !== name && { present }) }
+    })
   }
 
   async lockRun(timeoutMs: number, signal: AbortSignal): Promise<RunLock> {

@@ -3,15 +3,29 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../contract/js
 import { valuesBefore } from '../../provenance/log-line.ts'
 import type { JsonBytes } from '../sheet-store.ts'
 
+/** A field, and the name under which a line of the log has its value; null for none. */
+interface LoggedField extends Pick<Field, 'name'> {
+  loggedAs?(seq: number): string | null
+  /** See `PastField`. */
+  readonly kept?: readonly string[]
+}
+
 /** Stores the values of fields before a line changed them, unless an earlier line did. */
 export function noteValuesBefore(
   line: JsonObject | null,
-  fields: readonly Pick<Field, 'name'>[],
+  fields: readonly LoggedField[],
   values: Map<string, JsonValue>,
 ): void {
   const before = valuesBefore(line ?? {})
-  for (const { name } of fields) {
-    if (!values.has(name) && Object.hasOwn(before, name)) values.set(name, before[name] ?? null)
+  const seq = Number(line?.['seq'])
+  const kept = line?.['kept']
+  for (const { name, loggedAs, kept: columns = [] } of fields) {
+    if (values.has(name)) continue
+    const logged = loggedAs === undefined ? name : loggedAs(seq)
+    if (logged !== null && Object.hasOwn(before, logged)) values.set(name, before[logged] ?? null)
+    // A deletion has the values that the record kept of removed and converted fields.
+    const column = isJsonObject(kept) ? columns.find((one) => Object.hasOwn(kept, one)) : undefined
+    if (column !== undefined && isJsonObject(kept)) values.set(name, kept[column] ?? null)
   }
 }
 

@@ -36,16 +36,21 @@ export function proposalsBefore({ state, before, limit }: ProposalsQuery): Query
 const ALL = { after: -1, limit: Number.MAX_SAFE_INTEGER }
 
 /** Reads all records of a proposal in order. */
-export function proposedRecords(id: ProposalId): Query<readonly ProposedRecord[]> {
+export function proposedRecords(
+  id: ProposalId,
+): Query<readonly { readonly record: ProposedRecord; readonly fieldsSeq: number }[]> {
   const { result, ...query } = proposedRows(id, ALL)
   return {
     ...query,
     result: (rows) =>
-      result(rows).map(({ was, change, ...row }) => ({
-        ...row,
-        was: JSON.parse(was) as JsonObject,
-        change: change === null ? null : (JSON.parse(change) as JsonObject),
-      })),
+      result(rows).map(({ was, change, fieldsSeq, ...row }) => {
+        const record = {
+          ...row,
+          was: JSON.parse(was) as JsonObject,
+          change: change === null ? null : (JSON.parse(change) as JsonObject),
+        }
+        return { record, fieldsSeq }
+      }),
   }
 }
 
@@ -53,10 +58,10 @@ export function proposedRecords(id: ProposalId): Query<readonly ProposedRecord[]
 export function proposedRows(
   id: ProposalId,
   { after, limit }: { readonly after: number; readonly limit: number },
-): Query<readonly ProposedRow[]> {
+): Query<readonly StoredProposedRow[]> {
   return {
-    sql: `SELECT record_id, record, version, was, change FROM "$proposal_record"
-      WHERE proposal = ?1 AND number > ?2 ORDER BY number LIMIT ?3`,
+    sql: `SELECT record_id, record, version, was, change, fields_seq FROM "$proposal_record"
+      JOIN "$proposal" ON "$proposal".id = proposal WHERE proposal = ?1 AND number > ?2 ORDER BY number LIMIT ?3`,
     params: [runNumber(id), after, limit],
     result: (rows) =>
       rows.map((row) => ({
@@ -65,6 +70,7 @@ export function proposedRows(
         version: row['version'] === null ? null : String(row['version']),
         was: String(row['was']),
         change: row['change'] === null ? null : String(row['change']),
+        fieldsSeq: Number(row['fields_seq']),
       })),
   }
 }
@@ -109,12 +115,17 @@ export interface ProposedRow extends Omit<ProposedRecord, 'was' | 'change'> {
   readonly change: string | null
 }
 
+/** A row of `$proposal_record`, and the seq of the change of fields whose names and types its values have. */
+export interface StoredProposedRow extends ProposedRow {
+  readonly fieldsSeq: number
+}
+
 /** Inserts the row of a proposal, without those of its records. */
 export function insertProposal(proposal: ProposalToInsert): Statement {
   const { id, kind, actor, note, at, bytes, records } = proposal
   return {
-    sql: `INSERT INTO "$proposal" (id, kind, state, actor, note, at, records, bytes)
-      VALUES (?1, ?2, 'waiting', ?3, ?4, ?5, ?6, ?7)`,
+    sql: `INSERT INTO "$proposal" (id, kind, state, actor, note, at, records, bytes, fields_seq)
+      VALUES (?1, ?2, 'waiting', ?3, ?4, ?5, ?6, ?7, (SELECT coalesce(max(seq), 0) FROM "$field_change"))`,
     params: [id, kind, actor, note, at, records, bytes],
   }
 }

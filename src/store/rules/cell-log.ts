@@ -1,8 +1,11 @@
+import { sameValue } from '../same-value.ts'
 import type { Field } from '../../contract/contract.ts'
-import type { JsonObject, JsonValue } from '../../contract/json/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../contract/json/json.ts'
 import { entryOfField, entryOfImport, type StoredLine } from '../../provenance/log-line.ts'
 import {
   begun,
+  computationOf,
+  type Computation,
   undoneBy,
   type Beginning,
   type EntryPlace,
@@ -12,6 +15,8 @@ import {
   type PlacedEntry,
 } from '../cell-entries.ts'
 import type { RecordKey } from '../cell-work.ts'
+import { spanAt, type FieldSpan } from '../fields/field-lineage.ts'
+import { isKeptColumn } from '../fields/kept-columns.ts'
 import { load, type Loaded, type Steps } from './steps.ts'
 
 /** A query for lines of a life of a record: before a seq, the latest first, or after one, the earliest first. */
@@ -80,6 +85,8 @@ const MOST_LINES = 512
 export interface LoggedCell {
   readonly recordId: string
   readonly field: Field
+  /** The names and types that the field has had, oldest first. */
+  readonly spans: readonly FieldSpan[]
   /** Oldest first. */
   readonly lives: readonly Life[]
 }
@@ -97,7 +104,7 @@ export class CellLog {
 
   constructor(log: LogSource, cell: LoggedCell) {
     this.#log = log
-    this.#cell = cell
+    this.#cell = { ...cell, spans: withAbsences(cell.spans) }
   }
 
   /** Returns the latest entries, newest first: at most `limit`, and fewer where they are long. */
@@ -118,8 +125,10 @@ export class CellLog {
 
   /** Returns the latest entry by which the cell was computed with an input hash; null for none. */
   computation(inputHash: string): Steps<JsonObject | null> {
-    // A revert restores the hash of an earlier computation, and computes nothing.
-    return this.#find((entry) => entry['input_hash'] === inputHash && entry['source'] !== 'revert')
+    // A revert restores the hash of an earlier computation, a conversion keeps it, and neither computes anything.
+    return this.#find(
+      ({ input_hash: hash, source }) => hash === inputHash && source !== 'revert' && source !== 'contract',
+    )
   }
 
   /**
@@ -154,7 +163,7 @@ export class CellLog {
 
   /** Returns the entry of the cell with this seq; null for none. */
   *at(seq: number): Steps<JsonObject | null> {
-    const { recordId, field, lives } = this.#cell
+    const { recordId, spans, lives } = this.#cell
     const line = yield* load(this.#log.lineAt(seq))
     if (line === null) return null
     const { record, earlierId, text } = line
@@ -162,7 +171,8 @@ export class CellLog {
     const ofRecord = record === null ? earlierId === recordId : lives.includes(record)
     if (!imported && !ofRecord) return null
     const parsed = imported ? null : yield* load(this.#log.read(text))
-    const entry = parsed === null ? null : entryOfField(parsed, field.name)
+    const name = spanAt(spans, seq)?.name
+    const entry = parsed === null || name === undefined ? null : this.#named(parsed, name)
     if (entry !== null) return entry
     // The entry of a beginning does not follow from its line alone.
     const nearest = yield* this.#find((candidate) => Number(candidate['seq']) <= seq)
@@ -253,23 +263,141 @@ export class CellLog {
   }
 
   /**
-   * Visits the written entries of the cell in one life of its record, before or after a seq, nearest first. Returns whether
-   * the visitor ended that.
+   * Visits the written entries of the cell in one life of its record, before or after a seq, nearest first, with those of
+   * conversions. Returns whether the visitor ended that.
    */
-  *#written(life: Life, place: LinesPlace, visit: Visit): Steps<boolean> {
-    const { recordId, field } = this.#cell
-    let { seq } = place
+  *#written(life: Life, { direction, seq }: LinesPlace, visit: Visit): Steps<boolean> {
+    const { spans } = this.#cell
+    const count = spans.length
+    for (let step = 0; step < count; step++) {
+      const index = direction === 'before' ? count - 1 - step : step
+      const span = spans[index] as FieldSpan
+      const converted = (): Steps<boolean> => this.#visitConversion(life, index, visit)
+      if (direction === 'before') {
+        if (span.from >= seq) continue
+        if (span.to < seq && (yield* converted())) return true
+        if (yield* this.#ofSpan(life, span, { direction, seq: Math.min(seq, span.to) }, visit)) return true
+      } else {
+        if (span.to <= seq) continue
+        if (yield* this.#ofSpan(life, span, { direction, seq: Math.max(seq, span.from) }, visit)) return true
+        if (yield* converted()) return true
+      }
+    }
+    return false
+  }
+
+  /** Visits the entries of the lines in a span, from a place on; returns as {@link #written} does. */
+  *#ofSpan(life: Life, span: FieldSpan, { direction, seq }: LinesPlace, visit: Visit): Steps<boolean> {
+    const { recordId } = this.#cell
+    let from = Math.min(seq, LATEST.seq)
     for (let limit = FIRST_LINES; ; limit = Math.min(limit * MORE_TIMES, MOST_LINES)) {
-      const query = { ...place, life, recordId, field: field.name, seq, limit }
+      const query = { direction, life, recordId, field: span.name, seq: from, limit }
       const { lines, rest } = yield* load(this.#log.lines(query))
-      for (const { text } of lines) {
+      for (const { seq: at, text } of lines) {
+        if (at <= span.from || at >= span.to) return false
         const line = yield* load(this.#log.read(text))
-        const entry = line === null ? null : entryOfField(line, field.name)
+        const entry = line === null ? null : this.#named(line, span.name)
         if (entry !== null && visit(entry, text.length)) return true
       }
-      if (rest === null) return false
-      seq = rest
+      if (rest === null || rest <= span.from || rest >= span.to) return false
+      from = rest
     }
+  }
+
+  /** Returns the entry of a line for the cell under the name that its field had; null for none. */
+  #named(line: JsonObject, name: string): JsonObject | null {
+    const { field } = this.#cell
+    const entry = isKeptColumn(name) ? deletionOfKept(line, name) : entryOfField(line, name)
+    return entry === null || name === field.name ? entry : { ...entry, field: field.name }
+  }
+
+  /** Visits the entry of the conversion at the end of a span, if it changed the value. */
+  *#visitConversion(life: Life, index: number, visit: Visit): Steps<boolean> {
+    const span = this.#cell.spans[index]
+    if (span?.converted !== true || life === null) return false
+    const created = yield* this.#createdAt(life)
+    if (created === null || created > span.to) return false
+    const { value: previous, computation } = yield* this.#valueAtEnd(life, index)
+    const value = yield* this.#valueAtStart(life, index + 1)
+    if (sameValue(value, previous)) return false
+    const line = yield* load(this.#log.lineAt(span.to))
+    const change = line === null ? null : yield* load(this.#log.read(line.text))
+    if (change === null) return false
+    const { seq = null, at = null, actor = null, source = null } = change
+    const { recordId, field } = this.#cell
+    const entry = {
+      seq,
+      at,
+      actor,
+      source,
+      record_id: recordId,
+      field: field.name,
+      value,
+      previous,
+      ...computation,
+    }
+    return visit(entry, 0)
+  }
+
+  /** Returns the seq of the line that created a life of the record; null where that is not known. */
+  *#createdAt(key: RecordKey): Steps<number | null> {
+    const imported = yield* load(this.#log.importLine(key))
+    if (imported !== null) return Number(imported['seq'])
+    const text = yield* load(this.#log.firstLine(key))
+    const first = text === null ? null : yield* load(this.#log.read(text))
+    return first === null ? null : Number(first['seq'])
+  }
+
+  /** Returns the value of the cell when a span began. */
+  *#valueAtStart(key: RecordKey, index: number): Steps<JsonValue> {
+    const { spans, field } = this.#cell
+    for (const [at, span] of spans.entries()) {
+      if (at < index) continue
+      let first = undefined as JsonObject | undefined
+      yield* this.#ofSpan(key, span, { direction: 'after', seq: span.from }, (entry) => {
+        first = entry
+        return true
+      })
+      if (first !== undefined) return first['previous'] ?? null
+      if (span.converted) return yield* this.#keptValue(key, span)
+    }
+    return yield* load(this.#log.currentValue({ key, field }))
+  }
+
+  /** Returns the value of the cell when a span ended, and its computation, where it was computed. */
+  *#valueAtEnd(
+    key: RecordKey,
+    index: number,
+  ): Steps<{ readonly value: JsonValue; readonly computation: Computation | null }> {
+    const { spans } = this.#cell
+    for (let at = index; at >= 0; at--) {
+      const span = spans[at] as FieldSpan
+      if (at < index && span.converted) {
+        const { computation } = yield* this.#valueAtEnd(key, at)
+        return { value: yield* this.#keptValue(key, spans[index] as FieldSpan), computation }
+      }
+      let last = undefined as JsonObject | undefined
+      yield* this.#ofSpan(key, span, { direction: 'before', seq: span.to }, (entry) => {
+        last = entry
+        return true
+      })
+      if (last !== undefined) return { value: last['value'] ?? null, computation: computationOf(last) }
+    }
+    return { value: yield* this.#keptValue(key, spans[index] as FieldSpan), computation: null }
+  }
+
+  /** Returns the value that a record keeps in a column, or had when it was deleted. */
+  *#keptValue(key: RecordKey, { column, type }: FieldSpan): Steps<JsonValue> {
+    const { recordId, field } = this.#cell
+    if (column === null) return null
+    const kept = { ...field, name: column, type: type ?? field.type }
+    const value = yield* load(this.#log.currentValue({ key, field: kept }))
+    if (value !== null) return value
+    const query = { life: key, recordId, field: column, ...LATEST, limit: 1 }
+    const [last] = (yield* load(this.#log.lines(query))).lines
+    const line = last === undefined ? null : yield* load(this.#log.read(last.text))
+    const values = line?.['kept']
+    return isJsonObject(values) && Object.hasOwn(values, column) ? (values[column] ?? null) : null
   }
 
   /** Returns the beginning of a life; `later` is its first written entry. */
@@ -303,6 +431,22 @@ export class CellLog {
     const { name } = this.#cell.field
     return entryOfField({ ...created, values: { [name]: null }, previous: { [name]: previous } }, name)
   }
+}
+
+/** Returns the entry of a deletion while a field was removed, whose values a column kept; null for any other line. */
+function deletionOfKept(line: JsonObject, column: string): JsonObject | null {
+  const { kept } = line
+  if (!isJsonObject(kept) || !Object.hasOwn(kept, column)) return null
+  return entryOfField({ ...line, values: { [column]: null }, previous: kept }, column)
+}
+
+/** Returns spans with those between them in which the field was removed, when deletions have its value as kept. */
+function withAbsences(spans: readonly FieldSpan[]): readonly FieldSpan[] {
+  return spans.flatMap((span, index) => {
+    const next = spans[index + 1]
+    if (span.removedAs === null || next === undefined) return [span]
+    return [span, { ...span, name: span.removedAs, from: span.to, to: next.from, removedAs: null }]
+  })
 }
 
 type LinesPlace = Pick<LinesQuery, 'direction' | 'seq'>

@@ -1,3 +1,4 @@
+import { sameValue } from '../same-value.ts'
 import type { Contract, Field } from '../../contract/contract.ts'
 import type { JsonValue } from '../../contract/json/json.ts'
 import { valueError } from '../../contract/values/validate-value.ts'
@@ -8,7 +9,6 @@ import type { StoredTarget } from '../rows/stored-targets.ts'
 import type { CellFailureNote } from '../sheet-store.ts'
 import type { FailedCell } from '../stored-run.ts'
 import type { RunGain } from '../rows/run-updates.ts'
-import { sameValue } from './store-change.ts'
 
 type Computed = Extract<CellResult['result'], { kind: 'computed' }>
 

@@ -1,6 +1,8 @@
 import { showValue } from '../../contract/json/show-value.ts'
 import { PermissionDeniedError, SheetError } from '../../errors/service-error.ts'
 import type { AcceptedProposal } from '../../provenance/log-line.ts'
+import { presentProposed } from '../fields/present-values.ts'
+import { FIELD_CHANGES } from '../fields/stored-changes.ts'
 import {
   COUNT_PROPOSAL_CHANGE,
   decideProposal,
@@ -23,7 +25,9 @@ import { writeRecords } from './upsert.ts'
 /** Makes the proposed change, together with the decision; see {@link ProposalStore.accept}. */
 export function* acceptProposal(change: StoreChange, { id, actor }: ProposalDecision): Steps<void> {
   const { kind, proposedBy } = yield* waitingProposal(change, id)
-  const records = yield* load(change.db.query(proposedRecords(id)))
+  const changes = yield* load(change.db.query(FIELD_CHANGES))
+  const proposed = yield* load(change.db.query(proposedRecords(id)))
+  const records = proposed.map((one) => presentProposed({ contract: change.contract, changes }, one))
   const ids = records.map(({ recordId }) => recordId)
   yield* load(change.load(ids))
   const { contract, cells } = change

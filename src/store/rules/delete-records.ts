@@ -1,3 +1,4 @@
+import type { JsonObject } from '../../contract/json/json.ts'
 import { checkMayDelete } from '../../contract/rules/permissions.ts'
 import type { AcceptedProposal } from '../../provenance/log-line.ts'
 import type { DeleteResult, Upsert } from '../sheet-store.ts'
@@ -25,14 +26,19 @@ export function* deleteRecords(
   for (const id of ids) checkVersion(id, ifMatch, records.get(id))
   checkMayDelete(contract, actor, 'delete records')
   const existing = [...new Set(ids)].map((id) => records.get(id)).filter((record) => record !== undefined)
-  for (const record of existing) deleteRecord(change, record, { actor, proposal })
+  const kept = yield* load(change.keptValues(existing.map(({ key }) => key)))
+  for (const record of existing) deleteRecord(change, record, { actor, proposal, kept: kept.get(record.key) })
   return { deleted: existing.length, remaining: change.totalRecords() }
 }
 
 function deleteRecord(
   change: StoreChange,
   record: StoredRecord,
-  by: { readonly actor: string; readonly proposal: AcceptedProposal | null },
+  by: {
+    readonly actor: string
+    readonly proposal: AcceptedProposal | null
+    readonly kept: JsonObject | undefined
+  },
 ): void {
   const { key, id: recordId } = record
   const fields = change.contract.fields.filter((field) => record.value(field) !== null)

@@ -1,13 +1,18 @@
 import { isJsonObject, type JsonObject } from '../../contract/json/json.ts'
+import { presentValues, type FieldHistory } from '../fields/present-values.ts'
 import type { Deletion } from '../sheet-store.ts'
 
-/** Returns the deletion of a line of the log; null when it is no deletion of this record. */
-export function deletionIn(line: JsonObject | null, recordId: string): Deletion | null {
+/** Returns the deletion of a line of the log, with present names and types; null when it is no deletion of this record. */
+export function deletionIn(
+  line: JsonObject | null,
+  recordId: string,
+  history: FieldHistory,
+): Deletion | null {
   if (line?.['source'] !== 'delete' || line['record_id'] !== recordId) return null
-  const values = line['previous']
-  return isJsonObject(values)
-    ? { recordId, seq: Number(line['seq']), values: { ...values, id: recordId } }
-    : null
+  const { previous, kept } = line
+  if (!isJsonObject(previous)) return null
+  const seq = Number(line['seq'])
+  return { recordId, seq, values: { ...presentValues(history, previous, { seq, kept }), id: recordId } }
 }
 
 /** Returns the seq of the deletion that the first line of a record undid; null when the record was not restored. */

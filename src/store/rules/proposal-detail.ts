@@ -3,7 +3,14 @@ import type { Contract } from '../../contract/contract.ts'
 import type { JsonObject, JsonValue } from '../../contract/json/json.ts'
 import { parseStoredJsonInTurns } from '../../contract/json/json-text.ts'
 import { RawJson, rawMembersInTurns } from '../../contract/json/raw-json.ts'
-import { DERIVED_FIELDS, proposalById, proposedRows, type ProposedRow } from '../rows/proposal-queries.ts'
+import { presentProposed, type FieldHistory } from '../fields/present-values.ts'
+import { FIELD_CHANGES } from '../fields/stored-changes.ts'
+import {
+  DERIVED_FIELDS,
+  proposalById,
+  proposedRows,
+  type StoredProposedRow,
+} from '../rows/proposal-queries.ts'
 import type { Query } from '../rows/query.ts'
 import type { SheetStore } from '../sheet-store.ts'
 import {
@@ -50,11 +57,12 @@ async function differencesOf(
   const { contract, recordsAtOnce: limit } = source
   const derived = await source.db.query(DERIVED_FIELDS)
   const present = { contract, isDerived: (field: string) => derived.has(field) }
+  const history = { contract, changes: await source.db.query(FIELD_CHANGES) }
   const records: RecordDifference[] = []
   while (records.length < recordCount) {
     const rows = await source.db.query(proposedRows(id, { after: records.length - 1, limit }))
     const proposed: ProposedRecord[] = []
-    for (const row of rows) proposed.push(await parsed(row))
+    for (const row of rows) proposed.push(await parsed(row, history))
     const now = await presentRecords(source, proposed)
     for (const record of proposed) {
       const difference = differenceOf(present, record, now.get(record.recordId) ?? null)
@@ -65,10 +73,14 @@ async function differencesOf(
   return records
 }
 
-async function parsed({ was, change, ...row }: ProposedRow): Promise<ProposedRecord> {
+async function parsed(
+  { was, change, fieldsSeq, ...row }: StoredProposedRow,
+  history: FieldHistory,
+): Promise<ProposedRecord> {
   const object = async (json: string): Promise<JsonObject> =>
     (await parseStoredJsonInTurns(Buffer.from(json))) as JsonObject
-  return { ...row, was: await object(was), change: change === null ? null : await object(change) }
+  const record = { ...row, was: await object(was), change: change === null ? null : await object(change) }
+  return presentProposed(history, { record, fieldsSeq })
 }
 
 /** Reads the existing ones of the records, by id, with the fields that are compared. */

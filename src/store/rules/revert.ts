@@ -1,3 +1,4 @@
+import { sameValue } from '../same-value.ts'
 import type { Field } from '../../contract/contract.ts'
 import type { JsonObject, JsonValue } from '../../contract/json/json.ts'
 import { showValue } from '../../contract/json/show-value.ts'
@@ -11,7 +12,7 @@ import { hashBytes } from '../rows/stored-rows.ts'
 import type { EntryRef, RevertRequest, RevertResult } from '../sheet-store.ts'
 import type { CellLog } from './cell-log.ts'
 import { load, type Steps } from './steps.ts'
-import { sameValue, type StoreChange, type StoredRecord } from './store-change.ts'
+import type { StoreChange, StoredRecord } from './store-change.ts'
 import { UniqueClaims } from './unique-claims.ts'
 import { Violations } from './upsert-body.ts'
 

@@ -103,6 +103,8 @@ export interface StoreChange {
   /** Returns the key of a record that is about to be inserted, which no record has had before. */
   newKey(): RecordKey
   insert(record: NewRecord): void
+  /** Reads the values that records keep of removed and converted fields, by their columns; only those that have any. */
+  keptValues(keys: readonly RecordKey[]): Loaded<ReadonlyMap<RecordKey, JsonObject>>
   delete(record: StoredRecord): void
   /** Returns the number of records, as the change leaves it. */
   totalRecords(): number
@@ -136,10 +138,4 @@ export interface CachedResult {
 export function isStored(sent: unknown, value: JsonValue): boolean {
   if (typeof value !== 'object' || value === null) return sent === value
   return typeof sent === 'object' && sent !== null && jsonEqual(sent, value)
-}
-
-/** Whether two values of a field have the same JSON text, including the order of keys. */
-export function sameValue(a: JsonValue, b: JsonValue): boolean {
-  if (a === b) return true
-  return typeof a === 'object' && typeof b === 'object' && JSON.stringify(a) === JSON.stringify(b)
 }

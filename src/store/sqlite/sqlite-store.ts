@@ -442,6 +442,10 @@ export class SqliteStore implements SheetStore {
     return readingOn(this.#reader.history())
   }
 
+  async formerNames(): Promise<ReadonlyMap<string, string>> {
+    return reading(() => this.#reader.formerNames())
+  }
+
   seqAt(time: string): Promise<number> {
     return this.#reader.seqAt(time)
   }

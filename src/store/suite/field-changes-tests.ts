@@ -1,9 +1,19 @@
 import assert from 'node:assert/strict'
 import { beforeEach, suite, test } from 'node:test'
+import type { JsonObject } from '../../contract/json/json.ts'
 import { ContractError } from '../../errors/service-error.ts'
 import type { CellResult } from '../cell-work.ts'
 import type { FieldChanges } from '../field-changes.ts'
-import { computed, HUMAN, IN_TURN, sha256, target, TestSheet, type OpenStore } from './support/test-sheet.ts'
+import {
+  computed,
+  HUMAN,
+  IN_TURN,
+  newRun,
+  sha256,
+  target,
+  TestSheet,
+  type OpenStore,
+} from './support/test-sheet.ts'
 
 const NAME = '{name: name, logicalType: string, required: true}'
 const N = '{name: n, logicalType: integer}'
@@ -353,6 +363,87 @@ export function testFieldChanges(open: OpenStore): void {
           ['label', 0],
         ]),
       })
+    })
+
+    test('a proposal and a run of before a swap of names are accepted and reverted under the present ones', async () => {
+      const { proposals } = sheet.store
+      const propose = (record: JsonObject): Promise<string> =>
+        proposals.propose({ change: { records: [record] }, actor: 'agent:a', note: null })
+      const editable = 'customProperties: [{property: editableBy, value: ["human:*"]}]'
+      const two = [
+        NAME,
+        N,
+        CODE,
+        AT,
+        `{name: label, logicalType: string, ${editable}}`,
+        '{name: mark, logicalType: string}',
+      ]
+      await sheet.define({ properties: two })
+      const run = await sheet.store.startRun(newRun())
+      const item = await sheet.workOf('a', 'label')
+      await sheet.commitTo(run, [sheet.result(item, 'label', computed('L', 'label'))])
+      const accepted = await propose({ id: 'a', name: 'proposed', n: 5 })
+      const moved = await propose({ id: 'b', code: '8' })
+      const properties = [
+        '{name: code, logicalType: string, required: true}',
+        '{name: n, logicalType: string}',
+        '{name: name, logicalType: string, unique: true}',
+        AT,
+        `{name: mark, logicalType: string, ${editable}}`,
+        '{name: label, logicalType: string}',
+      ]
+      const targets = [{ ...target('label', ['code']), field: 'mark' }]
+      await sheet.define(
+        { properties, targets },
+        {
+          ...renamed(['name', 'code'], ['code', 'name'], ['label', 'mark'], ['mark', 'label']),
+          ...converted('n'),
+        },
+      )
+      const detail = await proposals.detail(accepted)
+      assert.deepEqual(
+        detail?.records.map(({ moved: since, fields }) => [
+          since,
+          fields.map(({ field, was, now, proposed }) => [field, was, now, proposed]),
+        ]),
+        [
+          [
+            null,
+            [
+              ['code', 'A', 'A', 'proposed'],
+              ['n', '1', '1', '5'],
+            ],
+          ],
+        ],
+      )
+      await proposals.accept({ id: accepted, actor: HUMAN })
+      const { code, name, n } = (await sheet.get('a')) ?? {}
+      assert.deepEqual([code, name, n], ['proposed', '10', '5'])
+      await sheet.write([{ id: 'b', name: '9' }])
+      await assert.rejects(proposals.accept({ id: moved, actor: HUMAN }), /"name"/)
+      await proposals.reject({ id: moved, actor: HUMAN, reason: null })
+      const entries = await sheet.store.runEntries({ run, before: null, limit: 10 })
+      assert.deepEqual(
+        entries.map(({ field }) => field),
+        ['mark'],
+      )
+      const reverted = await sheet.store.revert({ actor: HUMAN, entries, run: null })
+      assert.deepEqual(reverted, { reverted: 1, conflicts: [] })
+      assert.equal((await sheet.get('a'))?.['mark'], null)
+      await sheet.define(
+        { properties: properties.filter((one) => !one.startsWith('{name: mark')), targets: [] },
+        removed('mark', 0),
+      )
+      await sheet.define(
+        { properties: [...properties.slice(0, -2), '{name: mark, logicalType: string}'], targets: [] },
+        renamed(['label', 'mark']),
+      )
+      const gone = await sheet.store.runEntries({ run, before: null, limit: 10 })
+      assert.deepEqual(await sheet.store.revert({ actor: HUMAN, entries: gone, run: null }), {
+        reverted: 0,
+        conflicts: [{ recordId: 'a', field: 'label (removed)' }],
+      })
+      await sheet.empty()
     })
 
     test('a change that the contract does not show is refused', async () => {

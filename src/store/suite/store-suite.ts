@@ -4,6 +4,7 @@ import { testConditions } from './conditions-tests.ts'
 import { testDefinitions } from './contract-tests.ts'
 import { testExplanations } from './explain-tests.ts'
 import { testFieldChanges } from './field-changes-tests.ts'
+import { testFieldHistory } from './field-history-random-tests.ts'
 import { testHistoryAgainstCopies } from './history-random-tests.ts'
 import { testHistory } from './history-tests.ts'
 import { testImport } from './import-tests.ts'
@@ -37,6 +38,7 @@ export function testStore(name: string, openStore: OpenStore): void {
     testImport(openStore)
     testDefinitions(openStore)
     testFieldChanges(openStore)
+    testFieldHistory(openStore)
     testPages(openStore)
     testSortedPages(openStore)
     testSummaries(openStore)

@@ -1,4 +1,4 @@
-import type { Field } from '../../../contract/contract.ts'
+import type { Contract, Field } from '../../../contract/contract.ts'
 import type { CellLog } from '../../rules/cell-log.ts'
 import type { ChangeLog, LoggedDeletion } from '../../rules/store-change.ts'
 import type { DeletionRef } from '../../sheet-store.ts'
@@ -9,10 +9,12 @@ import { readDeletions } from '../log/read-deletions.ts'
 /** Reads the log for a change set. */
 export class StoredLog implements ChangeLog {
   readonly #db: Connection
+  readonly #contract: Contract
   readonly #queries: LogQueries
 
-  constructor(db: Connection) {
+  constructor(db: Connection, contract: Contract) {
     this.#db = db
+    this.#contract = contract
     this.#queries = new LogQueries(db)
   }
 
@@ -25,6 +27,6 @@ export class StoredLog implements ChangeLog {
   }
 
   deletions(refs: readonly DeletionRef[]): Promise<readonly (LoggedDeletion | null)[]> {
-    return readDeletions(this.#db, refs)
+    return readDeletions({ db: this.#db, contract: this.#contract }, refs)
   }
 }

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Contract, Field } from '../../../contract/contract.ts'
-import type { JsonValue } from '../../../contract/json/json.ts'
+import type { JsonObject, JsonValue } from '../../../contract/json/json.ts'
 import {
   formatLine,
   formatRecordLine,
@@ -15,8 +15,10 @@ import type { Connection } from '../database/connection.ts'
 import type { PendingChanges, ProvenanceRow } from './pending-changes.ts'
 import { StoredRecords } from './stored-records.ts'
 import { forgetResults } from './forget-results.ts'
+import { readKeptValues } from './kept-values.ts'
 import { StoredLog } from './change-log.ts'
 import { UniqueHolders } from './unique-holders.ts'
+import type { KeptColumn } from '../../fields/stored-changes.ts'
 import type { ProposedRow } from '../../rows/proposal-queries.ts'
 import { runAsync, type Steps } from '../../rules/steps.ts'
 import type { CachedResult, Holders, NewRecord, StoreChange, StoredRecord } from '../../rules/store-change.ts'
@@ -34,6 +36,8 @@ export interface SheetCounts {
 export interface ChangeStart {
   readonly db: Connection
   readonly contract: Contract
+  /** The columns that keep values of removed and converted fields. */
+  readonly kept: readonly KeptColumn[]
   /** Changes of earlier operations of the transaction. */
   readonly pending: PendingChanges
   readonly counts: SheetCounts
@@ -66,7 +70,7 @@ export class ChangeSet implements StoreChange {
     this.contract = contract
     this.cells = new CellStates(pending.cells)
     this.records = new StoredRecords(pending.records)
-    this.log = new StoredLog(db)
+    this.log = new StoredLog(db, contract)
     this.at = at
     this.#lastSeq = counts.lastSeq
     this.#recordCount = counts.records
@@ -129,6 +133,10 @@ export class ChangeSet implements StoreChange {
     this.cells.created(key, (field) => record.written(field), seq)
     this.#lastKey = key
     this.#recordCount += 1
+  }
+
+  keptValues(keys: readonly RecordKey[]): Promise<ReadonlyMap<RecordKey, JsonObject>> {
+    return readKeptValues(this.db, this.#start.kept, keys)
   }
 
   /** Deletes a record; the states of its cells are deleted in cascade. */

@@ -7,7 +7,7 @@ import { copyRows, WORTH_COPYING } from '../database/copy-into.ts'
 import { jsonArrays } from '../database/json-arrays.ts'
 import { quoted, recordset } from '../database/schema.ts'
 import { RecordUnderChange } from './stored-record.ts'
-import { canBeId, toColumn, toColumnText, writtenOf } from '../database/values.ts'
+import { canBeId, toColumn, toColumnText } from '../database/values.ts'
 
 const COUNT_DELETED = countAllDeleted('unnest($1::bigint[]) AS gone(key)')
 
@@ -124,7 +124,7 @@ export class KnownRecords {
       )
     }
     this.#updated.clear()
-    for (const record of records) record.written()
+    for (const record of records) record.settled()
   }
 
   async #writeCreated(): Promise<void> {
@@ -132,7 +132,7 @@ export class KnownRecords {
     if (records.length >= WORTH_COPYING) await this.#copyCreated(records)
     else await this.#insertCreated(records)
     this.#created.clear()
-    for (const record of records) record.written()
+    for (const record of records) record.settled()
   }
 
   async #copyCreated(records: readonly RecordUnderChange[]): Promise<void> {
@@ -143,7 +143,7 @@ export class KnownRecords {
       .map((record) => [
         String(record.key),
         String(record.version),
-        writtenOf(fields, (field) => record.value(field)),
+        record.written(fields),
         ...fields.map((field) => toColumnText(field, record.value(field))),
       ])
     await copyRows(this.#db, { table: '$data', columns }, rows)
@@ -167,7 +167,7 @@ export class KnownRecords {
       const row: Record<string, JsonValue> = {
         $seq: record.key,
         $version: record.version,
-        $written: writtenOf(this.#contract.fields, (field) => record.value(field)),
+        $written: record.written(this.#contract.fields),
       }
       for (const field of fields) row[field.name] = toColumn(field, record.value(field))
       yield row

@@ -5,7 +5,7 @@ import { definitionTables } from '../../rows/definition-tables.ts'
 import { deletedBlocksTable } from '../../rows/deleted-blocks.ts'
 
 /** Version of the tables below; a store of a later version is refused. */
-export const SCHEMA_VERSION = 21
+export const SCHEMA_VERSION = 22
 
 /**
  * The tables beside the records. Every name contains `$`, which no field name can (D5). Times are texts, UTC with
@@ -369,6 +369,8 @@ export const MIGRATIONS: Readonly<Record<number, string>> = {
   19: USAGE_TABLE,
   20: FIELD_CHANGES,
   21: definitionTables({ integer: 'bigint', text: 'text', bytes: 'bytea', options: '' }),
+  // The seq of the last change of fields when it was made, whose names and types its values have.
+  22: 'ALTER TABLE "$proposal" ADD COLUMN fields_seq bigint NOT NULL DEFAULT 0;',
 }
 
 /** Creates the tables of a new store, except that of records. */
@@ -451,7 +453,7 @@ export function recordsView(contract: Contract): string {
 }
 
 /** Returns the column definitions of `json_to_recordset` for records with these fields. */
-export function recordset(fields: readonly Field[]): string {
+export function recordset(fields: readonly Pick<Field, 'name' | 'type'>[]): string {
   const columns = fields.map((field) => `${quoted(field.name)} ${columnType(field)}`)
   return ['"$seq" bigint', '"$version" bigint', '"$written" text', ...columns].join(', ')
 }

@@ -1,10 +1,11 @@
 import { PAGE_BYTES } from '../../page-bytes.ts'
-import type { Field } from '../../../contract/contract.ts'
 import type { JsonValue } from '../../../contract/json/json.ts'
 import { readStoredInTurns } from '../../../provenance/log-line.ts'
 import { jsonArray, noteValuesBefore } from '../../rows/past-values.ts'
 import type { RecordKey } from '../../cell-work.ts'
 import type { HistoryRange, JsonBytes, PageAsOfQuery, PastPage } from '../../sheet-store.ts'
+import { pastFields, type PastField, type RequestedField } from '../../fields/past-fields.ts'
+import { FIELD_CHANGES } from '../../fields/stored-changes.ts'
 import type { Connection } from '../database/connection.ts'
 import { pastRecordsJson, selectionOf, type Selection } from './past-record.ts'
 import { longFieldsOf, longValues } from '../read/long-columns.ts'
@@ -21,7 +22,7 @@ const PROBES = 16
 
 const NO_VALUES: ReadonlyMap<string, JsonValue> = new Map()
 
-export type FieldsAsOf = Omit<PageAsOfQuery, 'fields'> & { readonly fields: readonly Field[] }
+export type FieldsAsOf = Omit<PageAsOfQuery, 'fields'> & { readonly fields: readonly RequestedField[] }
 
 /** A record whose later lines are being read. */
 interface Undoing {
@@ -107,7 +108,7 @@ export class HistoryReader {
   }
 
   /** Returns a past record; null when it did not exist. */
-  async record(id: string, fields: readonly Field[], seq: number): Promise<JsonBytes | null> {
+  async record(id: string, fields: readonly RequestedField[], seq: number): Promise<JsonBytes | null> {
     // Of the lives that had begun, only the last can have existed.
     const life = await this.#db.get(
       `SELECT max(key) AS key FROM (
@@ -118,7 +119,7 @@ export class HistoryReader {
     )
     const key = life?.['key']
     if (typeof key !== 'number') return null
-    const selection = selectionOf(fields)
+    const selection = await this.#selection(fields, seq)
     const { lives } = await this.#lives(selection, { after: key - 1, last: key, count: 1, seq })
     const [record] = await this.#asOf(selection, lives, seq)
     return record ?? null
@@ -126,7 +127,7 @@ export class HistoryReader {
 
   /** Returns a page of the records that existed, in creation order. */
   async page({ fields, limit, after, seq }: FieldsAsOf): Promise<PastPage> {
-    const selection = selectionOf(fields)
+    const selection = await this.#selection(fields, seq)
     const last = Number((await this.#db.get(LAST_KEY, seq))?.['key'])
     const records: JsonBytes[] = []
     let bytes = 0
@@ -146,6 +147,20 @@ export class HistoryReader {
       if (found < count && lives.length === found) return { records: jsonArray(records), next: null }
       from = lives.at(-1)?.key ?? last
     }
+  }
+
+  async #selection(fields: readonly RequestedField[], seq: number): Promise<Selection> {
+    return selectionOf(pastFields(await this.#db.query(FIELD_CHANGES), fields, seq))
+  }
+
+  /** Reads values of a record by their fields, long ones as JSON text. */
+  async #longValues(key: RecordKey, fields: readonly PastField[]): Promise<ReadonlyMap<string, JsonValue>> {
+    const names = new Map(
+      fields.flatMap(({ name, column }) => (column === null ? [] : [[column, name] as const])),
+    )
+    const columns = fields.flatMap(({ column, type }) => (column === null ? [] : [{ name: column, type }]))
+    const values = await longValues(this.#db, key, columns)
+    return new Map([...values].map(([column, value]) => [names.get(column) ?? column, value]))
   }
 
   /** Returns keys that records have or had, in order, and how many there would be if their records were smaller. */
@@ -171,7 +186,7 @@ export class HistoryReader {
     const long = new Map<RecordKey, ReadonlyMap<string, JsonValue>>()
     for (const [key, row] of rows) {
       const fields = longFieldsOf(row, selection.fields)
-      if (fields.length > 0) long.set(key, await longValues(this.#db, key, fields))
+      if (fields.length > 0) long.set(key, await this.#longValues(key, fields))
     }
     const undone = await this.#undo(changed, selection, seq)
     // The last line of a deleted record is its deletion.

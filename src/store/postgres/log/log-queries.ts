@@ -19,6 +19,8 @@ import {
   type OwnedLine,
   type PlacedLine,
 } from '../../rules/cell-log.ts'
+import { spansOf } from '../../fields/field-lineage.ts'
+import { FIELD_CHANGES, type StoredFieldChange } from '../../fields/stored-changes.ts'
 import { restoredFrom } from '../../rules/logged-deletion.ts'
 import { Batcher } from '../database/batcher.ts'
 import type { Connection, StoredRow } from '../database/connection.ts'
@@ -54,7 +56,7 @@ export const KEEP_JSON: LogParsers = { line: readStoredInTurns, value: rawValue 
 export class LogQueries implements LogSource {
   readonly read: LogSource['read']
   /** The lives of a record, oldest first: deleted and recreated, it has several. */
-  readonly #lives: Batcher<string, Life[]>
+  readonly #lives: Batcher<string, FoundLives>
   readonly #lines: Readonly<Record<LinesQuery['direction'], Batcher<LinesQuery, FoundLines>>>
   readonly #earlierLines: Readonly<Record<LinesQuery['direction'], Batcher<LinesQuery, FoundLines>>>
   readonly #lineAt: Batcher<number, OwnedLine | null>
@@ -83,8 +85,11 @@ export class LogQueries implements LogSource {
 
   /** Returns the log of a cell; null for a record that never existed. */
   async cell(recordId: string, field: Field): Promise<CellLog | null> {
-    const lives = canBeId(recordId) ? await this.#lives.run(recordId) : []
-    return lives.length === 0 ? null : new CellLog(this, { recordId, field, lives })
+    if (!canBeId(recordId)) return null
+    const { lives, changes } = await this.#lives.run(recordId)
+    return lives.length === 0
+      ? null
+      : new CellLog(this, { recordId, field, spans: spansOf(changes, field.name), lives })
   }
 
   lines(wanted: LinesQuery): Promise<FoundLines> {
@@ -131,18 +136,27 @@ export class LogQueries implements LogSource {
   }
 }
 
-async function readLives(db: Connection, ids: readonly string[]): Promise<Life[][]> {
+/** The lives of a record, and the changes of the fields of the sheet. */
+interface FoundLives {
+  readonly lives: Life[]
+  readonly changes: readonly StoredFieldChange[]
+}
+
+async function readLives(db: Connection, ids: readonly string[]): Promise<FoundLives[]> {
   const rows = await db.all(
     `SELECT EXISTS (SELECT FROM "$provenance" WHERE earlier_id = wanted.id) AS earlier,
        to_json(ARRAY(
          SELECT record FROM "$deleted" WHERE record_id = wanted.id UNION SELECT "$seq" FROM "$data" WHERE id = wanted.id ORDER BY 1
-       )) AS keys
+       )) AS keys,
+       CASE place WHEN 1 THEN (SELECT json_agg(json_build_object('seq', seq, 'change', "change") ORDER BY seq) FROM "$field_change") END AS changes
      FROM unnest($1::text[]) WITH ORDINALITY AS wanted(id, place) ORDER BY place`,
     ids,
   )
+  const stored = rows[0]?.['changes']
+  const changes = typeof stored === 'string' ? FIELD_CHANGES.result(JSON.parse(stored) as StoredRow[]) : []
   return rows.map(({ earlier, keys }) => {
     const lives = JSON.parse(String(keys)) as RecordKey[]
-    return earlier === true ? [null, ...lives] : lives
+    return { lives: earlier === true ? [null, ...lives] : lives, changes }
   })
 }
 

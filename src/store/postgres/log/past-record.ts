@@ -1,15 +1,16 @@
 import { PAGE_BYTES } from '../../page-bytes.ts'
 import { recordWeight } from '../sql/fitting-records.ts'
-import type { Field, LogicalType } from '../../../contract/contract.ts'
+import type { LogicalType } from '../../../contract/contract.ts'
 import { parseMoment } from '../../../contract/values/date-time.ts'
 import type { JsonObject, JsonValue } from '../../../contract/json/json.ts'
 import { RawJson } from '../../../contract/json/raw-json.ts'
 import { jsonInTurns } from '../../../contract/json/stringify-in-parts.ts'
+import type { PastField } from '../../fields/past-fields.ts'
 import { canHold } from '../../rows/past-values.ts'
 import type { JsonBytes } from '../../sheet-store.ts'
 import type { Connection, StoredRow } from '../database/connection.ts'
 import { RECORD_JSON, recordJsonSource } from '../sql/record-json.ts'
-import { quoted, recordset } from '../database/schema.ts'
+import { columnType, quoted, recordset } from '../database/schema.ts'
 import { fieldValue, toColumn, writtenOf } from '../database/values.ts'
 import { columnsUnlessLong } from '../read/long-columns.ts'
 import { LONG_BYTES } from './stored-line.ts'
@@ -19,7 +20,7 @@ const RECORD_BYTES = 1 << 20
 
 /** A list of fields, and the SQL to read them. */
 export interface Selection {
-  readonly fields: readonly Field[]
+  readonly fields: readonly PastField[]
   /**
    * Selects the keys after $1 up to $2 that records have or had, in order, at most $3 of them, each with the JSON of its
    * record if no entry after the seq $4 has changed it, unless it is long. Each of the two tables is limited to $3 before
@@ -58,9 +59,9 @@ export async function pastRecordsJson(
   return found
 }
 
-type PastValues = ReadonlyMap<Field, JsonValue>
+type PastValues = ReadonlyMap<PastField, JsonValue>
 
-function pastValue({ row, long, before }: PastRecord, field: Field): JsonValue {
+function pastValue({ row, long, before }: PastRecord, field: PastField): JsonValue {
   const value = before.get(field.name) ?? (before.has(field.name) ? null : long.get(field.name))
   if (value !== undefined) return value
   return row === undefined ? null : fieldValue(field, row)
@@ -83,8 +84,9 @@ function plainJson(values: PastValues): Promise<string | Uint8Array> {
 }
 
 /** Returns the SQL for these fields; one serves all records of a response. */
-export function selectionOf(fields: readonly Field[]): Selection {
+export function selectionOf(fields: readonly PastField[]): Selection {
   const columns = fields.map(({ name }) => quoted(name))
+  const data = pastData(fields)
   return {
     fields,
     lives: `SELECT life.key, life."$found", CASE WHEN data."$version" <= $4 AND "$weight" <= ${RECORD_BYTES} THEN ${RECORD_JSON} END AS "$json" FROM (
@@ -93,15 +95,37 @@ export function selectionOf(fields: readonly Field[]): Selection {
         (SELECT "$seq" AS key FROM "$data" WHERE "$seq" > $1 AND "$seq" <= $2 ORDER BY 1 LIMIT $3)
         UNION ALL (SELECT record FROM "$deleted" WHERE record > $1 AND record <= $2 ORDER BY 1 LIMIT $3)
         ORDER BY 1 LIMIT $3
-        ) AS keys LEFT JOIN "$data" AS data ON data."$seq" = keys.key) AS weighed
-      ) AS life LEFT JOIN "$data" AS data ON data."$seq" = life.key ${recordJsonSource(fields, 'data')}
+        ) AS keys LEFT JOIN ${data} AS data ON data."$seq" = keys.key) AS weighed
+      ) AS life LEFT JOIN ${data} AS data ON data."$seq" = life.key ${recordJsonSource(fields, 'data')}
       WHERE life."$before" <= ${PAGE_BYTES} ORDER BY life.key`,
-    columns: `SELECT ${['"$seq"', ...columnsUnlessLong(fields, LONG_BYTES)].join(', ')} FROM "$data" AS data WHERE "$seq" = ANY($1::bigint[])`,
+    columns: `SELECT ${['"$seq"', ...columnsUnlessLong(fields, LONG_BYTES)].join(', ')} FROM ${data} AS data WHERE "$seq" = ANY($1::bigint[])`,
     json: `SELECT ${RECORD_JSON} AS "$json" FROM (
         SELECT "$seq", "$written"::json AS "$written", ${columns.join(', ')}
         FROM json_to_recordset($1::json) AS past(${recordset(fields)})
       ) AS data ${recordJsonSource(fields, 'data')} ORDER BY data."$seq"`,
   }
+}
+
+/** Returns the table of records, or a query that has the columns of fields under their present names. */
+function pastData(fields: readonly PastField[]): string {
+  if (fields.every(({ name, column }) => name === column)) return '"$data"'
+  const columns = fields.map(({ name, type, column }) => {
+    const source = column === null ? `NULL::${columnType({ type })}` : quoted(column)
+    return column === name ? source : `${source} AS ${quoted(name)}`
+  })
+  const names = fields.flatMap(({ name, column }) =>
+    column === null ? [] : [`WHEN ${literal(column)} THEN ${literal(name)}`],
+  )
+  const written =
+    names.length === 0
+      ? 'NULL::json'
+      : `CASE WHEN "$written" IS NOT NULL THEN (
+    SELECT json_object_agg(CASE key ${names.join(' ')} ELSE '$' || key END, value) FROM json_each("$written")) END`
+  return `(SELECT "$seq", "$version", ${written} AS "$written", ${columns.join(', ')} FROM "$data")`
+}
+
+function literal(text: string): string {
+  return `'${text.replaceAll("'", "''")}'`
 }
 
 function canAllBeHeld(values: PastValues): boolean {

@@ -1,3 +1,5 @@
+import type { Contract } from '../../../contract/contract.ts'
+import { FIELD_CHANGES } from '../../fields/stored-changes.ts'
 import { parseStoredInTurns } from '../../../provenance/log-line.ts'
 import { deletionIn, selectDeletion } from '../../rules/logged-deletion.ts'
 import type { LoggedDeletion } from '../../rules/store-change.ts'
@@ -11,7 +13,7 @@ const DELETIONS = `SELECT found.record, found.line
 
 /** Reads deletions from the log, in the order of the request; null for each that does not exist. */
 export async function readDeletions(
-  db: Pick<Connection, 'all'>,
+  { db, contract }: { readonly db: Pick<Connection, 'all' | 'query'>; readonly contract: Contract },
   wanted: readonly DeletionRef[],
 ): Promise<(LoggedDeletion | null)[]> {
   const rows = await db.all(
@@ -19,10 +21,12 @@ export async function readDeletions(
     wanted.map(({ recordId }) => (canBeId(recordId) ? recordId : '')),
     wanted.map(({ seq }) => seq),
   )
+  const history = { contract, changes: await db.query(FIELD_CHANGES) }
   const deletions: (LoggedDeletion | null)[] = []
   for (const [index, { recordId }] of wanted.entries()) {
     const { record, line } = rows[index] ?? {}
-    const deletion = typeof line === 'string' ? deletionIn(await parseStoredInTurns(line), recordId) : null
+    const deletion =
+      typeof line === 'string' ? deletionIn(await parseStoredInTurns(line), recordId, history) : null
     const life = typeof record === 'number' ? record : null
     deletions.push(deletion === null ? null : { ...deletion, life })
   }

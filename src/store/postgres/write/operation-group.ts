@@ -4,6 +4,7 @@ import { ChangeSet, type SheetCounts } from '../changes/change-set.ts'
 import type { ClientConnection, StoredRow } from '../database/connection.ts'
 import { entryTimeOf } from '../database/database-clock.ts'
 import { isConnectionFault, sqlState } from '../database/errors.ts'
+import type { KeptColumn } from '../../fields/stored-changes.ts'
 import type { StoredTarget } from '../../rows/stored-targets.ts'
 import { PendingChanges } from '../changes/pending-changes.ts'
 
@@ -23,6 +24,8 @@ export interface GroupStart {
   readonly db: ClientConnection
   readonly contract: Contract
   readonly targets: readonly StoredTarget[]
+  /** The columns that keep values of removed and converted fields. */
+  readonly kept: readonly KeptColumn[]
   /** The row of `$sheet`, with the time of what is written; see `entryTimeOf`. */
   readonly sheet: StoredRow
   /** Whether it is the only operation, whose failure is that of the transaction. */
@@ -126,8 +129,8 @@ export class OperationGroup {
   }
 
   #changeSet(): ChangeSet {
-    const { db, contract } = this.#start
-    return new ChangeSet({ db, contract, pending: this.#pending, counts: this.#counts, at: this.#at })
+    const { db, contract, kept } = this.#start
+    return new ChangeSet({ db, contract, kept, pending: this.#pending, counts: this.#counts, at: this.#at })
   }
 
   #newPending(): PendingChanges {

@@ -5,6 +5,7 @@ import { ServiceError, StoppingError } from '../../../errors/service-error.ts'
 import type { DefinitionEffect } from '../../definition-change.ts'
 import type { FieldsEffect } from '../../field-changes.ts'
 import type { DefinitionChange, StoreDefinition } from '../../sheet-store.ts'
+import { FIELD_CHANGES, keptColumns, type KeptColumn } from '../../fields/stored-changes.ts'
 import type { StoredTarget } from '../../rows/stored-targets.ts'
 import type { ClientConnection, StoredRow } from '../database/connection.ts'
 import type { Database } from '../database/database.ts'
@@ -26,6 +27,7 @@ interface FollowedDefinition {
   readonly definition: number
   readonly contract: Contract
   readonly targets: readonly StoredTarget[]
+  readonly kept: readonly KeptColumn[]
 }
 
 /** Changes the definition in a transaction of its own; the result has statements that are carried out last. */
@@ -164,8 +166,8 @@ export class Writer {
     const { outcomes, group: done } = await this.#database.writingSheet(
       this.#lockTimeoutMs,
       async (db, sheet) => {
-        const { contract, targets } = await this.#follow(db, sheet)
-        const group = new OperationGroup({ db, contract, targets, sheet, alone: requests.length === 1 })
+        const { contract, targets, kept } = await this.#follow(db, sheet)
+        const group = new OperationGroup({ db, contract, targets, kept, sheet, alone: requests.length === 1 })
         const value = await group.carryOut(requests)
         return { value: { outcomes: value, group }, last: group.countStatements() }
       },
@@ -184,7 +186,8 @@ export class Writer {
       const contract = parseStoredContract(
         String((await db.get('SELECT contract FROM "$sheet"'))?.['contract']),
       )
-      this.#followed = { definition, contract, targets: await loadTargets(db) }
+      const kept = keptColumns(await db.query(FIELD_CHANGES))
+      this.#followed = { definition, contract, targets: await loadTargets(db), kept }
     }
     return this.#followed
   }

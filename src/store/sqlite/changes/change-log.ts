@@ -1,4 +1,4 @@
-import type { Field } from '../../../contract/contract.ts'
+import type { Contract, Field } from '../../../contract/contract.ts'
 import type { ChangeLog, LoggedDeletion } from '../../rules/store-change.ts'
 import type { DeletionRef } from '../../sheet-store.ts'
 import { canBeId } from '../database/values.ts'
@@ -11,10 +11,15 @@ import type { Connection } from '../database/connection.ts'
 /** Reads the log for a change set, whose own lines are inserted into the table first. */
 export class StoredLog implements ChangeLog {
   readonly #db: Connection
+  readonly #contract: Contract
   readonly #insertLines: () => void
 
-  constructor(db: Connection, insertLines: () => void) {
+  constructor(
+    { db, contract }: { readonly db: Connection; readonly contract: Contract },
+    insertLines: () => void,
+  ) {
     this.#db = db
+    this.#contract = contract
     this.#insertLines = insertLines
   }
 
@@ -30,6 +35,6 @@ export class StoredLog implements ChangeLog {
 
   deletions(refs: readonly DeletionRef[]): readonly (LoggedDeletion | null)[] {
     this.#insertLines()
-    return refs.map((ref) => readDeletion(this.#db, ref))
+    return refs.map((ref) => readDeletion({ db: this.#db, contract: this.#contract }, ref))
   }
 }

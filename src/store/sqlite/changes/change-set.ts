@@ -1,5 +1,6 @@
 import type { SQLInputValue } from 'node:sqlite'
 import type { Contract } from '../../../contract/contract.ts'
+import type { JsonObject } from '../../../contract/json/json.ts'
 import {
   formatCellLine,
   formatLine,
@@ -21,6 +22,7 @@ import { quoted } from '../database/schema.ts'
 import { toColumn } from '../database/values.ts'
 import { StoredLog } from './change-log.ts'
 import { forgetResults } from './forget-results.ts'
+import { readKeptValues } from './kept-values.ts'
 import { StoredRecords } from './stored-records.ts'
 import type { CellStates } from './cell-states.ts'
 import type { Connection } from '../database/connection.ts'
@@ -76,7 +78,7 @@ export class ChangeSet implements StoreChange {
     this.contract = contract
     this.cells = states
     this.records = new StoredRecords({ db, contract, cells: states })
-    this.log = new StoredLog(db, () => this.insertLines())
+    this.log = new StoredLog({ db, contract }, () => this.insertLines())
     const last = lastEntry(db)
     this.now = new Date().toISOString()
     this.at = entryTime(this.now, last.line)
@@ -167,6 +169,10 @@ export class ChangeSet implements StoreChange {
   insert(record: NewRecord): void {
     this.#counters = { records: this.#recordCounters().records + 1, lastKey: record.key }
     this.records.insert(record)
+  }
+
+  keptValues(keys: readonly RecordKey[]): ReadonlyMap<RecordKey, JsonObject> {
+    return readKeptValues(this.db, keys)
   }
 
   /** Deletes a record and stores its former key. */

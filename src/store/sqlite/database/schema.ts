@@ -4,7 +4,7 @@ import { definitionTables } from '../../rows/definition-tables.ts'
 import { deletedBlocksTable } from '../../rows/deleted-blocks.ts'
 
 /** Version of the tables below; a store of a later version is refused. */
-export const SCHEMA_VERSION = 20
+export const SCHEMA_VERSION = 21
 
 /**
  * The tables of the first version. {@link MIGRATIONS} adds those of later versions, to new and existing stores.
@@ -140,6 +140,8 @@ export const FIRST_TABLES = `
  * - `$target.changed`: the seq of the last of them that concerned it or its inputs; 0 for none.
  *
  * 20: changes of the definition; see {@link definitionTables}.
+ *
+ * 21: `$proposal.fields_seq`: the seq of the last change of fields when it was made, whose names and types its values have.
  */
 export const MIGRATIONS: Readonly<Record<number, string>> = {
   2: `
@@ -256,6 +258,9 @@ export const MIGRATIONS: Readonly<Record<number, string>> = {
   ALTER TABLE "$target" ADD COLUMN changed INTEGER NOT NULL DEFAULT 0;
   `,
   20: definitionTables({ integer: 'INTEGER', text: 'TEXT', bytes: 'BLOB', options: 'STRICT' }),
+  21: `
+  ALTER TABLE "$proposal" ADD COLUMN fields_seq INTEGER NOT NULL DEFAULT 0;
+  `,
 }
 
 /** Creates the tables of a new store. */

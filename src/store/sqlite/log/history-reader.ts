@@ -4,11 +4,12 @@ import type { JsonObject, JsonValue } from '../../../contract/json/json.ts'
 import { jsonArray, noteValuesBefore } from '../../rows/past-values.ts'
 import type { RecordKey } from '../../cell-work.ts'
 import type { HistoryRange, JsonBytes, PageAsOfQuery, PastPage } from '../../sheet-store.ts'
+import { pastFields, type RequestedField } from '../../fields/past-fields.ts'
+import { FIELD_CHANGES } from '../../fields/stored-changes.ts'
 import type { Connection } from '../database/connection.ts'
 import { lastSeq } from '../database/last-entry.ts'
 import { pastRecordJson, selectionOf, type Selection } from './past-record.ts'
 import { jsonBytes } from '../database/values.ts'
-import type { TypedField } from '../sql/json-columns.ts'
 import { parsedLineOf } from './stored-line.ts'
 
 /** Records and lines that are read between two yields to other requests: a few milliseconds. */
@@ -47,7 +48,7 @@ export function historyRange(db: Connection, mostBytes = Number.MAX_SAFE_INTEGER
   }
 }
 
-export type FieldsAsOf = Omit<PageAsOfQuery, 'fields'> & { readonly fields: readonly TypedField[] }
+export type FieldsAsOf = Omit<PageAsOfQuery, 'fields'> & { readonly fields: readonly RequestedField[] }
 
 /**
  * Reconstructs records as they were right after an entry of the log, by undoing later entries.
@@ -89,13 +90,17 @@ export class HistoryReader {
   }
 
   /** Returns a past record; null when it did not exist. */
-  record(id: string, fields: readonly TypedField[], seq: number): Promise<JsonBytes | null> {
-    return this.#inTurns(this.#record(id, selectionOf(fields), seq))
+  record(id: string, fields: readonly RequestedField[], seq: number): Promise<JsonBytes | null> {
+    return this.#inTurns(this.#record(id, this.#selection(fields, seq), seq))
   }
 
   /** Returns a page of the records that existed, in creation order. */
   page({ fields, ...query }: FieldsAsOf): Promise<PastPage> {
-    return this.#inTurns(this.#page(selectionOf(fields), query))
+    return this.#inTurns(this.#page(this.#selection(fields, query.seq), query))
+  }
+
+  #selection(fields: readonly RequestedField[], seq: number): Selection {
+    return selectionOf(pastFields(this.#db.query(FIELD_CHANGES), fields, seq))
   }
 
   /** Makes some steps at a time, each group in one state of the store, and yields to other requests between them. */

@@ -16,6 +16,8 @@ import {
 } from '../../rules/cell-log.ts'
 import { textOrNull } from '../../rows/stored-rows.ts'
 import { noteValuesBefore } from '../../rows/past-values.ts'
+import { spansOf } from '../../fields/field-lineage.ts'
+import { FIELD_CHANGES } from '../../fields/stored-changes.ts'
 import type { Connection } from '../database/connection.ts'
 import type { LongReads } from './reading-client.ts'
 import { quoted } from '../database/schema.ts'
@@ -56,7 +58,9 @@ export class LogReader implements LogSource {
     const row = db.get(LIVES, recordId)
     const keys = JSON.parse(String(row?.['keys'])) as RecordKey[]
     const lives: Life[] = row?.['earlier'] === 1 ? [null, ...keys] : keys
-    return lives.length === 0 ? null : new CellLog(new LogReader(db, long), { recordId, field, lives })
+    if (lives.length === 0) return null
+    const spans = spansOf(db.query(FIELD_CHANGES), field.name)
+    return new CellLog(new LogReader(db, long), { recordId, field, spans, lives })
   }
 
   async lines(query: LinesQuery): Promise<FoundLines> {

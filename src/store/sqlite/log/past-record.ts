@@ -1,5 +1,6 @@
 import type { SQLInputValue } from 'node:sqlite'
 import type { JsonValue } from '../../../contract/json/json.ts'
+import type { PastField } from '../../fields/past-fields.ts'
 import { canHold } from '../../rows/past-values.ts'
 import type { JsonBytes } from '../../sheet-store.ts'
 import type { Connection, StoredRow } from '../database/connection.ts'
@@ -9,7 +10,7 @@ import { fromColumn, jsonBytes, toColumn } from '../database/values.ts'
 
 /** A list of fields, and the SQL to read them. */
 export interface Selection {
-  readonly fields: readonly TypedField[]
+  readonly fields: readonly PastField[]
   /** Selects the JSON of a record that no entry after a seq has changed, else null. */
   readonly unchanged: string
   /** Selects the columns of a record. */
@@ -33,7 +34,7 @@ export function pastRecordJson(
   { row, before }: PastRecord,
 ): JsonBytes {
   if (fields.some((field) => !canHold(field.type, before.get(field.name) ?? null))) {
-    // A field may have had another type; the contract can change like that while there are no records (D9).
+    // A field may have had another type, also while there were no records (D9).
     const valueOf = (field: TypedField): JsonValue =>
       before.get(field.name) ?? (before.has(field.name) ? null : fromColumn(field, row?.[field.name]))
     return Buffer.from(
@@ -48,8 +49,14 @@ export function pastRecordJson(
 }
 
 /** Returns the SQL for these fields; one serves all records of a response. */
-export function selectionOf(fields: readonly TypedField[]): Selection {
-  const columns = fields.map(({ name }) => quoted(name))
+export function selectionOf(fields: readonly PastField[]): Selection {
+  const columns = fields.map(({ name, column }) =>
+    column === name ? quoted(name) : `${column === null ? 'NULL' : quoted(column)} AS ${quoted(name)}`,
+  )
+  const isPresent = fields.every(({ name, column }) => name === column)
+  const source = isPresent
+    ? '"$data"'
+    : `(SELECT ${['"$seq"', '"$version"', ...columns].join(', ')} FROM "$data")`
   // node:sqlite binds every number as REAL.
   const values = fields.map(({ name, type }) =>
     type === 'integer' || type === 'boolean'
@@ -59,7 +66,7 @@ export function selectionOf(fields: readonly TypedField[]): Selection {
   const json = `CAST(${recordJsonExpression(fields)} AS BLOB)`
   return {
     fields,
-    unchanged: `SELECT CASE WHEN "$version" <= ?2 THEN ${json} END AS "$json" FROM "$data" WHERE "$seq" = ?1`,
+    unchanged: `SELECT CASE WHEN "$version" <= ?2 THEN ${json} END AS "$json" FROM ${source} WHERE "$seq" = ?1`,
     columns: `SELECT ${['"$seq"', ...columns].join(', ')} FROM "$data" WHERE "$seq" = ?`,
     json: `SELECT ${json} AS "$json" FROM (SELECT ${['0 AS "$seq"', ...values].join(', ')})`,
   }

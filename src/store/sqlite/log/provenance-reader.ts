@@ -12,6 +12,8 @@ import {
   type OwnedLine,
 } from '../../rules/cell-log.ts'
 import type { Connection } from '../database/connection.ts'
+import { spansOf } from '../../fields/field-lineage.ts'
+import { FIELD_CHANGES } from '../../fields/stored-changes.ts'
 import { quoted } from '../database/schema.ts'
 import { fromColumn } from '../database/values.ts'
 import { parsedLineOf } from './stored-line.ts'
@@ -30,7 +32,9 @@ export class ProvenanceReader implements LogSource {
   /** Returns the log of a cell; null for a record that never existed. */
   log(recordId: string, field: Field): CellLog | null {
     const lives = this.#lives(recordId)
-    return lives.length === 0 ? null : new CellLog(this, { recordId, field, lives })
+    if (lives.length === 0) return null
+    const spans = spansOf(this.#db.query(FIELD_CHANGES), field.name)
+    return new CellLog(this, { recordId, field, spans, lives })
   }
 
   /**

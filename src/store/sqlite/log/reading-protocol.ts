@@ -1,4 +1,5 @@
 import type { HistoryRange, PastPage } from '../../sheet-store.ts'
+import type { RequestedField } from '../../fields/past-fields.ts'
 import type { FieldsAsOf } from './history-reader.ts'
 import type { TypedField } from '../sql/json-columns.ts'
 
@@ -29,6 +30,6 @@ export interface ValuesRequest {
 /** A request for a record right after an entry of the log. */
 export interface RecordAsOf {
   readonly id: string
-  readonly fields: readonly TypedField[]
+  readonly fields: readonly RequestedField[]
   readonly seq: number
 }

@@ -1,3 +1,6 @@
+import { FieldLineages } from '../../fields/field-lineage.ts'
+import type { RequestedField } from '../../fields/past-fields.ts'
+import { FIELD_CHANGES } from '../../fields/stored-changes.ts'
 import type { Contract, Field } from '../../../contract/contract.ts'
 import type { CacheEntry, RecordedUsage, RecordKey, WorkItem, WorkQuery } from '../../cell-work.ts'
 import type {
@@ -25,7 +28,7 @@ import { historyRange } from '../log/history-reader.ts'
 import { LogReader } from '../log/log-reader.ts'
 import { readDeletionInTurns } from '../log/read-deletion.ts'
 import { ReadingClient } from '../log/reading-client.ts'
-import { recordJsonExpression, typed } from '../sql/json-columns.ts'
+import { recordJsonExpression } from '../sql/json-columns.ts'
 import { quoted } from '../database/schema.ts'
 import { LONG_BYTES } from '../log/stored-line.ts'
 import { canBeId, jsonBytes } from '../database/values.ts'
@@ -192,7 +195,7 @@ export class Reader {
 
   /** Returns a deletion of the log; null for none. */
   deletion(ref: DeletionRef): Promise<Deletion | null> {
-    return readDeletionInTurns({ db: this.#db, long: this.#long }, ref)
+    return readDeletionInTurns({ db: this.#db, long: this.#long, contract: this.#contract }, ref)
   }
 
   /** Returns the log of a cell; null for a record that never existed. */
@@ -214,13 +217,28 @@ export class Reader {
 
   async recordAsOf(id: string, fields: readonly string[], seq: number): Promise<JsonBytes | null> {
     if (!canBeId(id)) return null
-    const json = await this.#long.call('recordAsOf', { id, fields: typed(this.#fields(fields)), seq })
+    const json = await this.#long.call('recordAsOf', { id, fields: this.#pastFields(fields), seq })
     return json === null ? null : jsonBytes(json)
   }
 
   async pageAsOf({ fields, ...query }: PageAsOfQuery): Promise<PastPage> {
-    const page = await this.#long.call('pageAsOf', { ...query, fields: typed(this.#fields(fields)) })
+    const page = await this.#long.call('pageAsOf', { ...query, fields: this.#pastFields(fields) })
     return { ...page, records: jsonBytes(page.records) }
+  }
+
+  /** Returns the present names of fields by those that they had before. */
+  formerNames(): ReadonlyMap<string, string> {
+    return new FieldLineages(this.#db.query(FIELD_CHANGES)).former()
+  }
+
+  /** Returns fields, which may have names from before. */
+  #pastFields(names: readonly string[]): RequestedField[] {
+    const isKnown = names.every((name) => this.#contract.fieldByName.has(name))
+    const former = isKnown ? null : this.formerNames()
+    return names.map((name) => {
+      const present = this.#contract.fieldByName.has(name) ? name : (former?.get(name) ?? name)
+      return { name, type: this.#field(present).type, ...(present !== name && { present }) }
+    })
   }
 
   /** Reads with several statements in one state of the store. */

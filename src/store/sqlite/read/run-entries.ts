@@ -1,3 +1,5 @@
+import { FieldLineages, presentRef } from '../../fields/field-lineage.ts'
+import { FIELD_CHANGES } from '../../fields/stored-changes.ts'
 import { runNumber } from '../../rows/stored-rows.ts'
 import type { EntryRef, RunEntriesQuery } from '../../sheet-store.ts'
 import type { Connection } from '../database/connection.ts'
@@ -11,9 +13,12 @@ export function readRunEntries(db: Connection, { run, before, limit }: RunEntrie
     before ?? Number.MAX_SAFE_INTEGER,
     limit,
   )
-  return rows.map((row) => ({
-    seq: Number(row['seq']),
-    recordId: String(row['record_id']),
-    field: String(row['field']),
-  }))
+  const lineages = new FieldLineages(db.query(FIELD_CHANGES))
+  return rows.map((row) =>
+    presentRef(lineages, {
+      seq: Number(row['seq']),
+      recordId: String(row['record_id']),
+      field: String(row['field']),
+    }),
+  )
 }

@@ -93,6 +93,11 @@ test('imports and deletions', () => {
   )
 })
 
+test('a conversion is by the actor who changed the field, whatever computed the value before', () => {
+  const converted = { ...COMPUTED, source: 'contract', actor: 'human:ann' }
+  assert.match(tell(converted), /^Converted with its field by human:ann, 3 minutes ago/)
+})
+
 test('a revert has the reverted entry, as far as it is known', () => {
   const revert = entryOf({ seq: 3, source: 'revert', actor: 'human:bob', reverts: 2 })
   assert.equal(tell(revert), 'Reverted by human:bob, 3 minutes ago.')

@@ -34,7 +34,7 @@ export function originLine(entry: ProvenanceEntryAnswer, context: EntryContext):
 
 /** Whether a derivation computed the value of the entry. */
 export function isComputed({ source, derivation }: ProvenanceEntryAnswer): boolean {
-  return source !== 'revert' && derivation !== undefined
+  return source !== 'revert' && source !== 'contract' && derivation !== undefined
 }
 
 function action(entry: ProvenanceEntryAnswer, { derived, find }: EntryContext): Sentence {
@@ -47,6 +47,8 @@ function action(entry: ProvenanceEntryAnswer, { derived, find }: EntryContext): 
       // The kind of this name is told apart by its derivation.
       if (derivation !== undefined) return ['Computed by ', { is: 'derivation', file: derivation }]
       return file === undefined ? ['Imported'] : [`Imported from ${file}`]
+    case 'contract':
+      return ['Converted with its field']
     case 'delete':
       return ['Deleted with its record']
     case 'revert':
