@@ -18,7 +18,8 @@ const CAMPAIGNS = {
   fuzz: { files: 'test/fuzz/*.test.ts', settings: { COLOPHON_FUZZ: '1' } },
   kill: { files: 'test/kill/*.test.ts', settings: { COLOPHON_KILLS: '200' } },
   random: {
-    files: 'src/store/{sqlite/sqlite-store,postgres/postgres-store,postgres/sql/sql-guard}.test.ts',
+    files:
+      '{src/store/{sqlite/sqlite-store,postgres/postgres-store,postgres/sql/sql-guard},test/sheet/kinds-random}.test.ts',
     settings: { COLOPHON_RANDOM_TIMES: '20' },
   },
   cluster: { files: 'test/cluster/*.test.ts', settings: { COLOPHON_CLUSTER_CELLS: '20000' } },
