@@ -131,6 +131,7 @@ export const LEFT_OUT: Readonly<Record<string, string>> = {
   'sheet/definition-files.test.ts':
     'files on disk: removed, renamed, unreadable, edited twice in a tick; push-and-pull.test.ts is about revisions',
   'sheet/kinds-module.test.ts': SHARED,
+  'sheet/first-kind.test.ts': 'the kind by itself; first.test.ts is about sheets',
   'sheet/formula-kind.test.ts': 'the kind by itself; formulas.test.ts is about sheets',
   'sheet/other-sheets.test.ts':
     'sheets in PostgreSQL have no sheets beside them; look-ups.test.ts has what they say',

@@ -4,19 +4,20 @@ import type { Contract } from '../../contract/contract.ts'
 import type { JsonValue } from '../../contract/json/json.ts'
 import { ContractError } from '../../errors/service-error.ts'
 import type { FormulaStore } from '../../store/formula.ts'
-import type {
-  Derivation,
-  DerivationKind,
-  InputValues,
-  Plan,
-  Resource,
-  RunContext,
-  Source,
+import {
+  makesCalls,
+  type Derivation,
+  type DerivationKind,
+  type InputValues,
+  type Plan,
+  type Resource,
+  type RunContext,
+  type Source,
 } from '../definition/derivation-kind.ts'
 import { DEFAULT_HOST_POLICIES } from '../definition/host-policies.ts'
 import { refuseCommonMembers } from '../definition/evidence.ts'
 import { Limiter } from '../limiter/limiter.ts'
-import { inputHash } from '../hash/input-hash.ts'
+import { hashesOfPlan } from '../hash/hash-of-values.ts'
 import { Kinds } from '../kinds.ts'
 import { parseDerivation } from '../parse-derivation.ts'
 import { renameInDerivation } from '../rename-in-derivation.ts'
@@ -25,6 +26,8 @@ import { readSources, sourceOf } from '../read-sources.ts'
 /** A kind set up for the common suite, with local substitutes for everything that its example calls. */
 export interface KindUnderTest {
   readonly kind: DerivationKind
+  /** Other kinds that its example uses; absent for none. */
+  readonly others?: readonly DerivationKind[]
   readonly contract: Contract
   /** A derivation file, YAML in block style. */
   readonly file: string
@@ -66,9 +69,11 @@ export function testKind(name: string, start: () => Promise<KindUnderTest>): voi
     const derivation = await load(subject, subject.file)
     const { inputs } = subject.good
     const reversed = Object.fromEntries(Object.entries(inputs).toReversed())
-    const first = planOf(derivation, inputs)
-    assert.deepEqual(planOf(derivation, reversed), first)
-    assert.deepEqual(planOf(await load(subject, subject.file), inputs), first)
+    // The steps of a plan have functions of their derivations.
+    const planned = (of: Derivation, values: InputValues): unknown => ({ ...planOf(of, values), steps: null })
+    const first = planned(derivation, inputs)
+    assert.deepEqual(planned(derivation, reversed), first)
+    assert.deepEqual(planned(await load(subject, subject.file), inputs), first)
     assert.equal(hashOf(derivation, reversed), hashOf(derivation, inputs))
   })
 
@@ -86,7 +91,9 @@ export function testKind(name: string, start: () => Promise<KindUnderTest>): voi
   kindTest('H4: another byte in the file is another input hash', async (subject) => {
     const edited = await load(subject, `${subject.file.trimEnd()} # edited\n`)
     const hash = hashOf(await load(subject, subject.file), subject.good.inputs)
-    assert.notEqual(hashOf(edited, subject.good.inputs), hash)
+    // Each step has a hash of its own keys.
+    if (subject.kind.stepsOf !== undefined) assert.equal(hashOf(edited, subject.good.inputs), hash)
+    else assert.notEqual(hashOf(edited, subject.good.inputs), hash)
   })
 
   kindTest('estimates the cost of a computation, and never settles more', async (subject) => {
@@ -106,7 +113,8 @@ export function testKind(name: string, start: () => Promise<KindUnderTest>): voi
     assert.ok(resources.every((resource) => resource.name !== ''))
     const refused = await load(subject, subject.file, ({ type, name: of }) => `no ${type} ${of}`)
     const [first] = resources
-    assert.equal(refused.refusal, first === undefined ? null : `no ${first.type} ${first.name}`)
+    const isNone = first === undefined || subject.kind.stepsOf !== undefined
+    assert.equal(refused.refusal, isNone ? null : `no ${first.type} ${first.name}`)
   })
 
   kindTest('D22: is blocked if a value that the request needs is null', async (subject) => {
@@ -156,7 +164,7 @@ export function testKind(name: string, start: () => Promise<KindUnderTest>): voi
     'reports once that a call is sent, whatever its result, and not if it is stopped before',
     async (subject) => {
       const derivation = await load(subject, subject.file)
-      if (derivation.kind.isLocal === true) return
+      if (!makesCalls(derivation.kind)) return
       let sent = 0
       const onSent = (): void => void (sent += 1)
       await run(derivation, subject.good.inputs, { onSent })
@@ -171,7 +179,7 @@ export function testKind(name: string, start: () => Promise<KindUnderTest>): voi
 
   kindTest('asks whether a call is needed only after it has returned', async (subject) => {
     const derivation = await load(subject, subject.file)
-    if (derivation.kind.isLocal === true) return
+    if (!makesCalls(derivation.kind)) return
     let hasReturned = false
     const asked: boolean[] = []
     const wanted = (): boolean => {
@@ -186,7 +194,7 @@ export function testKind(name: string, start: () => Promise<KindUnderTest>): voi
 
   kindTest('H7: returns a failure, and does not throw, if the host fails', async (subject) => {
     const derivation = await load(subject, subject.file)
-    if (derivation.kind.isLocal === true) return
+    if (!makesCalls(derivation.kind)) return
     const outcome = await run(derivation, subject.failing)
     assert.ok(!outcome.ok, JSON.stringify(outcome))
     assert.ok('request' in outcome.error)
@@ -213,7 +221,7 @@ export function testKind(name: string, start: () => Promise<KindUnderTest>): voi
 
   kindTest('edits a file for another name of each of its fields, and back', (subject) => {
     const { file, contract } = subject
-    const kinds = new Kinds([subject.kind], () => null)
+    const kinds = new Kinds([subject.kind, ...(subject.others ?? [])], () => null)
     const { targets, inputs } = parse(subject, file)
     for (const from of new Set([...targets, ...inputs])) {
       if (from === 'id') continue
@@ -234,7 +242,7 @@ export function testKind(name: string, start: () => Promise<KindUnderTest>): voi
 
   kindTest('rejects with the reason of a signal that is aborted', async (subject) => {
     const derivation = await load(subject, subject.file)
-    if (derivation.kind.isLocal === true) return
+    if (!makesCalls(derivation.kind)) return
     await assert.rejects(
       run(derivation, subject.good.inputs, { signal: AbortSignal.abort(new Error('stopping')) }),
       /stopping/,
@@ -249,7 +257,11 @@ function parse(
 ): Derivation {
   const read = (path: string): Source => sourceIn(subject, path)
   const source = { file: 'example.yaml', bytes: Buffer.from(file), read }
-  return parseDerivation(source, subject.contract, new Kinds([subject.kind], refusal))
+  return parseDerivation(
+    source,
+    subject.contract,
+    new Kinds([subject.kind, ...(subject.others ?? [])], refusal),
+  )
 }
 
 /** Parses a file and reads its sources. */
@@ -276,8 +288,7 @@ function planOf({ kind, spec }: Derivation, inputs: InputValues): Plan {
 }
 
 function hashOf(derivation: Derivation, inputs: InputValues): string {
-  const { hashed } = planOf(derivation, inputs)
-  return inputHash({ derivationSha256: derivation.sha256, inputs, hashed })
+  return hashesOfPlan(derivation, planOf(derivation, inputs), inputs).whole
 }
 
 function run(
@@ -287,15 +298,30 @@ function run(
 ): ReturnType<DerivationKind['run']> {
   const { kind, spec } = derivation
   kind.prepare(spec)
-  return kind.run(spec, planOf(derivation, inputs), {
+  const whole: RunContext = {
     signal: new AbortController().signal,
     policies: DEFAULT_HOST_POLICIES,
     limiter: new Limiter(),
     onSent: () => undefined,
     wanted: () => Promise.resolve(true),
     stored: Promise.resolve(),
+    step: async (step) => {
+      const outcome = await step.derivation.kind.run(step.derivation.spec, step.plan, whole)
+      const failed = Object.fromEntries(step.derivation.targets.map((target) => [target, outcome as never]))
+      const { values, evidence } = outcome.ok ? outcome.value : { values: failed, evidence: {} }
+      return {
+        outcome: 'computed',
+        values,
+        evidence,
+        receivedAt: null,
+        cost: 0,
+        tookCall: true,
+        isCached: false,
+      }
+    },
     ...context,
-  })
+  }
+  return kind.run(spec, planOf(derivation, inputs), whole)
 }
 
 function deepFreeze<T>(value: T): T {
