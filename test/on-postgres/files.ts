@@ -125,6 +125,8 @@ export const LEFT_OUT: Readonly<Record<string, string>> = {
   'http/slow-clients.test.ts': HTTP,
   'http/sse.test.ts': HTTP,
   'http/trusted-actor.test.ts': HTTP,
+  'kill/change-kill.test.ts':
+    'the files of a directory beside its store; in PostgreSQL a change is one transaction',
   'mcp/http.test.ts': TRANSPORTS,
   'mcp/secrets.test.ts': 'what is told of requests, before or after anything that a store does',
   'sheet/behind-a-pooler.test.ts': SHARED,
