@@ -142,6 +142,9 @@ export interface CellCommit {
   readonly usage?: readonly UsedAmounts[]
 }
 
+/** The results of calls without cells, for later computations. */
+export type CallResults = Pick<CellCommit, 'cache' | 'responses' | 'used' | 'usage'>
+
 /** The result of a run for one cell. */
 export interface CellResult {
   readonly key: RecordKey

@@ -6,6 +6,7 @@ import type { ListedViolations } from '../errors/violations.ts'
 import type { Condition } from './condition.ts'
 import type {
   CacheEntry,
+  CallResults,
   CellCommit,
   CellOutcome,
   OutdatedCells,
@@ -195,6 +196,8 @@ export interface CellStore {
   usage(key: string): Promise<RecordedUsage | null>
   /** Stores the results of a run as one change set, and returns the outcome of each cell, in their order. */
   commitCells(commit: CellCommit): Promise<readonly CellOutcome[]>
+  /** Stores the results of calls that belong to no run: no cell changes. */
+  storeResults(results: CallResults): Promise<void>
   /**
    * Returns the derived fields whose cells were not checked since the sources of their derivation changed: fresh cells may
    * have another input hash now.

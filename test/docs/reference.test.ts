@@ -70,6 +70,7 @@ import {
   HistoryAnswer,
   RevertChangeBody,
 } from '../../src/wire/definition/change.ts'
+import { PreviewAnswer, PreviewBody, RecordPreviewAnswer } from '../../src/wire/definition/preview.ts'
 import {
   DerivationAnswer,
   DerivationFileAnswer,
@@ -131,6 +132,7 @@ const BODIES: Readonly<Record<string, ObjectShape>> = {
   'POST /api/records': UpsertRecordsBody,
   'PUT /api/derivations/{file}': PutDerivationBody,
   'POST /api/definition/revert': RevertChangeBody,
+  'POST /api/derivations/preview': PreviewBody,
   'POST /api/query': QueryBody,
   'POST /api/materialize': MaterializeBody,
   'POST /api/runs/{id}/cancel': CancelRunBody,
@@ -155,6 +157,7 @@ const ANSWERS: Readonly<Record<string, ObjectShape>> = {
   'GET /api/derivations': DerivationsAnswer,
   'GET /api/derivations/{file}': DerivationFileAnswer,
   'PUT /api/derivations/{file}': DefinitionChangeAnswer,
+  'POST /api/derivations/preview': PreviewAnswer,
   'GET /api/definition/history': HistoryAnswer,
   'GET /api/definition/history/{id}': ChangeAnswer,
   'GET /api/permissions': PermissionsAnswer,
@@ -280,6 +283,11 @@ test('the limits of proposals are those of the HTTP reference', () => {
 test('the members of a derivation are those of the HTTP reference', () => {
   const table = tableOf(section(http, 'GET /api/derivations'), 'Of a derivation')
   assert.deepEqual(membersOf(table), Object.keys(DerivationAnswer.properties).toSorted())
+})
+
+test('the members of a record in a preview are those of the HTTP reference', () => {
+  const table = tableOf(section(http, 'POST /api/derivations/preview'), 'Of a record')
+  assert.deepEqual(membersOf(table), Object.keys(RecordPreviewAnswer.properties).toSorted())
 })
 
 test('every documented body or response belongs to a route', async (t) => {

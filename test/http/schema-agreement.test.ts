@@ -46,6 +46,7 @@ const REFUSED: Readonly<Record<string, RegExp>> = {
   revert: /it never changes/,
   cancelRun: /is not running any more/,
   listDefinitionChanges: /^cursor was not issued/,
+  previewDerivation: /^(?:derivations\/|contract|the file name)/,
   putDerivation: /^derivations\//,
 }
 

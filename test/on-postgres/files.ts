@@ -29,6 +29,7 @@ export const GROUPS = {
     'http/materialize.test.ts',
     'http/ndjson.test.ts',
     'http/proposals.test.ts',
+    'http/preview.test.ts',
     'http/records.test.ts',
     'http/revert.test.ts',
     'http/runs.test.ts',

@@ -12,6 +12,7 @@ import * as materialize from '../../wire/runs/materialize.ts'
 import * as names from '../../wire/schema/names.ts'
 import { WHOLE_NUMBER } from '../../wire/schema/page-parameters.ts'
 import * as permissions from '../../wire/records/permissions.ts'
+import * as preview from '../../wire/definition/preview.ts'
 import * as problem from '../../wire/service/problem.ts'
 import * as proposals from '../../wire/records/proposals.ts'
 import * as provenance from '../../wire/records/provenance.ts'
@@ -37,6 +38,7 @@ const WIRE = [
   materialize,
   names,
   permissions,
+  preview,
   problem,
   proposals,
   provenance,

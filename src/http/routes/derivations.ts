@@ -3,6 +3,7 @@ import {
   removeDerivationFile,
   writeDerivationFile,
 } from '../../sheet/definition/change/derivation-file.ts'
+import { previewDerivation, USUAL_SAMPLE } from '../../sheet/preview/preview-derivation.ts'
 import { readDerivations } from '../../sheet/schema/read-derivations.ts'
 import {
   ChangeQuery,
@@ -17,6 +18,8 @@ import {
   PutDerivationBody,
   toDerivationsAnswer,
 } from '../../wire/definition/derivations.ts'
+import { PreviewAnswer, PreviewBody, toPreviewAnswer } from '../../wire/definition/preview.ts'
+import { whileConnected } from '../middleware/abort-on-disconnect.ts'
 import type { Operation } from '../openapi/operation.ts'
 import { readFileIfMatch, tagFile } from '../response/entity-tag.ts'
 import type { Api, RouteContext } from './route-context.ts'
@@ -46,6 +49,15 @@ const PUT: Operation = {
   errors: [409, 412],
   headers: ['If-Match'],
   answers: { 200: { headers: ['ETag'] } },
+}
+
+const PREVIEW: Operation = {
+  id: 'previewDerivation',
+  tag: 'Sheet',
+  summary: 'Try a derivation on a few records',
+  description:
+    'Computes as a run would, and stores no cell. The results are in the cache, so that a run with the same file does not pay for them again.',
+  errors: [404],
 }
 
 const DELETE: Operation = {
@@ -96,6 +108,22 @@ export function derivationsRoutes(app: Api, { sheet, actors, read, write }: Rout
       const version = report.files[0]?.after ?? null
       if (version !== null && !report.dryRun) tagFile(reply, version)
       return toDefinitionChangeAnswer(report)
+    },
+  )
+
+  const previewSchema = { querystring: NoQuery, body: PreviewBody, response: { 200: PreviewAnswer } }
+  app.post(
+    '/api/derivations/preview',
+    { ...write, schema: previewSchema, config: { operation: PREVIEW } },
+    async (request) => {
+      const { file, text = null, contract = null, record_ids: recordIds = null, actor } = request.body
+      const { sample = USUAL_SAMPLE, seed = 0, max_cost: maxCost = null } = request.body
+      const preview = { file, text, contract, recordIds, sample, seed, maxCost }
+      return toPreviewAnswer(
+        await whileConnected(request, (signal) =>
+          previewDerivation(sheet, { ...preview, actor: actors.ofBody(request, actor) }, signal),
+        ),
+      )
     },
   )
 

@@ -7,6 +7,7 @@ import type { Condition } from '../condition.ts'
 import type { FoundEntries, LatestEntries } from '../cell-entries.ts'
 import type {
   CacheEntry,
+  CallResults,
   CellCommit,
   CellOutcome,
   OutdatedCells,
@@ -71,7 +72,7 @@ import type {
 import { readCacheEntries } from './changes/cache-entries.ts'
 import { readCellFailure, readDerivationVersions } from './read/cell-reader.ts'
 import type { ChangeSet } from './changes/change-set.ts'
-import { commitCells, readUsageOf } from './write/commit-cells.ts'
+import { commitCells, readUsageOf, storeResults } from './write/commit-cells.ts'
 import { readEntryTime } from './database/database-clock.ts'
 import { Database } from './database/database.ts'
 import { deleteRecords } from '../rules/delete-records.ts'
@@ -523,6 +524,10 @@ export class PostgresStore implements SheetStore {
 
   commitCells(commit: CellCommit): Promise<readonly CellOutcome[]> {
     return this.#changeInRun((change) => commitCells(change, commit), commit.run)
+  }
+
+  storeResults(results: CallResults): Promise<void> {
+    return this.#writer.change((change) => storeResults(change, results))
   }
 
   snapshot(directory: string): Promise<StoreSnapshot> {

@@ -8,6 +8,7 @@ import type { SetAside } from '../../provenance/set-aside.ts'
 import type { FoundEntries, LatestEntries } from '../cell-entries.ts'
 import type {
   CacheEntry,
+  CallResults,
   CellCommit,
   CellOutcome,
   OutdatedCells,
@@ -490,6 +491,10 @@ export class SqliteStore implements SheetStore {
 
   commitCells(commit: CellCommit): Promise<readonly CellOutcome[]> {
     return this.#writer.call('commitCells', commitText(commit))
+  }
+
+  storeResults(results: CallResults): Promise<void> {
+    return this.#writer.call('storeResults', results)
   }
 
   snapshot(directory: string): Promise<StoreSnapshot> {

@@ -187,6 +187,6 @@ export function versionOf(bytes: Uint8Array | null): string | null {
 }
 
 /** Returns the error of a definition that the request would make invalid, which is the request's fault. */
-function refusal({ message, inFile }: ContractError): OperationError {
+export function refusal({ message, inFile }: ContractError): OperationError {
   return new OperationError(message, 'definition_refused', { inFile })
 }

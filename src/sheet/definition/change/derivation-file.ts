@@ -48,10 +48,7 @@ export async function writeDerivationFile(
   { ifMatch, ...options }: DerivationFileOptions,
 ): Promise<DefinitionReport> {
   checkName(file)
-  if (!text.isWellFormed()) {
-    throw new ValidationError('text has a lone surrogate, which is no character; send valid Unicode')
-  }
-  const bytes = Buffer.from(text)
+  const bytes = bytesOfText(text)
   return changeDefinition(sheet, { ...options, files: [{ path: `derivations/${file}`, bytes, ifMatch }] })
 }
 
@@ -72,7 +69,14 @@ export async function removeDerivationFile(
   return changeDefinition(sheet, { ...options, files: [{ path, bytes: null, ifMatch }] })
 }
 
-function checkName(file: string): void {
+/** Returns the bytes of a text. Throws ValidationError for one with lone surrogates. */
+export function bytesOfText(text: string): Uint8Array {
+  if (text.isWellFormed()) return Buffer.from(text)
+  throw new ValidationError('text has a lone surrogate, which is no character; send valid Unicode')
+}
+
+/** Throws ValidationError for a name that no derivation file can have. */
+export function checkName(file: string): void {
   if (NAME.test(file) && file.isWellFormed() && Buffer.byteLength(file) <= MAX_NAME_BYTES) return
   throw new ValidationError(
     `the file name ${showValue(file)} cannot be used; a derivation file has a name of at most ${MAX_NAME_BYTES} bytes ` +

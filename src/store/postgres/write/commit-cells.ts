@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../../contract/json/json.ts'
 import { valueError } from '../../../contract/values/validate-value.ts'
-import type { CellCommit, CellOutcome, RecordedUsage, UsedAmounts } from '../../cell-work.ts'
+import type { CallResults, CellCommit, CellOutcome, RecordedUsage, UsedAmounts } from '../../cell-work.ts'
 import {
   commitResults,
   type CellToStore,
@@ -37,6 +37,16 @@ export async function commitCells(
   await noteLast(change, commit.actor, results)
   await count(change, commit.run, results.gain)
   return results.outcomes
+}
+
+/** Stores the results of calls that belong to no run. */
+export async function storeResults(
+  change: ChangeSet,
+  { cache, usage = [], ...responses }: CallResults,
+): Promise<void> {
+  await storeCacheEntries(change.db, cache)
+  await addUsage(change, usage)
+  await keepResponses(change, responses)
 }
 
 /** Adds what calls have used to the sums of their keys, which no other transaction changes: each locks the row of the sheet. */

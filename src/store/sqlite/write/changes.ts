@@ -1,4 +1,4 @@
-import type { CellCommit, CellOutcome, OutdatedCells } from '../../cell-work.ts'
+import type { CallResults, CellCommit, CellOutcome, OutdatedCells } from '../../cell-work.ts'
 import { acceptProposal, rejectProposal } from '../../rules/decide-proposal.ts'
 import { deleteRecords, type DeleteRequest } from '../../rules/delete-records.ts'
 import { markOutdated } from '../../rules/mark-outdated.ts'
@@ -29,7 +29,7 @@ import type {
 import type { ResponseTrim, TrimResult } from '../../stored-responses.ts'
 import type { NewRun, PruneStep, RunEnd, RunId, RunPruning } from '../../stored-run.ts'
 import type { ChangeSet } from '../changes/change-set.ts'
-import { commitCells } from './commit-cells.ts'
+import { commitCells, storeResults } from './commit-cells.ts'
 import { readCommit } from './commit-text.ts'
 import { limitResponses, trimResponses } from './response-writer.ts'
 import {
@@ -58,6 +58,7 @@ export const CHANGES = {
   /** Takes the `commitText` of a `CellCommit`. */
   commitCells: (change: ChangeSet, commit: string): readonly CellOutcome[] =>
     commitCells(change, readCommit(commit)),
+  storeResults: (change: ChangeSet, results: CallResults): void => storeResults(change, results),
   markOutdated: (change: ChangeSet, outdated: OutdatedCells): void => runSync(markOutdated(change, outdated)),
   revert: (change: ChangeSet, request: RevertRequest): RevertResult => runSync(revert(change, request)),
   restore: (change: ChangeSet, request: RestoreRequest): RestoreResult => runSync(restore(change, request)),

@@ -1,4 +1,4 @@
-import type { CellOutcome, UsedAmounts } from '../../cell-work.ts'
+import type { CallResults, CellOutcome, UsedAmounts } from '../../cell-work.ts'
 import {
   commitResults,
   type CellToStore,
@@ -25,6 +25,16 @@ export function commitCells(change: ChangeSet, commit: CommitInText): readonly C
   noteLast(change, commit.actor, results)
   addGain(change, commit.run, results.gain)
   return results.outcomes
+}
+
+/** Stores the results of calls that belong to no run. */
+export function storeResults(change: ChangeSet, { cache, usage = [], ...responses }: CallResults): void {
+  storeCache(
+    change,
+    cache.map((entry) => ({ inputHash: entry.inputHash, text: cacheEntryText(entry) })),
+  )
+  addUsage(change, usage)
+  keepResponses(change, responses)
 }
 
 /** Adds what calls have used to the sums of their keys. */
