@@ -4,9 +4,11 @@ import { completionCommand } from './completion/completion-command.ts'
 import { contractCommand } from './commands/definition/contract-command.ts'
 import { countCommand } from './commands/records/count-command.ts'
 import { deleteCommand } from './commands/records/delete-command.ts'
+import { derivationCommand } from './commands/definition/derivation-command.ts'
 import { derivationsCommand } from './commands/definition/derivations-command.ts'
 import { exportCommand } from './commands/transfer/export-command.ts'
 import { getCommand } from './commands/records/get-command.ts'
+import { historyCommand } from './commands/definition/history-command.ts'
 import { importCommand } from './commands/transfer/import-command.ts'
 import { initCommand } from './commands/definition/init-command.ts'
 import { listCommand } from './commands/records/list-command.ts'
@@ -43,6 +45,8 @@ const COMMANDS = [
   importCommand,
   exportCommand,
   derivationsCommand,
+  derivationCommand,
+  historyCommand,
   materializeCommand,
   cacheCommand,
   statusCommand,

@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict'
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import type { ChangeAnswer, DefinitionChangeAnswer, HistoryAnswer } from '../../src/wire/definition/change.ts'
+import type { PreviewAnswer } from '../../src/wire/definition/preview.ts'
+import { runCommand } from '../support/run-command.ts'
+import type { Ran } from '../support/run-colophon.ts'
+import { OFFERS, RATES, writeSheet } from '../support/sheet-fixture.ts'
+
+const RATE = OFFERS.derivations['rate.yaml'] as string
+const EDITED = `# Rates of the day\n${RATE}`
+const ACTOR = { COLOPHON_ACTOR: 'human:ann' }
+
+function run(args: readonly string[], input = ''): Promise<Ran> {
+  return runCommand(args, { input, env: ACTOR })
+}
+
+function json({ code, stdout, stderr }: Ran): unknown {
+  assert.equal(stderr, '')
+  assert.equal(code, 0)
+  return JSON.parse(stdout)
+}
+
+test('a derivation is tried, written, listed in the history and taken back at the command line', async (t) => {
+  const sheet = await writeSheet(t)
+  const stub = join(sheet, 'stub.json')
+  await writeFile(stub, RATES)
+  const draft = join(sheet, 'draft.yaml')
+  await writeFile(draft, EDITED)
+  const file = join(sheet, 'derivations', 'rate.yaml')
+
+  const options = ['--from', draft, '--stub', stub, '--ids', 'a,c']
+  const tried = await run(['derivation', 'preview', sheet, 'rate.yaml', ...options])
+  assert.equal(tried.code, 3, 'a record failed')
+  assert.deepEqual(
+    (JSON.parse(tried.stdout) as PreviewAnswer).records.map(({ record_id: id, outcome }) => [id, outcome]),
+    [
+      ['a', 'computed'],
+      ['c', 'failed'],
+    ],
+  )
+  const set = ['derivation', 'set', sheet, 'rate.yaml', '--from', '-', '--note', 'a comment']
+  const plan = json(await run([...set, '--dry-run'], EDITED)) as DefinitionChangeAnswer
+  assert.equal(plan.change, null)
+  assert.equal(await readFile(file, 'utf8'), RATE)
+  const done = json(await run(set, EDITED)) as DefinitionChangeAnswer
+  assert.equal(done.change, '1')
+  assert.equal(await readFile(file, 'utf8'), EDITED)
+  const shown = json(await run(['derivation', 'show', sheet, 'rate.yaml'])) as { text: string }
+  assert.equal(shown.text, EDITED)
+
+  const { changes } = json(await run(['history', sheet])) as HistoryAnswer
+  assert.deepEqual(
+    changes.map(({ id, actor, note }) => [id, actor, note]),
+    [['1', 'human:ann', 'a comment']],
+  )
+  const first = json(await run(['history', sheet, '1'])) as ChangeAnswer
+  assert.equal(first.files[0]?.text_before, RATE)
+  json(await run(['history', sheet, '1', '--revert']))
+  assert.equal(await readFile(file, 'utf8'), RATE)
+  json(await run(['derivation', 'remove', sheet, 'rate.yaml', '--yes']))
+  assert.deepEqual(json(await run(['derivation', 'list', sheet])), { derivations: [] })
+})
+
+test('changes at the command line that are not possible exit with 1, wrong usage with 2', async (t) => {
+  const sheet = await writeSheet(t)
+  const cases: readonly (readonly [args: readonly string[], code: number, message: RegExp])[] = [
+    [['derivation', 'set', sheet, 'rate.yaml', '--from', '-'], 1, /^error: derivations\/rate\.yaml:1: /],
+    [['derivation', 'set', sheet, 'rate.yaml', '--from', '/no/such'], 1, /cannot be read \(ENOENT\)/],
+    [['derivation', 'set', sheet, 'rate.yaml'], 2, /--from/],
+    [['derivation', 'remove', sheet, 'other.yaml'], 1, /no derivation "other\.yaml"; there are rate\.yaml/],
+    [['history', sheet, '7'], 1, /no change "7"/],
+    [['history', sheet, '--revert'], 2, /no change is given/],
+    [['history', sheet, '1', '--revert', '--confirm', 'size'], 2, /field=number/],
+  ]
+  for (const [args, code, message] of cases) {
+    const { code: found, stderr } = await run(args, 'targets: [rate')
+    assert.equal(found, code, stderr)
+    assert.match(stderr, message)
+  }
+})
+
+test('at a terminal a change shows what happens to files and cells', async (t) => {
+  const sheet = await writeSheet(t)
+  const set = ['derivation', 'set', sheet, 'rate.yaml', '--from', '-', '--format', 'table']
+  const { stdout } = await run(set, EDITED)
+  assert.match(stdout, /^Change 1 was made:\n {2}changes derivations\/rate\.yaml\n\ntarget +file /)
+  assert.match(stdout, /rate +rate\.yaml +changed/)
+  assert.match((await run(set, EDITED)).stdout, /^Nothing to change/)
+})
