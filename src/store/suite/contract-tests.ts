@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { beforeEach, suite, test } from 'node:test'
 import { ContractError } from '../../errors/service-error.ts'
+import type { TargetDefinition } from '../sheet-store.ts'
 import {
   computed,
   FIRST_PAGE,
@@ -204,6 +205,36 @@ export function testDefinitions(open: OpenStore): void {
         { outcome: 'stored' },
       ])
       assert.equal((await sheet.counts('label')).fresh, 1)
+    })
+
+    test('D32: an edited file whose cells are checked by their hashes makes none stale by itself', async () => {
+      const checked = (text: string): TargetDefinition =>
+        target('label', ['name'], { sha256: sha256(text), sources: text, isChecked: true })
+      await sheet.define({ targets: [checked('one')] })
+      const unchecked = async (): Promise<unknown> =>
+        (await sheet.store.uncheckedTargets()).map(({ field }) => field)
+      // The file before was of a kind without hashes of its own.
+      assert.deepEqual(await unchecked(), ['label'])
+      await sheet.store.markOutdated({ cells: [], checked: { targets: ['label'], sources: 'one' } })
+      await sheet.write(['a', 'b'].map((id) => ({ id, name: id })))
+      for (const id of ['a', 'b']) {
+        const item = await sheet.workOf(id, 'label')
+        const result = sheet.result(item, 'label', computed('L', id))
+        await sheet.commit({ ...result, sha256: sha256('one'), sources: 'one' })
+      }
+      const read = await sheet.workOf('b', 'label')
+      await sheet.define({ targets: [checked('two')] })
+      assert.deepEqual([(await sheet.counts('label')).fresh, await unchecked()], [2, ['label']])
+      const cells = [{ id: 'a', targets: ['label'], skipped: [] }]
+      await sheet.store.markOutdated({ cells, checked: { targets: ['label'], sources: 'two' } })
+      const { fresh, stale } = await sheet.counts('label')
+      assert.deepEqual([fresh, stale, await unchecked()], [1, 1, []])
+      // A run that began before stores its result, which is stale at once.
+      const late = sheet.result(read, 'label', computed('L2', 'b'))
+      await sheet.commit({ ...late, sha256: sha256('one'), sources: 'one' })
+      assert.equal((await sheet.counts('label')).stale, 2)
+      const [newest] = await sheet.store.derivationVersions('label.yaml')
+      assert.equal(newest?.sha256, sha256('two'))
     })
 
     test('D32: values computed with a file that was edited during the run are stored, and stale at once', async () => {
