@@ -73,7 +73,7 @@ export interface CommittedResults {
 
 /**
  * Stores the results of a run for some cells (D25, D26, D30). A cell that has been written, or whose input has been written, since
- * its planning is superseded (D28).
+ * its planning is superseded (D28), and so is one whose derivation and fields have changed since.
  */
 export function commitResults<C extends CellToStore, P>(
   tables: ResultTables<C, P>,
@@ -90,6 +90,8 @@ export function commitResults<C extends CellToStore, P>(
     if (target === undefined || !target.active || field === undefined) return { outcome: 'superseded' }
     const found = tables.find(target, cell.key)
     if (found?.version !== cell.version) return { outcome: 'superseded' }
+    // After a change of fields, the names of an earlier derivation may be those of other fields.
+    if (target.changed > 0 && target.sha256 !== cell.sha256) return { outcome: 'superseded' }
     const { result } = cell
     const sources = target.reads === null ? target.sources : tables.version(target)
     const current = target.sha256 === cell.sha256 && sources === (cell.sources ?? null)

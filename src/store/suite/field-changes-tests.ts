@@ -4,6 +4,7 @@ import type { JsonObject } from '../../contract/json/json.ts'
 import { ContractError } from '../../errors/service-error.ts'
 import type { CellResult } from '../cell-work.ts'
 import type { FieldChanges } from '../field-changes.ts'
+import { OutdatedDefinitionError } from '../revision-store.ts'
 import {
   computed,
   HUMAN,
@@ -313,6 +314,9 @@ export function testFieldChanges(open: OpenStore): void {
       )
       assert.deepEqual(await sheet.commit(...first), superseded)
       const second = await results()
+      // A run of the earlier derivations reads the cells anew, under names that are those of others by now.
+      const stale = second.map((result) => ({ ...result, sha256: sha256(`${result.target}.yaml`) }))
+      assert.deepEqual(await sheet.commit(...stale), superseded)
       const numbers = [
         NAME,
         N,
@@ -444,6 +448,38 @@ export function testFieldChanges(open: OpenStore): void {
         conflicts: [{ recordId: 'a', field: 'label (removed)' }],
       })
       await sheet.empty()
+    })
+
+    test('a process that knows earlier names reads nothing under them, and writes by the present ones', async () => {
+      const other = await sheet.openAnother()
+      try {
+        const properties = without('n', '{name: m, logicalType: integer}')
+        await sheet.define({ properties }, renamed(['n', 'm']))
+        const { contract } = sheet
+        await assert.rejects(other.record('a', ['id', 'n']), (error) => {
+          assert.ok(error instanceof OutdatedDefinitionError, String(error))
+          return true
+        })
+        const work = {
+          targets: ['label'],
+          inputs: ['n'],
+          force: true,
+          state: null,
+          after: null,
+          limit: 1,
+          only: null,
+        }
+        await assert.rejects(other.work(work), OutdatedDefinitionError)
+        const write = (record: JsonObject): Promise<unknown> =>
+          other.upsert({ body: { records: [record] }, defaultActor: HUMAN, ifMatch: null })
+        await assert.rejects(write({ id: 'a', n: 5 }), /"n"/)
+        await write({ id: 'a', m: 5 })
+        await other.define({ contract, targets: SETUP.targets })
+        assert.equal(String((await other.record('a', ['m']))?.json), '{"m":5}')
+        await sheet.define(SETUP, renamed(['m', 'n']))
+      } finally {
+        await other.close()
+      }
     })
 
     test('a change that the contract does not show is refused', async () => {

@@ -1,3 +1,4 @@
+import { OutdatedDefinitionError } from '../../revision-store.ts'
 import { basename } from 'node:path'
 import { DatabaseError } from 'pg'
 import {
@@ -46,6 +47,10 @@ export function asRecordsError(error: unknown): unknown {
   }
   if (state === UNDEFINED_TABLE && error instanceof Error && error.message.includes('"$')) {
     return unusable('its tables are missing in the database; restore them, or restart')
+  }
+  // The statements of the store name fields: another server has renamed or removed one.
+  if (state === UNDEFINED_COLUMN) {
+    return new OutdatedDefinitionError('the fields of the sheet were changed meanwhile; try again')
   }
   if (state !== undefined && error instanceof Error) {
     if (isStandby(error)) return away(`${MESSAGES['25006']} (${state})`)
@@ -107,6 +112,7 @@ const PASSES = /^(08|53300|57P0[1-3])/
 
 const LOCK_NOT_AVAILABLE = '55P03'
 const UNDEFINED_TABLE = '42P01'
+const UNDEFINED_COLUMN = '42703'
 
 /** Messages of node-postgres for a broken connection, in errors without a code. */
 const LOST =

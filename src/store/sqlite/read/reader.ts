@@ -1,3 +1,4 @@
+import { OutdatedDefinitionError } from '../../revision-store.ts'
 import { FieldLineages } from '../../fields/field-lineage.ts'
 import type { RequestedField } from '../../fields/past-fields.ts'
 import { FIELD_CHANGES } from '../../fields/stored-changes.ts'
@@ -81,12 +82,15 @@ export class Reader {
   /** Whether {@link #dataVersion} was read since the event loop last called a function. */
   #hasAsked = false
   #dataVersion = -1
+  /** The last change of fields when the contract was given. */
+  #fieldsSeq: number
 
   constructor(path: string, contract: Contract) {
     this.#db = Connection.forReading(path)
     this.#work = new WorkReader(this.#db)
     this.#long = new ReadingClient(path)
     this.#contract = contract
+    this.#fieldsSeq = this.#lastFieldChange()
   }
 
   /** The connection, for readers in other files. */
@@ -96,6 +100,10 @@ export class Reader {
 
   use(contract: Contract): void {
     this.#contract = contract
+    this.#fieldsSeq = this.#lastFieldChange()
+    const stored = this.#fieldsSeq === 0 ? null : this.#db.get('SELECT contract FROM "$sheet"')?.['contract']
+    // Another process has changed it since.
+    if (stored !== null && stored !== contract.text) this.#fieldsSeq = -1
     this.#cache.clear()
     this.#selections = new WeakMap()
     this.#bytesOfRecords = null
@@ -217,11 +225,13 @@ export class Reader {
 
   async recordAsOf(id: string, fields: readonly string[], seq: number): Promise<JsonBytes | null> {
     if (!canBeId(id)) return null
+    this.#forgetOutdated()
     const json = await this.#long.call('recordAsOf', { id, fields: this.#pastFields(fields), seq })
     return json === null ? null : jsonBytes(json)
   }
 
   async pageAsOf({ fields, ...query }: PageAsOfQuery): Promise<PastPage> {
+    this.#forgetOutdated()
     const page = await this.#long.call('pageAsOf', { ...query, fields: this.#pastFields(fields) })
     return { ...page, records: jsonBytes(page.records) }
   }
@@ -260,7 +270,10 @@ export class Reader {
   }
 
   work(query: WorkQuery): WorkItem[] {
-    return this.#inOneState(() => this.#work.read(query, this.#contract))
+    return this.#inOneState(() => {
+      this.#checkFields()
+      return this.#work.read(query, this.#contract)
+    })
   }
 
   cached(hashes: readonly string[]): ReadonlyMap<string, CacheEntry> {
@@ -289,15 +302,32 @@ export class Reader {
     return this.#cache.get(key)
   }
 
-  /** Checks for writes once for all reads of one turn of the event loop: no response to a write was sent between them. */
+  /**
+   * Checks for writes once for all reads of one turn of the event loop: no response to a write was sent between them. Throws
+   * OutdatedDefinitionError when fields were renamed, removed or converted since {@link use}: names may be those of others.
+   */
   #forgetOutdated(): void {
     if (this.#hasAsked) return
     this.#hasAsked = true
     process.nextTick(() => (this.#hasAsked = false))
     const version = Number(this.#db.get('PRAGMA data_version')?.['data_version'])
     if (version === this.#dataVersion) return
+    this.#hasAsked = false
+    this.#checkFields()
+    this.#hasAsked = true
     this.#cache.clear()
     this.#dataVersion = version
+  }
+
+  /** Throws OutdatedDefinitionError when fields were renamed, removed or converted since {@link use}. */
+  #checkFields(): void {
+    if (this.#lastFieldChange() === this.#fieldsSeq) return
+    throw new OutdatedDefinitionError('the fields of the sheet were changed meanwhile; try again')
+  }
+
+  /** Returns the seq of the last change of fields; 0 for none. */
+  #lastFieldChange(): number {
+    return Number(this.#db.get('SELECT max(seq) AS seq FROM "$field_change"')?.['seq'] ?? 0)
   }
 
   #keep(key: string, read: CachedRead): CachedRead {
