@@ -66,7 +66,7 @@ import {
 import { SheetFrame } from '../../src/wire/service/sheet-frame.ts'
 import {
   ChangeAnswer,
-  DefinitionChangeAnswer,
+  PutDerivationAnswer,
   HistoryAnswer,
   RevertChangeBody,
 } from '../../src/wire/definition/change.ts'
@@ -156,7 +156,7 @@ const ANSWERS: Readonly<Record<string, ObjectShape>> = {
   'GET /api/sheet/events': SheetFrame,
   'GET /api/derivations': DerivationsAnswer,
   'GET /api/derivations/{file}': DerivationFileAnswer,
-  'PUT /api/derivations/{file}': DefinitionChangeAnswer,
+  'PUT /api/derivations/{file}': PutDerivationAnswer,
   'POST /api/derivations/preview': PreviewAnswer,
   'GET /api/definition/history': HistoryAnswer,
   'GET /api/definition/history/{id}': ChangeAnswer,

@@ -69,6 +69,9 @@ test('a derivation file is read with its version, written and removed', async (t
       { path: 'derivations/rate.yaml', before: tagOf(RATE).slice(1, -1), after: tagOf(EDITED).slice(1, -1) },
     ],
     records: 3,
+    fields: [],
+    conflicts: [],
+    run_id: null,
     targets: [
       {
         field: 'rate',
@@ -167,4 +170,31 @@ test('a service with a fixed definition refuses changes', async (t) => {
     assertEnvelope(refused, 'PermissionDeniedError', /--read-only-definition/)
   }
   assert.equal((await running.app.inject('/api/derivations/rate.yaml')).statusCode, 200)
+})
+
+test('with keep=fresh the values of an edited file stay fresh, and a run says so in their provenance', async (t) => {
+  const running = await startApp(t)
+  const { app, sheet } = running
+  await materialize(sheet, { targets: null, recordIds: null, force: false, actor: ACTOR })
+  const answer = await app.inject({
+    method: 'PUT',
+    url: '/api/derivations/rate.yaml?keep=fresh',
+    headers: CSRF,
+    payload: { text: EDITED, actor: ACTOR },
+  })
+  const { run_id: run, targets } = answer.json<{
+    run_id: string
+    targets: DefinitionChangeAnswer['targets']
+  }>()
+  assert.equal(run, '2')
+  assert.equal(targets[0]?.after?.stale, 2)
+  await app.inject(`/api/runs/${run}/events`)
+  const status = (await app.inject('/api/status')).json<{ rate: { fresh: number; stale: number } }>()
+  assert.deepEqual([status.rate.fresh, status.rate.stale], [2, 0])
+  const entry = (await app.inject('/api/provenance?record_id=a&field=rate')).json<{
+    keeps: number
+    run_id: string
+  }>()
+  assert.equal(entry.run_id, run)
+  assert.ok(entry.keeps > 0)
 })

@@ -1,4 +1,5 @@
 import {
+  keepValues,
   readDerivationFile,
   removeDerivationFile,
   writeDerivationFile,
@@ -8,6 +9,8 @@ import { readDerivations } from '../../sheet/schema/read-derivations.ts'
 import {
   ChangeQuery,
   DefinitionChangeAnswer,
+  PutDerivationAnswer,
+  PutDerivationQuery,
   toDefinitionChangeAnswer,
 } from '../../wire/definition/change.ts'
 import { NoQuery } from '../../wire/definition/contract.ts'
@@ -90,9 +93,15 @@ export function derivationsRoutes(app: Api, { sheet, actors, read, write }: Rout
   )
 
   const changeSchema = { params, querystring: ChangeQuery, response: { 200: DefinitionChangeAnswer } }
+  const putSchema = {
+    params,
+    querystring: PutDerivationQuery,
+    body: PutDerivationBody,
+    response: { 200: PutDerivationAnswer },
+  }
   app.put(
     '/api/derivations/:file',
-    { ...write, schema: { ...changeSchema, body: PutDerivationBody }, config: { operation: PUT } },
+    { ...write, schema: putSchema, config: { operation: PUT } },
     async (request, reply) => {
       const { text, note = null, actor } = request.body
       const report = await writeDerivationFile(
@@ -107,7 +116,14 @@ export function derivationsRoutes(app: Api, { sheet, actors, read, write }: Rout
       )
       const version = report.files[0]?.after ?? null
       if (version !== null && !report.dryRun) tagFile(reply, version)
-      return toDefinitionChangeAnswer(report)
+      const { file } = request.params
+      const keeps = request.query.keep === 'fresh'
+      const run = keeps
+        ? await keepValues(sheet, report, { file, actor: actors.ofBody(request, actor) })
+        : null
+      // Its outcome is in the list of runs.
+      run?.done.catch(() => undefined)
+      return { ...toDefinitionChangeAnswer(report), run_id: run?.id ?? null }
     },
   )
 

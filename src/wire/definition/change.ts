@@ -4,6 +4,7 @@ import type { ChangeList } from '../../sheet/definition/change/history.ts'
 import type { ChangeTexts, DefinitionEffect, StoredChange } from '../../store/definition-change.ts'
 import { actorMember } from '../schema/actor-member.ts'
 import { cursorParameter, flagParameter, limitParameter } from '../schema/page-parameters.ts'
+import { inDocument } from '../schema/openapi-keywords.ts'
 import { closedObject } from '../schema/closed-object.ts'
 
 /** Query of the routes that change the definition. */
@@ -103,6 +104,28 @@ function toEffectAnswer({ records, fields, targets }: Omit<DefinitionEffect, 'id
 }
 
 type EffectAnswer = Pick<DefinitionChangeAnswer, 'records' | 'fields' | 'conflicts' | 'targets'>
+
+/** Query of `PUT /api/derivations/{file}`. */
+export const PutDerivationQuery = closedObject({
+  ...ChangeQuery.properties,
+  keep: Type.Optional(
+    Type.String({
+      pattern: '^(fresh)?$',
+      title: 'fresh',
+      description:
+        '`fresh` marks the values of the edited file as fresh, for an edit that changes no value. No effect with `dry_run`.',
+      ...inDocument({ enum: ['fresh'], pattern: undefined, allowEmptyValue: true }),
+    }),
+  ),
+})
+
+/** Response of `PUT /api/derivations/{file}`. */
+export const PutDerivationAnswer = Type.Object({
+  ...DefinitionChangeAnswer.properties,
+  run_id: Type.Union([Type.String(), Type.Null()], {
+    description: 'With `keep=fresh`, the run that marks the values as fresh; null for none.',
+  }),
+})
 
 const textOrNull = (description: string) => Type.Union([Type.String(), Type.Null()], { description })
 

@@ -15,6 +15,11 @@ interface ChangeFlags extends SheetFlags {
   readonly yes?: true
 }
 
+interface SetFlags extends ChangeFlags {
+  readonly from: string
+  readonly keepFresh?: true
+}
+
 interface PreviewFlags extends SheetFlags {
   readonly from?: string
   readonly ids?: readonly string[]
@@ -125,7 +130,7 @@ function setCommand(): Command {
         'Add or replace a derivation file, if the whole definition is valid with it.',
       ),
     ).requiredOption('--from <path>', 'file with the new text, - for standard input'),
-  )
+  ).option('--keep-fresh', 'mark the values of the edited file as fresh, for an edit that changes no value')
   addExamples(command, [
     [
       'colophon derivation set countries names.yaml --from draft.yaml --dry-run --actor human:ann',
@@ -134,11 +139,15 @@ function setCommand(): Command {
     ['colophon derivation set countries names.yaml --from draft.yaml --actor human:ann', 'Make it'],
   ])
   return addSheetOptions(command, { writes: true }).action(
-    onSheet((flags: ChangeFlags & { readonly from: string }, file: string) =>
+    onSheet((flags: SetFlags, file: string) =>
       withSheet(flags, async (context) => {
         const { setDerivation } = await import('./run-derivation.ts')
         const { from } = flags
-        return setDerivation(context, basename(file), { from, ...changeOf(flags) })
+        return setDerivation(context, basename(file), {
+          from,
+          keepFresh: flags.keepFresh === true,
+          ...changeOf(flags),
+        })
       }),
     ),
   )

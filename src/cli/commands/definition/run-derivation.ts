@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { buffer } from 'node:stream/consumers'
 import { isUtf8 } from 'node:buffer'
 import {
+  keepValues,
   readDerivationFile,
   removeDerivationFile,
   writeDerivationFile,
@@ -15,7 +16,7 @@ import { writerOf } from '../../options/required-actor.ts'
 import { canAsk, confirm } from '../../terminal/confirm.ts'
 import { EXIT, type ExitCode } from '../../terminal/exit-codes.ts'
 import { exitCodeOf } from '../../terminal/output.ts'
-import { callsText, dollars } from '../../terminal/progress-line.ts'
+import { callsText, cellsText, dollars } from '../../terminal/progress-line.ts'
 import { tableOf, type Column } from '../../terminal/table.ts'
 import type { Screen } from '../../terminal/terminal.ts'
 import { visibleLines } from '../../terminal/visible-text.ts'
@@ -36,13 +37,18 @@ export async function showDerivation({ sheet, out }: CommandContext, file: strin
 export async function setDerivation(
   { sheet, out }: CommandContext,
   file: string,
-  { from, ...options }: ChangeFlags & { readonly from: string },
+  { from, keepFresh, ...options }: ChangeFlags & { readonly from: string; readonly keepFresh: boolean },
 ): Promise<ExitCode> {
   const actor = writerOf(sheet)
   const text = await readText(from)
   const report = await writeDerivationFile(sheet, { file, text }, { ...options, actor, ifMatch: null })
-  const answer = toDefinitionChangeAnswer(report)
-  await out.print(answer, (screen) => changeText(answer, screen))
+  const run = keepFresh ? await keepValues(sheet, report, { file, actor }) : null
+  const kept = (await run?.done)?.materialized ?? null
+  const answer = { ...toDefinitionChangeAnswer(report), run_id: run?.id ?? null }
+  await out.print(answer, (screen) => {
+    const effect = changeText(answer, screen)
+    return kept === null ? effect : `${effect}\n\nRun ${answer.run_id} marked ${cellsText(kept)} as fresh.`
+  })
   return answer.conflicts.length > 0 ? EXIT.error : EXIT.done
 }
 

@@ -1,5 +1,7 @@
 import { showValue } from '../../../contract/json/show-value.ts'
 import { SheetError, ValidationError } from '../../../errors/service-error.ts'
+import type { GivenActor } from '../../resolve-actor.ts'
+import { startMaterialize, type StartedRun } from '../../runs/materialize.ts'
 import type { Sheet } from '../../sheet.ts'
 import {
   changeDefinition,
@@ -67,6 +69,23 @@ export async function removeDerivationFile(
     if (!texts.has(path)) throw unknownFile(file, texts)
   }
   return changeDefinition(sheet, { ...options, files: [{ path, bytes: null, ifMatch }] })
+}
+
+/**
+ * Starts the run that marks the values of an edited file as fresh, see `keepFresh` of a run; null where the change made no cell stale.
+ * Throws as {@link startMaterialize} does.
+ */
+export async function keepValues(
+  sheet: Sheet,
+  { targets, dryRun }: DefinitionReport,
+  { file, actor }: { readonly file: string; readonly actor: GivenActor },
+): Promise<StartedRun | null> {
+  const hasStale = targets.some(
+    ({ derivation, change, before, after }) =>
+      derivation === file && change === 'changed' && (after?.stale ?? 0) > (before?.stale ?? 0),
+  )
+  if (dryRun || !hasStale) return null
+  return startMaterialize(sheet, { targets: null, recordIds: null, force: false, keepFresh: file, actor })
 }
 
 /** Returns the bytes of a text. Throws ValidationError for one with lone surrogates. */
