@@ -8,6 +8,9 @@ import { cancelRun } from '../../src/sheet/runs/cancel-run.ts'
 import { startMaterialize } from '../../src/sheet/runs/materialize.ts'
 import { getRunDetail } from '../../src/sheet/runs/read-runs.ts'
 import { planMaterialize } from '../../src/sheet/runs/plan-materialize.ts'
+import { seededRandom } from '../../src/store/suite/support/random.ts'
+import { openAiSheet, PRICE } from '../support/ai-fixture.ts'
+import { oddAnswers } from '../support/odd-answers.ts'
 import { openRunSheet, type RunSheet } from '../support/run-fixture.ts'
 
 const ALL = { targets: null, recordIds: null, force: false }
@@ -407,4 +410,41 @@ test('D32: the explanation of a stale cell names the step that is another one', 
     (await explainCell(run.sheet, 'email', '1')).reasons.map(({ part }) => part),
     ['input', 'member', 'member'],
   )
+})
+
+test('steps of models: the cost of a run is the bill, and no record exceeds its bound, whatever the answers', async (t) => {
+  const random = seededRandom(7)
+  const model = { kind: 'ai', model: 'small', max_output_tokens: 40 }
+  const { run, server } = await openAiSheet(t, {
+    companies: Array.from({ length: 15 }, (_, index) => `Company ${index}`),
+    answer: oddAnswers(random),
+    file: {
+      kind: 'first',
+      model: null,
+      prompt: null,
+      max_output_tokens: null,
+      steps: ['One', 'Two', 'Three'].map((name) => ({
+        ...model,
+        prompt: `${name}: {{ company }}`,
+        ...(name === 'One' && { accept: 'staff > 20' }),
+      })),
+      max_cost_per_record: 0.000_85,
+    },
+  })
+  await run.edit('transport.yaml', `hosts: {'*': {retries: 0}}\n`)
+  const plan = await planMaterialize(run.sheet, ALL)
+  assert.ok(plan.estimate !== undefined && plan.cost <= 15 * 0.000_85, `${plan.cost}`)
+  const { totalCost, failures } = await run.start({ stopAfterFailures: null })
+  const billed = Number(server.billionths(PRICE)) / 1e9
+  assert.ok(billed <= totalCost && totalCost <= plan.cost, `${billed} of ${totalCost} of ${plan.cost}`)
+  assert.ok(failures.some(({ reason }) => reason === 'cost_per_record'))
+  assert.ok(failures.length < 30, 'some records have a value')
+  for (const { id } of Array.from({ length: 15 }, (_, index) => ({ id: `${index + 1}` }))) {
+    const steps = ((await run.entry(id, 'staff')) ?? {})['steps'] as readonly JsonObject[] | undefined
+    const spent = (steps ?? []).reduce((sum, { cost }) => sum + Math.round(Number(cost ?? 0) * 1e9), 0)
+    assert.ok(spent <= 850_000, `${id}: ${spent}`)
+  }
+  await run.edit('derivations/company.yaml', (text) => text.replace('0.00085', '0.0001'))
+  const tooDear = await planMaterialize(run.sheet, { ...ALL, force: true })
+  assert.deepEqual([tooDear.calls, tooDear.targets['staff']], [0, { compute: 0, cached: 0, skipped: 15 }])
 })

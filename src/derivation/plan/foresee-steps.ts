@@ -22,7 +22,7 @@ export interface ForeseenSteps {
   readonly calls: readonly ForeseenCall[]
   /** Whether something is computed, and not only taken from the cache. */
   readonly isComputed: boolean
-  /** Whether it certainly fails without a call, since this machine does not carry out the step that is needed. */
+  /** Whether it certainly fails without a call: this machine does not carry out the step that is needed, or it exceeds the bound of a record. */
   readonly isRefused: boolean
 }
 
@@ -72,7 +72,7 @@ export function foreseeSteps(
     if (isCall && refusal !== null) return { calls, isComputed, isRefused: isCertain }
     if (isCall) {
       const price = planner.price(step)
-      if (most !== null && price !== null && price > most) break
+      if (most !== null && price !== null && price > most) return { calls, isComputed, isRefused: isCertain }
       calls.push({
         step,
         price: price === null || left === null ? price : Math.min(price, left),
