@@ -151,6 +151,8 @@ test('D32: random edits make exactly the cells of each kind stale that would be 
       await edited.check(`run after batch ${batch}`)
     }
   }
+  // Fewer edits may leave a state out.
+  if (RANDOM_TIMES < 1) return
   for (const [target, states] of edited.seen) {
     for (const state of ['fresh', 'stale', 'missing'])
       assert.ok(states.has(state), `no cell of ${target} was ${state}`)
