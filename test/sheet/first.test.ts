@@ -11,6 +11,7 @@ import { planMaterialize } from '../../src/sheet/runs/plan-materialize.ts'
 import { seededRandom } from '../../src/store/suite/support/random.ts'
 import { openAiSheet, PRICE } from '../support/ai-fixture.ts'
 import { oddAnswers } from '../support/odd-answers.ts'
+import { restoreRecords } from '../../src/sheet/writes/restore-records.ts'
 import { openRunSheet, type RunSheet } from '../support/run-fixture.ts'
 
 const ALL = { targets: null, recordIds: null, force: false }
@@ -285,6 +286,15 @@ test('records with equal inputs of a step share its call, and only one of them p
   await run.edit('transport.yaml', `hosts: {'*': {cost_per_call: 0.01}}\n`)
   const { materialized, totalCost } = await run.run()
   assert.deepEqual([materialized, totalCost], [20, 0.05])
+  const entries = await Promise.all(Array.from({ length: 4 }, (_, index) => run.entry(`${index}`, 'email')))
+  const costs = entries.map((entry) =>
+    ((entry ?? {})['steps'] as readonly JsonObject[]).map(({ cost }) => cost),
+  )
+  assert.deepEqual(costs.map(([first]) => first).filter(Boolean), [0.01])
+  assert.deepEqual(
+    costs.map(([, second]) => second),
+    [0.01, 0.01, 0.01, 0.01],
+  )
   assert.deepEqual(paths(run).toSorted(), ['/one/a', '/two/n0', '/two/n1', '/two/n2', '/two/n3'])
 })
 
@@ -447,4 +457,21 @@ test('steps of models: the cost of a run is the bill, and no record exceeds its 
   await run.edit('derivations/company.yaml', (text) => text.replace('0.00085', '0.0001'))
   const tooDear = await planMaterialize(run.sheet, { ...ALL, force: true })
   assert.deepEqual([tooDear.calls, tooDear.targets['staff']], [0, { compute: 0, cached: 0, skipped: 15 }])
+})
+
+test('keep_fresh marks the values of an edited step as fresh, and a restored record has a fresh value', async (t) => {
+  const run = await open(t, { answers: { '/one/a': 'x@a', '/two/b': 'x@b' } })
+  await run.run()
+  const calls = paths(run).length
+  const { url } = run.api
+  const steps = [step(url, 'one', { headers: { 'X-Note': 'edited' } }), step(url, 'two')]
+  await run.edit('derivations/email.yaml', JSON.stringify({ targets: ['email'], kind: 'first', steps }))
+  assert.deepEqual(await run.counts('email'), { stale: 3 })
+  await run.run({ keepFresh: 'email.yaml' })
+  assert.deepEqual(await run.counts('email'), { fresh: 3 })
+  assert.equal((await run.run()).materialized, 0)
+  await run.delete('1')
+  await restoreRecords(run.sheet, { records: [{ recordId: '1', seq: null }], actor: 'user:ann' })
+  assert.deepEqual(await run.counts('email'), { fresh: 3 })
+  assert.equal(paths(run).length, calls)
 })
