@@ -23,6 +23,7 @@ import type { Connection } from '../database/connection.ts'
 import { checkColumns, columnDefinition, quoted, recordsView } from '../database/schema.ts'
 import { fieldValue } from '../database/values.ts'
 import { changeFields, filledMoves } from './change-fields.ts'
+import { indexMoves } from './index-moves.ts'
 import type { ColumnOf } from './targets.ts'
 
 /** A contract that the store is to follow. */
@@ -83,6 +84,7 @@ export async function applyContract(db: Connection, request: ContractToApply): P
   const column = columnOf(plan, added)
   if (isPlanned) await changeFields(db, plan, { derived, column })
   const columns = [
+    ...indexMoves(plan),
     ...gone.map(({ name }) => `ALTER TABLE "$data" DROP COLUMN ${quoted(name)}`),
     ...[...columnMoves(plan), ...filledMoves(plan)].map(
       ([from, to]) => `ALTER TABLE "$data" RENAME COLUMN ${quoted(from)} TO ${quoted(to)}`,
