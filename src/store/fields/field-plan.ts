@@ -2,7 +2,7 @@ import type { Contract, Field } from '../../contract/contract.ts'
 import { ContractError, fileError } from '../../errors/service-error.ts'
 import type { Conversion, FieldChanges } from '../field-changes.ts'
 import { keptColumn } from './kept-columns.ts'
-import { keptFields, type KeptField, type StoredFieldChange } from './stored-changes.ts'
+import { keptFields, MOST_CHANGES, type KeptField, type StoredFieldChange } from './stored-changes.ts'
 
 /** The changes of the fields of a store, checked against its contract. */
 export interface FieldPlan {
@@ -49,6 +49,9 @@ export function planFields(
   earlier: readonly StoredFieldChange[],
 ): FieldPlan {
   const { renamed, removed, converted, restored = new Map<string, number>() } = changes
+  const requested = renamed.size + removed.size + converted.size + restored.size
+  if (requested > 0 && earlier.length >= MOST_CHANGES)
+    refuse(`the fields have been changed ${MOST_CHANGES} times, and a sheet takes no more`)
   const kept = keptFields(earlier)
   const nameBefore = new Map([...renamed].map(([from, to]) => [to, from]))
   if (nameBefore.size < renamed.size) refuse('two properties are renamed to the same name')

@@ -39,6 +39,40 @@ export const FIELD_CHANGES: Query<readonly StoredFieldChange[]> = {
     })),
 }
 
+/** The most changes of fields that a store can have: each read of the history goes through all of them. */
+export const MOST_CHANGES = 10_000
+
+/** Whether what a store has as its changes of fields, which may be from a stranger, is what {@link changeText} writes. */
+export function areStoredChanges(changes: readonly unknown[]): boolean {
+  const has = (value: unknown, types: Readonly<Record<string, readonly string[]>>): boolean =>
+    isJsonObject(value) &&
+    Object.entries(types).every(([name, allowed]) =>
+      allowed.includes(value[name] === null ? 'null' : typeof value[name]),
+    )
+  const named = { name: ['string'], column: ['string', 'null'] }
+  const list = (value: unknown, isItem: (item: unknown) => boolean): boolean =>
+    Array.isArray(value) && (value as readonly unknown[]).every(isItem)
+  const isType = (value: unknown): boolean => LOGICAL_TYPES.some((type) => type === value)
+  return (
+    changes.length <= MOST_CHANGES &&
+    changes.every(
+      (change) =>
+        isJsonObject(change) &&
+        list(
+          change['renamed'],
+          (pair) => list(pair, (name) => typeof name === 'string') && (pair as unknown[]).length === 2,
+        ) &&
+        list(change['removed'], (field) => has(field, named) && isType((field as JsonObject)['type'])) &&
+        list(
+          change['converted'],
+          (field) =>
+            has(field, named) && isType((field as JsonObject)['from']) && isType((field as JsonObject)['to']),
+        ) &&
+        list(change['restored'], (field) => has(field, { ...named, change: ['number'] })),
+    )
+  )
+}
+
 /** Returns a change as the store has it in a column of text. */
 export function changeText({ seq: _seq, ...change }: StoredFieldChange): string {
   return JSON.stringify(change)

@@ -10,6 +10,7 @@ import { valueError } from '../../contract/values/validate-value.ts'
 import { fileError, RecordsError, type FileError } from '../../errors/service-error.ts'
 import { parseLine } from '../../provenance/log-line.ts'
 import { MAX_LINE_BYTES, readLines } from '../../provenance/read-lines.ts'
+import { MOST_CHANGES } from '../fields/stored-changes.ts'
 import { collectGarbage } from './collect-garbage.ts'
 
 /** The files of a sheet's directory from which a new store is created (D2). */
@@ -90,6 +91,13 @@ export function readLogLine({ number, text, whole }: TextLine, last: number): Js
     `not a line of a provenance log with a "seq" above ${last} and below 2^52: ` +
     `${JSON.stringify(text.slice(0, 80))}; correct the line or move the file away`
   throw lineError({ file: 'provenance.jsonl', line: number, message })
+}
+
+/** Throws RecordsError for more changes of fields in an imported log than a store takes. */
+export function checkChangeCount(count: number, line: number): void {
+  if (count <= MOST_CHANGES) return
+  const message = `changes fields for the ${count}th time, and a sheet takes ${MOST_CHANGES} such lines; move the file away`
+  throw lineError({ file: 'provenance.jsonl', line, message })
 }
 
 /** Creates the error of a line of `records.jsonl` or `provenance.jsonl`. */

@@ -3,6 +3,7 @@ import type { Contract, Field } from '../../../contract/contract.ts'
 import type { JsonObject } from '../../../contract/json/json.ts'
 import { formatLine } from '../../../provenance/log-line.ts'
 import {
+  checkChangeCount,
   hashFile,
   memberOf,
   readLogLine,
@@ -35,7 +36,7 @@ export async function importLog(db: ClientConnection, path: string): Promise<num
       const earlierId = typeof id === 'string' && !id.includes('\0') ? id : null
       await copy.add([String(last), earlierId, line.text])
       const change = importedChange(parsed)
-      if (change !== null) changes.push(change)
+      if (change !== null) checkChangeCount(changes.push(change), line.number)
       lastRun = Math.max(lastRun, runNumber(parsed['run_id']) ?? 0)
       lastProposal = Math.max(lastProposal, runNumber(parsed['proposal']) ?? 0)
     }

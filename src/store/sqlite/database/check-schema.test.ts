@@ -282,3 +282,56 @@ test('every store that this program creates or migrates is accepted', async (t) 
   db.close()
   checkSchema(path)
 })
+
+test('changes of fields that this program does not write are refused', async (t) => {
+  const kept = `ALTER TABLE "$data" ADD COLUMN "$kept_2_0" TEXT`
+  const changes: Readonly<Record<string, unknown>> = {
+    'no object': 5,
+    'names that are no pairs': { renamed: [['a']], removed: [], converted: [], restored: [] },
+    'an unknown type': {
+      renamed: [],
+      removed: [{ name: 'a', type: 'x', column: '$kept_2_0' }],
+      converted: [],
+      restored: [],
+    },
+    'a column that keeps nothing': {
+      renamed: [],
+      removed: [{ name: 'x', type: 'string', column: 'b' }],
+      converted: [],
+      restored: [],
+    },
+    'a column that is absent': {
+      renamed: [],
+      removed: [{ name: 'x', type: 'string', column: '$kept_3_0' }],
+      converted: [],
+      restored: [],
+    },
+    'a column of another type': {
+      renamed: [],
+      removed: [{ name: 'x', type: 'integer', column: '$kept_2_0' }],
+      converted: [],
+      restored: [],
+    },
+  }
+  const insert = (change: unknown): string =>
+    `INSERT INTO "$field_change" VALUES (2, '${typeof change === 'string' ? change : JSON.stringify(change)}')`
+  for (const [what, change] of Object.entries({ ...changes, 'no JSON': '{' })) {
+    const path = makeStore(t)
+    edit(path, kept, insert(change))
+    await assertRefused(path, /\$field_change/, what)
+  }
+  const path = makeStore(t)
+  edit(
+    path,
+    kept,
+    insert({
+      renamed: [],
+      removed: [{ name: 'x', type: 'string', column: '$kept_2_0' }],
+      converted: [],
+      restored: [],
+    }),
+  )
+  checkSchema(path)
+  edit(path, 'ALTER TABLE "$data" ADD COLUMN "$kept_2_1" TEXT AS (id)')
+  await assertRefused(path, /sheet\.db/, 'a computed column')
+})

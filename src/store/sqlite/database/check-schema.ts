@@ -4,7 +4,7 @@ import { showValue } from '../../../contract/json/show-value.ts'
 import { ContractError, fileError, RecordsError } from '../../../errors/service-error.ts'
 import { Connection, sqliteCode, type StoredRow } from './connection.ts'
 import { isKeptColumn } from '../../fields/kept-columns.ts'
-import { FIELD_CHANGES, keptColumns, type KeptColumn } from '../../fields/stored-changes.ts'
+import { areStoredChanges, FIELD_CHANGES, keptColumns, type KeptColumn } from '../../fields/stored-changes.ts'
 import {
   COLUMN_TYPES,
   dataTable,
@@ -68,7 +68,9 @@ function checkKept(db: Connection): void {
   )
   let kept: readonly KeptColumn[]
   try {
-    kept = keptColumns(db.query(FIELD_CHANGES))
+    const changes = db.query(FIELD_CHANGES)
+    if (!areStoredChanges(changes)) throw notOurs('$field_change')
+    kept = keptColumns(changes)
   } catch {
     throw notOurs('$field_change')
   }

@@ -6,6 +6,7 @@ import type { JsonValue } from '../../../contract/json/json.ts'
 import type { RecordsError } from '../../../errors/service-error.ts'
 import { formatLine } from '../../../provenance/log-line.ts'
 import {
+  checkChangeCount,
   memberOf,
   readLogLine,
   readRecordLine,
@@ -110,6 +111,7 @@ function importLog(db: Connection, path: string): number {
   let last = 0
   let lastRun = 0
   let lastProposal = 0
+  let changes = 0
   for (const line of textLines(path)) {
     const parsed = readLogLine(line, last)
     if (parsed === null) continue
@@ -117,6 +119,7 @@ function importLog(db: Connection, path: string): number {
     const earlierId = typeof parsed['record_id'] === 'string' ? parsed['record_id'] : null
     db.run('INSERT INTO "$provenance" (seq, earlier_id, line) VALUES (?, ?, ?)', last, earlierId, line.text)
     const change = importedChange(parsed)
+    if (change !== null) checkChangeCount((changes += 1), line.number)
     if (change !== null)
       db.run('INSERT INTO "$field_change" (seq, "change") VALUES (?, ?)', last, changeText(change))
     lastRun = Math.max(lastRun, runNumber(parsed['run_id']) ?? 0)
