@@ -103,6 +103,7 @@ function parseKind(
   const parsed = kind.parse(own, targets, {
     contract,
     file: `derivations/${part.file}`,
+    inputs: part.inputs,
     source: part.source,
     step: (path, keys) => parseStep(keys, { ...part, at: [...at, ...path] }),
     fail: (path, message) => yaml.fail([...at, ...path], message),
@@ -139,6 +140,7 @@ function parseKind(
     formulas: parsed.formulas ?? [],
     sheetPaths,
     sources: null,
+    reads: parsed.reads ?? null,
     // Each step is refused by itself.
     refusal: kind.stepsOf === undefined ? kinds.refusalOf(parsed.resources) : null,
   }
@@ -169,8 +171,15 @@ function parseStep(value: JsonObject, around: PartOfFile): Derivation {
       : around.inputs
   const skipBlank = readSkipBlank(keys, (key, message) => yaml.fail([...at, key], message))
   const definition = canonicalize({ ...keys, targets: [...targets], inputs: [...inputs] }) ?? ''
+  const parsed = parseKind(ownKeys(keys), { ...around, kind, inputs, skipBlank })
+  if (parsed.reads !== null) {
+    yaml.fail(
+      at,
+      'a step cannot read all records; compute another field by this query, and use that in the step',
+    )
+  }
   return {
-    ...parseKind(ownKeys(keys), { ...around, kind, inputs, skipBlank }),
+    ...parsed,
     sha256: createHash('sha256').update(definition).digest('hex'),
     text: definition,
     retryFailedAfterMs: null,

@@ -4,6 +4,7 @@ import type { RenderedFailure } from '../errors/failure.ts'
 import type { Block } from '../errors/block.ts'
 import type { SettledCall } from '../store/cell-work.ts'
 import type { FormulaStore } from '../store/formula.ts'
+import type { RecordsQueries } from '../store/records-query.ts'
 import type { ResponseStore } from '../store/stored-responses.ts'
 import type { CallToClaim } from '../store/run-tasks.ts'
 import type { RecordKey, WorkItem } from '../store/cell-work.ts'
@@ -14,11 +15,14 @@ import type { Limiter } from './limiter/limiter.ts'
 import type { HostPolicies } from './definition/host-policies.ts'
 
 /** The part of a store that planning a run needs. */
-export type PlanStore = Pick<SheetStore, 'status' | 'work' | 'cached' | 'usage' | 'hosts' | 'provenance'> & {
-  /** Absent in a store without formulas. */
-  readonly formulas?: FormulaStore
-  readonly responses: Pick<ResponseStore, 'find' | 'read' | 'now'>
-}
+export type PlanStore = Pick<SheetStore, 'status' | 'work' | 'cached' | 'usage' | 'hosts' | 'provenance'> &
+  Partial<Pick<SheetStore, 'uncheckedTargets' | 'markOutdated'>> & {
+    /** Absent in a store without formulas. */
+    readonly formulas?: FormulaStore
+    /** Absent in a store without queries over all records. */
+    readonly queries?: RecordsQueries
+    readonly responses: Pick<ResponseStore, 'find' | 'read' | 'now'>
+  }
 
 /** The part of a store that computing needs. */
 export type RunStore = PlanStore & Pick<SheetStore, 'commitCells'>

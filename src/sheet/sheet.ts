@@ -1,7 +1,7 @@
 import type { Contract } from '../contract/contract.ts'
 import type { Derivation, Resource } from '../derivation/definition/derivation-kind.ts'
 import { Limiter } from '../derivation/limiter/limiter.ts'
-import { checkSources } from '../derivation/plan/check-sources.ts'
+import { checkReads, checkSources } from '../derivation/plan/check-sources.ts'
 import type { HostPolicies } from '../derivation/definition/host-policies.ts'
 import type { DerivationSource } from '../derivation/parse-derivation.ts'
 import { ContractError, ServiceError, StoppingError } from '../errors/service-error.ts'
@@ -162,6 +162,7 @@ export class Sheet {
       store,
       derivations.levels.flat().filter(({ sources }) => sources !== null),
     )
+    await checkReads(store, derivations.levels.flat())
     return { contract, store, derivations }
   }
 

@@ -91,7 +91,7 @@ export interface OutdatedCells {
   }[]
   /** The derived fields of which all cells have been checked, and the version of the sources; null while some have not. */
   readonly checked: { readonly targets: readonly string[]; readonly sources: string | null } | null
-  /** Derived fields of which all fresh cells become stale, in any record; none of them can be blocked (D32). Absent for none. */
+  /** Derived fields with a query of which all fresh cells become stale, in any record. Absent for none. */
   readonly all?: readonly string[]
 }
 

@@ -35,6 +35,25 @@ export const MAX_FORMULA_VALUES = 1024 * 1024
  */
 export type FormulaReader = (expression: string, fields: readonly FormulaField[]) => readonly string[]
 
+/** Facts about a statement that the engine finds. */
+export interface QueryFacts {
+  /** The names of the fields of the record at hand. */
+  readonly inputs: readonly string[]
+  /** The names of the fields that it reads in all records; all that it may read where that is not certain. */
+  readonly reads: readonly string[]
+  /** The names of its columns; null where they are not certain. */
+  readonly columns: readonly string[] | null
+}
+
+/**
+ * Checks a statement without running it, and returns what it needs. Throws QueryError for what cannot be a query of a derivation, such as
+ * a function whose result depends on more than the records.
+ */
+export type QueryReader = (
+  statement: string,
+  of: { readonly listed: readonly string[]; readonly fields: readonly FormulaField[] },
+) => QueryFacts
+
 /** A field with another name. */
 export interface FieldRename {
   readonly from: string
@@ -51,10 +70,11 @@ export type FormulaRenamer = (
   rename: FieldRename,
 ) => readonly TextEdit[]
 
-/** The SQL dialect of a sheet's store, and how it reads and edits formulas. */
+/** The SQL dialect of a sheet's store, and how it reads formulas and queries, and edits formulas. */
 export interface FormulaDialect {
   readonly name: Dialect
   readonly read: FormulaReader
+  readonly readQuery: QueryReader
   readonly rename: FormulaRenamer
 }
 

@@ -26,6 +26,7 @@ import type {
 import type { Dialect } from './dialect.ts'
 import type { FieldChanges, FieldsEffect } from './field-changes.ts'
 import type { FormulaInFile, FormulaStore } from './formula.ts'
+import type { RecordsQueries } from './records-query.ts'
 import type { ResponseStore } from './stored-responses.ts'
 import type { RunTasks } from './run-tasks.ts'
 import type { SharedFrames } from './shared-frames.ts'
@@ -119,6 +120,8 @@ export interface RecordStore {
   summary(query: SummaryQuery, signal?: AbortSignal): Promise<JsonBytes>
   /** Computes formulas over the fields of a record. */
   readonly formulas: FormulaStore
+  /** Runs queries of derivations over all records. */
+  readonly queries: RecordsQueries
   /** Runs one read-only statement (D18, D19), and returns the query result as JSON text. Throws as {@link page} does. */
   query(statement: SqlStatement, signal?: AbortSignal): Promise<JsonBytes>
   /**

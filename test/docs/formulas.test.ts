@@ -59,6 +59,6 @@ test(
   'the guide to formulas has the output of its commands, step by step',
   { skip: noTerminal },
   async (t) => {
-    assert.equal(await followGuide(t, guide), 5)
+    assert.equal(await followGuide(t, guide), 8)
   },
 )

@@ -65,6 +65,7 @@ export const GROUPS = {
     'sheet/run-refused.test.ts',
     'sheet/first.test.ts',
     'sheet/formulas.test.ts',
+    'sheet/queries.test.ts',
     'sheet/ai.test.ts',
     'sheet/ai-max-cost.test.ts',
     'sheet/look-ups.test.ts',

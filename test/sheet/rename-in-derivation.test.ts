@@ -73,3 +73,13 @@ test('a file that does not name the field stays as it is', async () => {
   const text = 'targets: [country]\nkind: sql\nexpression: "lower(temp) /* city */"\n'
   assert.equal(await renamed(text), text)
 })
+
+test('a query is not edited: one that names the field is refused with its line', async () => {
+  const text =
+    'targets: [country]\ninputs: [city]\nkind: sql\nexpression: SELECT max(country) FROM records WHERE temp > ?\n'
+  assert.equal(await renamed(text), text.replace('[city]', '[town]'))
+  await assert.rejects(
+    () => renamed(text, 'temp', 'heat'),
+    /derivations\/a\.yaml:4: temp cannot be renamed here: queries are not edited; edit it by hand/,
+  )
+})

@@ -6,6 +6,7 @@ import type { Result } from '../../errors/result.ts'
 import type { KeptResponse, ReceivedResponse } from '../../store/stored-responses.ts'
 import type { RecordedUsage } from '../../store/cell-work.ts'
 import type { FormulaInFile, FormulaStore } from '../../store/formula.ts'
+import type { QueryPass, RecordsQueries } from '../../store/records-query.ts'
 import type { SharedHosts } from '../../store/shared-hosts.ts'
 import { NotWanted, type Limiter } from '../limiter/limiter.ts'
 import type { HostPolicies } from './host-policies.ts'
@@ -26,6 +27,8 @@ export interface Plan {
   readonly evidence: JsonObject
   /** The input hashes of a kind whose computations consist of steps ({@link DerivationKind.stepsOf}); absent for any other. */
   readonly hashes?: StepHashes
+  /** True where the result is part of the plan, so that the cache need not have it. False by default. */
+  readonly isKnown?: boolean
 }
 
 /** The input hashes of a computation that consists of steps: which of them a value gets depends on the steps that were needed. */
@@ -157,6 +160,13 @@ export interface RunContext {
   readonly stored: Promise<void>
 }
 
+/** The context in which a kind reads other records than the one at hand. */
+export interface RecordsContext {
+  readonly queries: RecordsQueries
+  readonly pass: QueryPass
+  readonly signal: AbortSignal
+}
+
 /** A plan of a batch. All of them have begun, and the result of each is needed. */
 export interface BatchItem<P extends Plan = Plan> {
   readonly plan: P
@@ -188,6 +198,8 @@ export interface ParseContext {
   readonly contract: Contract
   /** The file as messages name it, such as `derivations/currency.yaml`. */
   readonly file: string
+  /** The fields that `inputs` lists, in its order. */
+  readonly inputs: readonly string[]
   /**
    * Returns a file of the sheet as it is now, which the kind then lists in {@link ParsedSpec.sources}: the file is parsed again whenever it
    * has changed. Absent if the sheet has no other files.
@@ -255,6 +267,11 @@ export interface ParsedSpec<Spec> {
    * them with {@link DerivationKind.withSources}.
    */
   readonly sources?: readonly string[]
+  /**
+   * The fields that results depend on in all records, not only in the record at hand, and with them which records there are; absent for none.
+   * The kind then has {@link DerivationKind.withRecords}.
+   */
+  readonly reads?: readonly string[]
   /** The formulas of the file, which a store can check beyond their syntax; absent for none. */
   readonly formulas?: readonly FormulaInFile[]
   /** Paths, from the sheet's directory, of other sheets; absent for none. The kind receives them after the files. */
@@ -312,6 +329,15 @@ export interface DerivationKind<Spec = unknown, P extends Plan = Plan> {
    * contract. It is part of the version of the sources: cells are checked when it changes. Absent for kinds that depend on nothing else.
    */
   versionOf?(spec: Spec): string
+  /**
+   * Returns the spec with what computations for these inputs take from other records, from which `plan` then plans, and the version of the
+   * fields that were read. Absent for kinds that compute from the record at hand.
+   */
+  withRecords?(
+    spec: Spec,
+    inputs: readonly InputValues[],
+    context: RecordsContext,
+  ): Promise<{ readonly spec: Spec; readonly version: string | null }>
   /** Throws OperationError if something that the calls need is missing, such as an environment variable (D23). */
   prepare(spec: Spec): void
   /**
@@ -382,8 +408,13 @@ export interface Derivation {
   readonly formulas: readonly FormulaInFile[]
   /** See {@link ParsedSpec.sheets}. */
   readonly sheetPaths: readonly string[]
-  /** The version of all sources together; null for a derivation without any, and before they are read. */
+  /**
+   * The version of all sources together; null for a derivation without any, and before they are read. For one that reads all records, the
+   * version from which it was planned.
+   */
   readonly sources: string | null
+  /** See {@link ParsedSpec.reads}; null for none. */
+  readonly reads: readonly string[] | null
   /**
    * The reason why this machine does not carry out the derivation: it does not allow one of its resources. Null if it does. A cell without
    * a value in the cache then fails with this text. Constant.

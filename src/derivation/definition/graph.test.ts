@@ -20,6 +20,7 @@ function derivation(file: string, inputs: string[], targets: string[]): Derivati
     formulas: [],
     sheetPaths: [],
     sources: null,
+    reads: null,
     refusal: null,
   }
   return { ...of, targets, inputs, requiredInputs: [], nonEmptyInputs: [], retryFailedAfterMs: null }

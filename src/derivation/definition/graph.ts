@@ -18,7 +18,7 @@ export function orderDerivations(derivations: readonly Derivation[]): readonly (
   const level = (derivation: Derivation): number => {
     const known = levelOf.get(derivation)
     if (known !== undefined) return known
-    const sources = derivation.inputs.flatMap((input) => byTarget.get(input) ?? [])
+    const sources = dependenciesOf(derivation).flatMap((input) => byTarget.get(input) ?? [])
     const own = sources.reduce((highest, source) => Math.max(highest, level(source) + 1), 0)
     levelOf.set(derivation, own)
     return own
@@ -29,6 +29,11 @@ export function orderDerivations(derivations: readonly Derivation[]): readonly (
     levels[own]?.push(derivation)
   }
   return levels
+}
+
+/** Returns the fields that a derivation depends on, in the record at hand or in all records. */
+export function dependenciesOf({ inputs, reads }: Pick<Derivation, 'inputs' | 'reads'>): readonly string[] {
+  return reads === null ? inputs : [...new Set([...inputs, ...reads])]
 }
 
 function indexTargets(derivations: readonly Derivation[]): Map<string, Derivation> {
@@ -59,7 +64,7 @@ function refuseCycles(byTarget: ReadonlyMap<string, Derivation>): void {
     // The walk goes from a target to its inputs; the message shows the cycle in the direction of the data.
     if (start !== -1) throw cycle([...path.slice(start), target].toReversed(), byTarget)
     path.push(target)
-    for (const input of derivation.inputs) visit(input)
+    for (const input of dependenciesOf(derivation)) visit(input)
     path.pop()
     done.add(target)
   }

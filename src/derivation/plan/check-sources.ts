@@ -29,6 +29,22 @@ export async function checkSources(
   }
 }
 
+/**
+ * Makes all fresh cells stale of these derivations that read a field in all records, if the field has changed in any or the set of records
+ * has (D32). Which of them have another value is known only when the query has run.
+ */
+export async function checkReads(
+  store: Partial<Pick<SheetStore, 'uncheckedTargets' | 'markOutdated'>>,
+  derivations: readonly Derivation[],
+): Promise<void> {
+  if (derivations.every(({ reads }) => reads === null)) return
+  const unchecked = new Set((await store.uncheckedTargets?.())?.map(({ field }) => field))
+  const all = derivations.flatMap(({ targets, reads }) =>
+    reads === null ? [] : targets.filter((target) => unchecked.has(target)),
+  )
+  if (all.length > 0) await store.markOutdated?.({ cells: [], checked: null, all })
+}
+
 async function checkCells(store: Store, derivation: Derivation, signal: AbortSignal): Promise<void> {
   const { targets, inputs, sources } = derivation
   for (let after: RecordKey | null = null; ;) {

@@ -5,6 +5,7 @@ import { byRecord, inChunks, oneByOne } from './by-record.ts'
 import { makesCalls, type Derivation, type StepPlan } from '../definition/derivation-kind.ts'
 import { ExpectedUsage, type ExpectedCall } from './expected-usage.ts'
 import { foreseeSteps, stepsOf, type ForeseenCall } from './foresee-steps.ts'
+import { dependenciesOf } from '../definition/graph.ts'
 import { digestOf } from './hash-digest.ts'
 import { manualCounts, sumOf } from './manual-cells.ts'
 import { Planner, retryTime, type PlannedItem, type RunScope } from './planner.ts'
@@ -84,7 +85,7 @@ export class DryRun {
     this.planner = new Planner(request, scope)
     this.#bounds = request
     this.#budget = new Budget(request)
-    const inputs = this.planner.derivations.flatMap((derivation) => derivation.inputs)
+    const inputs = this.planner.derivations.flatMap(dependenciesOf)
     this.#open = new RecordsOfFields(inputs)
     this.#unusable = new RecordsOfFields(inputs)
     this.#leftCells = new RecordsOfFields(inputs)
@@ -166,12 +167,20 @@ export class DryRun {
 
   /** The records for which the run has, or may have, cells to compute. */
   #items(derivation: Derivation): AsyncIterable<readonly WorkItem[]> {
-    const work = this.planner.work(derivation, { ready: this.#ready })
+    // A query that reads what the run computes first may have another result in any record.
+    if (this.#readsOpen(derivation) && !this.planner.takesAll)
+      return this.planner.every(derivation, this.planner.scope.records)
+    const work = this.planner.work(derivation, { ready: this.#ready, plans: !this.#readsOpen(derivation) })
     // Cells that are fresh or blocked now may have to be computed once their inputs have been.
     const open = this.planner.takesAll ? [] : this.#open.inAny(derivation.inputs)
     if (open.length === 0) return work
     const lists = [oneByOne(this.planner.every(derivation, open)), oneByOne(work)]
     return inChunks(firstOfEach(byRecord(lists)), LOOKUP_CHUNK)
+  }
+
+  /** Whether a derivation reads, in all records, a field of which the run computes cells, or may. */
+  #readsOpen({ reads }: Derivation): boolean {
+    return reads !== null && this.#open.inAny(reads).length > 0
   }
 
   /** Null if nothing is to be computed for the record. */
@@ -190,7 +199,7 @@ export class DryRun {
       return { is: 'unusable', item, cells, perhaps: inTime.filter((cell) => !cells.includes(cell)), isLeft }
     }
     if (block !== null) return blocked
-    if (open.size > 0) return this.#foreseeLater(derivation, item, open)
+    if (open.size > 0 || this.#readsOpen(derivation)) return this.#foreseeLater(derivation, item, open)
     const planned = this.planner.plan(derivation, item, cells)
     if (planned.outcome === 'failed') return { is: 'unusable', item, cells, perhaps: [], isLeft: false }
     if (planned.outcome !== 'run') return null

@@ -19,6 +19,8 @@ import type { Price } from './budget.ts'
 import type { Derivation, DerivationStep, Plan } from '../definition/derivation-kind.ts'
 import { hashesOfPlan } from '../hash/hash-of-values.ts'
 import { planComputation } from '../hash/plan-computation.ts'
+import { withRecords } from './with-records.ts'
+import { RecordsPass } from './records-pass.ts'
 import type { PlanRequest, RunBlock } from '../run-request.ts'
 import { stepKey, usageKey } from './usage-key.ts'
 
@@ -81,6 +83,8 @@ export class Planner {
   readonly #usage = new Map<Derivation, RecordedUsage | null>()
   /** What is recorded of steps. */
   readonly #steps = new Map<string, RecordedUsage | null>()
+  /** The derivation with what it takes from other records, by the inputs of the record. */
+  readonly #looked = new WeakMap<WorkItem['inputs'], Derivation>()
 
   constructor(request: PlanRequest, scope: RunScope, signal: AbortSignal = request.signal) {
     this.request = request
@@ -100,15 +104,61 @@ export class Planner {
 
   /**
    * Yields the records with cells to compute, ascending, in chunks, from the present state of the store; records whose cells are blocked
-   * only with `ready: false`. Between chunks, other work of the event loop runs. Throws the signal's reason once it aborts.
+   * only with `ready: false`; `plans` for records that are planned then. Between chunks, other work of the event loop runs. Throws the signal's reason once it aborts.
    */
-  work(derivation: Derivation, { ready }: { ready: boolean }): AsyncGenerator<readonly WorkItem[]> {
+  async *work(
+    derivation: Derivation,
+    { ready, plans = false }: { readonly ready: boolean; readonly plans?: boolean },
+  ): AsyncGenerator<readonly WorkItem[]> {
     const { only } = this.request
-    return this.#read(derivation, { force: this.takesAll, state: only, ready }, this.scope.records)
+    const work = this.#read(derivation, { force: this.takesAll, state: only, ready }, this.scope.records)
+    const looks = plans ? this.#lookOf(derivation) : null
+    if (looks === null) {
+      yield* work
+      return
+    }
+    // The query runs for the next records while these are computed.
+    let before: { readonly items: readonly WorkItem[]; readonly looked: Promise<void> } | null = null
+    for await (const items of work) {
+      const looked = looks(items)
+      looked.catch(() => undefined)
+      if (before !== null) {
+        await before.looked
+        yield before.items
+      }
+      before = { items, looked }
+    }
+    if (before === null) return
+    await before.looked
+    yield before.items
   }
 
-  /** Yields these records, ascending, whether or not they have pending cells; like {@link work}. */
-  every(derivation: Derivation, records: readonly RecordKey[]): AsyncGenerator<readonly WorkItem[]> {
+  /** Returns a function that reads what the derivation takes from other records for these; null for one that takes nothing. */
+  #lookOf(derivation: Derivation): ((items: readonly WorkItem[]) => Promise<void>) | null {
+    const { kind, reads } = derivation
+    const { queries } = this.request.store
+    if (kind.withRecords === undefined || reads === null || queries === undefined) return null
+    const pass = new RecordsPass()
+    return async (items) => {
+      const looked = items.filter(
+        (item) => item.tooLong === undefined && this.block(derivation, item) === null,
+      )
+      if (looked.length === 0) return
+      const of = await withRecords(
+        derivation,
+        looked.map(({ inputs }) => inputs),
+        {
+          queries,
+          pass,
+          signal: this.#signal,
+        },
+      )
+      for (const { inputs } of looked) this.#looked.set(inputs, of)
+    }
+  }
+
+  /** Yields these records, null for all, ascending, whether or not they have pending cells; like {@link work}. */
+  every(derivation: Derivation, records: readonly RecordKey[] | null): AsyncGenerator<readonly WorkItem[]> {
     return this.#read(derivation, { force: true, state: null, ready: false }, records)
   }
 
@@ -225,7 +275,8 @@ export class Planner {
   }
 
   /** Plans the computation of these cells of a record. */
-  plan(derivation: Derivation, item: WorkItem, cells: readonly WorkCell[]): ItemPlan {
+  plan(of: Derivation, item: WorkItem, cells: readonly WorkCell[]): ItemPlan {
+    const derivation = this.#looked.get(item.inputs) ?? of
     const block = this.block(derivation, item)
     if (block !== null) return { outcome: 'blocked', block }
     if (item.tooLong !== undefined) {

@@ -25,7 +25,9 @@ async function firstWithWork(planner: Planner, limit: number): Promise<RecordKey
   const { derivations } = planner
   const untried: RecordKey[] = []
   const failed = new OldestFailures(limit)
-  const work = derivations.map((derivation) => oneByOne(planner.work(derivation, { ready: true })))
+  const work = derivations.map((derivation) =>
+    oneByOne(planner.work(derivation, { ready: true, plans: true })),
+  )
   for await (const { key, items } of byRecord(work)) {
     const since = planner.takesAll ? null : failedSince(planner, items)
     if (since !== null && failed.areOlder(since)) continue

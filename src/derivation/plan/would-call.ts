@@ -1,4 +1,5 @@
 import type { Derivation } from '../definition/derivation-kind.ts'
+import { dependenciesOf } from '../definition/graph.ts'
 import { DryRun } from './dry-run.ts'
 import { runScope } from './run-scope.ts'
 import type { PlanRequest } from '../run-request.ts'
@@ -20,12 +21,12 @@ export async function wouldCall(request: PlanRequest, derivation: Derivation): P
 
 /** Returns the run's derivations whose targets are direct or indirect inputs of this one, in their order. */
 function computedBefore(derivations: readonly Derivation[], derivation: Derivation): Derivation[] {
-  const needed = new Set(derivation.inputs)
+  const needed = new Set(dependenciesOf(derivation))
   return derivations
     .toReversed()
     .filter((source) => {
       if (!source.targets.some((target) => needed.has(target))) return false
-      for (const input of source.inputs) needed.add(input)
+      for (const input of dependenciesOf(source)) needed.add(input)
       return true
     })
     .toReversed()

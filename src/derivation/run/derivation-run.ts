@@ -70,7 +70,7 @@ export class DerivationRun {
   async run(): Promise<number> {
     const { planner, onFault } = this.#parts
     try {
-      for await (const items of planner.work(this.#derivation, { ready: true })) {
+      for await (const items of planner.work(this.#derivation, { ready: true, plans: true })) {
         if (this.#parts.streak.stopped !== null) break
         await this.#startAll(await this.#unsettled(items))
       }

@@ -1,4 +1,5 @@
 import type { Derivation } from '../definition/derivation-kind.ts'
+import { checkReads } from '../plan/check-sources.ts'
 import type { Planner } from '../plan/planner.ts'
 
 /** A level of a run: derivations that depend on earlier levels only. */
@@ -30,6 +31,7 @@ export async function runLevels(planner: Planner, tasks: LevelTasks, begun = 0):
   for (const [number, derivations] of levelsOf(planner).entries()) {
     if (number >= begun) {
       signal.throwIfAborted()
+      await checkReads(store, derivations)
       const status = await store.status()
       await tasks.add({
         number,

@@ -152,6 +152,7 @@ export function testDerivations(kind: TestKind, specs: readonly TestSpec[]): Der
       formulas: [],
       sheetPaths: [],
       sources: null,
+      reads: null,
       // A test may refuse its calls later on.
       get refusal(): string | null {
         return spec.refusal ?? null

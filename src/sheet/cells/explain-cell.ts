@@ -5,11 +5,13 @@ import { showValue } from '../../contract/json/show-value.ts'
 import type { Derivation, InputValues } from '../../derivation/definition/derivation-kind.ts'
 import { evidenceOf } from '../../derivation/definition/evidence.ts'
 import { hashesOfValues } from '../../derivation/hash/hash-of-values.ts'
+import { withRecords } from '../../derivation/plan/with-records.ts'
 import { retryTime } from '../../derivation/plan/planner.ts'
 import { ContractError, SheetError } from '../../errors/service-error.ts'
 import { blockOf, type Block, type InputFacts, type Needs } from '../../errors/block.ts'
 import { shownState, type ShownCellState } from '../../store/cell-state.ts'
 import type { WorkCell, WorkItem } from '../../store/cell-work.ts'
+import { RecordsPass } from '../../derivation/plan/records-pass.ts'
 import type { CellFailureNote } from '../../store/sheet-store.ts'
 import { hashedBy, reasonsBetween, type Past, type Reason } from './cell-reasons.ts'
 import { selectTargets } from './read-status.ts'
@@ -139,8 +141,10 @@ class CellExplainer {
    * Plans the call only when there is an earlier computation to compare it with, since planning takes time with long
    * inputs.
    */
-  #reasons(past: Past, inputs: InputValues): Promise<CellExplanation['reasons']> {
-    const { derivation } = this.#of
+  async #reasons(past: Past, inputs: InputValues): Promise<CellExplanation['reasons']> {
+    const { store } = this.#of
+    const context = { queries: store.queries, pass: new RecordsPass(), signal: this.#sheet.stopping }
+    const derivation = await withRecords(this.#of.derivation, [inputs], context)
     return reasonsBetween(past, { derivation, inputs, hashed: hashedBy(derivation, inputs) })
   }
 

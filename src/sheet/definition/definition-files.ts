@@ -271,7 +271,7 @@ export function targetDefinitions({ levels }: Derivations): TargetDefinition[] {
         text,
         ...derivationOf
       }) => {
-        const { requiredInputs: required, nonEmptyInputs: nonEmpty } = derivationOf
+        const { requiredInputs: required, nonEmptyInputs: nonEmpty, reads } = derivationOf
         return targets.map((field) => ({
           field,
           derivation,
@@ -282,6 +282,7 @@ export function targetDefinitions({ levels }: Derivations): TargetDefinition[] {
           nonEmpty,
           sources,
           isChecked: stepsOf !== undefined,
+          reads,
           text,
         }))
       },

@@ -6,13 +6,16 @@ export async function formulaDialect(name: Dialect): Promise<FormulaDialect> {
   if (name === 'sqlite') {
     const { readFormula } = await import('../../store/sqlite/sql/formula-table.ts')
     const { renameInFormula } = await import('../../store/sqlite/sql/rename-in-formula.ts')
-    return { name, read: readFormula, rename: renameInFormula }
+    const { readQuery } = await import('../../store/sqlite/sql/query-table.ts')
+    return { name, read: readFormula, readQuery, rename: renameInFormula }
   }
   const { FormulaParser } = await import('../../store/postgres/formula/read-formula.ts')
+  const { queryReader } = await import('../../store/postgres/formula/read-query.ts')
   const parser = await FormulaParser.load()
   return {
     name,
     read: (expression, fields) => parser.names(expression, fields),
+    readQuery: queryReader(parser.parse),
     rename: (expression, fields, rename) => parser.rename(expression, fields, rename),
   }
 }

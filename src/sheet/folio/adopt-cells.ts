@@ -10,9 +10,11 @@ import type {
 } from '../../derivation/definition/derivation-kind.ts'
 import { inputHash } from '../../derivation/hash/input-hash.ts'
 import { planComputation } from '../../derivation/hash/plan-computation.ts'
+import { withRecords } from '../../derivation/plan/with-records.ts'
 import { cellKey, type LastEntry } from '../../files/folio/adopt-folio-log.ts'
 import type { FolioHash } from '../../files/folio/folio-hash.ts'
 import type { CellResult, WorkItem } from '../../store/cell-work.ts'
+import { RecordsPass } from '../../derivation/plan/records-pass.ts'
 import type { SheetStore } from '../../store/sheet-store.ts'
 import type { RunOrder, RunProgress } from '../../store/stored-run.ts'
 import type { Sheet } from '../sheet.ts'
@@ -55,9 +57,16 @@ export async function adoptCells(sheet: Sheet, adoption: CellAdoption): Promise<
     await store.runLocked(id, { total: adoption.cells.size, absent: [], manual })
     let stored = 0
     for (const derivation of derivations.levels.flat()) {
+      const pass = new RecordsPass()
       for await (const items of recordsOf(store, derivation)) {
         adoption.signal?.throwIfAborted()
-        const results = await resultsOf(items, { derivation, contract, adoption, run })
+        const context = { queries: store.queries, pass, signal: run.signal }
+        const planned = await withRecords(
+          derivation,
+          items.map(({ inputs }) => inputs),
+          context,
+        )
+        const results = await resultsOf(items, { derivation: planned, contract, adoption, run })
         if (results.length === 0) continue
         const progress = { skipped: 0, left: 0, calls: 0, totalCost: 0, unpricedCalls: 0 }
         const outcomes = await store.commitCells({

@@ -26,6 +26,10 @@ export class PreviewStore implements RunStore {
     return this.#store.formulas
   }
 
+  get queries(): SheetStore['queries'] {
+    return this.#store.queries
+  }
+
   get hosts(): SheetStore['hosts'] {
     return this.#store.hosts
   }

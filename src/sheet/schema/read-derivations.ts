@@ -1,4 +1,5 @@
 import { showValue } from '../../contract/json/show-value.ts'
+import { dependenciesOf } from '../../derivation/definition/graph.ts'
 import { SheetError } from '../../errors/service-error.ts'
 import type { Derivation, Resource } from '../../derivation/definition/derivation-kind.ts'
 import type { Sheet } from '../sheet.ts'
@@ -33,6 +34,7 @@ export async function readDerivation(sheet: Sheet, file: string): Promise<Deriva
   )
 }
 
-function describe({ file, kind, targets, inputs, resources, text }: Derivation): DerivationReport {
-  return { file, kind: kind.name, targets, inputs, resources, text }
+function describe(derivation: Derivation): DerivationReport {
+  const { file, kind, targets, resources, text } = derivation
+  return { file, kind: kind.name, targets, inputs: dependenciesOf(derivation), resources, text }
 }

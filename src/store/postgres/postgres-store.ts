@@ -81,6 +81,7 @@ import { UNCHECKED_TARGETS } from '../rows/stored-targets.ts'
 import { sortIndexOf } from './database/field-indexes.ts'
 import { followIndexes } from './database/follow-indexes.ts'
 import { PostgresFormulas } from './formula/postgres-formulas.ts'
+import { PostgresQueries } from './formula/postgres-queries.ts'
 import { FrameFeed } from './frames/frame-feed.ts'
 import { PostgresHosts } from './hosts/postgres-hosts.ts'
 import { HistoryReader } from './log/history-reader.ts'
@@ -152,6 +153,7 @@ export class PostgresStore implements SheetStore {
   readonly tasks: TaskQueue
   readonly hosts: PostgresHosts
   readonly formulas: PostgresFormulas
+  readonly queries: PostgresQueries
   /** Null where `frames` were given. */
   readonly #ownFrames: FrameFeed | null
   readonly #database: Database
@@ -176,6 +178,7 @@ export class PostgresStore implements SheetStore {
     this.#history = new HistoryReader(database)
     this.#sql = new SqlPool({ database, limits: queryLimits })
     this.formulas = new PostgresFormulas(database, queryLimits)
+    this.queries = new PostgresQueries(database, queryLimits)
     this.proposals = new PostgresProposals({ writer, db: database, records: this, contract })
     this.responses = new PostgresResponses(writer, database)
     this.#ownFrames = frames === undefined ? new FrameFeed(database) : null
@@ -538,7 +541,7 @@ export class PostgresStore implements SheetStore {
     await Promise.all([this.#ownFrames?.close(), this.hosts.close(), this.tasks.close()])
     await this.#writer.close()
     this.#runLock?.release()
-    await Promise.all([this.#sql.close(), this.formulas.close()])
+    await Promise.all([this.#sql.close(), this.formulas.close(), this.queries.close()])
     await this.#database.close()
   }
 }

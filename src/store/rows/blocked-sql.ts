@@ -56,6 +56,17 @@ export function recountSql(
   column?: (field: string) => string | null,
 ): string {
   const { id } = target
+  return `${findBlockedSql(target, targets, column)};
+    UPDATE "$target" SET blocked = (SELECT count(*) FROM "$todo" WHERE target = ${id} AND blocked) WHERE id = ${id}`
+}
+
+/** Returns SQL that determines which cells of a target are blocked, without counting them; see {@link recountSql}. */
+export function findBlockedSql(
+  target: StoredTarget,
+  targets: StoredTargets,
+  column?: Parameters<typeof blockedSql>[2],
+): string {
+  const { id } = target
   const { blocked, joins } = blockedSql(target, targets, column)
   return `
     UPDATE "$todo" SET blocked = looked.blocked FROM (
@@ -63,6 +74,5 @@ export function recountSql(
       FROM "$todo" AS todo JOIN "$data" AS data ON data."$seq" = todo.record ${joins}
       WHERE todo.target = ${id}
     ) AS looked
-    WHERE "$todo".target = ${id} AND "$todo".record = looked.record AND "$todo".blocked <> looked.blocked;
-    UPDATE "$target" SET blocked = (SELECT count(*) FROM "$todo" WHERE target = ${id} AND blocked) WHERE id = ${id}`
+    WHERE "$todo".target = ${id} AND "$todo".record = looked.record AND "$todo".blocked <> looked.blocked`
 }

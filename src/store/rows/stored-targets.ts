@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Needs } from '../../errors/block.ts'
 import type { Query } from './query.ts'
 import type { UncheckedTarget } from '../cell-work.ts'
+import type { RecordsQuery } from '../records-query.ts'
 import type { TargetDefinition } from '../sheet-store.ts'
 
 /** A derived field as the store keeps it. */
@@ -110,6 +111,22 @@ export function targetVersion(id: number): Query<string | null> {
     sql: 'SELECT sources FROM "$target" WHERE id = ?1',
     params: [id],
     result: ([row]) => (typeof row?.['sources'] === 'string' ? row['sources'] : null),
+  }
+}
+
+/**
+ * Returns the version that the store keeps for the query of a derived field; null if that reads other fields, as when a changed file is
+ * tried out.
+ */
+export function queryVersion({ targets, reads }: RecordsQuery): Query<string | null> {
+  const names = JSON.stringify(reads.map(({ name }) => name))
+  return {
+    sql: 'SELECT sources, reads FROM "$target" WHERE field = ?1 AND active',
+    params: [targets[0]?.name ?? ''],
+    result: ([row]) => {
+      const isSame = JSON.stringify(JSON.parse(String(row?.['reads'] ?? null))) === names
+      return isSame && typeof row?.['sources'] === 'string' ? row['sources'] : null
+    },
   }
 }
 

@@ -1,4 +1,6 @@
 import type { OutdatedCells } from '../cell-work.ts'
+import { canBeBlocked, findBlockedSql } from '../rows/blocked-sql.ts'
+import type { QueryRow } from '../rows/query.ts'
 import { STALE } from '../rows/stored-rows.ts'
 import { load, type Steps } from './steps.ts'
 import type { StoreChange } from './store-change.ts'
@@ -46,4 +48,23 @@ function* markAll(change: StoreChange, field: string): Steps<void> {
   )
   const sql = 'UPDATE "$target" SET stale = stale + ?1, checked_sources = sources WHERE id = ?2'
   yield* load(change.db.change({ sql, params: [stale, target.id] }))
+  if (stale > 0) yield* recountBlocked(change, field)
+}
+
+/** Determines which cells of a derived field, and of those computed from it, are blocked. */
+function* recountBlocked(change: StoreChange, field: string): Steps<void> {
+  for (const target of change.cells.downstream([field])) {
+    if (!canBeBlocked(target, change.cells)) continue
+    const count = {
+      sql: 'SELECT count(*) AS blocked FROM "$todo" WHERE target = ?1 AND blocked',
+      params: [target.id],
+      result: ([row]: readonly QueryRow[]) => Number(row?.['blocked']),
+    }
+    const before = yield* load(change.db.query(count))
+    yield* load(change.db.change({ sql: findBlockedSql(target, change.cells), params: [] }))
+    const more = (yield* load(change.db.query(count))) - before
+    // The counter may lack other changes of the transaction, which are added at its end.
+    const sql = 'UPDATE "$target" SET blocked = blocked + ?1 WHERE id = ?2'
+    if (more !== 0) yield* load(change.db.change({ sql, params: [more, target.id] }))
+  }
 }

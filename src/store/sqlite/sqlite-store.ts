@@ -81,7 +81,7 @@ import {
   runRecordIds,
   runsBefore,
 } from '../rows/run-queries.ts'
-import { UNCHECKED_TARGETS } from '../rows/stored-targets.ts'
+import { queryVersion, UNCHECKED_TARGETS } from '../rows/stored-targets.ts'
 import { commitText } from './write/commit-text.ts'
 import { storePaths } from './definition/create-store.ts'
 import { Reader, TOO_LARGE } from './read/reader.ts'
@@ -94,6 +94,7 @@ import type { SortTerm } from './sql/sort-sql.ts'
 import { SqliteResponses } from './sqlite-responses.ts'
 import { sqlTokens } from './sql/sql-lexer.ts'
 import { FormulaProcess } from './sql/formula-process.ts'
+import { QueryProcess } from './queries/query-process.ts'
 import { SqlPool, type QueryLimits } from './sql/sql-pool.ts'
 import { readRunEntries } from './read/run-entries.ts'
 import { takeSnapshot } from './snapshot/take-snapshot.ts'
@@ -130,6 +131,7 @@ export class SqliteStore implements SheetStore {
   readonly proposals: SqliteProposals
   readonly responses: SqliteResponses
   readonly formulas: FormulaProcess
+  readonly queries: QueryProcess
   readonly #databasePath: string
   readonly #lockPath: string
   readonly #writer: WriterClient
@@ -145,6 +147,7 @@ export class SqliteStore implements SheetStore {
     reader: Reader
     sql: SqlPool
     formulas: FormulaProcess
+    queries: QueryProcess
     definition: StoreDefinition
   }) {
     this.cursorKey = parts.cursorKey
@@ -154,6 +157,7 @@ export class SqliteStore implements SheetStore {
     this.#reader = parts.reader
     this.#sql = parts.sql
     this.formulas = parts.formulas
+    this.queries = parts.queries
     this.#definition = parts.definition
     this.proposals = new SqliteProposals({
       writer: parts.writer,
@@ -174,14 +178,20 @@ export class SqliteStore implements SheetStore {
       const request = { directory, actor, lockTimeoutMs, ...defineRequest(definition) }
       const opened = await orOutdated(writer.call('open', request))
       if (opened.sourceDiffers) options.onSourceDiffers()
+      const reader = new Reader(paths.database, definition.contract)
       return new SqliteStore({
         cursorKey: opened.cursorKey,
         databasePath: paths.database,
         lockPath: paths.lock,
         writer,
-        reader: new Reader(paths.database, definition.contract),
+        reader,
         sql: new SqlPool({ path: paths.database, limits: queryLimits }),
         formulas: new FormulaProcess(queryLimits),
+        queries: new QueryProcess({
+          path: paths.database,
+          limits: queryLimits,
+          version: (query) => reader.connection.query(queryVersion(query)),
+        }),
         definition,
       })
     } catch (error) {
@@ -502,7 +512,7 @@ export class SqliteStore implements SheetStore {
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.#sql.close(), this.formulas.close()])
+    await Promise.all([this.#sql.close(), this.formulas.close(), this.queries.close()])
     await this.#reader.close()
     await this.#writer.close()
   }

@@ -2,19 +2,30 @@ import type { JsonObject } from '../../../contract/json/json.ts'
 import { showValue } from '../../../contract/json/show-value.ts'
 import { QueryError } from '../../../errors/service-error.ts'
 import type { Formula, FormulaDialect } from '../../../store/formula.ts'
+import type { Result } from '../../../errors/result.ts'
+import type { QueryRow, RecordsQuery } from '../../../store/records-query.ts'
 import { didYouMean } from '../../definition/did-you-mean.ts'
 import type { ParseContext } from '../../definition/derivation-kind.ts'
+import { isStatement, parseQuery } from './query-spec.ts'
 
-/** A file of kind `sql`. */
-export interface SqlSpec {
+/** A file of kind `sql`: a formula over the fields of one record, or a query over all records. */
+export type SqlSpec = FormulaSpec | QuerySpec
+
+export interface FormulaSpec {
   readonly target: string
   readonly formula: Formula
 }
 
-const KEYS = ['expression']
+export interface QuerySpec {
+  readonly query: RecordsQuery
+  /** What the query returned, by the JSON of the values of its inputs; null before it was run. */
+  readonly found: ReadonlyMap<string, Result<QueryRow, string>> | null
+}
+
+const KEYS = ['expression', 'output_schema']
 
 const EXAMPLES =
-  '; write a formula over the fields of one record, such as upper(name) or population / nullif(area, 0)'
+  '; write a formula over the fields of one record, such as upper(name) or population / nullif(area, 0), or a query over all records that begins with SELECT'
 
 /** Reads the keys of a file of kind `sql`. Throws ContractError. */
 export function parseSql(
@@ -30,6 +41,12 @@ export function parseSql(
     )
   }
   const expression = textOf(file, context)
+  if (isStatement(expression)) {
+    const outputSchema = Object.hasOwn(file, 'output_schema') ? file['output_schema'] : undefined
+    return { query: parseQuery(expression, targets, { dialect, context, outputSchema }), found: null }
+  }
+  if (Object.hasOwn(file, 'output_schema'))
+    context.fail(['output_schema'], 'output_schema is for queries; a formula fills one field')
   const [target = '', ...others] = targets
   if (others.length > 0) {
     context.fail(['targets'], `a formula fills one field; write a file for each of ${targets.join(', ')}`)

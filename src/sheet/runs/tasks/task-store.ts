@@ -47,6 +47,10 @@ export class TaskStore implements RunStore {
     return this.#store.formulas
   }
 
+  get queries(): SheetStore['queries'] {
+    return this.#store.queries
+  }
+
   get responses(): RunStore['responses'] {
     return this.#store.responses
   }

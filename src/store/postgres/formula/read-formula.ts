@@ -7,19 +7,18 @@ import { checkFormula } from '../sql/sql-checks.ts'
 import { shown } from '../sql/sql-errors.ts'
 import { ALLOWED_FUNCTIONS, ROW_FUNCTIONS, VOLATILE_FUNCTIONS } from '../sql/sql-functions.ts'
 import { presentIn } from './present-time.ts'
-
-/** Functions that convert texts to dates or times. */
-const DATE_FUNCTIONS = /date|time|age|^extract$|^to_char$|^isfinite$|^overlaps$/
-
-/** Types of PostgreSQL, and their array types, that neither are dates or times nor contain any. */
-const OTHER_TYPES =
-  /^_?(?:text|varchar|bpchar|char|name|int[248]|float[48]|numeric|bool|bit|varbit|jsonb?|bytea|uuid|interval|(?:int[48]|num)(?:multi)?range)$/
+import {
+  loadParser,
+  makesDate,
+  MAX_DEPTH,
+  namesOf,
+  parseSql,
+  presentTime,
+  type Parse,
+} from './syntax-tree.ts'
 
 /** The text before an expression that makes it a statement. */
 const PREFIX = 'SELECT ('
-
-/** Levels of the syntax tree, at most: about seven hundred operators in a row. */
-const MAX_DEPTH = 1500
 
 /** The facts about a formula that its syntax tree has. */
 export interface FormulaFacts {
@@ -29,21 +28,13 @@ export interface FormulaFacts {
   readonly dateTexts: ReadonlySet<string>
 }
 
-type Parse = (sql: string) => unknown
-
-/** Returns the parser of PostgreSQL, which is a WebAssembly module. */
-async function loadParser(): Promise<Parse> {
-  const { loadModule, parseSync } = await import('libpg-query')
-  await loadModule()
-  return parseSync
-}
-
 /** Reads formulas with the parser of PostgreSQL, without a server; types are checked where formulas are computed. */
 export class FormulaParser {
-  readonly #parse: Parse
+  /** The parser of PostgreSQL. */
+  readonly parse: Parse
 
   private constructor(parse: Parse) {
-    this.#parse = parse
+    this.parse = parse
   }
 
   static async load(): Promise<FormulaParser> {
@@ -97,7 +88,7 @@ export class FormulaParser {
 
   /** Returns the syntax tree of an expression. */
   #expression(expression: string): JsonValue {
-    const tree = this.#tree(`${PREFIX}${expression}\n)`) as {
+    const tree = parseSql(this.parse, `${PREFIX}${expression}\n)`) as {
       readonly stmts?: readonly { readonly stmt?: { readonly SelectStmt?: JsonObject } }[]
     }
     const [statement, ...others] = tree.stmts ?? []
@@ -108,15 +99,6 @@ export class FormulaParser {
       throw new QueryError('the formula is not one expression')
     }
     return target
-  }
-
-  #tree(sql: string): unknown {
-    try {
-      return this.#parse(sql)
-    } catch (error) {
-      if (error instanceof RangeError || !(error instanceof Error)) throw error
-      throw new QueryError(shown(error.message))
-    }
   }
 }
 
@@ -231,32 +213,6 @@ class Facts {
     ].some((member) => Object.hasOwn(node, member))
     if (isOverRows || ROW_FUNCTIONS.has(name)) throw aggregateInFormula()
   }
-}
-
-/** Whether a node may convert texts to dates or times: a function, a cast, or a function of JSON that names the type of its result. */
-function makesDate(type: string, node: JsonObject): boolean {
-  if (type === 'FuncCall') return DATE_FUNCTIONS.test(namesOf(node['funcname']).at(-1) ?? '')
-  const { typeName = null, output = null } = node
-  const named = isJsonObject(output) ? (output['typeName'] ?? null) : typeName
-  if (!isJsonObject(named)) return false
-  const names = namesOf(named['names'])
-  const isOther = OTHER_TYPES.test(names.at(-1) ?? '') && (names.length === 1 || names[0] === 'pg_catalog')
-  return !isOther
-}
-
-/** Returns the texts of a list of names; null for an asterisk. */
-function namesOf(list: JsonValue | undefined): readonly (string | null)[] {
-  if (!Array.isArray(list)) return []
-  return (list as readonly JsonValue[]).map((item) => {
-    const text = isJsonObject(item) ? item['String'] : undefined
-    const name = isJsonObject(text ?? null) ? (text as JsonObject)['sval'] : undefined
-    return typeof name === 'string' ? name : null
-  })
-}
-
-/** Returns the keyword of a node such as SVFOP_CURRENT_DATE. */
-function presentTime(op: JsonValue | undefined): string {
-  return typeof op === 'string' ? op.replace('SVFOP_', '').toLowerCase() : 'the current time'
 }
 
 function tooDeep(): QueryError {

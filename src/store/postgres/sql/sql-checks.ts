@@ -2,17 +2,21 @@ import { QueryError } from '../../../errors/service-error.ts'
 import {
   checkFormulaLength,
   checkPlaceholders,
+  checkQueryLength,
   checkSqlLength,
   checkVerb,
   commentAtEnd,
   emptySql,
   namedPlaceholder,
+  placeholderFields,
   placeholderIn,
   reservedName,
   secondStatement,
   semicolonIn,
   type SqlKind,
 } from '../../rules/sql/sql-errors.ts'
+import { columnType } from '../database/schema.ts'
+import type { TypedField } from '../database/values.ts'
 import { shown } from './sql-errors.ts'
 import {
   ALLOWED_FUNCTIONS,
@@ -66,6 +70,66 @@ export function checkStatement(sql: string, parameters: number, fields: Readonly
   checkPlaceholders(placeholders, parameters)
   checkTables(significant)
   return { text: numbered(tokens, semicolon), names: namesIn(significant, fields) }
+}
+
+/** A query of a derivation that passed the checks. */
+export interface CheckedRecordsQuery extends CheckedSql {
+  /** The names of the fields whose values the placeholders of the text have: `$1` the first, and so on. */
+  readonly inputs: readonly string[]
+}
+
+/** Checks a query of a derivation before the database sees it, and numbers and types its placeholders. Throws QueryError. */
+export function checkRecordsQuery(
+  sql: string,
+  of: { readonly listed: readonly string[]; readonly fields: readonly TypedField[] },
+): CheckedRecordsQuery {
+  checkQueryLength(sql)
+  const tokens = withNamedPlaceholders(tokensOf(sql, 'statement'))
+  const significant = tokens.filter(isSignificant)
+  const placeholders = significant.filter(({ kind }) => kind === 'placeholder')
+  const fields = placeholderFields(
+    placeholders.map(({ text }) => text),
+    of,
+  )
+  checkTokens(
+    significant.map((token) => (token.kind === 'placeholder' ? { ...token, text: '?' } : token)),
+    'statement',
+  )
+  const [first] = significant
+  if (first === undefined) throw emptySql('statement')
+  const semicolon = significant.find(({ kind }) => kind === 'semicolon')
+  if (semicolon !== undefined && semicolon !== significant.at(-1)) throw secondStatement()
+  const verb = mainVerb(significant) || first.text
+  if (verb !== 'VALUES') checkVerb(shown(verb))
+  checkTables(significant)
+  const inputs = [...new Set(fields)]
+  const typeOf = (name: string): string => {
+    const field = of.fields.find((each) => each.name === name)
+    return field === undefined ? 'text' : columnType(field)
+  }
+  let next = 0
+  let text = ''
+  for (const token of tokens) {
+    if (token === semicolon) break
+    const name = token.kind === 'placeholder' ? (fields[next++] ?? '') : null
+    text += name === null ? token.text : ` ($${inputs.indexOf(name) + 1}::${typeOf(name)}) `
+  }
+  return { text, inputs, names: namesIn(significant, new Set(of.fields.map((field) => field.name))) }
+}
+
+/** Joins a colon and the word after it to a placeholder, apart from the second colon of a cast. */
+function withNamedPlaceholders(tokens: readonly SqlToken[]): readonly SqlToken[] {
+  const joined: SqlToken[] = []
+  for (const token of tokens) {
+    const before = joined.at(-1)
+    const isColon = before?.kind === 'operator' && before.text === ':'
+    const isCast = isColon && joined.at(-2)?.text === ':' && joined.at(-2)?.start === before.start - 1
+    if (token.kind === 'word' && isColon && !isCast && token.start === before.start + 1) {
+      joined.pop()
+      joined.push({ kind: 'placeholder', text: `:${token.text}`, start: before.start })
+    } else joined.push(token)
+  }
+  return joined
 }
 
 /** Checks that a filter is one expression, as far as that is possible without its types (D16). Throws QueryError. */

@@ -84,6 +84,57 @@ export function notDeterministic(name: string): QueryError {
   )
 }
 
+/** Returns the error for such a function in a query of a derivation. */
+export function notDeterministicInQuery(name: string): QueryError {
+  return new QueryError(
+    `${name} cannot be used in a derivation: its value depends on more than the records, such as the current time or random values`,
+    'forbidden_function',
+  )
+}
+
+/** Returns the error for a query with several rows of which none comes first. */
+export function severalRows(): QueryError {
+  return new QueryError(
+    'the query returned more than one row; add ORDER BY to take the first, or conditions that leave one',
+  )
+}
+
+/** Throws QueryError for a query that is longer than one of a derivation may be. */
+export function checkQueryLength(statement: string): void {
+  if (Buffer.byteLength(statement) <= MAX_FORMULA_BYTES) return
+  throw new QueryError(`the query is longer than ${MAX_FORMULA_BYTES / 1024} KiB`, 'query_too_long')
+}
+
+/** Returns the names of the fields of placeholders, `?` and `:field`, in their order. Throws QueryError. */
+export function placeholderFields(
+  placeholders: readonly string[],
+  {
+    listed,
+    fields,
+  }: { readonly listed: readonly string[]; readonly fields: readonly { readonly name: string }[] },
+): readonly string[] {
+  const plain = placeholders.filter((text) => text === '?').length
+  if (plain > 0 && plain !== listed.length) {
+    throw new QueryError(
+      `the query has ${plain} placeholders ?, and inputs lists ${listed.length} fields; each ? is the next of them, and :field is the field of that name`,
+      'wrong_parameters',
+    )
+  }
+  let next = 0
+  return placeholders.map((text) => {
+    if (text === '?') return listed[next++] ?? ''
+    const name = text.slice(1)
+    if (!text.startsWith(':')) throw namedPlaceholder(text)
+    if (!fields.some((field) => field.name === name)) {
+      throw new QueryError(
+        `the placeholder ${shown(text)} names no field of the contract`,
+        'wrong_parameters',
+      )
+    }
+    return name
+  })
+}
+
 /** Returns the error for a SELECT in a formula. */
 export function subqueryInFormula(): QueryError {
   return new QueryError('a formula computes from the fields of one record: it cannot have a SELECT')

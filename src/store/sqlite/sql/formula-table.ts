@@ -191,7 +191,7 @@ function reserved(): QueryError {
  * JSON text is an array or an object for such a field. As in the result of a query, bytes are base64, and an integer that a JSON number
  * cannot hold exactly is text. Throws QueryError for infinity.
  */
-function jsonOf(value: SQLOutputValue, type: Formula['type']): JsonValue {
+export function jsonOf(value: SQLOutputValue, type: Formula['type']): JsonValue {
   if (value === null) return null
   if (typeof value === 'bigint') {
     if (type === 'boolean' && (value === 0n || value === 1n)) return value === 1n

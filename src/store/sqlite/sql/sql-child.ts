@@ -4,7 +4,8 @@ import { toPlainError } from '../../../errors/service-error.ts'
 import type { PagePlace } from '../../sheet-store.ts'
 import { asRecordsError } from '../database/connection.ts'
 import { FormulaRunner } from './formula-table.ts'
-import { memoryUse } from './memory-use.ts'
+import { QueryRunner } from './query-run.ts'
+import { memoryUse } from '../watchdog/memory-use.ts'
 import { runPage } from './run-page.ts'
 import { runPosition } from './run-position.ts'
 import { runQuery } from './run-query.ts'
@@ -21,7 +22,7 @@ import {
   type ErrorFrame,
   type SqlRequest,
 } from './sql-protocol.ts'
-import { startWatchdog } from './start-watchdog.ts'
+import { startWatchdog } from '../watchdog/start-watchdog.ts'
 
 /**
  * A query process: runs SQL from users for the server, one request at a time, and may be killed at any moment. It reads
@@ -42,6 +43,7 @@ const watchdog = startWatchdog({ parentPid, maxMemoryBytes })
 setPriority(constants.priority.PRIORITY_BELOW_NORMAL)
 let opened: SqlDatabase | null = null
 let formulas: FormulaRunner | null = null
+let queries: QueryRunner | null = null
 try {
   if (path !== null) database()
 } catch {
@@ -93,6 +95,11 @@ function write(request: SqlRequest, text: ResultWriter): PagePlace | null {
     case 'formula':
       formulas ??= new FormulaRunner()
       formulas.run(request, text)
+      return null
+    case 'records-query':
+      if (path === null) throw new Error('this process has no database')
+      queries ??= new QueryRunner(path)
+      queries.run(request, text)
       return null
   }
 }

@@ -8,6 +8,14 @@ import { ALLOWED_FUNCTIONS, ALLOWED_TABLE_FUNCTIONS } from './sql-functions.ts'
 const VIEW = 'records'
 export const DATA_TABLE = '$data'
 
+/** Observes what the statements of users do. */
+export interface GuardWatch {
+  /** Returns why a column of `records` cannot be read, null if it can; its name is empty for none, as by `count(*)`. */
+  read?(column: string): QueryError | null
+  /** Returns why a function cannot be called; null if it can. */
+  call?(name: string): QueryError | null
+}
+
 /** The arguments of SQLite's authorizer: the names depend on the action. */
 interface Access {
   readonly action: number
@@ -34,8 +42,11 @@ export class SqlGuard {
   /** False while the program's own statements run. */
   #confined = false
   #refusal: QueryError | null = null
+  readonly #watch: GuardWatch
 
-  constructor(database: DatabaseSync) {
+  /** `watch` receives the columns of `records` that statements read, and the functions that they call; it may refuse these. */
+  constructor(database: DatabaseSync, watch: GuardWatch = {}) {
+    this.#watch = watch
     const modules = database.prepare('SELECT name FROM pragma_module_list').all()
     this.#modules = new Set(modules.map(({ name }) => String(name).toLowerCase()))
     database.setAuthorizer((action, first, second, name, inside) => {
@@ -84,12 +95,13 @@ export class SqlGuard {
       case constants.SQLITE_FUNCTION: {
         const name = access.second ?? ''
         return ALLOWED_FUNCTIONS.has(name)
-          ? null
+          ? (this.#watch.call?.(name) ?? null)
           : new QueryError(`the function ${name}() cannot be used`, 'forbidden_function')
       }
       case constants.SQLITE_READ: {
         const table = (access.first ?? '').toLowerCase()
-        return this.#mayRead(table, access) ? null : this.#tableRefusal(table)
+        if (!this.#mayRead(table, access)) return this.#tableRefusal(table)
+        return table === VIEW ? (this.#watch.read?.(access.second ?? '') ?? null) : null
       }
       default:
         return new QueryError('only SELECT statements can be run', 'not_select')

@@ -142,7 +142,7 @@ function isBalanced(tokens: readonly SqlToken[]): boolean {
 /**
  * Returns the name of a token. A single-quoted string counts, since SQLite takes it for a name where only a name can be.
  */
-function nameOf({ kind, text }: SqlToken): string | null {
+export function nameOf({ kind, text }: SqlToken): string | null {
   if (kind === 'word') return smallLetters(text)
   if (kind !== 'quoted-name' && kind !== 'string') return null
   const quote = text.charAt(0)

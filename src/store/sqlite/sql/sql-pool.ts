@@ -8,7 +8,7 @@ import type { SortTerm } from './sort-sql.ts'
 import { checkParamCount, checkSqlLength, tooManyQueries } from '../../rules/sql/sql-errors.ts'
 import type { QueryLimits } from '../../query-limits.ts'
 import { SqlProcess, type SqlResult } from './sql-process.ts'
-import type { FormulaRequest, QueryOfFields, SqlRequest } from './sql-protocol.ts'
+import type { FormulaRequest, QueryOfFields, RecordsQueryRequest, SqlRequest } from './sql-protocol.ts'
 
 export { DEFAULT_QUERY_LIMITS, type QueryLimits } from '../../query-limits.ts'
 
@@ -26,8 +26,8 @@ const GRACE_MS = 150
 const MAX_WAITING = 1000
 const MAX_WAITING_CHARACTERS = 32 * 1024 * 1024
 
-/** Formulas have processes of their own, so that runs and queries do not wait for each other. */
-type PoolRequest = Exclude<SqlRequest, FormulaRequest>
+/** Formulas and queries of derivations have processes of their own, so that runs and queries do not wait for each other. */
+type PoolRequest = Exclude<SqlRequest, FormulaRequest | RecordsQueryRequest>
 
 interface Waiting {
   readonly request: PoolRequest

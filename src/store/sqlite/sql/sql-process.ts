@@ -7,12 +7,12 @@ import { fileURLToPath } from 'node:url'
 import { fromPlainError, QueryError } from '../../../errors/service-error.ts'
 import type { JsonBytes, PagePlace } from '../../sheet-store.ts'
 import { jsonInTurns } from '../../../contract/json/stringify-in-parts.ts'
+import { MEMORY_LIMIT_MESSAGE } from '../watchdog/memory-use.ts'
 import { inMebibytes, type QueryLimits } from '../../query-limits.ts'
 import {
   FRAME,
   FrameDecoder,
   frameHeader,
-  MEMORY_LIMIT_MESSAGE,
   type ChildOptions,
   type EndFrame,
   type ErrorFrame,

@@ -1,6 +1,7 @@
 import type { JsonValue } from '../../../contract/json/json.ts'
 import type { PlainServiceError } from '../../../errors/service-error.ts'
 import type { Formula, FormulaRow } from '../../formula.ts'
+import type { QueryRow, RecordsQuery } from '../../records-query.ts'
 import type { PagePlace, SqlStatement } from '../../sheet-store.ts'
 import type { TypedField } from './json-columns.ts'
 import type { PageRun } from './run-page.ts'
@@ -23,6 +24,7 @@ export type SqlRequest =
   | ({ readonly kind: 'position' } & PositionRun)
   | ({ readonly kind: 'summary' } & SummaryRun)
   | FormulaRequest
+  | RecordsQueryRequest
 
 /** A formula with the values of its inputs in some records; the response is an array of {@link FormulaOutcome}, one for each. */
 export interface FormulaRequest {
@@ -30,6 +32,21 @@ export interface FormulaRequest {
   readonly formula: Formula
   readonly rows: readonly FormulaRow[]
 }
+
+/**
+ * A statement over all records with the values of its placeholders; the response is an array of {@link RecordsQueryOutcome}, one for each,
+ * or for the first ones where all would take too long together.
+ */
+export interface RecordsQueryRequest {
+  readonly kind: 'records-query'
+  readonly query: RecordsQuery
+  /** The version of the fields that it reads, at least: the state that is read may be a later one. */
+  readonly version: string
+  readonly rows: readonly FormulaRow[]
+}
+
+/** The row that a statement returns, null for none, or why it has no result. */
+export type RecordsQueryOutcome = { readonly row: QueryRow } | { readonly error: string }
 
 /** The value of a formula for a record, or why it has none. */
 export type FormulaOutcome = { readonly value: JsonValue } | { readonly error: string }
@@ -58,9 +75,6 @@ export interface ErrorFrame {
   readonly error: PlainServiceError | { readonly type: null; readonly message: string }
   readonly spent: boolean
 }
-
-/** The last line on the standard error of a process that ends itself at its memory limit. */
-export const MEMORY_LIMIT_MESSAGE = 'memory limit reached'
 
 /** A frame is a kind (one byte), the length of the payload (four bytes, little-endian) and the payload. */
 export const FRAME_HEADER_BYTES = 5

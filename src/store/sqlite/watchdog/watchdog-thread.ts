@@ -1,7 +1,6 @@
 import { writeSync } from 'node:fs'
 import { workerData } from 'node:worker_threads'
-import { memoryUse } from './memory-use.ts'
-import { MEMORY_LIMIT_MESSAGE } from './sql-protocol.ts'
+import { MEMORY_LIMIT_MESSAGE, memoryUse } from './memory-use.ts'
 import type { WatchdogData } from './start-watchdog.ts'
 
 /**

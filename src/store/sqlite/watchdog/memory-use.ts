@@ -1,5 +1,8 @@
 import { readFileSync } from 'node:fs'
 
+/** The last line on the standard error of a process that ends itself at its memory limit. */
+export const MEMORY_LIMIT_MESSAGE = 'memory limit reached'
+
 /** Returns the bytes of memory of the process: on Linux without mapped files, elsewhere all resident memory. */
 export function memoryUse(): number {
   if (process.platform !== 'linux') return process.memoryUsage.rss()
