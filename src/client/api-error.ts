@@ -5,8 +5,16 @@ type ErrorCode = Problem['code']
 /** A violation of the contract or of permissions by one record of a request. */
 type Violation = NonNullable<Problem['violations']>[number]
 
+/** The place of an error in a file of the sheet. */
+interface FilePlace {
+  readonly file: string
+  /** From 1; null when it is no single line. */
+  readonly line: number | null
+}
+
 interface ErrorParts {
   readonly code?: ErrorCode | null
+  readonly place?: FilePlace | null
   readonly violations?: readonly Violation[]
 }
 
@@ -19,6 +27,8 @@ export class ApiError extends Error {
   readonly status: number
   /** The error code; null where the response has none. */
   readonly code: ErrorCode | null
+  /** Where the error is, if it is in a file of the sheet; otherwise null. */
+  readonly place: FilePlace | null
   /** The violations of the records of a refused write, as many as the message lists; empty for any other error. */
   readonly violations: readonly Violation[]
 
@@ -26,12 +36,13 @@ export class ApiError extends Error {
     status: number,
     type: string,
     message: string,
-    { code = null, violations = [], ...options }: ErrorOptions & ErrorParts = {},
+    { code = null, place = null, violations = [], ...options }: ErrorOptions & ErrorParts = {},
   ) {
     super(message, options)
     this.status = status
     this.type = type
     this.code = code
+    this.place = place
     this.violations = violations
   }
 }

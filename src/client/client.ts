@@ -10,6 +10,7 @@ import type { DialectAnswer } from '../wire/records/sql.ts'
 import type { StatusAnswer } from '../wire/runs/status.ts'
 import { CellsClient } from './cells-client.ts'
 import { Connection, jsonText, type CallOptions, type ConnectionOptions } from './connection.ts'
+import { DefinitionClient } from './definition-client.ts'
 import { ProposalsClient } from './proposals-client.ts'
 import { readEvents, type StreamOptions } from './read-events.ts'
 import { RecordsClient } from './records-client.ts'
@@ -19,6 +20,7 @@ export { ApiError } from './api-error.ts'
 export type { Condition } from '../wire/schema/conditions.ts'
 export type { CellsClient, Cell } from './cells-client.ts'
 export type { ActorOptions, CallOptions } from './connection.ts'
+export type { ChangeOptions, DefinitionClient, FileChangeOptions, HistoryPage } from './definition-client.ts'
 export type { ProposalPage, ProposalsClient, ProposedWrite } from './proposals-client.ts'
 export type { StreamOptions } from './read-events.ts'
 export type {
@@ -48,6 +50,7 @@ export interface Client<R extends object = RecordAnswer> {
   readonly cells: CellsClient
   readonly runs: RunsClient
   readonly proposals: ProposalsClient<R>
+  readonly definition: DefinitionClient
   contract(options?: CallOptions): Promise<ContractAnswer>
   derivations(options?: CallOptions): Promise<DerivationsAnswer>
   /** Returns the permissions of an actor (default: the actor of writes). */
@@ -76,6 +79,7 @@ export function createClient<R extends object = RecordAnswer>(options: ClientOpt
     cells: new CellsClient(connection),
     runs: new RunsClient(connection),
     proposals: new ProposalsClient<R>(connection),
+    definition: new DefinitionClient(connection),
     contract: (call) => connection.get('/api/contract', {}, call),
     derivations: (call) => connection.get('/api/derivations', {}, call),
     permissions: (who, call) => connection.get('/api/permissions', { actor: who ?? actor }, call),

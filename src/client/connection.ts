@@ -36,7 +36,11 @@ export interface ConnectionOptions {
 /** The media type of errors with a code (RFC 9457). */
 export const PROBLEM = 'application/problem+json'
 
-type Method = 'GET' | 'POST' | 'DELETE'
+type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
+
+interface WritingHow extends Pick<Sending, 'query' | 'headers'> {
+  readonly method?: 'POST' | 'PUT' | 'DELETE'
+}
 
 /** Sends the requests of a client to one server, with the CSRF token where it is required. */
 export class Connection {
@@ -70,16 +74,22 @@ export class Connection {
     return (await this.#writing(method, path, sending)).json() as Promise<T>
   }
 
-  /** Writes a body with the actor. Throws ApiError. */
+  /** Writes a body with the actor, by POST unless `how` names another method. Throws ApiError. */
   writeAs<T>(
     path: string,
     body: object,
     { actor, signal }: ActorOptions = {},
-    headers: Readonly<Record<string, string>> = {},
+    { method = 'POST', ...how }: WritingHow = {},
   ): Promise<T> {
     const writer = actor ?? this.actor
     const named = writer === null ? body : { ...body, actor: writer }
-    return this.write('POST', path, { body: named, headers, signal })
+    return this.write(method, path, { ...how, body: named, signal })
+  }
+
+  /** The header with the actor of a write without a body. */
+  actorHeader(actor: string | undefined): Record<string, string> {
+    const writer = actor ?? this.actor
+    return writer === null ? {} : { 'x-svc-actor': headerText(writer) }
   }
 
   /** Sends a request and returns the response. Throws ApiError unless it is a success. */
@@ -141,6 +151,11 @@ export class Connection {
   }
 }
 
+/** Header values are bytes: those of the text in UTF-8. */
+function headerText(text: string): string {
+  return String.fromCharCode(...new TextEncoder().encode(text))
+}
+
 /** The headers of the double submit. A browser sends the cookie itself; other programs send it here. */
 function csrfHeaders(token: string): Record<string, string> {
   const header = { 'x-csrf-token': token }
@@ -170,8 +185,9 @@ async function toApiError(response: Response): Promise<ApiError> {
     const body = (await response.json()) as Problem | ErrorEnvelope
     // A server that refuses a message before it has read the headers sends the envelope.
     if ('error' in body) return new ApiError(response.status, body.error.type, body.error.message)
-    const { title, detail, code, violations = [] } = body
-    return new ApiError(response.status, title, detail, { code: code ?? null, violations })
+    const { title, detail, code, file, line, violations = [] } = body
+    const place = file === undefined ? null : { file, line: line ?? null }
+    return new ApiError(response.status, title, detail, { code: code ?? null, place, violations })
   } catch {
     return new ApiError(response.status, 'ServiceError', `the server answered ${response.status}`)
   }

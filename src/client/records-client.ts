@@ -122,7 +122,9 @@ export class RecordsClient<R extends object = RecordAnswer> {
     records: readonly RecordPatch<R>[],
     { ifMatch, ...options }: WriteOptions = {},
   ): Promise<UpsertRecordsAnswer> {
-    return this.#connection.writeAs('/api/records', { records }, options, ifMatchHeader(ifMatch))
+    return this.#connection.writeAs('/api/records', { records }, options, {
+      headers: ifMatchHeader(ifMatch),
+    })
   }
 
   /** Deletes what exists of these ids. */
@@ -130,11 +132,9 @@ export class RecordsClient<R extends object = RecordAnswer> {
     ids: readonly string[],
     { actor, ifMatch, signal }: WriteOptions = {},
   ): Promise<DeleteRecordsAnswer> {
-    const writer = actor ?? this.#connection.actor
-    const actorHeader = writer === null ? {} : { 'x-svc-actor': headerText(writer) }
     return this.#connection.write('DELETE', '/api/records', {
       query: { ids },
-      headers: { ...actorHeader, ...ifMatchHeader(ifMatch) },
+      headers: { ...this.#connection.actorHeader(actor), ...ifMatchHeader(ifMatch) },
       signal,
     })
   }
@@ -201,9 +201,4 @@ function queryOf<S extends Pick<RecordSelection, 'where'>>({
 
 function ifMatchHeader(version: string | null | undefined): Record<string, string> {
   return version === null || version === undefined ? {} : { 'if-match': version }
-}
-
-/** Header values are bytes: those of the text in UTF-8. */
-function headerText(text: string): string {
-  return String.fromCharCode(...new TextEncoder().encode(text))
 }

@@ -51,7 +51,9 @@ export class RunsClient {
 
   /** Starts a run, which goes on after this has answered: see {@link events}. */
   start(order: RunOrder = {}, options?: ActorOptions): Promise<RunAnswer> {
-    return this.#connection.writeAs('/api/materialize', order, options, { prefer: 'respond-async' })
+    return this.#connection.writeAs('/api/materialize', order, options, {
+      headers: { prefer: 'respond-async' },
+    })
   }
 
   /** Runs, the newest first. */

@@ -56,9 +56,11 @@ export const QueryToolAnswer = Type.Object({
   ),
 })
 
+const { read_only_definition: _readOnlyDefinition, ...permissions } = PermissionsAnswer.properties
+
 /** The permissions of an agent. */
 export const PermissionsToolAnswer = Type.Object({
-  ...PermissionsAnswer.properties,
+  ...permissions,
   mode: Type.Union([Type.Literal('write'), Type.Literal('read-only'), Type.Literal('propose')], {
     description: 'The effect of writes: made at once, refused, or proposals that a person decides on.',
   }),

@@ -165,6 +165,27 @@ test('contract, derivations, status, permissions, summary, states and SQL are re
   assert.deepEqual(rows, [{ title: 'Apple' }, { title: 'Bean' }])
 })
 
+test('a derivation is read, tried, changed with its version, taken back and removed', async (t) => {
+  const { client } = await serve(t)
+  const { definition } = client
+  const { text, version } = await definition.read('rate.yaml')
+  const edited = `# Rates\n${text}`
+  assert.equal((await definition.write('rate.yaml', edited, { dryRun: true })).change, null)
+  const { change } = await definition.write('rate.yaml', edited, { ifVersion: version, note: 'Why' })
+  await assert.rejects(definition.write('rate.yaml', text, { ifVersion: version }), isApiError(412))
+  const [newest] = (await definition.history({ limit: 1 })).changes
+  assert.deepEqual([newest?.id, newest?.actor, newest?.note], [change, 'tester', 'Why'])
+  assert.equal((await definition.change(change ?? '')).files[0]?.text_before, text)
+  await definition.revert(change ?? '')
+  assert.equal((await definition.read('rate.yaml')).version, version)
+  const fault = await definition.write('rate.yaml', `${text}no: 1\n`).catch((error: unknown) => error)
+  assert.ok(fault instanceof ApiError)
+  assert.deepEqual(fault.place, { file: 'derivations/rate.yaml', line: text.split('\n').length })
+  await definition.remove('rate.yaml', { actor: 'Zoë', ifVersion: version })
+  assert.deepEqual((await client.derivations()).derivations, [])
+  assert.equal((await definition.history()).changes[0]?.actor, 'Zoë')
+})
+
 test('a run can be planned, started, followed to its end, read, and reverted', async (t) => {
   const { client } = await serve(t)
   assert.deepEqual((await client.runs.plan({ targets: ['rate'] })).calls, 3)

@@ -170,6 +170,8 @@ test('a service with a fixed definition refuses changes', async (t) => {
     assertEnvelope(refused, 'PermissionDeniedError', /--read-only-definition/)
   }
   assert.equal((await running.app.inject('/api/derivations/rate.yaml')).statusCode, 200)
+  const permissions = (await running.app.inject('/api/permissions?actor=user:ann')).json<object>()
+  assert.equal('read_only_definition' in permissions, true)
 })
 
 test('with keep=fresh the values of an edited file stay fresh, and a run says so in their provenance', async (t) => {

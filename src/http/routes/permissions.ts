@@ -15,6 +15,11 @@ export function permissionsRoutes(app: Api, { sheet, read, actors }: RouteContex
   const schema = { querystring: PermissionsQuery, response: { 200: PermissionsAnswer } }
   app.get('/api/permissions', { ...read, schema, config: { operation: GET } }, async (request) => {
     const { write, ...rest } = await readPermissions(sheet, actors.ofBody(request, request.query.actor))
-    return { ...rest, write: [...write], ...(actors.areFixed ? { fixed: true as const } : {}) }
+    return {
+      ...rest,
+      write: [...write],
+      ...(actors.areFixed && { fixed: true as const }),
+      ...(sheet.hasFixedDefinition && { read_only_definition: true as const }),
+    }
   })
 }

@@ -17,5 +17,11 @@ export const PermissionsAnswer = Type.Object({
       description: 'Present when a reverse proxy sets the actor of requests, whatever actor they name.',
     }),
   ),
+  read_only_definition: Type.Optional(
+    Type.Literal(true, {
+      description:
+        'Present when the server refuses changes of the contract and of derivations, by any actor.',
+    }),
+  ),
 })
 export type PermissionsAnswer = Static<typeof PermissionsAnswer>

@@ -30,6 +30,15 @@ export const derivationsQuery = queryOptions({
   staleTime: Infinity,
 })
 
+/** The text of a derivation file, also of one that is not valid. */
+export function derivationFileQuery(file: string) {
+  return queryOptions({
+    queryKey: ['contract', 'derivation', file],
+    queryFn: ({ signal }) => server.definition.read(file, { signal }),
+    staleTime: Infinity,
+  })
+}
+
 /** A condition as an SQL expression in the dialect of the store. */
 export function conditionTextQuery(where: Condition) {
   return queryOptions({

@@ -1,23 +1,32 @@
-import { X } from 'lucide-react'
+import { Pencil, X } from 'lucide-react'
 import type { DerivationAnswer } from '../../../src/wire/definition/derivations.ts'
 import type { StatusAnswer, TargetStatusAnswer } from '../../../src/wire/runs/status.ts'
 import type { RunOrder } from '../../../src/client/client.ts'
 import { openRunDialog } from '../runs/dialogs/run-dialog.tsx'
+import { useStored } from '../state/stored.ts'
 import { Button, IconButton } from '../ui/button.tsx'
 import { formatCount } from '../ui/format.ts'
 import './derivation-panel.css'
 import { DerivationText } from './derivation-text.tsx'
+import { draftKey, drafts } from './editor/drafts.ts'
 import { StatusBar } from './status-bar.tsx'
 import { countsText, sumCounts } from './status-text.ts'
 
 interface DerivationPanelProps {
   readonly derivation: DerivationAnswer
   readonly status: StatusAnswer
+  /** The name of the sheet. */
+  readonly sheet: string
+  /** Whether the server refuses changes of the definition. */
+  readonly isReadOnly: boolean
+  /** Whether the button *Edit* has the focus at first. */
+  readonly takesFocus: boolean
+  readonly onEdit: () => void
   readonly onClose: () => void
 }
 
-/** The details of a derivation, with buttons that run it. */
-export function DerivationPanel({ derivation, status, onClose }: DerivationPanelProps) {
+/** The details of a derivation, with buttons that run and edit it. */
+export function DerivationPanel({ derivation, status, onClose, ...editing }: DerivationPanelProps) {
   const { file, kind, inputs, targets, hosts, resources = [], text } = derivation
   return (
     <section
@@ -62,9 +71,40 @@ export function DerivationPanel({ derivation, status, onClose }: DerivationPanel
           <Target key={target} name={target} status={status[target] ?? null} />
         ))}
       </ul>
-      <h3>File</h3>
+      <FileHead file={file} {...editing} />
       <DerivationText text={text} />
     </section>
+  )
+}
+
+type FileHeadProps = Pick<DerivationPanelProps, 'sheet' | 'isReadOnly' | 'takesFocus' | 'onEdit'> & {
+  readonly file: string
+}
+
+/** The heading of the text, with the button that edits it or the reason why there is none. */
+function FileHead({ file, sheet, isReadOnly, takesFocus, onEdit }: FileHeadProps) {
+  const [stored] = useStored(drafts)
+  const hasDraft = stored[draftKey(sheet, file)] !== undefined
+  return (
+    <>
+      <div className="derivation-file">
+        <h3>File</h3>
+        {!isReadOnly && (
+          // The focus returns here from the editor.
+          <Button icon={<Pencil size={14} />} autoFocus={takesFocus} onClick={onEdit}>
+            {hasDraft ? 'Continue editing' : 'Edit'}
+          </Button>
+        )}
+      </div>
+      {isReadOnly ? (
+        <p className="form-hint derivation-note">
+          The server was started with <code>--read-only-definition</code>: edit the file in the folder of the
+          sheet.
+        </p>
+      ) : (
+        hasDraft && <p className="form-hint derivation-note">You have changes that are not saved.</p>
+      )}
+    </>
   )
 }
 

@@ -1,14 +1,18 @@
 import { useQuery } from '@tanstack/react-query'
-import { useRef } from 'react'
+import { lazy, Suspense, useRef, useState } from 'react'
 import { useSearchParams } from 'wouter'
 import { messageOf } from '../api/api-error.ts'
 import type { SheetContract } from '../api/contract.ts'
-import { derivationsQuery, statusQuery } from '../api/queries.ts'
+import { derivationsQuery, permissionsQuery, statusQuery } from '../api/queries.ts'
+import { useActor } from '../state/actor.ts'
 import { Notice } from '../ui/notice.tsx'
 import { DerivationGraph } from './derivation-graph.tsx'
 import { DerivationPanel } from './derivation-panel.tsx'
 import './derivations-page.css'
 import { NoDerivations } from './no-derivations.tsx'
+
+// The editor is loaded when it is first needed.
+const DerivationEditor = lazy(() => import('./editor/derivation-editor.tsx'))
 
 const NONE = {}
 
@@ -17,12 +21,19 @@ export default function DerivationsPage({ contract }: { readonly contract: Sheet
   const { data, error } = useQuery(derivationsQuery)
   const { data: status } = useQuery(statusQuery)
   const [params, setParams] = useSearchParams()
+  const [actor] = useActor()
+  const { data: permissions } = useQuery(permissionsQuery(actor))
   const page = useRef<HTMLDivElement>(null)
-  const select = (file: string | null): void => {
+  /** The file whose editor was closed last, to which the focus returns. */
+  const [left, setLeft] = useState<string | null>(null)
+  const select = (file: string | null, isEdited = false): void => {
+    setLeft(null)
     setParams((now) => {
       const next = new URLSearchParams(now)
-      if (file === null) next.delete('file')
-      else next.set('file', file)
+      next.delete('file')
+      next.delete('edit')
+      if (file !== null) next.set('file', file)
+      if (isEdited) next.set('edit', '1')
       return next
     })
   }
@@ -42,7 +53,15 @@ export default function DerivationsPage({ contract }: { readonly contract: Sheet
   if (data === undefined) return <div className="derivations-page" aria-busy="true" />
   const { derivations } = data
   if (derivations.length === 0) return <NoDerivations contract={contract} />
-  const selected = derivations.find(({ file }) => file === params.get('file')) ?? null
+  const isReadOnly = permissions?.read_only_definition === true
+  const file = params.get('file')
+  const selected = derivations.find((each) => each.file === file) ?? null
+  // Also of a file that was removed meanwhile: its draft remains.
+  const edited = params.has('edit') && !isReadOnly ? file : null
+  const closeEditor = (): void => {
+    select(file)
+    setLeft(file)
+  }
   return (
     <div className="derivations-page" ref={page}>
       <h1 className="visually-hidden">Derivations</h1>
@@ -53,7 +72,24 @@ export default function DerivationsPage({ contract }: { readonly contract: Sheet
         selected={selected?.file ?? null}
         onSelect={select}
       />
-      {selected !== null && <DerivationPanel derivation={selected} status={status ?? NONE} onClose={close} />}
+      {edited !== null ? (
+        <Suspense fallback={<div className="derivation-panel" aria-busy="true" />}>
+          <DerivationEditor key={edited} sheet={contract.name} file={edited} onClose={closeEditor} />
+        </Suspense>
+      ) : (
+        selected !== null && (
+          <DerivationPanel
+            key={selected.file}
+            sheet={contract.name}
+            derivation={selected}
+            status={status ?? NONE}
+            isReadOnly={isReadOnly}
+            takesFocus={selected.file === left}
+            onEdit={() => select(selected.file, true)}
+            onClose={close}
+          />
+        )
+      )}
     </div>
   )
 }

@@ -1,5 +1,7 @@
 import { DropdownMenu } from 'radix-ui'
 import { useRef, type ReactNode } from 'react'
+import { Link } from 'wouter'
+import { derivationPath } from '../../provenance/history/sentence-view.tsx'
 import type { Condition } from '../../state/conditions.ts'
 import '../../ui/menu.css'
 import { isSortable, type ColumnHeadProps } from './column-head-props.ts'
@@ -38,6 +40,14 @@ export function ColumnMenu(props: ColumnMenuProps) {
           <FilterItems {...props} />
           {columns.showsSummaries && (
             <Item onSelect={() => (toSummary.current = true)}>Filter in the summary (F2)</Item>
+          )}
+          {column.field.derived !== null && (
+            <>
+              <DropdownMenu.Item className="menu-item" asChild>
+                <Link href={derivationPath(column.field.derived.derivation)}>Show derivation</Link>
+              </DropdownMenu.Item>
+              <DropdownMenu.Separator className="menu-line" />
+            </>
           )}
           <PlaceItems {...props} />
         </DropdownMenu.Content>

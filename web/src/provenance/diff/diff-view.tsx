@@ -42,10 +42,10 @@ function wordPart({ is, text }: DiffPart, place: 'start' | 'middle' | 'end') {
 }
 
 /** The difference of two texts, line by line, with context lines. */
-export function LineDiff({ was, is }: DiffProps) {
+export function LineDiff({ was, is, label = 'Changes' }: DiffProps & { readonly label?: string }) {
   const lines = useMemo(() => aroundChanges(diffLines(was.trimEnd(), is.trimEnd()), KEPT_LINES), [was, is])
   return (
-    <pre className="line-diff" tabIndex={0} aria-label="Changes">
+    <pre className="line-diff" tabIndex={0} aria-label={label}>
       {lines.map((line, index) => (
         // oxlint-disable-next-line react/no-array-index-key
         <Line key={index} line={line} />

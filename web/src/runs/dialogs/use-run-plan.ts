@@ -1,8 +1,8 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
-import { useEffect, useState } from 'react'
 import type { RunPlanAnswer } from '../../../../src/wire/runs/materialize.ts'
 import type { RunOrder } from '../../../../src/client/client.ts'
 import { server } from '../../api/server.ts'
+import { useSettled } from '../../ui/use-settled.ts'
 
 const SETTLE_MS = 300
 
@@ -17,7 +17,7 @@ interface ShownPlan {
 /** Loads the plan of an order, debounced. */
 export function useRunPlan(order: RunOrder, actor: string, isValid: boolean): ShownPlan {
   const text = JSON.stringify(order)
-  const settled = useSettled(text)
+  const settled = useSettled(text, SETTLE_MS)
   const { data, error, isFetching, isPlaceholderData } = useQuery({
     queryKey: ['plan', settled, actor],
     queryFn: () => server.runs.plan(JSON.parse(settled) as RunOrder, { actor }),
@@ -27,13 +27,4 @@ export function useRunPlan(order: RunOrder, actor: string, isValid: boolean): Sh
   })
   const isSettled = isValid && settled === text && !isFetching && !isPlaceholderData
   return { plan: data ?? null, isCurrent: isSettled, error: settled === text ? error : null }
-}
-
-function useSettled(value: string): string {
-  const [settled, setSettled] = useState(value)
-  useEffect(() => {
-    const timer = setTimeout(() => setSettled(value), SETTLE_MS)
-    return () => clearTimeout(timer)
-  }, [value])
-  return settled
 }

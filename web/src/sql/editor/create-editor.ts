@@ -10,7 +10,7 @@ import { bracketMatching } from '@codemirror/language'
 import { EditorState, Prec } from '@codemirror/state'
 import { drawSelection, EditorView, keymap, placeholder } from '@codemirror/view'
 import type { SheetContract } from '../../api/contract.ts'
-import { EDITOR_THEME } from './editor-theme.ts'
+import { EDITOR_THEME } from '../../ui/editor-theme.ts'
 import { sqlLanguage } from './sql-language.ts'
 
 /** The callbacks of the editor. */
@@ -69,14 +69,5 @@ export function createEditor(
         }),
       ],
     }),
-  })
-}
-
-/** Replaces the text as an undoable change. */
-export function replaceText(editor: EditorView, text: string): void {
-  if (editor.state.doc.toString() === text) return
-  editor.dispatch({
-    changes: { from: 0, to: editor.state.doc.length, insert: text },
-    selection: { anchor: text.length },
   })
 }

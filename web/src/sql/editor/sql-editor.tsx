@@ -1,7 +1,8 @@
 import type { EditorView } from '@codemirror/view'
 import { useEffect, useEffectEvent, useRef } from 'react'
 import type { SheetContract } from '../../api/contract.ts'
-import { createEditor, replaceText } from './create-editor.ts'
+import { replaceText } from '../../ui/replace-text.ts'
+import { createEditor } from './create-editor.ts'
 
 interface SqlEditorProps {
   readonly contract: SheetContract

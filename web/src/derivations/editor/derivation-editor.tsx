@@ -1,0 +1,230 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { X } from 'lucide-react'
+import { useMemo, useRef, useState } from 'react'
+import { ApiError, messageOf } from '../../api/api-error.ts'
+import { derivationFileQuery, derivationsQuery } from '../../api/queries.ts'
+import { server } from '../../api/server.ts'
+import type { DerivationAnswer } from '../../../../src/wire/definition/derivations.ts'
+import { openRunDialog } from '../../runs/dialogs/run-dialog.tsx'
+import { useActor } from '../../state/actor.ts'
+import { Button, IconButton } from '../../ui/button.tsx'
+import { showError, showSuccess } from '../../ui/toasts.tsx'
+import { ChangeImpact } from './change-impact.tsx'
+import './derivation-editor.css'
+import { draftKey } from './drafts.ts'
+import type { Fault } from './fault-line.ts'
+import { madeStale } from './impact-text.ts'
+import { OutdatedDraft } from './outdated-draft.tsx'
+import { faultOf, useChangeCheck, type ChangeCheck } from './use-change-check.ts'
+import { useFileDraft, type FileDraft } from './use-file-draft.ts'
+import { YamlEditor, type YamlEditorHandle } from './yaml-editor.tsx'
+
+interface DerivationEditorProps {
+  readonly sheet: string
+  readonly file: string
+  readonly onClose: () => void
+}
+
+const STATUS = 'derivation-editor-status'
+const KEYS = 'derivation-editor-keys'
+const NONE: readonly DerivationAnswer[] = []
+
+/** The panel in which the text of a derivation is edited, checked and saved. */
+export default function DerivationEditor({ sheet, file, onClose }: DerivationEditorProps) {
+  const [actor] = useActor()
+  const draft = useFileDraft(draftKey(sheet, file), file)
+  const { text, base, isDirty, isOutdated } = draft
+  const check = useChangeCheck({ file, text, base }, actor, isDirty && !isOutdated)
+  const { data } = useQuery(derivationsQuery)
+  const editor = useRef<YamlEditorHandle>(null)
+  const footer = useRef<HTMLElement>(null)
+  const { save, isSaving, refused } = useSave(file, draft, actor, onClose)
+  const error = refused ?? (isDirty && !isOutdated ? check.error : null)
+  const problem = useMemo(() => (error === null ? null : faultOf(error, file)), [error, file])
+  const fault = useMemo(
+    (): Fault | null =>
+      problem === null || problem.line === null ? null : { line: problem.line, message: problem.message },
+    [problem],
+  )
+  const canSave =
+    isDirty && !isOutdated && check.isCurrent && check.effect !== null && isAllowed(check) && !isSaving
+  const stale = check.effect === null ? 0 : madeStale(check.effect.targets)
+  const discard = (): void => {
+    const undo = draft.discard()
+    showSuccess('Draft discarded', { name: 'Undo', run: undo })
+  }
+  return (
+    <section
+      className="derivation-panel derivation-editor"
+      aria-label={`Edit ${file}`}
+      onKeyDown={(event) => {
+        if (event.key === 'Escape' && !event.defaultPrevented) onClose()
+      }}
+    >
+      <header>
+        <h2>Edit {file}</h2>
+        <IconButton label="Close the editor" onClick={onClose}>
+          <X size={16} />
+        </IconButton>
+      </header>
+      {draft.error !== null && (
+        <p className="form-error" role="alert">
+          {messageOf(draft.error)}
+        </p>
+      )}
+      {draft.isLoaded ? (
+        <YamlEditor
+          key={file}
+          ref={editor}
+          text={text}
+          label={`Text of ${file}`}
+          describedBy={`${KEYS} ${STATUS}`}
+          fault={fault}
+          onChange={draft.set}
+          onSave={() => canSave && void save(false)}
+          onLeave={() => footer.current?.querySelector<HTMLElement>('button:not(:disabled)')?.focus()}
+        />
+      ) : (
+        <div className="yaml-editor" aria-busy={draft.error === null} />
+      )}
+      <p className="form-hint editor-keys" id={KEYS}>
+        <kbd>Ctrl S</kbd> saves, <kbd>Ctrl ]</kbd> indents, <kbd>Esc</kbd> leaves the editor
+      </p>
+      {isOutdated && (
+        <OutdatedDraft
+          file={file}
+          text={text}
+          base={base}
+          current={draft.current}
+          onKeep={draft.keepMine}
+          onDiscard={discard}
+        />
+      )}
+      <div className="editor-status" id={STATUS} role="status">
+        {isOutdated ? null : !isDirty ? (
+          <p className="form-hint">No changes. What you change is kept in this browser until you save it.</p>
+        ) : problem !== null ? (
+          <Problem problem={problem} onGo={(line) => editor.current?.goToLine(line)} />
+        ) : check.effect === null ? (
+          <p className="form-hint">Checking…</p>
+        ) : (
+          <div className={check.isCurrent ? '' : 'old'} aria-busy={!check.isCurrent}>
+            {check.effect.conflicts.map((conflict) => (
+              <p key={conflict} className="form-error">
+                {conflict}
+              </p>
+            ))}
+            <ChangeImpact effect={check.effect} derivations={data?.derivations ?? NONE} />
+          </div>
+        )}
+      </div>
+      <footer ref={footer} className="editor-actions">
+        {isDirty && !isOutdated && base !== null && (
+          <Button look="quiet" className="editor-discard" onClick={discard}>
+            Discard changes
+          </Button>
+        )}
+        {stale > 0 && (
+          <Button
+            disabled={!canSave}
+            title="For edits that change no value, such as a comment: the present values count as fresh, without any call"
+            onClick={() => void save(true)}
+          >
+            Save, values still hold
+          </Button>
+        )}
+        <Button look="primary" disabled={!canSave} onClick={() => void save(false)}>
+          {isSaving ? 'Saving…' : 'Save'}
+        </Button>
+      </footer>
+    </section>
+  )
+}
+
+function isAllowed({ effect }: ChangeCheck): boolean {
+  return effect !== null && effect.conflicts.length === 0
+}
+
+interface ProblemProps {
+  readonly problem: { readonly line: number | null; readonly message: string }
+  readonly onGo: (line: number) => void
+}
+
+function Problem({ problem: { line, message }, onGo }: ProblemProps) {
+  if (line === null) return <p className="form-error">{message}</p>
+  return (
+    <p className="form-error editor-problem">
+      <Button look="quiet" onClick={() => onGo(line)}>
+        Line {line}
+      </Button>
+      {/* The editor shows the message at the line. */}
+      <span className="visually-hidden">{message}</span>
+      <span>has an error. Nothing is saved until you fix it.</span>
+    </p>
+  )
+}
+
+interface Saving {
+  readonly save: (keepsFresh: boolean) => Promise<void>
+  readonly isSaving: boolean
+  /** Why the last attempt failed, until the text changes. */
+  readonly refused: Error | null
+}
+
+/** Saves a draft, and with `keepsFresh` marks the cells that this makes stale as fresh. */
+function useSave(file: string, draft: FileDraft, actor: string, onSaved: () => void): Saving {
+  const client = useQueryClient()
+  const [isSaving, setIsSaving] = useState(false)
+  const [failure, setFailure] = useState<{ readonly text: string; readonly error: Error } | null>(null)
+  const save = async (keepsFresh: boolean): Promise<void> => {
+    const { text, base } = draft
+    setIsSaving(true)
+    setFailure(null)
+    try {
+      const { files, targets } = await server.definition.write(file, text, {
+        ifVersion: base?.version,
+        actor,
+      })
+      const version = files.find(({ path }) => path === `derivations/${file}`)?.after
+      if (typeof version === 'string')
+        client.setQueryData(derivationFileQuery(file).queryKey, { file, text, version })
+      draft.saved()
+      void client.invalidateQueries({ queryKey: ['contract'] })
+      void client.invalidateQueries({ queryKey: ['records'] })
+      onSaved()
+      if (keepsFresh) await keepFresh(file, actor)
+      else offerRun(file, targets)
+    } catch (error) {
+      setIsSaving(false)
+      // The draft becomes outdated when the file of by then is read.
+      if (error instanceof ApiError && error.status === 412) {
+        await client.invalidateQueries({ queryKey: derivationFileQuery(file).queryKey })
+        return
+      }
+      setFailure({ text, error: error instanceof Error ? error : new Error(String(error)) })
+    }
+  }
+  return { save, isSaving, refused: failure?.text === draft.text ? failure.error : null }
+}
+
+async function keepFresh(file: string, actor: string): Promise<void> {
+  try {
+    await server.runs.start({ keep_fresh: file }, { actor })
+    showSuccess(`Saved ${file}. Its values count as fresh.`)
+  } catch (error) {
+    showError(new Error(`Saved ${file}, but its values could not be marked as fresh: ${messageOf(error)}`))
+  }
+}
+
+type Targets = Awaited<ReturnType<typeof server.definition.write>>['targets']
+
+function offerRun(file: string, all: Targets): void {
+  const pending = all.filter(({ after }) => after !== null && after.stale + after.missing > 0)
+  const targets = pending.map(({ field }) => field)
+  showSuccess(
+    `Saved ${file}`,
+    targets.length === 0
+      ? null
+      : { name: 'Recompute…', run: () => openRunDialog({ targets }, `${file}: compute`) },
+  )
+}

@@ -1,0 +1,98 @@
+import type { DefinitionChangeAnswer } from '../../../../src/wire/definition/change.ts'
+import { countOf, formatCount } from '../../ui/format.ts'
+
+type Target = DefinitionChangeAnswer['targets'][number]
+type Counts = NonNullable<Target['after']>
+
+/** The states that cells become, by what matters most. */
+const STATES = ['stale', 'missing', 'failed', 'fresh'] as const
+
+/** A derivation with the fields that it connects. */
+interface Connection {
+  readonly inputs: readonly string[]
+  readonly targets: readonly string[]
+}
+
+/** The sentences that say what a change does; names are in backquotes. */
+export function impactText(
+  { targets, records }: Pick<DefinitionChangeAnswer, 'targets' | 'records'>,
+  derivations: readonly Connection[],
+): readonly string[] {
+  const sentences = [
+    ...targets.flatMap(connectionText),
+    ...statesText(targets),
+    ...keptText(targets),
+    ...followersText(targets, derivations),
+  ]
+  if (sentences.length > 0) return sentences
+  return [records === 0 ? 'The sheet has no records.' : 'No cell changes its state.']
+}
+
+/** The number of cells that a change makes stale. */
+export function madeStale(targets: readonly Target[]): number {
+  return gainOf(targets, 'stale')
+}
+
+function connectionText({ field, before, after, change }: Target): readonly string[] {
+  if (before === null && after !== null) return [`\`${field}\` becomes a derived field: ${cellsText(after)}.`]
+  if (before !== null && after === null)
+    return [`\`${field}\` becomes an ordinary field and keeps its values.`]
+  return change === 'removed' ? [`\`${field}\` is no longer computed.`] : []
+}
+
+function cellsText(counts: Counts): string {
+  const states = (['missing', 'stale', 'failed', 'fresh'] as const).filter((state) => counts[state] > 0)
+  if (states.length === 0)
+    return counts.overridden > 0 ? 'all cells have manual values' : 'there are no cells'
+  return states
+    .map((state, index) =>
+      index === 0
+        ? `${countOf(counts[state], 'cell')} ${counts[state] === 1 ? 'is' : 'are'} ${state}`
+        : `${formatCount(counts[state])} ${state}`,
+    )
+    .join(', ')
+}
+
+/** Counts of different fields are added: the fields of one file change together. */
+function statesText(targets: readonly Target[]): readonly string[] {
+  return STATES.flatMap((state) => {
+    const gain = gainOf(targets, state)
+    return gain === 0 ? [] : [`${countOf(gain, 'cell')} ${gain === 1 ? 'becomes' : 'become'} ${state}.`]
+  })
+}
+
+function gainOf(targets: readonly Target[], state: keyof Counts): number {
+  return sum(targets, ({ before, after }) =>
+    before === null || after === null ? 0 : Math.max(0, after[state] - before[state]),
+  )
+}
+
+function keptText(targets: readonly Target[]): readonly string[] {
+  const kept = sum(targets, ({ after }) => after?.overridden ?? 0)
+  return kept === 0 ? [] : [`${countOf(kept, 'manual value')} ${kept === 1 ? 'is' : 'are'} kept.`]
+}
+
+/** The derived fields that are computed from those that change, directly or not, and have the same state as before. */
+function followersText(targets: readonly Target[], derivations: readonly Connection[]): readonly string[] {
+  const reached = new Set(targets.filter(({ after }) => after !== null).map(({ field }) => field))
+  const known = new Set(targets.map(({ field }) => field))
+  for (let size = -1; size !== reached.size;) {
+    size = reached.size
+    for (const { inputs, targets: next } of derivations) {
+      if (inputs.some((field) => reached.has(field))) for (const field of next) reached.add(field)
+    }
+  }
+  const names = [...reached].filter((field) => !known.has(field)).map((field) => `\`${field}\``)
+  if (names.length === 0) return []
+  return [
+    `${listText(names)} ${names.length === 1 ? 'follows' : 'follow'} where recomputing changes a value.`,
+  ]
+}
+
+function listText(names: readonly string[]): string {
+  return names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`
+}
+
+function sum(targets: readonly Target[], count: (target: Target) => number): number {
+  return targets.reduce((total, target) => total + count(target), 0)
+}

@@ -1,0 +1,73 @@
+import { EditorView } from '@codemirror/view'
+import { useEffect, useEffectEvent, useImperativeHandle, useRef, type Ref } from 'react'
+import { replaceText } from '../../ui/replace-text.ts'
+import { createYamlEditor } from './create-yaml-editor.ts'
+import { setFault, type Fault } from './fault-line.ts'
+import './yaml-editor.css'
+
+/** What the page can do with an editor. */
+export interface YamlEditorHandle {
+  /** Moves the focus and the cursor to the start of a line, from 1. */
+  goToLine(line: number): void
+}
+
+interface YamlEditorProps {
+  readonly text: string
+  readonly label: string
+  readonly describedBy: string
+  readonly fault: Fault | null
+  readonly onChange: (text: string) => void
+  readonly onSave: () => void
+  readonly onLeave: () => void
+  readonly ref?: Ref<YamlEditorHandle>
+}
+
+/** An editor of YAML that shows an error at its line. It takes the focus when it appears. */
+export function YamlEditor({ text, label, describedBy, fault, ref, ...events }: YamlEditorProps) {
+  const host = useRef<HTMLDivElement>(null)
+  const view = useRef<EditorView>(null)
+  const initialText = useRef(text)
+  const onChange = useEffectEvent((now: string) => events.onChange(now))
+  const onSave = useEffectEvent(() => events.onSave())
+  const onLeave = useEffectEvent(() => events.onLeave())
+
+  useEffect(() => {
+    if (host.current === null) return
+    const editor = createYamlEditor(
+      host.current,
+      initialText.current,
+      { label, describedBy },
+      { onChange: (now) => onChange(now), onSave: () => onSave(), onLeave: () => onLeave() },
+    )
+    view.current = editor
+    editor.focus()
+    return () => {
+      // A remounted editor keeps the text.
+      initialText.current = editor.state.sliceDoc()
+      editor.destroy()
+    }
+  }, [label, describedBy])
+
+  useEffect(() => {
+    if (view.current !== null) replaceText(view.current, text)
+  }, [text])
+
+  useEffect(() => {
+    view.current?.dispatch({ effects: setFault.of(fault) })
+  }, [fault])
+
+  useImperativeHandle(ref, () => ({
+    goToLine(line) {
+      const editor = view.current
+      if (editor === null) return
+      const { from } = editor.state.doc.line(Math.min(Math.max(line, 1), editor.state.doc.lines))
+      editor.dispatch({
+        selection: { anchor: from },
+        effects: EditorView.scrollIntoView(from, { y: 'center' }),
+      })
+      editor.focus()
+    },
+  }))
+
+  return <div ref={host} className="yaml-editor" />
+}
