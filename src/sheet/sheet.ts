@@ -325,8 +325,8 @@ export class Sheet {
     }
     while (this.#refreshing !== null || this.#committing !== null) {
       // Until a change is complete, some of its files may have the new text and others the old.
-      if (this.#refreshing === null && this.#reading !== null && isSettled(this.#reading))
-        return this.#reading
+      const known = this.#refreshing === null && !contractChanged ? this.#reading : null
+      if (known !== null && isSettled(known)) return known
       await (this.#refreshing ?? this.#committing)?.catch(() => undefined)
     }
     const { files } = this.#parts
