@@ -72,6 +72,12 @@ import {
 } from '../../src/wire/definition/change.ts'
 import { PreviewAnswer, PreviewBody, RecordPreviewAnswer } from '../../src/wire/definition/preview.ts'
 import {
+  AddPropertyBody,
+  ChangePropertyBody,
+  ContractChangeAnswer,
+  PutContractBody,
+} from '../../src/wire/definition/contract-changes.ts'
+import {
   DerivationAnswer,
   DerivationFileAnswer,
   DerivationsAnswer,
@@ -130,6 +136,9 @@ function inOneTable({ anyOf }: { readonly anyOf: readonly ObjectShape[] }): Obje
 /** What routes take and answer, as far as there are named members; `GET /api/contract` and records have none. */
 const BODIES: Readonly<Record<string, ObjectShape>> = {
   'POST /api/records': UpsertRecordsBody,
+  'PUT /api/contract': PutContractBody,
+  'POST /api/contract/properties': AddPropertyBody,
+  'PATCH /api/contract/properties/{name}': ChangePropertyBody,
   'PUT /api/derivations/{file}': PutDerivationBody,
   'POST /api/definition/revert': RevertChangeBody,
   'POST /api/derivations/preview': PreviewBody,
@@ -156,6 +165,7 @@ const ANSWERS: Readonly<Record<string, ObjectShape>> = {
   'GET /api/sheet/events': SheetFrame,
   'GET /api/derivations': DerivationsAnswer,
   'GET /api/derivations/{file}': DerivationFileAnswer,
+  'PUT /api/contract': ContractChangeAnswer,
   'PUT /api/derivations/{file}': PutDerivationAnswer,
   'POST /api/derivations/preview': PreviewAnswer,
   'GET /api/definition/history': HistoryAnswer,

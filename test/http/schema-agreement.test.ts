@@ -48,6 +48,17 @@ const REFUSED: Readonly<Record<string, RegExp>> = {
   listDefinitionChanges: /^cursor was not issued/,
   previewDerivation: /^(?:derivations\/|contract|the file name)/,
   putDerivation: /^derivations\//,
+  putContract: /^(?:contract\.yaml|derivations\/|send either text)/,
+  addProperty: /^(?:contract\.yaml|derivations\/|the contract has a field)/,
+  changeProperty: /^(?:contract\.yaml|derivations\/|the contract has a field)/,
+  removeProperty: /^(?:contract\.yaml|derivations\/)/,
+}
+
+/** Returns the URL of a change of the contract for a dry run: the other requests are those of the first document. */
+function asDryRun(url: string): string {
+  if (!url.startsWith('/api/contract')) return url
+  const plain = url.replaceAll(/(?<=[?&])dry_run=(?:false)?(?:&|$)/g, '')
+  return plain.includes('dry_run') ? plain : `${plain}${plain.includes('?') ? '&' : '?'}dry_run=true`
 }
 
 const SQL_OPERATIONS = new Set([
@@ -63,14 +74,19 @@ test('the service accepts what the OpenAPI document allows, and refuses what it 
   const send = (method: NonNullable<InjectOptions['method']>, url: string, body?: string) =>
     app.inject({
       method,
-      url,
+      url: method === 'GET' ? url : asDryRun(url),
       headers: { ...CSRF, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
       ...(body === undefined ? {} : { payload: body }),
     })
   await send('POST', '/api/materialize', '{}')
   await send('POST', '/api/proposals', '{"records": [{"id": "z", "title": "Zucchini"}]}')
   const document = (await send('GET', '/openapi.json')).json<RequestDocument>()
-  const ids = { '/api/runs/{id}': '1', '/api/runs/{id}/failures': '1', '/api/derivations/{file}': 'x.yaml' }
+  const ids = {
+    '/api/runs/{id}': '1',
+    '/api/runs/{id}/failures': '1',
+    '/api/derivations/{file}': 'x.yaml',
+    '/api/contract/properties/{name}': 'many',
+  }
   const wrong: string[] = []
   let count = 0
   for (const requests of new EdgeRequests(document, ids).all()) {

@@ -24,6 +24,7 @@ export const GROUPS = {
     'client/client.test.ts',
     'http/changes.test.ts',
     'http/definition-history.test.ts',
+    'http/contract-changes.test.ts',
     'http/derivation-files.test.ts',
     'http/etag.test.ts',
     'http/materialize.test.ts',

@@ -1,5 +1,6 @@
 import * as changes from '../../wire/service/sheet-frame.ts'
 import * as contract from '../../wire/definition/contract.ts'
+import * as contractChanges from '../../wire/definition/contract-changes.ts'
 import * as csrf from '../../wire/service/csrf.ts'
 import * as definitionChange from '../../wire/definition/change.ts'
 import * as derivations from '../../wire/definition/derivations.ts'
@@ -28,6 +29,7 @@ import type { JsonSchema } from '../../sheet/schema/read-record-schemas.ts'
 const WIRE = [
   changes,
   contract,
+  contractChanges,
   csrf,
   definitionChange,
   derivations,

@@ -19,6 +19,11 @@ export function tagFile(reply: FastifyReply, version: string): void {
   reply.header('etag', `"${version}"`)
 }
 
+/** Sets the `ETag` of the contract: the version of its file, by which it can be changed, and a hash of the response. */
+export function tagContract(reply: FastifyReply, version: string, contract: object): void {
+  reply.header('etag', `"${version}-${digest(JSON.stringify(contract))}"`)
+}
+
 /** Bytes up to which the tag of a response is a hash of them: hashing more delays other requests. */
 export const TAGGED_UP_TO: number = 8 << 20
 
@@ -88,7 +93,7 @@ export function readFileIfMatch(request: FastifyRequest): VersionCondition {
   if (header === undefined || header === '*') return header ?? null
   const tags = readTags(header)
   if (tags === null) throw malformed(header)
-  return tags.map((tag) => /^"([0-9a-f]{64})(?:\+\w+)?"$/.exec(tag)?.[1] ?? tag)
+  return tags.map((tag) => /^"([0-9a-f]{64})(?:-[\w-]+)?(?:\+\w+)?"$/.exec(tag)?.[1] ?? tag)
 }
 
 /**

@@ -7,6 +7,7 @@ import type { Derivation, Resource, Source } from '../../derivation/definition/d
 import { orderDerivations } from '../../derivation/definition/graph.ts'
 import { DEFAULT_HOST_POLICIES, type HostPolicies } from '../../derivation/definition/host-policies.ts'
 import type { Kinds } from '../../derivation/kinds.ts'
+import { renameInDerivation, type RenamedField } from '../../derivation/rename-in-derivation.ts'
 import { readSources } from '../../derivation/read-sources.ts'
 import { parseDerivation, type DerivationSource } from '../../derivation/parse-derivation.ts'
 import { parseTransportFile } from '../../derivation/definition/parse-transport-file.ts'
@@ -14,6 +15,7 @@ import { ContractError, fileError } from '../../errors/service-error.ts'
 import type { BaseFile } from '../../store/definition-change.ts'
 import type { TargetDefinition } from '../../store/sheet-store.ts'
 import { ChangedDefinition, type FileTexts } from './changed-definition.ts'
+import { definitionText } from './definition-text.ts'
 import type { DefinitionSource } from './definition-source.ts'
 
 /** Milliseconds after which other requests are served while files are parsed. */
@@ -144,6 +146,19 @@ export class DefinitionFiles {
       ...(contract === null ? [] : [['contract.yaml', contract] as const]),
       ...this.#source.derivations().map(({ file, bytes }) => [`derivations/${file}`, bytes] as const),
     ])
+  }
+
+  /**
+   * Returns the derivation files that name a field, with their texts for its other name. Throws ContractError and OperationError as
+   * {@link renameInDerivation} does.
+   */
+  renamed(rename: RenamedField): readonly DefinitionFile[] {
+    return this.#source.derivations().flatMap(({ file, bytes }) => {
+      const path = `derivations/${file}`
+      const { text, encode } = definitionText(bytes, path)
+      const renamed = renameInDerivation({ file: path, text }, rename, this.#kinds)
+      return renamed === text ? [] : [{ path, bytes: encode(renamed) }]
+    })
   }
 
   /** Returns the files that a store compares with a directory, as they were last read; null for those of a store. */

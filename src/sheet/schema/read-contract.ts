@@ -1,11 +1,18 @@
 import { describeContract } from '../../contract/contract-view.ts'
 import type { JsonObject } from '../../contract/json/json.ts'
+import { versionOf } from '../definition/change/change-definition.ts'
 import type { Sheet } from '../sheet.ts'
 
 /** Returns the validated contract, with the derivation of each derived field (D8). Throws ContractError. */
 export async function readContract(sheet: Sheet): Promise<JsonObject> {
   const { contract, derivations } = await sheet.defined()
   return describeContract(contract, derivations.derived)
+}
+
+/** Returns the version of `contract.yaml`, hex SHA-256 of its bytes. Throws ContractError while it is broken. */
+export async function readContractVersion(sheet: Sheet): Promise<string> {
+  const { files } = await sheet.definition()
+  return versionOf(files.texts().get('contract.yaml') ?? null) ?? ''
 }
 
 /** Returns the text of `contract.yaml` that is in force. Throws ContractError while it is broken. */

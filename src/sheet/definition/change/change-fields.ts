@@ -1,0 +1,276 @@
+import type { Contract } from '../../../contract/contract.ts'
+import {
+  addField,
+  changeField,
+  removeField,
+  renameField,
+  type FieldSettings,
+  type NewField,
+} from '../../../contract/edit/edit-fields.ts'
+import { lineChanges, type LineChange } from '../../../contract/edit/line-changes.ts'
+import { parseContract } from '../../../contract/odcs/parse-contract.ts'
+import { classifyChanges, type DefinitionChange } from '../../../contract/rules/classify-changes.ts'
+import { ContractError, PreconditionFailedError } from '../../../errors/service-error.ts'
+import type { Conversion } from '../../../store/field-changes.ts'
+import type { GivenActor } from '../../resolve-actor.ts'
+import type { Sheet } from '../../sheet.ts'
+import type { DefinitionFile, DefinitionFiles } from '../definition-files.ts'
+import { definitionText } from '../definition-text.ts'
+import {
+  changeDefinition,
+  checkMayChange,
+  versionOf,
+  type DefinitionReport,
+  type FieldRequests,
+  type FileEdit,
+} from './change-definition.ts'
+
+/** The effect of a change of the contract, what it changes, and how the files are edited. */
+export interface ContractReport extends DefinitionReport {
+  readonly changes: readonly DefinitionChange[]
+  /** The lines of the files that differ. */
+  readonly edits: readonly LineChange[]
+  /** The version of the contract after the change; with a dry run that of the present one. */
+  readonly version: string
+}
+
+/** The options of a change of the contract. */
+export interface ContractOptions {
+  readonly actor: GivenActor
+  readonly note: string | null
+  /** The versions of `contract.yaml` of which the present one must be; see {@link FileEdit}. */
+  readonly ifMatch: FileEdit['ifMatch']
+  readonly dryRun: boolean
+}
+
+/** A change of a field. */
+export interface FieldChange extends FieldSettings {
+  readonly newName?: string | undefined
+  /** Whether values that another type does not allow refuse the change, or are lost. */
+  readonly onInvalid: Conversion['onInvalid']
+  /** Whether a new name is also written into `x-inputs` of other fields; otherwise these refuse it. */
+  readonly editInputs: boolean
+}
+
+/** Another contract, with the changes of fields that it asks for. */
+export interface NewContract {
+  /** The text of the file. */
+  readonly text: string
+  /** New names by the names before. */
+  readonly renamed: ReadonlyMap<string, string>
+  /** How values of fields with another type are converted, by their new names; by default `refuse`. */
+  readonly converted: ReadonlyMap<string, Conversion['onInvalid']>
+  /** The numbers of values that may be lost, by the names of removed fields. */
+  readonly confirmed: ReadonlyMap<string, number>
+}
+
+const CONTRACT = 'contract.yaml'
+
+/** Attempts while others change the contract at the same time. */
+const TRIES = 10
+
+const NO_REQUESTS = { renamed: new Map(), removed: new Map(), converted: new Map() }
+
+/**
+ * Adds a field at the end of the contract. Throws OperationError where there is a field of that name, and as {@link changeDefinition} does.
+ */
+export function addContractField(
+  sheet: Sheet,
+  field: NewField,
+  options: ContractOptions,
+): Promise<ContractReport> {
+  return changeContract(sheet, options, ({ contract }) => ({ text: addField(contract, field) }))
+}
+
+/**
+ * Changes a field, and with a new name also the derivations that name it; its values are kept, and converted to another type. Throws
+ * SheetError for an unknown field, OperationError for the primary key, for a name that is in use, and where `x-inputs` of another field
+ * names it, and as {@link changeDefinition} does.
+ */
+export function changeContractField(
+  sheet: Sheet,
+  name: string,
+  { change, ...options }: ContractOptions & { readonly change: FieldChange },
+): Promise<ContractReport> {
+  const { newName = name, onInvalid, editInputs, ...settings } = change
+  return changeContract(sheet, options, ({ contract, files }) => {
+    const before = contract.fieldByName.get(name)
+    const changed = changeField(contract, name, settings)
+    const isRenamed = newName !== name
+    // The texts of both edits are those of a valid contract, except for settings that the whole change refuses.
+    const base = { ...contract, text: changed }
+    const text = isRenamed ? renameField(base, { name, newName, inputs: editInputs }) : changed
+    const isConverted = settings.logicalType !== undefined && settings.logicalType !== before?.type
+    return {
+      text,
+      files: isRenamed ? files.renamed({ from: name, to: newName, contract }) : [],
+      changes: {
+        ...NO_REQUESTS,
+        renamed: new Map(isRenamed ? [[name, newName]] : []),
+        converted: new Map(isConverted ? [[newName, { onInvalid }]] : []),
+      },
+    }
+  })
+}
+
+/**
+ * Removes a field; its values stay in the log. Throws SheetError for an unknown field, OperationError for the primary key, for a derived or
+ * referenced field, and where `confirm` is not the number of its values, and as {@link changeDefinition} does.
+ */
+export async function removeContractField(
+  sheet: Sheet,
+  name: string,
+  { confirm, ...options }: ContractOptions & { readonly confirm: number | null },
+): Promise<ContractReport> {
+  const { derivations } = await sheet.defined()
+  return changeContract(sheet, options, ({ contract }) => ({
+    text: removeField(contract, name, derivations.byTarget.has(name)),
+    // A field without values needs no confirmation.
+    changes: { ...NO_REQUESTS, removed: new Map([[name, confirm ?? 0]]) },
+  }))
+}
+
+/**
+ * Replaces the contract. Fields of another name are renamed as {@link changeContractField} does, those of another type converted, and those
+ * that are absent removed. Throws as {@link changeDefinition} does.
+ */
+export function writeContract(
+  sheet: Sheet,
+  contractOf: (present: Contract) => NewContract,
+  options: ContractOptions,
+): Promise<ContractReport> {
+  return changeContract(sheet, options, ({ contract, files }) => {
+    const { text, renamed: given, converted, confirmed } = contractOf(contract)
+    const after = parsed(text)
+    // The change as a whole is refused with the error of the text.
+    if (after === null) return { text }
+    const renamed = new Map([...sameIds(contract, after), ...given])
+    const nameBefore = new Map(Array.from(renamed, ([from, to]) => [to, from]))
+    const kept = new Set(after.fields.map(({ name }) => nameBefore.get(name) ?? name))
+    const removed = contract.fields.filter(({ name }) => !kept.has(name)).map(({ name }) => name)
+    const retyped = after.fields.filter(({ name, type }) => {
+      const before = contract.fieldByName.get(nameBefore.get(name) ?? name)
+      return before !== undefined && before.type !== type
+    })
+    return {
+      text,
+      files: renamedFiles(files, contract, renamed),
+      changes: {
+        renamed,
+        removed: new Map(removed.map((name) => [name, confirmed.get(name) ?? 0])),
+        converted: new Map(retyped.map(({ name }) => [name, { onInvalid: converted.get(name) ?? 'refuse' }])),
+      },
+    }
+  })
+}
+
+/** Returns the new names of fields whose `id` in the standard stays. */
+function sameIds(before: Contract, after: Contract): readonly (readonly [string, string])[] {
+  const names = new Map(idsOf(before))
+  return idsOf(after).flatMap(([id, name]) => {
+    const earlier = names.get(id)
+    const isRenamed = earlier !== undefined && earlier !== name
+    return isRenamed && !after.fieldByName.has(earlier) && !before.fieldByName.has(name)
+      ? [[earlier, name]]
+      : []
+  })
+}
+
+function idsOf({ document }: Contract): readonly (readonly [string, string])[] {
+  const [entry] = document['schema'] as readonly {
+    readonly properties?: readonly Record<string, unknown>[]
+  }[]
+  return (entry?.properties ?? []).flatMap(({ id, name }) =>
+    typeof id === 'string' && typeof name === 'string' ? [[id, name] as const] : [],
+  )
+}
+
+/** Returns the derivation files for several new names. Throws as {@link DefinitionFiles.renamed} does. */
+function renamedFiles(
+  files: DefinitionFiles,
+  contract: Contract,
+  renamed: ReadonlyMap<string, string>,
+): readonly DefinitionFile[] {
+  const texts = new Map<string, Uint8Array>()
+  let current = contract
+  for (const [from, to] of renamed) {
+    const known = texts.size === 0 ? files : files.withChanges(texts)
+    for (const { path, bytes } of known.renamed({ from, to, contract: current })) texts.set(path, bytes)
+    const fields = current.fields.map((field) => (field.name === from ? { ...field, name: to } : field))
+    current = { ...current, fields, fieldByName: new Map(fields.map((field) => [field.name, field])) }
+  }
+  return [...texts].map(([path, bytes]) => ({ path, bytes }))
+}
+
+interface Present {
+  readonly contract: Contract
+  readonly files: DefinitionFiles
+}
+
+interface Edited {
+  readonly text: string
+  /** Derivation files with other texts. */
+  readonly files?: readonly DefinitionFile[]
+  readonly changes?: FieldRequests
+}
+
+async function changeContract(
+  sheet: Sheet,
+  { ifMatch, ...options }: ContractOptions,
+  edit: (present: Present) => Edited,
+): Promise<ContractReport> {
+  checkMayChange(sheet)
+  for (let tries = 1; ; tries += 1) {
+    const { files } = await sheet.definition()
+    const texts = files.texts()
+    const contract = files.contract()
+    const bytes = texts.get(CONTRACT) ?? new Uint8Array()
+    const version = versionOf(bytes) ?? ''
+    const edited = edit({ contract, files })
+    const { text, encode } = definitionText(bytes, CONTRACT)
+    const isExpected = ifMatch === null || ifMatch === '*' || ifMatch.includes(version)
+    const own = { path: CONTRACT, bytes: encode(edited.text), ifMatch: isExpected ? [version] : ifMatch }
+    const others = (edited.files ?? []).map((file): FileEdit => ({
+      ...file,
+      ifMatch: [versionOf(texts.get(file.path) ?? null) ?? ''],
+    }))
+    try {
+      const { changes } = edited
+      const report = await changeDefinition(sheet, {
+        ...options,
+        files: [own, ...others],
+        ...(changes !== undefined && { changes }),
+      })
+      const after = edited.text === text ? contract : parseContract(edited.text)
+      return {
+        ...report,
+        changes: classifyChanges(contract, after, changes?.renamed),
+        edits: [
+          ...lineChanges(CONTRACT, text, edited.text),
+          ...others.flatMap((file) => editsOf(file, texts)),
+        ],
+        version: options.dryRun ? version : (versionOf(own.bytes) ?? version),
+      }
+    } catch (error) {
+      // Another change came between; without a condition of its own the request is made for the present contract.
+      const isRetried = error instanceof PreconditionFailedError && isExpected && !Array.isArray(ifMatch)
+      if (!isRetried || tries === TRIES) throw error
+    }
+  }
+}
+
+function editsOf({ path, bytes }: FileEdit, texts: ReadonlyMap<string, Uint8Array>): readonly LineChange[] {
+  const [before, after] = [texts.get(path) ?? null, bytes].map((each) =>
+    each === null ? '' : definitionText(each, path).text,
+  )
+  return lineChanges(path, before ?? '', after ?? '')
+}
+
+function parsed(text: string): Contract | null {
+  try {
+    return parseContract(text)
+  } catch (error) {
+    if (error instanceof ContractError) return null
+    throw error
+  }
+}

@@ -1,0 +1,267 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { ContractChangeAnswer } from '../../src/wire/definition/contract-changes.ts'
+import { assertEnvelope as assertBody, CSRF, startApp, type TestApp } from '../support/http-fixture.ts'
+import { OFFERS } from '../support/sheet-fixture.ts'
+
+const ACTOR = 'human:ann'
+const PROPERTIES = '/api/contract/properties'
+
+type Answer = Awaited<ReturnType<TestApp['app']['inject']>>
+type Method = 'POST' | 'PATCH' | 'PUT' | 'DELETE'
+
+async function send(
+  { app }: TestApp,
+  [method, url]: readonly [Method, string],
+  payload: object = {},
+  ifMatch?: string,
+): Promise<Answer> {
+  const headers = { ...CSRF, ...(ifMatch !== undefined && { 'if-match': ifMatch }) }
+  if (method === 'DELETE') return app.inject({ method, url, headers: { ...headers, 'x-svc-actor': ACTOR } })
+  return app.inject({ method, url, headers, payload: { actor: ACTOR, ...payload } })
+}
+
+function assertEnvelope(answer: Answer, status: number, type: string, message: RegExp): void {
+  assert.equal(answer.statusCode, status, answer.body)
+  assertBody(answer, type, message)
+}
+
+interface Document {
+  readonly schema: readonly [{ readonly properties: readonly Record<string, unknown>[] }]
+}
+
+async function contract({ app }: TestApp): Promise<Document> {
+  return (await app.inject('/api/contract')).json<Document>()
+}
+
+async function names(running: TestApp): Promise<readonly unknown[]> {
+  return (await contract(running)).schema[0].properties.map(({ name }) => name)
+}
+
+async function text({ sheet }: TestApp, path = 'contract.yaml'): Promise<string> {
+  const { files } = await sheet.definition()
+  return Buffer.from(files.texts().get(path) ?? []).toString()
+}
+
+function assertOk(answer: Answer): Answer {
+  assert.equal(answer.statusCode, 200, answer.body)
+  return answer
+}
+
+/** A field that `x-inputs` of another name. */
+const WITH_INPUTS = {
+  ...OFFERS,
+  contract: OFFERS.contract.replace(
+    '{name: rate, logicalType: number}',
+    '{name: rate, logicalType: number, x-inputs: [currency]}',
+  ),
+}
+
+test('a field is added: the contract is answered, and records have it', async (t) => {
+  const running = await startApp(t)
+  const before = await text(running)
+  const body = { name: 'size', logicalType: 'integer', description: 'In cm', editable_by: ['human:*'] }
+  const answer = assertOk(await send(running, ['POST', PROPERTIES], body))
+  const property = answer.json<Document>().schema[0].properties.at(-1)
+  assert.equal(property?.['name'], 'size')
+  assert.equal(property?.['description'], 'In cm')
+  assert.ok((await text(running)).startsWith(before), 'the file keeps its lines')
+  assert.equal((await running.app.inject('/api/records/a')).json<{ size: unknown }>().size, null)
+})
+
+test('a duplicate name, the primary-key and a derived field are refused', async (t) => {
+  const running = await startApp(t)
+  const refused = async (route: readonly [Method, string], body: object, message: RegExp): Promise<void> =>
+    assertEnvelope(await send(running, route, body), 400, 'OperationError', message)
+  await refused(['POST', PROPERTIES], { name: 'price', logicalType: 'string' }, /has a field "price" already/)
+  await refused(['POST', PROPERTIES], { name: 'Price', logicalType: 'string' }, /differs in case only/)
+  await refused(['PATCH', `${PROPERTIES}/id`], { new_name: 'key' }, /primary-key/)
+  await refused(['PATCH', `${PROPERTIES}/id`], { description: 'Key' }, /primary-key/)
+  await refused(['DELETE', `${PROPERTIES}/id`], {}, /primary-key/)
+  await refused(['DELETE', `${PROPERTIES}/rate`], {}, /derived/)
+  await refused(
+    ['POST', PROPERTIES],
+    { name: 'a b', logicalType: 'string' },
+    /^contract\.yaml:\d+: .*letters, digits/,
+  )
+  await refused(
+    ['DELETE', `${PROPERTIES}/currency?confirm=3`],
+    {},
+    /^derivations\/rate\.yaml:2: .*"currency"/,
+  )
+  assertEnvelope(
+    await send(running, ['DELETE', `${PROPERTIES}/prise`]),
+    404,
+    'SheetError',
+    /was price meant\?/,
+  )
+  assertEnvelope(
+    await send(running, ['PATCH', `${PROPERTIES}/prise`], {}),
+    404,
+    'SheetError',
+    /no field "prise"/,
+  )
+})
+
+test('a renamed field keeps its values, and derivations that name it are edited', async (t) => {
+  const running = await startApp(t)
+  const url = `${PROPERTIES}/currency`
+  const planned = assertOk(await send(running, ['PATCH', `${url}?dry_run=true`], { new_name: 'money' }))
+  const plan = planned.json<ContractChangeAnswer>()
+  assert.deepEqual(plan.changes, [{ change: 'rename', field: 'money', from: 'currency' }])
+  assert.deepEqual(
+    plan.edits.map(({ file, line, after }) => [file, line, after?.trim()]),
+    [
+      ['contract.yaml', 11, '- {name: money, logicalType: string}'],
+      ['derivations/rate.yaml', 2, 'inputs: [money]'],
+      ['derivations/rate.yaml', 4, 'url: https://rates.example/{{ money }}'],
+    ],
+  )
+  assert.deepEqual(await names(running), ['id', 'title', 'price', 'currency', 'owner_note', 'rate'])
+
+  assertOk(await send(running, ['PATCH', url], { new_name: 'money' }))
+  assert.deepEqual(await names(running), ['id', 'title', 'price', 'money', 'owner_note', 'rate'])
+  assert.equal((await running.app.inject('/api/records/a')).json<{ money: string }>().money, 'EUR')
+  const history = (await running.app.inject('/api/definition/history/1')).json<{ effect: unknown }>()
+  const { records, fields, targets } = plan
+  assert.deepEqual(history.effect, { records, fields, targets }, 'the plan is the effect')
+
+  const back = await send(running, ['POST', '/api/definition/revert'], { change: '1' })
+  assertOk(back)
+  assert.equal(await text(running), OFFERS.contract)
+  assert.equal(await text(running, 'derivations/rate.yaml'), OFFERS.derivations['rate.yaml'])
+})
+
+test('a field that x-inputs of another name is renamed only with them', async (t) => {
+  const running = await startApp(t, { files: WITH_INPUTS })
+  const url = `${PROPERTIES}/currency`
+  const refused = await send(running, ['PATCH', url], { new_name: 'money' })
+  assertEnvelope(refused, 400, 'OperationError', /^contract\.yaml:13: x-inputs of "rate" names "currency"/)
+  assertOk(await send(running, ['PATCH', url], { new_name: 'money', edit_inputs: true }))
+  assert.match(await text(running), /x-inputs: \[money\]/)
+  assertEnvelope(await send(running, ['DELETE', `${PROPERTIES}/money`]), 400, 'OperationError', /x-inputs/)
+})
+
+test('a field is removed with the number of its values, and comes back', async (t) => {
+  const running = await startApp(t)
+  const url = `${PROPERTIES}/price`
+  const plan = assertOk(await send(running, ['DELETE', `${url}?dry_run=true`])).json<ContractChangeAnswer>()
+  assert.deepEqual(plan.changes, [{ change: 'remove', field: 'price' }])
+  assert.equal(plan.fields[0]?.lost, 3)
+  assertEnvelope(await send(running, ['DELETE', url]), 400, 'OperationError', /3/)
+  assertEnvelope(await send(running, ['DELETE', `${url}?confirm=2`]), 400, 'OperationError', /3/)
+  assertOk(await send(running, ['DELETE', `${url}?confirm=3`]))
+  assert.deepEqual(await names(running), ['id', 'title', 'currency', 'owner_note', 'rate'])
+  assertOk(await send(running, ['POST', '/api/definition/revert'], { change: '1' }))
+  assert.equal((await running.app.inject('/api/records/a')).json<{ price: number }>().price, 1.5)
+  // A field without values needs no number.
+  assertOk(await send(running, ['DELETE', `${PROPERTIES}/owner_note`]))
+})
+
+test('values of another type are converted, or refuse the change', async (t) => {
+  const running = await startApp(t)
+  const url = `${PROPERTIES}/price`
+  assertOk(await send(running, ['PATCH', url], { logicalType: 'string' }))
+  assert.equal((await running.app.inject('/api/records/a')).json<{ price: unknown }>().price, '1.5')
+  const title = `${PROPERTIES}/title`
+  const retype = { logicalType: 'number', required: false }
+  const plan = assertOk(
+    await send(running, ['PATCH', `${title}?dry_run=true`], retype),
+  ).json<ContractChangeAnswer>()
+  assert.equal(plan.conflicts.length, 1)
+  assert.deepEqual(
+    plan.fields[0]?.misfits.map(({ record_id: id }) => id),
+    ['a', 'b', 'c'],
+  )
+  assertEnvelope(await send(running, ['PATCH', title], retype), 400, 'OperationError', /title/)
+  assertOk(await send(running, ['PATCH', title], { ...retype, on_invalid: 'null' }))
+  assert.equal((await running.app.inject('/api/records/a')).json<{ title: unknown }>().title, null)
+})
+
+test('a change is made only to the version that the request names', async (t) => {
+  const running = await startApp(t)
+  const tag = String((await running.app.inject('/api/contract')).headers['etag'])
+  const added = assertOk(
+    await send(running, ['POST', PROPERTIES], { name: 'a1', logicalType: 'string' }, tag),
+  )
+  const stale = await send(running, ['POST', PROPERTIES], { name: 'a2', logicalType: 'string' }, tag)
+  assert.equal(stale.statusCode, 412, stale.body)
+  const version = String(added.headers['etag'])
+  assertOk(await send(running, ['DELETE', `${PROPERTIES}/a1`], {}, version))
+  assert.equal(await text(running), OFFERS.contract, 'added and removed without a trace')
+})
+
+test('changes at the same time are all made', async (t) => {
+  const running = await startApp(t)
+  const added = await Promise.all(
+    ['a1', 'a2', 'a3', 'a4'].map((name) =>
+      send(running, ['POST', PROPERTIES], { name, logicalType: 'string' }),
+    ),
+  )
+  added.forEach(assertOk)
+  assert.deepEqual(new Set((await names(running)).slice(6)), new Set(['a1', 'a2', 'a3', 'a4']))
+})
+
+test('the contract is replaced by a document, whose file keeps what did not change', async (t) => {
+  const commented = OFFERS.contract.replace('- {name: price', '# In euros\n      - {name: price')
+  const running = await startApp(t, { files: { ...OFFERS, contract: commented } })
+  const document = await contract(running)
+  const same = assertOk(
+    await send(running, ['PUT', '/api/contract'], { document }),
+  ).json<ContractChangeAnswer>()
+  assert.deepEqual([same.change, same.files, same.edits], [null, [], []])
+
+  const [entry] = document.schema
+  const properties = entry.properties
+    .filter(({ name }) => name !== 'owner_note')
+    .map((property) => (property['name'] === 'currency' ? { ...property, name: 'money' } : property))
+  const changed = { ...document, schema: [{ ...entry, properties }] }
+  const renamed = { currency: 'money' }
+  const put = ['PUT', '/api/contract'] as const
+  const answer = assertOk(
+    await send(running, put, { document: changed, renamed }),
+  ).json<ContractChangeAnswer>()
+  assert.deepEqual(answer.changes, [
+    { change: 'rename', field: 'money', from: 'currency' },
+    { change: 'remove', field: 'owner_note' },
+  ])
+  assert.equal(
+    await text(running),
+    commented.replace('name: currency', 'name: money').replace(/.*owner_note.*\n/, ''),
+  )
+  assert.match(await text(running, 'derivations/rate.yaml'), /\{\{ money \}\}/)
+})
+
+test('the contract is replaced by a text as it is, if it is valid', async (t) => {
+  const running = await startApp(t)
+  const put = ['PUT', '/api/contract'] as const
+  const edited = `# Offers of the week\n${OFFERS.contract}`
+  assertOk(await send(running, put, { text: edited }))
+  assert.equal(await text(running), edited)
+  const broken = await send(running, put, {
+    text: edited.replace('logicalType: number', 'logicalType: nummer'),
+  })
+  assertEnvelope(broken, 400, 'OperationError', /^contract\.yaml:11: .*did you mean "number"/)
+  const without = await send(running, put, { text: OFFERS.contract.replace(/.*name: price.*\n/, '') })
+  assertEnvelope(without, 400, 'OperationError', /price.*3|3.*price/)
+  assertEnvelope(await send(running, put, {}), 400, 'ValidationError', /either text/)
+  assertEnvelope(
+    await send(running, put, { text: edited, document: {} }),
+    400,
+    'ValidationError',
+    /either text/,
+  )
+  assertEnvelope(await send(running, put, { document: { schema: [] } }), 400, 'OperationError', /apiVersion/)
+})
+
+test('nothing is changed where the definition is read-only', async (t) => {
+  const running = await startApp(t, { sheet: { fixedDefinition: true } })
+  const body = { name: 'size', logicalType: 'integer' }
+  assertEnvelope(await send(running, ['POST', PROPERTIES], body), 403, 'PermissionDeniedError', /read-only/)
+  assertEnvelope(
+    await send(running, ['POST', `${PROPERTIES}?dry_run=true`], body),
+    403,
+    'PermissionDeniedError',
+    /read-only/,
+  )
+})
