@@ -54,9 +54,17 @@ test(`${KILLS} kills during runs with fallbacks repeat no call of a step whose r
     )
     assert.equal(new Set(called).size, called.length, 'no call twice in a run')
     stored = await storedSteps(directory)
+    const missing = called.flatMap(earlierSteps).filter((path) => !stored.has(path))
+    assert.deepEqual(missing, [], 'a step begins when the one before is stored')
   }
   assert.ok(stored.size > KILLS)
 })
+
+/** Returns the requests of the steps before that of a request. */
+function earlierSteps(path: string): readonly string[] {
+  const [, name = '', id = ''] = path.split('/')
+  return STEPS.slice(0, STEPS.indexOf(name)).map((step) => `/${step}/${id}`)
+}
 
 /** Returns the requests of the steps whose results are stored, after checking that each cell has the value of the first accepted one. */
 async function storedSteps(directory: string): Promise<Set<string>> {
