@@ -78,6 +78,11 @@ export function changeText({ seq: _seq, ...change }: StoredFieldChange): string 
   return JSON.stringify(change)
 }
 
+/** Returns the names that mean another field, another type or none after a change. */
+export function changedNames({ renamed, removed, converted, restored }: StoredFieldChange): string[] {
+  return [...renamed.flat(), ...[...removed, ...converted, ...restored].map(({ name }) => name)]
+}
+
 /** A field whose values a store keeps since an earlier change. */
 export interface KeptField {
   readonly change: number

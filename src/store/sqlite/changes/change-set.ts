@@ -68,6 +68,7 @@ export class ChangeSet implements StoreChange {
   readonly now: string
   readonly #firstSeq: number
   readonly #lines: RecordedLine[] = []
+  #changesFields = false
   /** Number of the lines that are in the table. */
   #inserted = 0
   /** Read when first needed: most changes create no records. */
@@ -99,6 +100,11 @@ export class ChangeSet implements StoreChange {
     return this.#lines.length
   }
 
+  /** Whether fields are changed. */
+  get changesFields(): boolean {
+    return this.#changesFields
+  }
+
   /** Returns the added lines, for the mirror. */
   lines(): readonly LineText[] {
     return this.#lines.map(({ text }) => text)
@@ -127,6 +133,7 @@ export class ChangeSet implements StoreChange {
 
   /** Adds the provenance line of a change of fields; returns its seq. */
   logFields(line: Unnumbered<FieldsLine>): number {
+    this.#changesFields = true
     return this.#add({ record: null, text: whole({ seq: this.nextSeq, at: this.at, ...line }), run: null })
   }
 

@@ -15,6 +15,9 @@ const NO_TRUST = 'PRAGMA trusted_schema=OFF;'
 /** Checks each page when it is read: for the first check of a file, and for writing. */
 const CHECK_PAGES = 'PRAGMA cell_size_check=ON;'
 
+/** Pages of the write-ahead log from which on a commit moves them into the database. */
+export const AUTO_CHECKPOINT_PAGES = 16_000
+
 /** The most statements with changing text that a connection keeps prepared. */
 const STATEMENT_LIMIT = 500
 
@@ -38,7 +41,7 @@ export class Connection {
     const db = new DatabaseSync(path, { timeout: 0, enableForeignKeyConstraints: false, defensive: true })
     try {
       db.exec(
-        `${NO_TRUST} ${CHECK_PAGES} PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA temp_store=MEMORY; PRAGMA cache_size=-65536; PRAGMA wal_autocheckpoint=16000`,
+        `${NO_TRUST} ${CHECK_PAGES} PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA temp_store=MEMORY; PRAGMA cache_size=-65536; PRAGMA wal_autocheckpoint=${AUTO_CHECKPOINT_PAGES}`,
       )
     } catch (error) {
       db.close()

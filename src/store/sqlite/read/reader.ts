@@ -1,7 +1,7 @@
 import { OutdatedDefinitionError } from '../../revision-store.ts'
 import { FieldLineages } from '../../fields/field-lineage.ts'
 import type { RequestedField } from '../../fields/past-fields.ts'
-import { FIELD_CHANGES } from '../../fields/stored-changes.ts'
+import { changedNames, FIELD_CHANGES } from '../../fields/stored-changes.ts'
 import type { Contract, Field } from '../../../contract/contract.ts'
 import type { CacheEntry, RecordedUsage, RecordKey, WorkItem, WorkQuery } from '../../cell-work.ts'
 import type {
@@ -119,7 +119,7 @@ export class Reader {
     if (!canBeId(id)) return null
     const { name, record } = this.#statements(fields)
     const key = `record ${name} ${id}`
-    const known = this.#known(key)
+    const known = this.#known(key, fields)
     if (known !== undefined) return known
     const row = this.#db.within(PAGE_BYTES, () => this.#db.get(record, id))
     if (row === null) return TOO_LARGE
@@ -132,7 +132,7 @@ export class Reader {
     const { name, page } = this.#statements(fields)
     const from = this.startOf({ after, skip })
     const key = `page ${name} ${limit} ${from}`
-    const known = this.#known(key)
+    const known = this.#known(key, fields)
     if (known !== undefined) return { records: known.json, next: known.next }
     if (limit > FEW_RECORDS && this.#storedBytes(from, limit) > WALKED_BYTES) return TOO_LARGE
     const row = this.#db.within(PAGE_BYTES, () => this.#db.get(page, from, limit))
@@ -225,13 +225,13 @@ export class Reader {
 
   async recordAsOf(id: string, fields: readonly string[], seq: number): Promise<JsonBytes | null> {
     if (!canBeId(id)) return null
-    this.#forgetOutdated()
+    this.#forgetOutdated(fields)
     const json = await this.#long.call('recordAsOf', { id, fields: this.#pastFields(fields), seq })
     return json === null ? null : jsonBytes(json)
   }
 
   async pageAsOf({ fields, ...query }: PageAsOfQuery): Promise<PastPage> {
-    this.#forgetOutdated()
+    this.#forgetOutdated(fields)
     const page = await this.#long.call('pageAsOf', { ...query, fields: this.#pastFields(fields) })
     return { ...page, records: jsonBytes(page.records) }
   }
@@ -271,7 +271,7 @@ export class Reader {
 
   work(query: WorkQuery): WorkItem[] {
     return this.#inOneState(() => {
-      this.#checkFields()
+      if (this.#areFieldsChanged()) this.#checkFields([...query.inputs, ...query.targets])
       return this.#work.read(query, this.#contract)
     })
   }
@@ -297,8 +297,8 @@ export class Reader {
     return readDerivationVersions(this.#db, file)
   }
 
-  #known(key: string): CachedRead | undefined {
-    this.#forgetOutdated()
+  #known(key: string, fields: readonly string[]): CachedRead | undefined {
+    this.#forgetOutdated(fields)
     return this.#cache.get(key)
   }
 
@@ -306,23 +306,29 @@ export class Reader {
    * Checks for writes once for all reads of one turn of the event loop: no response to a write was sent between them. Throws
    * OutdatedDefinitionError when fields were renamed, removed or converted since {@link use}: names may be those of others.
    */
-  #forgetOutdated(): void {
+  #forgetOutdated(fields: readonly string[]): void {
     if (this.#hasAsked) return
+    const version = Number(this.#db.get('PRAGMA data_version')?.['data_version'])
+    if (version !== this.#dataVersion) {
+      this.#cache.clear()
+      // Until the next contract, each read has to be checked.
+      if (this.#areFieldsChanged()) return this.#checkFields(fields)
+      this.#dataVersion = version
+    }
     this.#hasAsked = true
     process.nextTick(() => (this.#hasAsked = false))
-    const version = Number(this.#db.get('PRAGMA data_version')?.['data_version'])
-    if (version === this.#dataVersion) return
-    this.#hasAsked = false
-    this.#checkFields()
-    this.#hasAsked = true
-    this.#cache.clear()
-    this.#dataVersion = version
   }
 
-  /** Throws OutdatedDefinitionError when fields were renamed, removed or converted since {@link use}. */
-  #checkFields(): void {
-    if (this.#lastFieldChange() === this.#fieldsSeq) return
+  /** Throws OutdatedDefinitionError when one of these fields was renamed, removed or converted since {@link use}. */
+  #checkFields(fields: readonly string[]): void {
+    const changes = this.#db.query(FIELD_CHANGES).filter(({ seq }) => seq > this.#fieldsSeq)
+    const names = new Set(changes.flatMap(changedNames))
+    if (this.#fieldsSeq >= 0 && !fields.some((name) => names.has(name))) return
     throw new OutdatedDefinitionError('the fields of the sheet were changed meanwhile; try again')
+  }
+
+  #areFieldsChanged(): boolean {
+    return this.#lastFieldChange() !== this.#fieldsSeq
   }
 
   /** Returns the seq of the last change of fields; 0 for none. */

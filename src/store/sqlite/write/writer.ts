@@ -21,7 +21,13 @@ import {
 } from '../../rules/record-change.ts'
 import { DefinitionMirror } from '../../sheet-files/definition-mirror.ts'
 import type { Upsert, UpsertTrial } from '../../sheet-store.ts'
-import { beginWhenFree, isDiskFault, type Connection, type StoredRow } from '../database/connection.ts'
+import {
+  AUTO_CHECKPOINT_PAGES,
+  beginWhenFree,
+  isDiskFault,
+  type Connection,
+  type StoredRow,
+} from '../database/connection.ts'
 import { sourceDiffers, type ImportedSource } from '../../sheet-files/import-lines.ts'
 import { createStore, storePaths, type StorePaths } from '../definition/create-store.ts'
 import { applyDefinition, loadTargets } from '../definition/apply-contract.ts'
@@ -160,7 +166,10 @@ export class Writer {
       const result = work(change, store)
       change.finish()
       if (change.lineCount > 0) store.mirror.append(change.lines(), change.lastSeq)
+      // A change of fields may have written all records: its checkpoint must not delay the response.
+      if (change.changesFields) store.db.exec('PRAGMA wal_autocheckpoint=0')
       store.db.run('COMMIT')
+      if (change.changesFields) store.db.exec(`PRAGMA wal_autocheckpoint=${AUTO_CHECKPOINT_PAGES}`)
       if (change.lineCount > 0) this.#tidyLater()
       return result
     } catch (error) {
