@@ -19,6 +19,7 @@ import { definitionText } from '../definition-text.ts'
 import {
   changeDefinition,
   checkMayChange,
+  refusal,
   versionOf,
   type DefinitionReport,
   type FieldRequests,
@@ -226,7 +227,7 @@ async function changeContract(
     const contract = files.contract()
     const bytes = texts.get(CONTRACT) ?? new Uint8Array()
     const version = versionOf(bytes) ?? ''
-    const edited = edit({ contract, files })
+    const edited = refusing(() => edit({ contract, files }))
     const { text, encode } = definitionText(bytes, CONTRACT)
     const isExpected = ifMatch === null || ifMatch === '*' || ifMatch.includes(version)
     const own = { path: CONTRACT, bytes: encode(edited.text), ifMatch: isExpected ? [version] : ifMatch }
@@ -264,6 +265,15 @@ function editsOf({ path, bytes }: FileEdit, texts: ReadonlyMap<string, Uint8Arra
     each === null ? '' : definitionText(each, path).text,
   )
   return lineChanges(path, before ?? '', after ?? '')
+}
+
+/** Edits files. Throws OperationError for a place of a derivation that cannot be edited. */
+function refusing(edit: () => Edited): Edited {
+  try {
+    return edit()
+  } catch (error) {
+    throw error instanceof ContractError ? refusal(error) : error
+  }
 }
 
 function parsed(text: string): Contract | null {
