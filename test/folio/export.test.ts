@@ -402,3 +402,46 @@ test('a file that vanishes before it is copied is reported, not written empty', 
   )
   assert.deepEqual(readdirSync(join(to, 'notes')), ['b.md'])
 })
+
+test('a statement of folio is a query: its cells are computed at the adoption, and its file comes back', async (t) => {
+  const statement =
+    'targets: [a]\ninputs: [num]\nkind: sql\nexpression: SELECT count(*) AS more FROM records WHERE num > ?\n'
+  const from = await writeFolioSheet(t, {
+    'contract.yaml': folioContract([
+      { name: 'num', logicalType: 'integer' },
+      { name: 'a', logicalType: 'integer', 'x-derived': true, 'x-inputs': ['num'] },
+      { name: 'b', logicalType: 'string', 'x-derived': true, 'x-inputs': [] },
+    ]),
+    'derivations/a.yaml': statement,
+    'derivations/b.yaml':
+      "targets: [b]\nkind: sql\nexpression: SELECT json_extract_string('{}', '$') FROM records\n",
+    'records.jsonl': jsonLines(
+      { id: '1', num: 5, a: 1 },
+      { id: '2', num: 7, a: 0 },
+      { id: '3', num: 1, a: 9, b: 'x' },
+    ),
+    'provenance.jsonl': jsonLines(
+      ...['1', '2', '3'].map((id) => ({
+        record_id: id,
+        field: 'a',
+        source: 'sql',
+        actor: 'agent:demo',
+        at: '2026-05-10T10:16:35Z',
+        input_hash: `sha256:${'0'.repeat(64)}`,
+      })),
+    ),
+  })
+  const adopted = await adopt(t, from)
+  const { sheet, directory, cells } = adopted
+  assert.deepEqual(cells, { fresh: 2, stale: 1, missing: 0, overridden: 0 })
+  assert.match(differencesOf(adopted).join('\n'), /cannot derivations\/b\.yaml:\d+ .*json_extract_string/)
+  const result = await materialize(sheet, { targets: null, recordIds: null, force: false, actor: 'human:me' })
+  assert.deepEqual([result.materialized, result.skipped], [1, 2])
+  const to = join(dirname(from), 'back')
+  await exportFolioSheet(sheet, to, directory)
+  assert.equal(await readFile(join(to, 'derivations/a.yaml'), 'utf8'), statement)
+  assert.deepEqual(
+    (await linesOf(join(to, 'records.jsonl'))).map(({ a }) => a),
+    [1, 0, 2],
+  )
+})

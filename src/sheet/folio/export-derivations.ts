@@ -3,6 +3,7 @@ import { showNames, showValue } from '../../contract/json/show-value.ts'
 import { parseYamlFile } from '../../contract/yaml/yaml-file.ts'
 import type { Derivation } from '../../derivation/definition/derivation-kind.ts'
 import { SCRIPT_ENDINGS } from '../../derivation/definition/source-path.ts'
+import { isStatement } from '../../derivation/kinds/sql/query-spec.ts'
 import { ContractError } from '../../errors/service-error.ts'
 import type { DifferenceReport } from '../../files/folio/difference-report.ts'
 import { parseFolioYaml } from '../../files/folio/folio-yaml.ts'
@@ -33,7 +34,7 @@ const COMMON = ['targets', 'inputs', 'kind', 'materialization']
 const KINDS: Readonly<Record<string, readonly string[]>> = {
   http: ['url', 'method', 'headers', 'body_template', 'response_path', 'response_schema'],
   import: ['source', 'key_field', 'value_field', 'value_fields'],
-  sql: ['expression'],
+  sql: ['expression', 'output_schema'],
   python: ['script', 'output', 'output_schema'],
   cross_sheet: ['source_sheet', 'key_field', 'value_field', 'value_fields'],
   ai: ['model', 'prompt', 'prompt_ref', 'output', 'output_schema'],
@@ -167,7 +168,14 @@ function valueFault(
   if (kind === 'import' && typeof source === 'string' && !/\.(?:csv|jsonl|json)$/i.test(source)) {
     return { reason: `folio reads no ${showValue(source)}, but CSV, JSON and JSONL`, key: 'source' }
   }
-  if (kind === 'sql') return { reason: 'folio has no formulas, but statements', key: 'expression' }
+  if (kind === 'sql') {
+    const { expression = null } = keys
+    if (typeof expression !== 'string' || !isStatement(expression))
+      return { reason: 'folio has no formulas, but statements', key: 'expression' }
+    // Perhaps within a text, where it would be the same in folio.
+    if (/:[A-Za-z_]/.test(expression.replaceAll('::', '')))
+      return { reason: 'folio has no placeholders with names, but ?', key: 'expression' }
+  }
   if (kind === 'python' && typeof script === 'string') {
     const ending = endingOf(script, has)
     if (ending !== null && !FOLIO_SCRIPTS.includes(ending))

@@ -47,7 +47,10 @@ const KIND_NOTES: Readonly<Record<string, readonly [DifferenceAction, string]>> 
     'adapted',
     'values are put into the prompt as data, and the model gets instructions and the types of the contract; folio sends the prompt alone',
   ],
-  sql: ['adapted', 'the formula is in the SQL of the store of the sheet, and not of DuckDB'],
+  sql: [
+    'adapted',
+    'the expression is in the SQL of the store of the sheet, and not of DuckDB; a statement with several rows needs ORDER BY, or its cells fail',
+  ],
 }
 
 /** Notes what a kind does in another way. */
