@@ -3,7 +3,7 @@ import type { Contract } from '../contract.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/json.ts'
 import { editYaml } from '../yaml/edit/edit-yaml.ts'
 import { editsBetween } from '../yaml/edit/value-edits.ts'
-import type { YamlEdit } from '../yaml/edit/yaml-edit.ts'
+import { valueAt, type YamlEdit } from '../yaml/edit/yaml-edit.ts'
 import { parseYamlFile } from '../yaml/yaml-file.ts'
 
 /** The most edits in place for a text of this many characters; each takes the time of parsing it. */
@@ -14,8 +14,8 @@ const DEFAULTS: Readonly<Record<string, JsonValue>> = { primaryKey: false, requi
 
 /**
  * Returns the text of a contract with another document, as the service returns it or as the file has it. Keys, items and comments that both
- * have stay as they are; `derived`, which the service adds, and defaults that the file leaves out are left out. With very many differences
- * in a long file, the differing keys of the root are written anew. `renamed` has new names of fields by those before. Throws OperationError for a document that is not a map.
+ * have stay as they are; `derived`, which the service adds, and defaults that the file leaves out are left out. With very many added
+ * or removed parts in a long file, the differing keys of the root are written anew. `renamed` has new names of fields by those before. Throws OperationError for a document that is not a map.
  */
 export function writeDocument(
   { text: present, document: before, fields }: Contract,
@@ -34,7 +34,9 @@ export function writeDocument(
   const value = parseYamlFile(text, file).value as JsonObject
   const after = withoutAdditions(document, value, before)
   const edits = editsBetween(value, after)
-  if (edits.length <= Math.max(4, MOST_WORK / text.length)) return editYaml(text, file, edits)
+  // Values that are replaced where they are take the time of one edit together.
+  const isInPlace = edits.every(({ op, path }) => op === 'set' && valueAt(value, path) !== undefined)
+  if (isInPlace || edits.length <= Math.max(4, MOST_WORK / text.length)) return editYaml(text, file, edits)
   const roots = new Set(edits.map(({ path }) => String(path[0])))
   return editYaml(
     text,
