@@ -21,8 +21,6 @@ const LISTED_MISFITS = 100
 interface EffectOptions {
   /** The names of the fields that derivations compute. */
   readonly derived: ReadonlySet<string>
-  /** Whether a removal need not be confirmed. */
-  readonly dryRun: boolean
 }
 
 /** The effect of a plan on the fields that it names, and why it is refused. */
@@ -70,7 +68,7 @@ export function* planEffect(
       before: removed.before.name,
       lost,
     })
-    const conflict = options.dryRun ? null : unconfirmed(removed, lost)
+    const conflict = unconfirmed(removed, lost)
     if (conflict !== null) conflicts.push(conflict)
   }
   return { fields, conflicts }

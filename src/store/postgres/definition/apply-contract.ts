@@ -66,7 +66,7 @@ export async function applyContract(db: Connection, request: ContractToApply): P
   const plan = planFields({ before, after: contract, changes, seq }, await db.query(FIELD_CHANGES))
   const change = compareContracts(withPlan(plan), contract)
   const records = recordsToCheck(db)
-  const planned = await runAsync(planEffect(records, plan, { derived, dryRun }))
+  const planned = await runAsync(planEffect(records, plan, { derived }))
   const conflicts = [
     ...planned.conflicts,
     ...(await runAsync(contractConflicts(records, { change, derived, column: columnBefore(plan) }))),

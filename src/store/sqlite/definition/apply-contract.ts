@@ -94,7 +94,7 @@ export function applyContract(db: Connection, request: ContractToApply): Applied
   const plan = planFields({ before, after: contract, changes, seq }, db.query(FIELD_CHANGES))
   const change = compareContracts(withPlan(plan), contract)
   const records = recordsToCheck(db)
-  const planned = runSync(planEffect(records, plan, { derived, dryRun }))
+  const planned = runSync(planEffect(records, plan, { derived }))
   const column = columnBefore(plan)
   const conflicts = [
     ...planned.conflicts,
