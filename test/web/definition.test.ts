@@ -117,7 +117,47 @@ test('a derivation is edited in the browser', { skip: NO_BROWSER }, async (t) =>
     })
   })
 
+  await t.test('a derivation is removed once its effect is seen, and brought back', async () => {
+    await page.getByRole('button', { name: 'Remove…' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Remove names.yaml?' })
+    await dialog
+      .getByText('name_de, name_fr and name_ja become ordinary fields and keep their values.')
+      .waitFor()
+    await picture(page, 'definition-remove')
+    assert.deepEqual(await axeFaults(page, { exclude: '.derivations-page' }), [])
+    await dialog.getByRole('button', { name: 'Remove', exact: true }).click()
+    await page.getByText('Removed names.yaml').waitFor()
+    await eventually(async () => assert.rejects(fileText()))
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await eventually(async () => assert.match(await fileText(), /^# Still one call/))
+  })
+
   await t.test('no page reported an error', () => viewer.assertCalm())
+})
+
+test('a derivation is begun from a template, kept and saved', { skip: NO_BROWSER }, async (t) => {
+  const viewer = await Viewer.start(t)
+  const page = await viewer.open('/derivations')
+  const dialog = page.getByRole('dialog', { name: 'New derivation' })
+  await page.getByRole('button', { name: 'New derivation…' }).click()
+  await dialog.getByRole('checkbox', { name: 'Capital', exact: true }).check()
+  await dialog.getByRole('radio', { name: /^HTTP request/ }).check()
+  await picture(page, 'definition-new')
+  assert.deepEqual(await axeFaults(page, { exclude: '.derivations-page' }), [])
+  await dialog.getByRole('button', { name: 'Continue' }).click()
+  const panel = page.getByRole('region', { name: 'Edit capital.yaml' })
+  await panel
+    .getByRole('status')
+    .getByText(/^capital becomes a derived field/)
+    .waitFor()
+  await page.goto(`${viewer.url}/derivations`)
+  await page.getByRole('button', { name: 'Continue capital.yaml' }).click()
+  await panel.getByRole('button', { name: 'Save', exact: true }).click()
+  await page.getByText('Saved capital.yaml').waitFor()
+  await page.getByRole('button', { name: 'Edit', exact: true }).waitFor()
+  const text = await readFile(join(viewer.sheet.path, 'derivations', 'capital.yaml'), 'utf8')
+  assert.match(text, /^targets: \[capital\]\ninputs: \[\w+\]\nkind: http\n/)
+  viewer.assertCalm()
 })
 
 test(

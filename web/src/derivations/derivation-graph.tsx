@@ -1,5 +1,5 @@
 import { Maximize, Minimize } from 'lucide-react'
-import { useEffect, useMemo, useRef, useState, type CSSProperties } from 'react'
+import { useEffect, useMemo, useRef, useState, type CSSProperties, type ReactNode } from 'react'
 import type { DerivationAnswer } from '../../../src/wire/definition/derivations.ts'
 import type { StatusAnswer } from '../../../src/wire/runs/status.ts'
 import type { SheetContract } from '../api/contract.ts'
@@ -18,10 +18,19 @@ interface DerivationGraphProps {
   readonly status: StatusAnswer
   readonly selected: string | null
   readonly onSelect: (file: string) => void
+  /** Buttons in the corner. */
+  readonly children?: ReactNode
 }
 
 /** The graph of fields and derivations, left to right; for assistive technology, a list of the derivations. */
-export function DerivationGraph({ contract, derivations, status, selected, onSelect }: DerivationGraphProps) {
+export function DerivationGraph({
+  contract,
+  derivations,
+  status,
+  selected,
+  onSelect,
+  children,
+}: DerivationGraphProps) {
   const graph = useMemo(() => layOut(derivations, SIZES), [derivations])
   const [room, size] = useSize<HTMLDivElement>()
   const [isWhole, setIsWhole] = useState(false)
@@ -92,6 +101,7 @@ export function DerivationGraph({ contract, derivations, status, selected, onSel
           </div>
         </div>
       </div>
+      {children}
       {whole < full && (
         <Button
           className="graph-fit"

@@ -1,4 +1,5 @@
-import { Pencil, X } from 'lucide-react'
+import { Pencil, Trash2, X } from 'lucide-react'
+import { useState } from 'react'
 import type { DerivationAnswer } from '../../../src/wire/definition/derivations.ts'
 import type { StatusAnswer, TargetStatusAnswer } from '../../../src/wire/runs/status.ts'
 import type { RunOrder } from '../../../src/client/client.ts'
@@ -9,6 +10,7 @@ import { formatCount } from '../ui/format.ts'
 import './derivation-panel.css'
 import { DerivationText } from './derivation-text.tsx'
 import { draftKey, drafts } from './editor/drafts.ts'
+import { RemoveDialog } from './editor/remove-dialog.tsx'
 import { StatusBar } from './status-bar.tsx'
 import { countsText, sumCounts } from './status-text.ts'
 
@@ -71,7 +73,7 @@ export function DerivationPanel({ derivation, status, onClose, ...editing }: Der
           <Target key={target} name={target} status={status[target] ?? null} />
         ))}
       </ul>
-      <FileHead file={file} {...editing} />
+      <FileHead file={file} {...editing} onRemoved={onClose} />
       <DerivationText text={text} />
     </section>
   )
@@ -79,10 +81,12 @@ export function DerivationPanel({ derivation, status, onClose, ...editing }: Der
 
 type FileHeadProps = Pick<DerivationPanelProps, 'sheet' | 'isReadOnly' | 'takesFocus' | 'onEdit'> & {
   readonly file: string
+  readonly onRemoved: () => void
 }
 
-/** The heading of the text, with the button that edits it or the reason why there is none. */
-function FileHead({ file, sheet, isReadOnly, takesFocus, onEdit }: FileHeadProps) {
+/** The heading of the text, with the buttons that edit and remove it or the reason why there are none. */
+function FileHead({ file, sheet, isReadOnly, takesFocus, onEdit, onRemoved }: FileHeadProps) {
+  const [isRemoving, setIsRemoving] = useState(false)
   const [stored] = useStored(drafts)
   const hasDraft = stored[draftKey(sheet, file)] !== undefined
   return (
@@ -90,12 +94,18 @@ function FileHead({ file, sheet, isReadOnly, takesFocus, onEdit }: FileHeadProps
       <div className="derivation-file">
         <h3>File</h3>
         {!isReadOnly && (
-          // The focus returns here from the editor.
-          <Button icon={<Pencil size={14} />} autoFocus={takesFocus} onClick={onEdit}>
-            {hasDraft ? 'Continue editing' : 'Edit'}
-          </Button>
+          <span className="derivation-file-actions">
+            <Button look="quiet" icon={<Trash2 size={14} />} onClick={() => setIsRemoving(true)}>
+              Remove…
+            </Button>
+            {/* The focus returns here from the editor. */}
+            <Button icon={<Pencil size={14} />} autoFocus={takesFocus} onClick={onEdit}>
+              {hasDraft ? 'Continue editing' : 'Edit'}
+            </Button>
+          </span>
         )}
       </div>
+      {isRemoving && <RemoveDialog file={file} onClose={() => setIsRemoving(false)} onRemoved={onRemoved} />}
       {isReadOnly ? (
         <p className="form-hint derivation-note">
           The server was started with <code>--read-only-definition</code>: edit the file in the folder of the

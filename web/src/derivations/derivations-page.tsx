@@ -9,6 +9,7 @@ import { Notice } from '../ui/notice.tsx'
 import { DerivationGraph } from './derivation-graph.tsx'
 import { DerivationPanel } from './derivation-panel.tsx'
 import './derivations-page.css'
+import { NewDerivation } from './new-derivation.tsx'
 import { NoDerivations } from './no-derivations.tsx'
 
 // The editor is loaded when it is first needed.
@@ -52,7 +53,6 @@ export default function DerivationsPage({ contract }: { readonly contract: Sheet
   }
   if (data === undefined) return <div className="derivations-page" aria-busy="true" />
   const { derivations } = data
-  if (derivations.length === 0) return <NoDerivations contract={contract} />
   const isReadOnly = permissions?.read_only_definition === true
   const file = params.get('file')
   const selected = derivations.find((each) => each.file === file) ?? null
@@ -62,16 +62,30 @@ export default function DerivationsPage({ contract }: { readonly contract: Sheet
     select(file)
     setLeft(file)
   }
+  const start = isReadOnly ? null : (
+    <NewDerivation
+      contract={contract}
+      files={derivations.map((each) => each.file)}
+      edited={edited}
+      onEdit={(begun) => select(begun, true)}
+    />
+  )
   return (
     <div className="derivations-page" ref={page}>
       <h1 className="visually-hidden">Derivations</h1>
-      <DerivationGraph
-        contract={contract}
-        derivations={derivations}
-        status={status ?? NONE}
-        selected={selected?.file ?? null}
-        onSelect={select}
-      />
+      {derivations.length === 0 ? (
+        <NoDerivations contract={contract}>{start}</NoDerivations>
+      ) : (
+        <DerivationGraph
+          contract={contract}
+          derivations={derivations}
+          status={status ?? NONE}
+          selected={selected?.file ?? null}
+          onSelect={select}
+        >
+          {start}
+        </DerivationGraph>
+      )}
       {edited !== null ? (
         <Suspense fallback={<div className="derivation-panel" aria-busy="true" />}>
           <DerivationEditor key={edited} sheet={contract.name} file={edited} onClose={closeEditor} />

@@ -1,6 +1,7 @@
 import { Fragment } from 'react'
 import type { DefinitionChangeAnswer } from '../../../../src/wire/definition/change.ts'
 import type { DerivationAnswer } from '../../../../src/wire/definition/derivations.ts'
+import './change-impact.css'
 import { impactText } from './impact-text.ts'
 
 interface ChangeImpactProps {

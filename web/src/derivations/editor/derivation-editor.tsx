@@ -52,6 +52,7 @@ export default function DerivationEditor({ sheet, file, onClose }: DerivationEdi
   const discard = (): void => {
     const undo = draft.discard()
     showSuccess('Draft discarded', { name: 'Undo', run: undo })
+    if (draft.current === null) onClose()
   }
   return (
     <section
@@ -119,9 +120,9 @@ export default function DerivationEditor({ sheet, file, onClose }: DerivationEdi
         )}
       </div>
       <footer ref={footer} className="editor-actions">
-        {isDirty && !isOutdated && base !== null && (
+        {isDirty && !isOutdated && (
           <Button look="quiet" className="editor-discard" onClick={discard}>
-            Discard changes
+            {base === null ? 'Discard draft' : 'Discard changes'}
           </Button>
         )}
         {stale > 0 && (

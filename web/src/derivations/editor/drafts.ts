@@ -26,6 +26,14 @@ export function draftKey(sheet: string, file: string): string {
   return `${sheet}/${file}`
 }
 
+/** Returns the names of the new files of a sheet that are not saved. */
+export function newFilesOf(all: Drafts, sheet: string): readonly string[] {
+  const start = draftKey(sheet, '')
+  return Object.entries(all).flatMap(([key, { base }]) =>
+    base === null && key.startsWith(start) ? [key.slice(start.length)] : [],
+  )
+}
+
 /** Stores a draft; null removes it. */
 export function storeDraft(key: string, draft: Draft | null): void {
   const { [key]: _, ...others } = drafts.value

@@ -37,6 +37,12 @@ test('fields that become derived, and fields that no longer are', () => {
   )
 })
 
+test('several fields that are no longer derived are in one sentence', () => {
+  assert.deepEqual(impact([target('a', { fresh: 3 }, null), target('b', {}, null), target('c', {}, null)]), [
+    '`a`, `b` and `c` become ordinary fields and keep their values.',
+  ])
+})
+
 test('fields that are computed from those that change follow, over any number of steps', () => {
   const derivations = [
     { inputs: ['zones'], targets: ['offsets'] },

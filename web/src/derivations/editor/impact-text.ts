@@ -19,7 +19,8 @@ export function impactText(
   derivations: readonly Connection[],
 ): readonly string[] {
   const sentences = [
-    ...targets.flatMap(connectionText),
+    ...targets.flatMap(addedText),
+    ...removedText(targets),
     ...statesText(targets),
     ...keptText(targets),
     ...followersText(targets, derivations),
@@ -33,11 +34,20 @@ export function madeStale(targets: readonly Target[]): number {
   return gainOf(targets, 'stale')
 }
 
-function connectionText({ field, before, after, change }: Target): readonly string[] {
-  if (before === null && after !== null) return [`\`${field}\` becomes a derived field: ${cellsText(after)}.`]
-  if (before !== null && after === null)
-    return [`\`${field}\` becomes an ordinary field and keeps its values.`]
-  return change === 'removed' ? [`\`${field}\` is no longer computed.`] : []
+function addedText({ field, before, after }: Target): readonly string[] {
+  return before === null && after !== null
+    ? [`\`${field}\` becomes a derived field: ${cellsText(after)}.`]
+    : []
+}
+
+function removedText(targets: readonly Target[]): readonly string[] {
+  const names = targets
+    .filter(({ before, after }) => before !== null && after === null)
+    .map(({ field }) => `\`${field}\``)
+  if (names.length === 0) return []
+  return names.length === 1
+    ? [`${names[0]} becomes an ordinary field and keeps its values.`]
+    : [`${listText(names)} become ordinary fields and keep their values.`]
 }
 
 function cellsText(counts: Counts): string {

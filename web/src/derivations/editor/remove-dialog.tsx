@@ -1,0 +1,84 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { messageOf } from '../../api/api-error.ts'
+import { derivationFileQuery, derivationsQuery } from '../../api/queries.ts'
+import { server } from '../../api/server.ts'
+import { useActor } from '../../state/actor.ts'
+import { Button } from '../../ui/button.tsx'
+import { Dialog } from '../../ui/dialog.tsx'
+import { FormError } from '../../ui/form-error.tsx'
+import { showError, showSuccess } from '../../ui/toasts.tsx'
+import { ChangeImpact } from './change-impact.tsx'
+
+interface RemoveDialogProps {
+  readonly file: string
+  readonly onClose: () => void
+  readonly onRemoved: () => void
+}
+
+/** Shows the effect of removing a derivation file, and removes it. */
+export function RemoveDialog({ file, onClose, onRemoved }: RemoveDialogProps) {
+  const client = useQueryClient()
+  const [actor] = useActor()
+  const [isRemoving, setIsRemoving] = useState(false)
+  const [refused, setRefused] = useState<string | null>(null)
+  const { data: derivations } = useQuery(derivationsQuery)
+  // The effect is that on the file with this version, and only this one is removed.
+  const { data: present, error: unread } = useQuery(derivationFileQuery(file))
+  const { data: effect, error } = useQuery({
+    queryKey: ['contract', 'removal', file, present?.version, actor],
+    queryFn: ({ signal }) =>
+      server.definition.remove(file, { dryRun: true, ifVersion: present?.version, actor, signal }),
+    enabled: present !== undefined && !isRemoving,
+    gcTime: 0,
+  })
+  const problem = error ?? unread
+  const remove = async (): Promise<void> => {
+    setIsRemoving(true)
+    setRefused(null)
+    try {
+      const { change } = await server.definition.remove(file, { ifVersion: present?.version, actor })
+      const undo = async (): Promise<void> => {
+        try {
+          await server.definition.revert(change ?? '', {}, { actor })
+        } catch (thrown) {
+          showError(thrown)
+        }
+      }
+      showSuccess(`Removed ${file}`, { name: 'Undo', run: () => void undo() })
+      onRemoved()
+    } catch (thrown) {
+      setRefused(messageOf(thrown))
+      setIsRemoving(false)
+    } finally {
+      void client.invalidateQueries({ queryKey: ['contract'] })
+    }
+  }
+  return (
+    <Dialog
+      title={`Remove ${file}?`}
+      open
+      onClose={onClose}
+      actions={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button
+            look="danger"
+            disabled={effect === undefined || problem !== null || isRemoving}
+            onClick={() => void remove()}
+          >
+            Remove
+          </Button>
+        </>
+      }
+    >
+      <div role="status" aria-busy={effect === undefined && problem === null}>
+        {effect === undefined && problem === null && <p className="form-hint">Checking…</p>}
+        {effect !== undefined && problem === null && (
+          <ChangeImpact effect={effect} derivations={derivations?.derivations ?? []} />
+        )}
+      </div>
+      <FormError text={refused ?? (problem === null ? null : messageOf(problem))} />
+    </Dialog>
+  )
+}
