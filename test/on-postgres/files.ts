@@ -130,6 +130,8 @@ export const LEFT_OUT: Readonly<Record<string, string>> = {
   'http/trusted-actor.test.ts': HTTP,
   'kill/change-kill.test.ts':
     'the files of a directory beside its store; in PostgreSQL a change is one transaction',
+  'kill/field-kill.test.ts':
+    'several statements in one file of SQLite; in PostgreSQL a change is one transaction',
   'mcp/http.test.ts': TRANSPORTS,
   'mcp/secrets.test.ts': 'what is told of requests, before or after anything that a store does',
   'sheet/behind-a-pooler.test.ts': SHARED,
@@ -159,6 +161,7 @@ export const LEFT_OUT: Readonly<Record<string, string>> = {
   'sheet/waiting-runs.test.ts': SHARED,
   'web/away.test.ts': PAGE,
   'web/columns.test.ts': PAGE,
+  'web/definition.test.ts': PAGE,
   'web/docs.test.ts': PAGE,
   'web/empty.test.ts': 'records that the server imports, which other tests do on both engines',
   'web/editing.test.ts': REQUESTS,

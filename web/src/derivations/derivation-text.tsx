@@ -1,7 +1,7 @@
 import { useMemo } from 'react'
 import { CopyButton } from '../ui/copy-button.tsx'
 import './derivation-text.css'
-import { tokenizeYaml, type YamlToken } from './yaml-tokens.ts'
+import { tokenizeYaml, type YamlToken } from './editor/yaml-tokens.ts'
 
 /** The text of a YAML file, read-only, highlighted, with line numbers. */
 export function DerivationText({ text }: { readonly text: string }) {

@@ -56,5 +56,5 @@ export function faultOf(
   const place = error instanceof ApiError ? error.place : null
   if (place === null || place.file !== `derivations/${file}` || place.line === null)
     return { line: null, message: error.message }
-  return { line: place.line, message: error.message.replace(`${place.file}:${place.line}: `, '') }
+  return { line: place.line, message: error.message }
 }

@@ -1,6 +1,6 @@
 import type { Extension, Range } from '@codemirror/state'
 import { Decoration, ViewPlugin, type DecorationSet, type EditorView } from '@codemirror/view'
-import { tokenizeYaml } from '../yaml-tokens.ts'
+import { tokenizeYaml } from './yaml-tokens.ts'
 
 /** The length from which a text is not highlighted: every change of the text reads all of it. */
 const MAX_LENGTH = 200_000

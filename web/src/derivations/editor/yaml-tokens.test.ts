@@ -54,7 +54,7 @@ test('a block of text is a string until it ends', () => {
 })
 
 test('the tokens together are the text', () => {
-  const directory = join(import.meta.dirname, '../../../examples/countries/derivations')
+  const directory = join(import.meta.dirname, '../../../../examples/countries/derivations')
   const texts = readdirSync(directory).map((file) => readFileSync(join(directory, file), 'utf8'))
   for (const text of [
     ...texts,
