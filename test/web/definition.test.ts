@@ -132,6 +132,24 @@ test('a derivation is edited in the browser', { skip: NO_BROWSER }, async (t) =>
     await eventually(async () => assert.match(await fileText(), /^# Still one call/))
   })
 
+  await t.test(
+    'an earlier version is restored as a draft, whose effect is seen before it is saved',
+    async () => {
+      await page.goto(`${viewer.url}/derivations?file=names.yaml`)
+      await settled(page)
+      const versions = page.getByRole('region', { name: 'names.yaml' }).locator('.file-versions details')
+      const change = versions.filter({ hasText: 'by human:me' }).last()
+      await change.locator('summary').click()
+      await change.locator('del').getByText('# A call').waitFor()
+      await picture(page, 'definition-versions')
+      assert.deepEqual(await axeFaults(page), [])
+      await change.getByRole('button', { name: 'Restore the text from before…' }).click()
+      await editor.getByText('# A call').waitFor()
+      await save.click()
+      await eventually(async () => assert.equal(await fileText(), initial.replace('# One call', '# A call')))
+    },
+  )
+
   await t.test('no page reported an error', () => viewer.assertCalm())
 })
 

@@ -39,6 +39,22 @@ export function derivationFileQuery(file: string) {
   })
 }
 
+/** The latest changes of the definition. */
+export const definitionHistoryQuery = queryOptions({
+  queryKey: ['contract', 'history'],
+  queryFn: ({ signal }) => server.definition.history({ limit: 200 }, { signal }),
+  staleTime: Infinity,
+})
+
+/** A change of the definition with its texts. */
+export function definitionChangeQuery(id: string) {
+  return queryOptions({
+    queryKey: ['contract', 'change', id],
+    queryFn: ({ signal }) => server.definition.change(id, { signal }),
+    staleTime: Infinity,
+  })
+}
+
 /** A condition as an SQL expression in the dialect of the store. */
 export function conditionTextQuery(where: Condition) {
   return queryOptions({

@@ -1,7 +1,9 @@
+import { useQuery } from '@tanstack/react-query'
 import { Pencil, Trash2, X } from 'lucide-react'
 import { useState } from 'react'
 import type { DerivationAnswer } from '../../../src/wire/definition/derivations.ts'
 import type { StatusAnswer, TargetStatusAnswer } from '../../../src/wire/runs/status.ts'
+import { derivationFileQuery } from '../api/queries.ts'
 import type { RunOrder } from '../../../src/client/client.ts'
 import { openRunDialog } from '../runs/dialogs/run-dialog.tsx'
 import { useStored } from '../state/stored.ts'
@@ -9,7 +11,8 @@ import { Button, IconButton } from '../ui/button.tsx'
 import { formatCount } from '../ui/format.ts'
 import './derivation-panel.css'
 import { DerivationText } from './derivation-text.tsx'
-import { draftKey, drafts } from './editor/drafts.ts'
+import { draftKey, drafts, storeDraft } from './editor/drafts.ts'
+import { FileVersions } from './editor/file-versions.tsx'
 import { RemoveDialog } from './editor/remove-dialog.tsx'
 import { StatusBar } from './status-bar.tsx'
 import { countsText, sumCounts } from './status-text.ts'
@@ -75,6 +78,8 @@ export function DerivationPanel({ derivation, status, onClose, ...editing }: Der
       </ul>
       <FileHead file={file} {...editing} onRemoved={onClose} />
       <DerivationText text={text} />
+      <h3>Versions</h3>
+      <Versions file={file} {...editing} />
     </section>
   )
 }
@@ -114,6 +119,29 @@ function FileHead({ file, sheet, isReadOnly, takesFocus, onEdit, onRemoved }: Fi
       ) : (
         hasDraft && <p className="form-hint derivation-note">You have changes that are not saved.</p>
       )}
+    </>
+  )
+}
+
+/** The versions of the file. Restoring one begins a draft, whose effect is seen before it is saved. */
+function Versions({ file, sheet, isReadOnly, onEdit }: Omit<FileHeadProps, 'onRemoved' | 'takesFocus'>) {
+  const [stored] = useStored(drafts)
+  const { data: present } = useQuery(derivationFileQuery(file))
+  const key = draftKey(sheet, file)
+  const hasDraft = stored[key] !== undefined
+  const restore = (text: string): void => {
+    storeDraft(key, { text, base: present ?? null })
+    onEdit()
+  }
+  return (
+    <>
+      {hasDraft && !isReadOnly && (
+        <p className="form-hint derivation-note">To restore a version, save or discard your changes first.</p>
+      )}
+      <FileVersions
+        file={file}
+        onRestore={isReadOnly || hasDraft || present === undefined ? null : restore}
+      />
     </>
   )
 }
