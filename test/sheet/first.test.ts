@@ -336,6 +336,42 @@ test('a value that the contract refuses passes on, and so does one that violates
   assert.deepEqual(paths(run), [])
 })
 
+test('a field that only a condition reads decides whether a value is accepted, for each record by itself', async (t) => {
+  const run = await open(t, {
+    properties: ['domain: string', 'country: string', 'email: string'],
+    records: [
+      { id: '1', domain: 'a', country: 'ch' },
+      { id: '2', domain: 'a', country: 'de' },
+    ],
+    steps: (url) => [
+      {
+        kind: 'import',
+        source: 'known.csv',
+        key_field: 'domain',
+        match: 'domain',
+        value_field: 'email',
+        accept: "email LIKE '%.' || country",
+      },
+      step(url, 'two'),
+    ],
+    answers: { '/two/a': 'x@two' },
+  })
+  await run.edit('known.csv', 'domain,email\na,x@a.ch\n')
+  const values = (): Promise<readonly unknown[]> =>
+    Promise.all(['1', '2'].map((id) => run.value(id, 'email')))
+  await run.run()
+  assert.deepEqual(await values(), ['x@a.ch', 'x@two'])
+  await run.write({ id: '1', country: 'de' }, { id: '2', country: 'ch' })
+  assert.deepEqual(await run.counts('email'), { stale: 2 })
+  await run.run()
+  assert.deepEqual(await values(), ['x@two', 'x@a.ch'])
+  assert.deepEqual(paths(run), ['/two/a'])
+  // A restored record has a fresh value only if its condition still has the same values.
+  await run.delete('1')
+  await restoreRecords(run.sheet, { records: [{ recordId: '1', seq: null }], actor: 'user:ann' })
+  assert.deepEqual(await run.counts('email'), { fresh: 2 })
+})
+
 test('the plan has a range, and the expected calls once there are 20 results of each step', async (t) => {
   const ids = Array.from({ length: 40 }, (_, index) => `${index}`)
   const answers = Object.fromEntries(

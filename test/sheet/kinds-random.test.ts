@@ -102,21 +102,27 @@ function kindsOf(
       plan: ({ word }, file) => from(file, word, world.prompt, world.model),
     },
     fallback: {
-      inputs: ['code', 'count'],
+      inputs: ['code', 'count', 'word'],
       file: () => ({
         kind: 'first',
         steps: [
-          { kind: 'import', source: 'table.csv', ...lookUp, accept: `fallback <> '${world.steps.refused}'` },
+          {
+            kind: 'import',
+            source: 'table.csv',
+            ...lookUp,
+            accept: `fallback <> '${world.steps.refused}' AND word > 'word3'`,
+          },
           { kind: 'sql', expression: `'n' || (count * ${world.steps.factor})` },
         ],
       }),
-      plan({ code, count }) {
+      plan({ code, count, word }) {
         const { refused, factor } = world.steps
         const first = lookUpPlan(world.rows.table, code)
         const isComputed = typeof first === 'object'
         const link = isComputed ? first.from : null
-        const isAccepted = isComputed && world.rows.table.get(code ?? '')?.[0] !== refused
-        return isAccepted ? from(refused, link) : from(refused, link, factor, count)
+        const isRefused = world.rows.table.get(code ?? '')?.[0] === refused || word <= 'word3'
+        const isAccepted = isComputed && !isRefused
+        return isAccepted ? from(refused, word, link) : from(refused, word, link, factor, count)
       },
       redefine() {
         world.steps = random.chance(0.5)

@@ -5,7 +5,7 @@ import type { StepHashes } from '../../definition/derivation-kind.ts'
 export interface Link {
   /** Its input hash; null if nothing is computed, or its plan failed. */
   readonly hash: string | null
-  /** Its condition with the dialect; null for none. */
+  /** Its condition with the dialect and the values of the record that it reads; null for none. */
   readonly accept: string | null
 }
 

@@ -144,14 +144,13 @@ export class FirstKind implements DerivationKind<FirstSpec, FirstPlan> {
       `step_${number}`,
       { kind, ...(of.outcome === 'run' && of.plan.plan.hashed) },
     ])
-    const conditionAt = (index: number): string | null => {
-      const step = steps[index]
-      return step === undefined ? null : this.#conditionOf(step)
-    }
-    const links = planned.map(({ planned: of }, index) => ({
-      hash: of.outcome === 'run' ? of.plan.hash : null,
-      accept: conditionAt(index),
-    }))
+    const links = steps.map((step, index) => {
+      const of = planned[index]?.planned
+      return {
+        hash: of?.outcome === 'run' ? of.plan.hash : null,
+        accept: this.#acceptOf(step, targets, inputs),
+      }
+    })
     return {
       outcome: 'run',
       plan: {
@@ -215,6 +214,14 @@ export class FirstKind implements DerivationKind<FirstSpec, FirstPlan> {
     const conditions = this.#conditions.get(signal) ?? new Conditions(formulas, signal)
     this.#conditions.set(signal, conditions)
     return conditions.judge(accept, (field) => values.get(field) ?? of.inputs[field] ?? null)
+  }
+
+  /** Returns the condition of a step with the values of the record that it reads; null for none. */
+  #acceptOf(step: Step, targets: readonly string[], inputs: InputValues): string | null {
+    const condition = this.#conditionOf(step)
+    const read = step.accept?.formula.inputs ?? []
+    const values = read.flatMap(({ name }) => (targets.includes(name) ? [] : [[name, inputs[name] ?? null]]))
+    return condition === null ? null : JSON.stringify([condition, ...values])
   }
 
   #conditionOf({ accept }: Step): string | null {
