@@ -5,11 +5,20 @@ import type { FormulaDialect, QueryFacts } from '../../../store/formula.ts'
 import type { RecordsQuery } from '../../../store/records-query.ts'
 import type { ParseContext } from '../../definition/derivation-kind.ts'
 
-/** Comments and white space, then a keyword with which no expression begins. */
-const STATEMENT = /^(?:\s|--[^\n]*\n|\/\*[^]*?\*\/)*(?:SELECT|WITH|VALUES)\b/i
+/** White space or one comment. Matched one at a time: repeated within one expression, it could match a text in exponentially many ways. */
+const BLANK = /\s+|--[^\n]*\n|\/\*[^]*?\*\//y
 
-/** Whether an expression is a statement over all records rather than a formula over one. */
+/** A keyword with which no expression begins. */
+const STATEMENT = /(?:SELECT|WITH|VALUES)\b/iy
+
+/** Whether an expression is a statement over all records rather than a formula over one. Takes time in proportion to it. */
 export function isStatement(expression: string): boolean {
+  let start = 0
+  do {
+    BLANK.lastIndex = start
+    start += BLANK.exec(expression)?.[0].length ?? 0
+  } while (BLANK.lastIndex > 0)
+  STATEMENT.lastIndex = start
   return STATEMENT.test(expression)
 }
 
