@@ -274,3 +274,24 @@ test('a new name that a derivation cannot be edited for is refused with its line
   assertEnvelope(answer, 400, 'OperationError', /^derivations\/rate\.yaml:3: /)
   assert.equal(await text(running), OFFERS.contract)
 })
+
+test('a new name that no field can have is refused, and no formula is edited for it', async (t) => {
+  const formula = 'targets: [rate]\nkind: sql\nexpression: price * 2\n'
+  const running = await startApp(t, { files: { ...OFFERS, derivations: { 'rate.yaml': formula } } })
+  const hostile = 'b; ALTER TABLE "$record" RENAME COLUMN b TO c'
+  const url = `${PROPERTIES}/price?dry_run=true`
+  const patched = await send(running, ['PATCH', url], { new_name: hostile })
+  assertEnvelope(patched, 400, 'OperationError', /^contract\.yaml:\d+: the field name/)
+
+  const put = ['PUT', '/api/contract?dry_run=true'] as const
+  const changed = OFFERS.contract.replace('name: price', 'name: cost')
+  for (const renamed of [{ price: hostile }, { lacking: 'cost' }]) {
+    const answer = await send(running, put, { text: changed, renamed })
+    assertEnvelope(
+      answer,
+      400,
+      'OperationError',
+      /^derivations\/rate\.yaml:3: expression cannot be used: .*price/,
+    )
+  }
+})

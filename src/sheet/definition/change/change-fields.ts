@@ -101,6 +101,8 @@ export function changeContractField(
     // The texts of both edits are those of a valid contract, except for settings that the whole change refuses.
     const base = { ...contract, text: changed }
     const text = isRenamed ? renameField(base, { name, newName, inputs: editInputs }) : changed
+    // The change as a whole is refused with the error of the text: no file is edited for a name that no field can have.
+    if (parsed(text) === null) return { text }
     const isConverted = settings.logicalType !== undefined && settings.logicalType !== before?.type
     return {
       text,
@@ -146,6 +148,10 @@ export function writeContract(
     // The change as a whole is refused with the error of the text.
     if (after === null) return { text }
     const renamed = new Map([...sameIds(contract, after), ...given])
+    // A request for another name is refused with the change; no file is edited for it.
+    const possible = new Map(
+      [...renamed].filter(([from, to]) => contract.fieldByName.has(from) && after.fieldByName.has(to)),
+    )
     const nameBefore = new Map(Array.from(renamed, ([from, to]) => [to, from]))
     const kept = new Set(after.fields.map(({ name }) => nameBefore.get(name) ?? name))
     const removed = contract.fields.filter(({ name }) => !kept.has(name)).map(({ name }) => name)
@@ -155,7 +161,7 @@ export function writeContract(
     })
     return {
       text,
-      files: renamedFiles(files, contract, renamed),
+      files: renamedFiles(files, contract, possible),
       changes: {
         renamed,
         removed: new Map(removed.map((name) => [name, confirmed.get(name) ?? 0])),

@@ -32,6 +32,9 @@ const VALUE = '$value'
 /** The column by which the record is replaced. */
 const KEY = '$key'
 
+/** The name of a field (D5), in quotes or not. */
+const COLUMN_NAME = /^(?:[A-Za-z_][A-Za-z0-9_]*|"[A-Za-z_][A-Za-z0-9_]*")$/
+
 /**
  * A table in memory with one record and a column that SQLite generates from it. Generated columns have the rules that a formula needs:
  * SQLite refuses subqueries, aggregates and functions that are not deterministic, and `date('now')` fails when it is computed.
@@ -92,12 +95,13 @@ export class FormulaTable {
 
   /**
    * Gives a field another name, in quotes or not, and returns the definition of the table before and after: SQLite renames columns in
-   * formulas. Throws QueryError.
+   * formulas. Throws QueryError, also for a name that no field can have, which could be SQL.
    */
   rename(from: string, to: string): { readonly before: string; readonly after: string } {
+    if (!COLUMN_NAME.test(to)) throw new QueryError('the new name is not that of a field')
     const before = this.#definition()
     try {
-      this.#database.exec(`ALTER TABLE "${TABLE}" RENAME COLUMN ${quoted(from)} TO ${to}`)
+      this.#database.prepare(`ALTER TABLE "${TABLE}" RENAME COLUMN ${quoted(from)} TO ${to}`).run()
     } catch (error) {
       throw told(error)
     }

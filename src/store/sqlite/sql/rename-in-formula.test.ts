@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { editText } from '../../../contract/yaml/edit/yaml-edit.ts'
 import { QueryError } from '../../../errors/service-error.ts'
 import type { FormulaField } from '../../formula.ts'
+import { FormulaTable } from './formula-table.ts'
 import { renameInFormula } from './rename-in-formula.ts'
 
 const FIELDS: readonly FormulaField[] = [
@@ -34,4 +35,15 @@ test('SQLite: text that is no formula is refused', () => {
     () => renameInFormula('name) ; DROP TABLE x; (', FIELDS, { from: 'name', to: 't' }),
     QueryError,
   )
+})
+
+test('SQLite: a new name that is SQL is refused before SQLite runs it', (t) => {
+  const table = new FormulaTable({ expression: 'name', inputs: FIELDS, type: 'string' })
+  t.after(() => {
+    table.close()
+  })
+  for (const to of ['t; ALTER TABLE "$record" RENAME COLUMN t TO u', '"t" -- ', '"t', 't t', '']) {
+    assert.throws(() => table.rename('name', to), /not that of a field/)
+  }
+  assert.match(table.rename('name', '"t"').after, /"t" TEXT/)
 })
