@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Limiter } from '../../src/derivation/limiter/limiter.ts'
+import { cancelRun } from '../../src/sheet/runs/cancel-run.ts'
+import { startMaterialize } from '../../src/sheet/runs/materialize.ts'
+import { getRunDetail } from '../../src/sheet/runs/read-runs.ts'
 import { RANDOM_TIMES, seededRandom } from '../../src/store/suite/support/random.ts'
 import { openAiSheet, PRICE } from '../support/ai-fixture.ts'
 import { oddAnswers } from '../support/odd-answers.ts'
@@ -26,4 +29,22 @@ test('max_cost is never exceeded, whatever the bound, the order and the answers'
     spent += billed
   }
   assert.ok(spent > 0)
+})
+
+test('a call that was refused at no cost, and given up before it was sent again, costs nothing', async (t) => {
+  const { run } = await openAiSheet(t, { answer: () => ({ status: 429 }) })
+  const refused = Promise.withResolvers<void>()
+  const random = (): number => {
+    refused.resolve()
+    return 1
+  }
+  Object.assign(run.sheet, { limiter: new Limiter({ random }) })
+  await run.edit('transport.yaml', `hosts: {'*': {retries: 2}}\n`)
+  const order = { targets: null, recordIds: null, force: false, actor: 'agent:runner' }
+  const { id, done } = await startMaterialize(run.sheet, order)
+  await refused.promise
+  await cancelRun(run.sheet, id, 'user:ann')
+  await done.catch(() => undefined)
+  const { run: ended } = await getRunDetail(run.sheet, id)
+  assert.deepEqual([ended.calls, ended.totalCost], [1, 0])
 })

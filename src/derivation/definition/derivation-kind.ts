@@ -151,6 +151,8 @@ export interface RunContext {
   onBegun?(): void
   /** Must be called once when the call is sent; from then on it counts and may cost. */
   onSent(): void
+  /** Must be called before `run` rejects if what was sent costs nothing; otherwise such a call counts with its price. */
+  onFree?(): void
   /**
    * Whether the result of the call is still needed; called before every try, and only after `run` has returned its promise. If not, the kind rejects with {@link NotWanted} and does not
    * call.

@@ -32,6 +32,7 @@ export function beginCall(
   let isReserved = isBegun
   let begun = false
   let sent = false
+  let isFree = false
   const onBegun = (): void => {
     if (!begun && isCall) tally.begun()
     begun = true
@@ -62,6 +63,7 @@ export function beginCall(
         if (!sent) tally.sent(price)
         sent = true
       },
+      onFree: () => (isFree = true),
       wanted: () => {
         const settle = (wanted: boolean): boolean => {
           // A call that has been tried once has been made.
@@ -77,7 +79,8 @@ export function beginCall(
   )
   const settle = (outcome: CallOutcome | null): void => {
     const isKnown = outcome !== null && begun
-    const actual = isKnown ? actualCost(outcome, { price, wasSent: sent }) : price
+    const given = isFree ? 0 : price
+    const actual = isKnown ? actualCost(outcome, { price, wasSent: sent }) : given
     if (isReserved) budget.settle(price, actual)
     if (sent && actual !== price) tally.settled(price, actual)
     onSettled?.(isKnown && sent ? actual : 0)

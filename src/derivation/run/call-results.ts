@@ -240,6 +240,7 @@ export class Answers {
     }
     let wasBegun = false
     let wasSent = false
+    let isFree = false
     const onBegun = (): void => {
       wasBegun = true
       context.onBegun?.()
@@ -249,13 +250,18 @@ export class Answers {
       wasSent = true
       context.onSent()
     }
+    const onFree = (): void => {
+      isFree = true
+      context.onFree?.()
+    }
     try {
-      const result = await this.#compute(call, { ...context, onBegun, onSent })
+      const result = await this.#compute(call, { ...context, onBegun, onSent, onFree })
       const outcome = this.#outcome(call, result)
       const cost = actualCost(outcome, { price: call.price, wasSent }) ?? 0
       if (cost !== claim.price) await calls.settle(claim, cost)
       return outcome
     } catch (error) {
+      if (isFree) await calls.settle(claim, 0).catch(() => undefined)
       if (error instanceof NotWanted) await calls.release(claim, wasBegun)
       // Whichever process has the task next makes the call within the bounds of the run.
       else if (!wasBegun) await calls.release(claim, false).catch(() => undefined)

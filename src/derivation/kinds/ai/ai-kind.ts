@@ -107,11 +107,13 @@ export class AiKind implements DerivationKind<AiSpec, AiPlan> {
     const filled = fillHeaders(spec.model.headers, this.#env, MODELS_FILE)
     const guard = this.#guards.of(filled.secrets)
     const conversation = new Conversation({ spec, plan, guard })
-    const first = await this.#ask(conversation, filled, context)
-    if (!first.ok) {
-      const isFree = conversation.attempts > 0 && !conversation.isOpen
-      return isFree ? ok(conversation.failed(first.error)) : err(first.error)
-    }
+    const isFree = (): boolean => conversation.attempts > 0 && !conversation.isOpen
+    const first = await this.#ask(conversation, filled, context).catch((error: unknown) => {
+      // A request that was refused at no cost is not sent again.
+      if (isFree()) context.onFree?.()
+      throw error
+    })
+    if (!first.ok) return isFree() ? ok(conversation.failed(first.error)) : err(first.error)
     if (conversation.mayRepair(first.value)) {
       const { onBegun: _begun, onSent: _sent, ...again } = context
       try {
