@@ -372,6 +372,33 @@ test('a field that only a condition reads decides whether a value is accepted, f
   assert.deepEqual(await run.counts('email'), { fresh: 2 })
 })
 
+test('the plan is an upper bound if records share a step and have different amounts left', async (t) => {
+  const run = await open(t, {
+    properties: ['domain: string', 'name: string', 'email: string'],
+    records: [
+      { id: '1', domain: 'a', name: 'n' },
+      { id: '2', name: 'n' },
+    ],
+    steps: (url) => [
+      step(url, 'one'),
+      {
+        kind: 'http',
+        url: `${url.replace('127.0.0.1', 'localhost')}/two/{{ name }}`,
+        response_path: 'email',
+      },
+    ],
+    file: { max_cost_per_record: 0.02 },
+    answers: { '/two/n': 'x@n' },
+  })
+  await run.edit(
+    'transport.yaml',
+    `hosts: {127.0.0.1: {cost_per_call: 0.01}, localhost: {cost_per_call: 0.02}}\n`,
+  )
+  const plan = await planMaterialize(run.sheet, ALL)
+  const { totalCost } = await run.start({})
+  assert.deepEqual([plan.calls, plan.cost, totalCost], [2, 0.03, 0.03])
+})
+
 test('the plan has a range, and the expected calls once there are 20 results of each step', async (t) => {
   const ids = Array.from({ length: 40 }, (_, index) => `${index}`)
   const answers = Object.fromEntries(

@@ -1,5 +1,5 @@
 import type { CacheEntry, WorkCell, WorkItem } from '../../store/cell-work.ts'
-import { Budget, mostPossible, Prices, type Bounds } from './budget.ts'
+import { Budget, mostPossible, Prices, type Bounds, type Price } from './budget.ts'
 import { CallRangeCount } from './call-range.ts'
 import { byRecord, inChunks, oneByOne } from './by-record.ts'
 import { makesCalls, type Derivation, type StepPlan } from '../definition/derivation-kind.ts'
@@ -57,7 +57,7 @@ export class DryRun {
   /** Cells whose value written by hand is overwritten. */
   readonly #overwritten = new Map<string, number>()
   /** The calls of the run; equal requests of all derivations share one. */
-  readonly #shared: SharedCalls = { begun: new Set(), refused: new Set() }
+  readonly #shared: SharedCalls = { begun: new Map(), refused: new Set() }
   /** Cells that exceed the bounds, and those computed from them. */
   readonly #left = new Map<string, number>()
   /** Cells that an input blocks, by the reason. */
@@ -97,7 +97,7 @@ export class DryRun {
    */
   async *follow(derivation: Derivation): AsyncGenerator<number> {
     const areMade = derivation.refusal === null
-    const own: SharedCalls = { begun: new Set(), refused: new Set() }
+    const own: SharedCalls = { begun: new Map(), refused: new Set() }
     const { force, reuseResponses } = this.planner.request
     const isLocal = !makesCalls(derivation.kind) && derivation.kind.stepsOf === undefined
     const calls: CallsOfDerivation = { areMade, isLocal, ...(reuseResponses ? this.#shared : own), count: 0 }
@@ -295,6 +295,7 @@ export class DryRun {
     const foreseen = foreseeSteps(this.planner, { derivation, plan, entries, isKept })
     const needed = foreseen.calls.filter(({ step }) => !calls.begun.has(this.#digestOf(step)))
     if (foreseen.isRefused) return this.#note(this.#unusable, item, open)
+    for (const call of foreseen.calls) this.#raise(call, calls)
     const [first] = needed
     if (first?.isCertain === true && !this.#beginStep(first, calls)) {
       this.#leave(item, open)
@@ -316,7 +317,7 @@ export class DryRun {
       const expected = { ...this.planner.expected(step), price }
       this.#expected.add(expected, call.reach ?? 1)
       this.#range.addStep(expected, call)
-      calls.begun.add(digest)
+      calls.begun.set(digest, price)
       calls.count += 1
       return true
     }
@@ -326,6 +327,19 @@ export class DryRun {
       this.#refused.add(price)
     }
     return false
+  }
+
+  /** Raises the counted price of a call: earlier records that it is for may have less left of their bound than this one. */
+  #raise({ step, price }: ForeseenCall, calls: CallsOfDerivation): void {
+    const digest = this.#digestOf(step)
+    const counted = calls.begun.get(digest)
+    if (counted === undefined || counted === null || price === null || price <= counted) return
+    this.#budget.giveBack(counted)
+    if (this.#budget.begin(price)) calls.begun.set(digest, price)
+    else {
+      this.#budget.begin(counted)
+      this.#refused.add(price)
+    }
   }
 
   /** The digest by which equal calls are one. */
@@ -390,7 +404,7 @@ export class DryRun {
     if (this.#budget.begin(price)) {
       this.#expected.add(expected)
       this.#range.add(expected)
-      calls.begun.add(digest)
+      calls.begun.set(digest, price)
       calls.count += 1
       return true
     }
@@ -455,7 +469,8 @@ interface Requests {
 
 /** Distinct calls, as digests of their input hashes, or of their requests if responses are reused. */
 interface SharedCalls {
-  readonly begun: Set<string>
+  /** With the counted price. */
+  readonly begun: Map<string, Price>
   readonly refused: Set<string>
 }
 
