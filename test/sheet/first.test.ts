@@ -399,6 +399,15 @@ test('the plan is an upper bound if records share a step and have different amou
   assert.deepEqual([plan.calls, plan.cost, totalCost], [2, 0.03, 0.03])
 })
 
+test('the counts of a run have each step that it paid for, also of cells that it leaves and that stop', async (t) => {
+  const run = await open(t, { answers: { '/one/a': 401 } })
+  await run.edit('transport.yaml', `hosts: {'*': {cost_per_call: 0.01}}\n`)
+  const { totalCost } = await run.start({ maxCost: 0.03, stopAfterFailures: null })
+  const { steps } = await getRunDetail(run.sheet, '1')
+  assert.equal(Math.round(steps.reduce((sum, { cost }) => sum + cost, 0) * 100), Math.round(totalCost * 100))
+  assert.equal(steps[0]?.results, 3)
+})
+
 test('the plan has a range, and the expected calls once there are 20 results of each step', async (t) => {
   const ids = Array.from({ length: 40 }, (_, index) => `${index}`)
   const answers = Object.fromEntries(

@@ -122,8 +122,6 @@ export interface Computed {
   readonly inputHash?: string
   /** Whether a computation of steps took no call; for any other kind the run knows. */
   readonly isCached?: boolean
-  /** The results of its steps that were not known before. */
-  readonly steps?: readonly StepResult[]
   /** For a computation of steps, the time when the response of the accepted one was received, if no call was made for it. */
   readonly receivedAt?: string | null
   /** The response to keep; absent if there is none or it must not be kept. */
@@ -147,6 +145,8 @@ export interface RunContext {
    * not carried out for a reason that has nothing to do with the step. Absent in a context without a run.
    */
   step?(step: StepPlan, most: number | null): Promise<StepOutcome>
+  /** Must be called with each result of a step that was not known before, as soon as it is validated: it counts whatever becomes of the rest. */
+  onStepResult?(result: StepResult): void
   /** Must be called once when the call begins; from then on it counts. For a kind that does not call it, the call begins with `onSent`. */
   onBegun?(): void
   /** Must be called once when the call is sent; from then on it counts and may cost. */

@@ -14,6 +14,8 @@ interface CallToBegin {
   isWanted(): boolean | Promise<boolean>
   /** Carries out steps; absent for a kind without steps. */
   readonly step?: RunContext['step']
+  /** Counts a result of a step. */
+  readonly onStepResult?: RunContext['onStepResult']
   /** Receives what it cost in dollars, before its outcome is known. */
   onSettled?(cost: Price): void
 }
@@ -22,7 +24,7 @@ interface CallToBegin {
 export function beginCall(
   { planner, budget, tally, streak, signal }: PartsOfRun,
   answers: Answers,
-  { planned, answer, stored, isWanted, step, onSettled }: CallToBegin,
+  { planned, answer, stored, isWanted, step, onStepResult, onSettled }: CallToBegin,
 ): boolean {
   if (streak.stopped !== null) return false
   const price = planner.price(planned)
@@ -57,6 +59,7 @@ export function beginCall(
       hosts: planner.request.store.hosts,
       formulas: planner.request.store.formulas,
       ...(step !== undefined && { step }),
+      ...(onStepResult !== undefined && { onStepResult }),
       onBegun,
       onSent: () => {
         onBegun()

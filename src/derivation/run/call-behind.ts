@@ -50,8 +50,8 @@ export function callBehind(
   outcome: CallOutcome,
   request: string | null,
 ): CallBehind {
-  const { response, reused, usage, inputHash, steps = [] } = outcome
-  if (inputHash !== undefined) return { ...NO_CALL, usage: steps.map(usageOfStep), steps }
+  const { response, reused, usage, inputHash } = outcome
+  if (inputHash !== undefined) return NO_CALL
   const cache = plan.isKnown === true ? NONE : cacheEntries(hash, outcome)
   if (reused !== undefined) return { ...NO_CALL, cache, used: [reused] }
   const failed = (request === null ? outcome.failed : (outcome.failure ?? null)) as unknown as JsonValue
@@ -63,6 +63,11 @@ export function callBehind(
     usage: usage === undefined ? NONE : [{ key: usageKeyOf(derivation), amounts: usage }],
     steps: NONE,
   }
+}
+
+/** Returns what is stored of the result of a step beside its cache entry. */
+export function countOfStep(result: StepResult): CallBehind {
+  return { ...NO_CALL, usage: [usageOfStep(result)], steps: [result] }
 }
 
 /** Returns the counts of a step from which plans know how often it is accepted, and what it costs. */

@@ -63,8 +63,6 @@ export interface CallOutcome {
   /** The input hash of the values, and whether they took no call, for a computation of steps. */
   readonly inputHash?: string
   readonly isCached?: boolean
-  /** The results of its steps that were not known before. */
-  readonly steps?: Computed['steps']
   /** Whether another process made the call, which stores what comes of it beside the cells. */
   readonly isOthers: boolean
   /** What a call of this process has used; absent where that is unknown. */
@@ -317,7 +315,7 @@ export class Answers {
       isOthers: false,
     })
     if (!result.ok) return { ...outcome, failure: result.error }
-    const { response, cost, usage, inputHash, isCached, steps } = result.value
+    const { response, cost, usage, inputHash, isCached } = result.value
     return {
       ...outcome,
       response,
@@ -325,7 +323,6 @@ export class Answers {
       ...(cost !== undefined && { cost }),
       ...(inputHash !== undefined && { inputHash }),
       ...(isCached !== undefined && { isCached }),
-      ...(steps !== undefined && { steps }),
     }
   }
 

@@ -2,10 +2,10 @@ import type { JsonValue } from '../../contract/json/json.ts'
 import type { Failure } from '../../errors/failure.ts'
 import { err, ok, type Result } from '../../errors/result.ts'
 import type { CellOutcome, WorkCell, WorkItem } from '../../store/cell-work.ts'
-import { makesCalls, type Derivation } from '../definition/derivation-kind.ts'
+import { makesCalls, type Derivation, type StepResult } from '../definition/derivation-kind.ts'
 import type { PlannedItem } from '../plan/planner.ts'
 import { beginCall, noteOutcome } from './begin-call.ts'
-import { callBehind, NO_CALL, type CallBehind } from './call-behind.ts'
+import { callBehind, countOfStep, NO_CALL, type CallBehind } from './call-behind.ts'
 import { Answers, contractFailure, type Answer, type CallOutcome } from './call-results.ts'
 import { resultOfRun, type ComputedCell, type ItemOfRun } from './cell-result.ts'
 import { UnderWay } from './concurrency-limit.ts'
@@ -253,8 +253,21 @@ export class DerivationRun {
       answer,
       stored,
       isWanted,
-      ...(steps !== null && { step: (step, most) => steps.carryOut(step, most, isWanted) }),
+      ...(steps !== null && {
+        step: (step, most) => steps.carryOut(step, most, isWanted),
+        onStepResult: (result) => this.#countStep(result),
+      }),
     })
+  }
+
+  /** Stores the count of a step's result, also if its computation ends without a result. */
+  #countStep(result: StepResult): void {
+    const { commits, onFault } = this.#parts
+    this.#underWay.begin()
+    void commits
+      .add({ results: [], ...countOfStep(result) })
+      .catch(onFault)
+      .finally(() => this.#underWay.end())
   }
 
   /** Stores what a call came to for cells. */

@@ -186,11 +186,12 @@ export class FirstKind implements DerivationKind<FirstSpec, FirstPlan> {
   }
 
   async run(spec: FirstSpec, plan: FirstPlan, context: RunContext): Promise<Result<Computed, Failure>> {
-    const { step: carryOut } = context
+    const { step: carryOut, onStepResult } = context
     if (carryOut === undefined) throw new Error('steps need a run that carries them out')
     const end = await trySteps(plan.steps, {
       maxCost: spec.maxCost,
       carryOut: (step, most) => carryOut(step, most),
+      onResult: ({ plan: of, isAccepted, cost }) => onStepResult?.({ step: of, isAccepted, cost }),
       judge: (number, values) => this.#judge(spec, { number, values, inputs: plan.inputs }, context),
     })
     return ok(computedOf(spec, plan, end))
@@ -261,7 +262,6 @@ function computedOf(
   end: StepsEnd<StepPlan>,
 ): Computed {
   const { tried, isCached } = end
-  const results = end.results.map(({ plan, isAccepted, cost }) => ({ step: plan, isAccepted, cost }))
   const all = (value: Result<JsonValue, Failure>): Computed['values'] =>
     Object.fromEntries(targets.map((target) => [target, value]))
   const steps = tried as readonly JsonObject[]
@@ -271,11 +271,10 @@ function computedOf(
       evidence: { ...end.plan.plan.evidence, ...end.result.evidence, step: end.number, steps },
       inputHash: hashes.at[end.number - 1] ?? hashes.whole,
       isCached,
-      steps: results,
       receivedAt: end.result.receivedAt,
     }
   }
-  const rest = { evidence: { step: null, steps }, inputHash: hashes.whole, isCached, steps: results }
+  const rest = { evidence: { step: null, steps }, inputHash: hashes.whole, isCached }
   if (end.end === 'nothing') {
     const nothing = new Map(targets.map((target) => [target, null]))
     const fault = refusalOf(contract, nothing)

@@ -39,8 +39,6 @@ export type StepsEnd<P> = {
   readonly tried: readonly TriedStep[]
   /** Whether the cache had the results of all steps that were carried out. */
   readonly isCached: boolean
-  /** The results that the cache did not have. */
-  readonly results: readonly NewResult<P>[]
 } & (
   | { readonly end: 'accepted'; readonly number: number; readonly plan: P; readonly result: Computed }
   /** No step has a value, and none failed or had one refused. */
@@ -59,6 +57,8 @@ export interface StepsContext<P> {
   carryOut(plan: P, most: number | null): Promise<StepOutcome>
   /** Validates the values of a step. */
   judge(number: number, values: Computed['values']): Promise<Verdict>
+  /** Receives each result that was not known before. */
+  onResult?(result: NewResult<P>): void
 }
 
 /** Statuses for which a call fails whatever the record: a wrong key, no money, no permission. */
@@ -73,11 +73,10 @@ const PARTS = 1e9
  */
 export async function trySteps<P>(
   steps: readonly StepToTry<P>[],
-  { maxCost, carryOut, judge }: StepsContext<P>,
+  { maxCost, carryOut, judge, onResult }: StepsContext<P>,
 ): Promise<StepsEnd<P>> {
   const tried: TriedStep[] = []
   const reasons: string[] = []
-  const results: NewResult<P>[] = []
   let isNone = true
   let lasts = true
   let spent = 0
@@ -112,7 +111,6 @@ export async function trySteps<P>(
         end: 'stopped',
         tried,
         isCached,
-        results,
         detail: `${named}: ${planned.detail}`,
         failure: null,
       }
@@ -120,27 +118,27 @@ export async function trySteps<P>(
     const left = maxCost === null ? null : Math.max(0, Math.round(maxCost * PARTS) - spent) / PARTS
     const result = await carryOut(planned.plan, left)
     if (result.outcome === 'refused') {
-      return { end: 'stopped', tried, isCached, results, detail: `${named}: ${result.detail}`, failure: null }
+      return { end: 'stopped', tried, isCached, detail: `${named}: ${result.detail}`, failure: null }
     }
     if (result.outcome === 'too_dear') {
       const cost = `${named} may cost ${dollars(result.price)}, and ${dollars(left ?? 0)} of max_cost_per_record is left`
-      return { end: 'too_dear', tried, isCached, results, detail: [...reasons, cost].join('; ') }
+      return { end: 'too_dear', tried, isCached, detail: [...reasons, cost].join('; ') }
     }
     isCached &&= result.isCached
     spent += Math.round((result.cost ?? 0) * PARTS)
     const note = (isAccepted: boolean): void => {
-      if (!result.isCached) results.push({ plan: planned.plan, isAccepted, cost: result.cost ?? 0 })
+      if (!result.isCached) onResult?.({ plan: planned.plan, isAccepted, cost: result.cost ?? 0 })
     }
     const members = result.tookCall
       ? { cost: result.cost }
       : { ...(result.isCached && { cached: true as const }) }
     const failure = failureIn(result)
     if (failure !== null && isOfTheMachine(failure)) {
+      if (result.tookCall) note(false)
       return {
         end: 'stopped',
         tried,
         isCached,
-        results,
         detail: `${named}: ${renderFailure(failure).detail}`,
         failure,
       }
@@ -152,7 +150,7 @@ export async function trySteps<P>(
       continue
     }
     const verdict = isNothing(result.values) ? 'null' : await judge(number, result.values)
-    if (verdict === 'null' || verdict.is !== 'unknown') note(verdict !== 'null' && verdict.is === 'accepted')
+    note(verdict !== 'null' && verdict.is === 'accepted')
     if (verdict === 'null') passOn(step, 'null', members)
     else if (verdict.is === 'refused') passOn(step, 'refused', { detail: verdict.detail, ...members })
     else if (verdict.is === 'unknown') {
@@ -160,17 +158,16 @@ export async function trySteps<P>(
         end: 'stopped',
         tried,
         isCached,
-        results,
         detail: `${named}: ${verdict.detail}`,
         failure: null,
       }
     } else {
       tried.push({ step: number, kind, outcome: 'accepted', ...members })
-      return { end: 'accepted', tried, isCached, results, number, plan: planned.plan, result }
+      return { end: 'accepted', tried, isCached, number, plan: planned.plan, result }
     }
   }
-  if (isNone) return { end: 'nothing', tried, isCached, results }
-  return { end: 'none_accepted', tried, isCached, results, detail: reasons.join('; '), isLasting: lasts }
+  if (isNone) return { end: 'nothing', tried, isCached }
+  return { end: 'none_accepted', tried, isCached, detail: reasons.join('; '), isLasting: lasts }
 }
 
 /** Returns the first failure of a target. */
