@@ -7,6 +7,7 @@ import { deleteCommand } from './commands/records/delete-command.ts'
 import { derivationCommand } from './commands/definition/derivation-command.ts'
 import { derivationsCommand } from './commands/definition/derivations-command.ts'
 import { exportCommand } from './commands/transfer/export-command.ts'
+import { fieldCommand } from './commands/definition/field-command.ts'
 import { getCommand } from './commands/records/get-command.ts'
 import { historyCommand } from './commands/definition/history-command.ts'
 import { importCommand } from './commands/transfer/import-command.ts'
@@ -46,6 +47,7 @@ const COMMANDS = [
   exportCommand,
   derivationsCommand,
   derivationCommand,
+  fieldCommand,
   historyCommand,
   materializeCommand,
   cacheCommand,

@@ -10,7 +10,7 @@ export interface FieldChanges {
   readonly renamed: ReadonlyMap<string, string>
   /**
    * The numbers of values that the caller has confirmed to lose, by the names of the fields that are removed. Null
-   * confirms nothing.
+   * confirms nothing, which suffices for a field without values.
    */
   readonly removed: ReadonlyMap<string, number | null>
   /** Fields with another type, by their new names. */

@@ -77,7 +77,8 @@ export function* planEffect(
 const NO_VALUES = { kept: 0, converted: 0, lost: 0, misfits: [] } as const
 
 function unconfirmed({ before: { name }, confirmed }: RemovedField, lost: number): string | null {
-  if (confirmed === lost) return null
+  // A field without values needs no confirmation.
+  if ((confirmed ?? 0) === lost) return null
   const asked =
     confirmed === null
       ? 'confirm that number'

@@ -2,6 +2,7 @@ import type { DefinitionChangeAnswer } from '../../../wire/definition/change.ts'
 import { cellsText, grouped } from '../../terminal/progress-line.ts'
 import { tableOf, type Column } from '../../terminal/table.ts'
 import type { Screen } from '../../terminal/terminal.ts'
+import { visibleText } from '../../terminal/visible-text.ts'
 
 type Target = DefinitionChangeAnswer['targets'][number]
 type Field = DefinitionChangeAnswer['fields'][number]
@@ -15,7 +16,7 @@ export function changeText(answer: DefinitionChangeAnswer, screen: Screen): stri
     ...files.map(({ path, before, after }) => `  ${verbOf(before, after)} ${path}`),
     ...(fields.length === 0 ? [] : ['', tableOf(FIELD_COLUMNS, fields, screen)]),
     ...(targets.length === 0 ? [] : ['', tableOf(TARGET_COLUMNS, targets, screen)]),
-    ...conflicts.map((conflict) => `\n${screen.paint('red', 'refused')}: ${conflict}`),
+    ...conflicts.map((conflict) => `\n${screen.paint('red', 'refused')}: ${visibleText(conflict)}`),
   ]
   return parts.join('\n')
 }

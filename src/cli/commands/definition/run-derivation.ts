@@ -18,7 +18,7 @@ import { EXIT, type ExitCode } from '../../terminal/exit-codes.ts'
 import { exitCodeOf } from '../../terminal/output.ts'
 import { callsText, cellsText, dollars } from '../../terminal/progress-line.ts'
 import { tableOf, type Column } from '../../terminal/table.ts'
-import type { Screen } from '../../terminal/terminal.ts'
+import { plainScreen, type Screen } from '../../terminal/terminal.ts'
 import { visibleLines } from '../../terminal/visible-text.ts'
 import { changeText } from './change-text.ts'
 
@@ -61,7 +61,8 @@ export async function removeDerivation(
   const change = { ...options, actor: writerOf(sheet), ifMatch: null }
   if (ask && !options.dryRun && canAsk()) {
     const plan = await removeDerivationFile(sheet, file, { ...change, dryRun: true })
-    out.note(changeText(toDefinitionChangeAnswer(plan), out.screen))
+    // Messages escape colours.
+    out.note(changeText(toDefinitionChangeAnswer(plan), plainScreen(out.screen.columns)))
     const answer = await confirm(`Remove ${file}?`)
     if (answer !== 'yes') {
       out.note('Nothing was changed.')

@@ -128,8 +128,7 @@ export async function removeContractField(
   const { derivations } = await sheet.defined()
   return changeContract(sheet, options, ({ contract }) => ({
     text: removeField(contract, name, derivations.byTarget.has(name)),
-    // A field without values needs no confirmation.
-    changes: { ...NO_REQUESTS, removed: new Map([[name, confirm ?? 0]]) },
+    changes: { ...NO_REQUESTS, removed: new Map([[name, confirm]]) },
   }))
 }
 
@@ -164,7 +163,7 @@ export function writeContract(
       files: renamedFiles(files, contract, possible),
       changes: {
         renamed,
-        removed: new Map(removed.map((name) => [name, confirmed.get(name) ?? 0])),
+        removed: new Map(removed.map((name) => [name, confirmed.get(name) ?? null])),
         converted: new Map(retyped.map(({ name }) => [name, { onInvalid: converted.get(name) ?? 'refuse' }])),
       },
     }
