@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ContractChangeAnswer } from '../../src/wire/definition/contract-changes.ts'
+import { materialize } from '../../src/sheet/runs/materialize.ts'
 import { assertEnvelope as assertBody, CSRF, startApp, type TestApp } from '../support/http-fixture.ts'
 import { OFFERS } from '../support/sheet-fixture.ts'
 
 const ACTOR = 'human:ann'
+const WHOLE = { targets: null, recordIds: null, force: false, actor: ACTOR }
 const PROPERTIES = '/api/contract/properties'
 
 type Answer = Awaited<ReturnType<TestApp['app']['inject']>>
@@ -130,6 +132,35 @@ test('a renamed field keeps its values, and derivations that name it are edited'
   assertOk(back)
   assert.equal(await text(running), OFFERS.contract)
   assert.equal(await text(running, 'derivations/rate.yaml'), OFFERS.derivations['rate.yaml'])
+})
+
+test('fields that swap names, or take the name of the next, are renamed in derivations together', async (t) => {
+  const cases = [
+    { renamed: { title: 'currency', currency: 'title' }, input: 'title', apple: 'currency' },
+    { renamed: { currency: 'title', title: 'label' }, input: 'title', apple: 'label' },
+  ] as const
+  for (const { renamed, input, apple } of cases) {
+    const running = await startApp(t)
+    await materialize(running.sheet, WHOLE)
+    const newNames = new Map(Object.entries(renamed))
+    const edited = OFFERS.contract.replace(
+      /name: (title|currency),/g,
+      (_, name: string) => `name: ${newNames.get(name)},`,
+    )
+    assertOk(await send(running, ['PUT', '/api/contract'], { text: edited, renamed }))
+    assert.equal(
+      await text(running, 'derivations/rate.yaml'),
+      OFFERS.derivations['rate.yaml']?.replaceAll('currency', input),
+    )
+    const record = (await running.app.inject('/api/records/a')).json<Record<string, unknown>>()
+    assert.deepEqual([record[input], record[apple]], ['EUR', 'Apple'])
+    // What the derivation reads is the same: no other URL is called.
+    const run = await materialize(running.sheet, WHOLE)
+    assert.deepEqual([run.materialized, run.failures.length], [2, 1])
+    assert.match(run.failures[0]?.error ?? '', /^GET https:\/\/rates\.example\/XXX /)
+    assertOk(await send(running, ['POST', '/api/definition/revert'], { change: '1' }))
+    assert.equal(await text(running, 'derivations/rate.yaml'), OFFERS.derivations['rate.yaml'])
+  }
 })
 
 test('a field that x-inputs of another name is renamed only with them', async (t) => {

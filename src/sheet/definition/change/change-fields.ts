@@ -191,7 +191,7 @@ function idsOf({ document }: Contract): readonly (readonly [string, string])[] {
   )
 }
 
-/** Returns the derivation files for several new names. Throws as {@link DefinitionFiles.renamed} does. */
+/** Returns the derivation files for several new names, which may swap. Throws as {@link DefinitionFiles.renamed} does. */
 function renamedFiles(
   files: DefinitionFiles,
   contract: Contract,
@@ -199,13 +199,29 @@ function renamedFiles(
 ): readonly DefinitionFile[] {
   const texts = new Map<string, Uint8Array>()
   let current = contract
-  for (const [from, to] of renamed) {
+  for (const [from, to] of oneByOne(renamed, files.texts())) {
     const known = texts.size === 0 ? files : files.withChanges(texts)
     for (const { path, bytes } of known.renamed({ from, to, contract: current })) texts.set(path, bytes)
     const fields = current.fields.map((field) => (field.name === from ? { ...field, name: to } : field))
     current = { ...current, fields, fieldByName: new Map(fields.map((field) => [field.name, field])) }
   }
   return [...texts].map(([path, bytes]) => ({ path, bytes }))
+}
+
+/** Returns new names that can be given one after the other: where one of them is the name of another field before, all pass through others. */
+function oneByOne(
+  renamed: ReadonlyMap<string, string>,
+  texts: ReadonlyMap<string, Uint8Array>,
+): readonly (readonly [from: string, to: string])[] {
+  const names = [...renamed]
+  if (!names.some(([, to]) => renamed.has(to))) return names
+  // A name that depends on all texts, so that none of them has it.
+  const prefix = `passing_${versionOf(Buffer.concat([...texts.values()]))}`
+  const passing = names.map((_, index) => `${prefix}_${index}`)
+  return [
+    ...names.map(([from], index) => [from, passing[index] as string] as const),
+    ...names.map(([, to], index) => [passing[index] as string, to] as const),
+  ]
 }
 
 interface Present {
