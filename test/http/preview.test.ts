@@ -3,6 +3,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { previewDerivation } from '../../src/sheet/preview/preview-derivation.ts'
+import { upsertRecords } from '../../src/sheet/writes/upsert-records.ts'
 import type { DefinitionChangeAnswer } from '../../src/wire/definition/change.ts'
 import type { PreviewAnswer } from '../../src/wire/definition/preview.ts'
 import { contractText } from '../support/contract-with.ts'
@@ -199,4 +200,39 @@ test('calls beyond the bound of the cost are not made', async (t) => {
     [...Array.from({ length: 2 }, () => ['computed', 0.4]), ...Array.from({ length: 3 }, () => ['left', 0])],
   )
   assert.equal(totalCost, 0.8)
+})
+
+test('an error ends the whole preview: nothing is computed or stored after it', async (t) => {
+  const { api, sheet, text } = await start(t)
+  const records = ['now', 'late/1', 'late/2', 'late/3', 'late/4'].map((city, index) => ({
+    id: `s${index}`,
+    city,
+  }))
+  await upsertRecords(sheet, { records, actor: null }, { ifMatch: null, actor: null })
+  const held = api.hold('/late*')
+  const { store } = await sheet.current()
+  let stored = 0
+  store.storeResults = async () => {
+    stored += 1
+    await held.arrived(3)
+    throw new Error('the disk is full')
+  }
+  const computing = previewDerivation(
+    sheet,
+    {
+      file: 'label.yaml',
+      text: text.replace('/{{ size }}', ''),
+      contract: null,
+      recordIds: records.map(({ id }) => id),
+      sample: 5,
+      seed: 0,
+      maxCost: null,
+      actor: null,
+    },
+    new AbortController().signal,
+  )
+  await assert.rejects(computing, /the disk is full/)
+  held.release()
+  await sheet.close()
+  assert.deepEqual([api.requests.length, stored], [4, 1])
 })

@@ -222,10 +222,13 @@ async function computeAll(
     }).values(),
   ]
   let left = maxCost
+  // An error ends the others too, which could otherwise pay for what nobody receives, after the sheet is closed.
+  const stop = new AbortController()
+  const stoppable = { ...shared, signal: AbortSignal.any([shared.signal, stop.signal]) }
   const compute = async (group: readonly WorkItem[]): Promise<void> => {
     for (const item of group) {
-      shared.signal.throwIfAborted()
-      const preview = await computeOne(shared, item, left)
+      stoppable.signal.throwIfAborted()
+      const preview = await computeOne(stoppable, item, left)
       if (left !== null) left = Math.max(0, left - preview.cost)
       previews.set(item.id, preview)
     }
@@ -234,9 +237,16 @@ async function computeAll(
   const lanes = maxCost === null ? AT_ONCE : 1
   const work = groups.values()
   const lane = async (): Promise<void> => {
-    for (const group of work) await compute(group)
+    try {
+      for (const group of work) await compute(group)
+    } catch (error) {
+      stop.abort(error)
+      throw error
+    }
   }
-  await Promise.all(Array.from({ length: lanes }, lane))
+  await Promise.allSettled(Array.from({ length: lanes }, lane))
+  // The first error is the reason.
+  stoppable.signal.throwIfAborted()
   return items.flatMap(({ id }) => previews.get(id) ?? [])
 }
 
