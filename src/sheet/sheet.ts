@@ -202,11 +202,17 @@ export class Sheet {
     return this.during(done)
   }
 
-  /** Uses the definition as it was last read while a change is stored and its files are written. */
+  /**
+   * Uses the definition as it was last read while a change is stored and its files are written. After an error the next operation reads
+   * the definition again: the change may be stored.
+   */
   async whileCommitting<T>(commit: Promise<T>): Promise<T> {
     this.#committing = commit
     try {
       return await commit
+    } catch (error) {
+      this.#reading = null
+      throw error
     } finally {
       this.#committing = null
     }
@@ -358,11 +364,12 @@ export class Sheet {
     const faults: ServiceError[] = []
     try {
       const contract = this.#parts.files.contract()
+      // Before anything waits: another request may meanwhile have read newer files, which this definition is not of.
+      const { revision } = this.#parts.files
+      const base = this.#parts.files.base()
       const derivations = await this.#derivations(contract)
       if (derivations instanceof ContractError) faults.push(derivations)
       const targets = derivations instanceof ContractError ? null : targetDefinitions(derivations)
-      const { revision } = this.#parts.files
-      const base = this.#parts.files.base()
       const store = await this.#define({
         contract,
         targets,

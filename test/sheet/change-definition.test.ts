@@ -93,6 +93,55 @@ test('of two changes of one version, one is refused; changes of different files 
   )
 })
 
+test('a change that another process makes while the definition is parsed is not lost', async (t) => {
+  const directory = await writeSheet(t, FILES)
+  const place = await placeOnEngine(directory)
+  const [sheet, other] = [await openSheet(place), await openSheet(place)]
+  for (const each of [sheet, other]) onEnd(t, () => each.close())
+  const { files } = await sheet.definition()
+  const withChanges = files.withChanges.bind(files)
+  let isChanged = false
+  files.withChanges = (changes) => {
+    const after = withChanges(changes)
+    const derivations = after.derivations.bind(after)
+    after.derivations = async (contract) => {
+      const parsed = await derivations(contract)
+      if (!isChanged) {
+        isChanged = true
+        await changeDefinition(other, edit('contract.yaml', `# Other\n${FILES.contract}`))
+        await changeDefinition(other, edit('derivations/c.yaml', derivation('c', 'a', 'x')))
+        // As a request that only reads does at that moment.
+        await files.refresh()
+        files.contractChanged()
+        files.derivationsChanged()
+      }
+      return parsed
+    }
+    return after
+  }
+  await changeDefinition(sheet, edit('derivations/d.yaml', derivation('d', 'a', 'x')))
+  for (const each of [sheet, other]) {
+    const { contract, derivations } = await each.defined()
+    assert.match(contract.text, /^# Other/)
+    assert.deepEqual([...derivations.byTarget.keys()].toSorted(), ['b', 'c', 'd'])
+  }
+})
+
+test('after a change whose outcome is unknown, the next request reads the definition again', async (t) => {
+  const sheet = await openOnEngine(await writeSheet(t, FILES))
+  onEnd(t, () => sheet.close())
+  const { store } = await sheet.defined()
+  const defined: unknown[] = []
+  const define = store.define.bind(store)
+  store.define = (definition) => {
+    defined.push(definition)
+    return define(definition)
+  }
+  await assert.rejects(sheet.whileCommitting(Promise.reject(new Error('not written'))), /not written/)
+  await sheet.current()
+  assert.equal(defined.length, 1)
+})
+
 test('a change repairs a definition that is not valid, and none makes it invalid', async (t) => {
   const directory = await writeSheet(t, { ...FILES, derivations: { 'b.yaml': 'targets: [b' } })
   const sheet = await openOnEngine(directory)

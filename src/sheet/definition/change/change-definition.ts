@@ -94,6 +94,8 @@ export function checkMayChange(sheet: Sheet): void {
 async function attempt(sheet: Sheet, edit: DefinitionEdit, actor: string): Promise<DefinitionReport> {
   const { note = null, reverts = null, dryRun = false } = edit
   const { store, files } = await sheet.definition()
+  // With the texts, before anything waits: another request may meanwhile read the files of a newer revision.
+  const { revision } = files
   const texts = files.texts()
   const changed = edit.files.flatMap((file) => changedFile(file, texts))
   const versions = changed.map(({ path, before, after }) => ({
@@ -108,7 +110,6 @@ async function attempt(sheet: Sheet, edit: DefinitionEdit, actor: string): Promi
   const after = files.withChanges(new Map(changed.map(({ path, after: bytes }) => [path, bytes])))
   const contract = after.contract()
   const derivations = await after.derivations(contract)
-  const { revision } = files
   const commit = store.changeDefinition({
     definition: {
       contract,
