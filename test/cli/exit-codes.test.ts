@@ -40,6 +40,7 @@ const CASES: Readonly<Record<string, { done: string[]; refused: string[] }>> = {
   runs: { done: [], refused: ['7'] },
   revert: { done: ['--record', 'a', '--field', 'title', '--seq', '2'], refused: ['--run', '7'] },
   proposals: { done: [], refused: ['7'] },
+  history: { done: [], refused: ['--revert', '7'] },
 }
 
 const env = { COLOPHON_ACTOR: 'human:ann' }
@@ -123,6 +124,9 @@ test('each command of these tables exists, and each command that works on a shee
     'push',
     'pull',
     'worker',
+    // With commands of their own.
+    'derivation',
+    'field',
   ])
   const names = createProgram().commands.map((command) => command.name())
   assert.deepEqual(new Set(names.filter((name) => !elsewhere.has(name))), new Set(Object.keys(CASES)))

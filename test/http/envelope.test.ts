@@ -32,7 +32,11 @@ const FAULTS: readonly [what: string, fault: (route: InjectOptions) => InjectOpt
     ['an unknown path', (route) => ({ ...route, url: `/nowhere${String(route.url)}` }), [404]],
     ['a bad path', (route) => ({ ...route, url: `/%ff${String(route.url)}` }), [400]],
     ['PATCH', (route) => ({ ...route, method: 'PATCH', headers: CSRF }), [405]],
-    ['PUT', (route) => ({ ...route, method: 'PUT', payload: '{', headers: { ...CSRF, ...json } }), [405]],
+    [
+      'PUT',
+      (route) => ({ ...route, method: 'PUT', payload: '{', headers: { ...CSRF, ...json } }),
+      [400, 405],
+    ],
     ['OPTIONS', (route) => ({ ...route, method: 'OPTIONS' }), [405]],
     ['PROPFIND', (route) => ({ ...route, method: 'PROPFIND' }), [405]],
     ['no CSRF token', (route) => ({ ...route, method: 'DELETE' }), [403, 405]],
@@ -70,7 +74,7 @@ test('D36: a wrong method is a 405 with the allowed ones in Allow; HEAD is allow
   const { app } = await startApp(t)
   const allow: Record<string, string> = {
     '/api/csrf': 'GET, HEAD',
-    '/api/contract': 'GET, HEAD',
+    '/api/contract': 'GET, HEAD, PUT',
     '/api/records': 'DELETE, GET, HEAD, POST',
     '/api/records/a': 'GET, HEAD',
     '/api/query': 'POST',
