@@ -2,6 +2,7 @@ import type { RunStore } from '../../derivation/run-request.ts'
 import type { CellCommit, CellOutcome, CellResult, WorkItem, WorkQuery } from '../../store/cell-work.ts'
 import type { SheetStore } from '../../store/sheet-store.ts'
 import type { ReceivedResponse } from '../../store/stored-responses.ts'
+import { runStepsKey } from '../../derivation/plan/run-steps.ts'
 
 /**
  * The store of a preview of one record: computing finds its cells missing, and gets the cache and the responses of the sheet. Results
@@ -59,8 +60,11 @@ export class PreviewStore implements RunStore {
     cache,
     responses = [],
     used,
-    usage,
+    usage: counts,
+    run,
   }: CellCommit): Promise<readonly CellOutcome[]> {
+    // A preview is no run, whose counts are shown and pruned.
+    const usage = counts?.filter(({ key }) => key !== runStepsKey(run))
     for (const { target, result } of cells) this.results.set(target, result)
     for (const response of responses) this.received.set(response.request, response)
     if (cache.length > 0 || responses.length > 0 || (used ?? []).length > 0 || (usage ?? []).length > 0) {
