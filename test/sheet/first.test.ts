@@ -331,9 +331,11 @@ test('a value that the contract refuses passes on, and so does one that violates
   assert.deepEqual(first?.['outcome'], 'refused')
   // The refused value is in the cache: a contract that allows it takes no call.
   await run.edit('contract.yaml', (text) => text.replace('minLength: 4', 'minLength: 1'))
+  const steps = [step(run.api.url, 'one'), step(run.api.url, 'new')]
+  await run.edit('derivations/email.yaml', JSON.stringify({ targets: ['email'], kind: 'first', steps }))
   run.api.requests.length = 0
-  await run.run({ force: false })
-  assert.deepEqual(paths(run), [])
+  await run.run()
+  assert.deepEqual([paths(run), await run.value('1', 'email')], [[], 'x'])
 })
 
 test('a field that only a condition reads decides whether a value is accepted, for each record by itself', async (t) => {
@@ -397,6 +399,54 @@ test('the plan is an upper bound if records share a step and have different amou
   const plan = await planMaterialize(run.sheet, ALL)
   const { totalCost } = await run.start({})
   assert.deepEqual([plan.calls, plan.cost, totalCost], [2, 0.03, 0.03])
+})
+
+test('max_cost_per_record: a call under way for another record costs nothing', async (t) => {
+  const run = await open(t, {
+    properties: ['domain: string', 'name: string', 'email: string'],
+    records: [
+      { id: '1', name: 'n' },
+      { id: '2', domain: 'a', name: 'n' },
+    ],
+    steps: (url) => [
+      step(url, 'one'),
+      {
+        kind: 'http',
+        url: `${url.replace('127.0.0.1', 'localhost')}/two/{{ name }}`,
+        response_path: 'email',
+      },
+    ],
+    file: { max_cost_per_record: 0.02 },
+    answers: { '/two/n': 'x@n' },
+  })
+  await run.edit(
+    'transport.yaml',
+    `hosts: {127.0.0.1: {cost_per_call: 0.01}, localhost: {cost_per_call: 0.02}}\n`,
+  )
+  const hold = run.api.hold('/two/n')
+  const { id, done } = await startMaterialize(run.sheet, { ...ALL, actor: 'agent:runner' })
+  await hold.arrived()
+  // The second record needs the call as soon as the result of its first step is stored and counted.
+  for (;;) {
+    const { steps } = await getRunDetail(run.sheet, id)
+    if (steps.length > 0) break
+  }
+  hold.release()
+  await done
+  assert.deepEqual(await run.counts('email'), { fresh: 2 })
+})
+
+test('a plan has no calls behind a step that cannot be carried out', async (t) => {
+  const run = await open(t, {
+    steps: (url) => [
+      { kind: 'import', source: 'gone.csv', key_field: 'domain', match: 'domain', value_field: 'email' },
+      step(url, 'two'),
+    ],
+  })
+  const plan = await planMaterialize(run.sheet, ALL)
+  assert.deepEqual([plan.calls, plan.targets['email']], [0, { compute: 0, cached: 0, skipped: 3 }])
+  await run.run()
+  assert.deepEqual([paths(run), await run.counts('email')], [[], { failed: 3 }])
 })
 
 test('the counts of a run have each step that it paid for, also of cells that it leaves and that stop', async (t) => {

@@ -307,6 +307,8 @@ export interface DerivationKind<Spec = unknown, P extends Plan = Plan> {
    * those of the steps are. An edit of the file makes only those cells stale whose hash is none of the plan's. Absent for any other kind.
    */
   stepsOf?(plan: P): readonly StepPlan[]
+  /** Whether a step that cannot be carried out whatever the inputs, such as for a missing table, follows those of the plan. False by default. */
+  isCutShort?(plan: P): boolean
   /** Returns all steps of a file. Absent for a kind without steps. */
   stepsOfFile?(spec: Spec): readonly DerivationStep[]
   /** Returns the most that all steps of a computation may cost, in dollars; null for no bound. Absent for a kind without steps. */

@@ -84,7 +84,7 @@ export function foreseeSteps(
     isComputed = true
     passOn(step)
   }
-  return { calls, isComputed, isRefused: false }
+  return { calls, isComputed, isRefused: isCertain && derivation.kind.isCutShort?.(plan) === true }
 }
 
 /** Returns the cached values of a step, by target; null unless there is one for each. */

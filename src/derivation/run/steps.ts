@@ -57,10 +57,11 @@ export class Steps {
       const isReusable = answers.all.isReusable(answer)
       if (refusal !== null && !isReusable) return { outcome: 'refused', detail: refusal }
       const price = planner.price(step)
-      if (most !== null && price !== null && price > most && !isReusable)
-        return { outcome: 'too_dear', price }
+      const isTooDear = most !== null && price !== null && price > most && !isReusable
       for (;;) {
         const running = this.#calls.get(answer)
+        // A call that another record pays for costs this one nothing.
+        if (running === undefined && isTooDear) return { outcome: 'too_dear', price }
         running?.needs.push(isWanted)
         const call = running ?? (await this.#begin(step, { answers: answers.all, answer, isWanted }))
         const made = await call.stored

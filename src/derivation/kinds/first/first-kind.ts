@@ -165,7 +165,13 @@ export class FirstKind implements DerivationKind<FirstSpec, FirstPlan> {
   }
 
   stepsOf({ steps }: FirstPlan): readonly StepPlan[] {
-    return steps.flatMap(({ planned }) => (planned.outcome === 'run' ? [planned.plan] : []))
+    const end = steps.findIndex(({ planned }) => planned.outcome === 'unusable')
+    const usable = end === -1 ? steps : steps.slice(0, end)
+    return usable.flatMap(({ planned }) => (planned.outcome === 'run' ? [planned.plan] : []))
+  }
+
+  isCutShort({ steps }: FirstPlan): boolean {
+    return steps.some(({ planned }) => planned.outcome === 'unusable')
   }
 
   stepsOfFile({ steps }: FirstSpec): readonly DerivationStep[] {
