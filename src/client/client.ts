@@ -20,7 +20,18 @@ export { ApiError } from './api-error.ts'
 export type { Condition } from '../wire/schema/conditions.ts'
 export type { CellsClient, Cell } from './cells-client.ts'
 export type { ActorOptions, CallOptions } from './connection.ts'
-export type { ChangeOptions, DefinitionClient, FileChangeOptions, HistoryPage } from './definition-client.ts'
+export type {
+  ChangeOptions,
+  DefinitionClient,
+  FieldAnswer,
+  FieldChange,
+  FileChangeOptions,
+  HistoryPage,
+  NewContract,
+  NewField,
+  PreviewOrder,
+  VersionedContract,
+} from './definition-client.ts'
 export type { ProposalPage, ProposalsClient, ProposedWrite } from './proposals-client.ts'
 export type { StreamOptions } from './read-events.ts'
 export type {

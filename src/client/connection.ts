@@ -36,10 +36,10 @@ export interface ConnectionOptions {
 /** The media type of errors with a code (RFC 9457). */
 export const PROBLEM = 'application/problem+json'
 
-type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
+type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
 interface WritingHow extends Pick<Sending, 'query' | 'headers'> {
-  readonly method?: 'POST' | 'PUT' | 'DELETE'
+  readonly method?: Exclude<Method, 'GET'>
 }
 
 /** Sends the requests of a client to one server, with the CSRF token where it is required. */

@@ -186,6 +186,51 @@ test('a derivation is read, tried, changed with its version, taken back and remo
   assert.equal((await definition.history()).changes[0]?.actor, 'Zoë')
 })
 
+test('fields are added, renamed with a version, removed with the number of their values, and come back', async (t) => {
+  const { client } = await serve(t)
+  const { definition } = client
+  const field = { name: 'size', logicalType: 'integer' } as const
+  assert.equal((await definition.addField(field, { dryRun: true })).change, null)
+  const { version } = await definition.readContract()
+  await definition.addField(field, { ifVersion: version })
+  await assert.rejects(definition.addField({ ...field, name: 'b' }, { ifVersion: version }), isApiError(412))
+  const now = await definition.readContract()
+  assert.deepEqual(
+    await definition.changeField('currency', { new_name: 'money' }, { ifVersion: now.version }),
+    await client.contract(),
+  )
+  assert.equal((await definition.removeField('price', 3, { dryRun: true, actor: 'Zoë' })).fields[0]?.lost, 3)
+  await assert.rejects(definition.removeField('price'), isApiError(400))
+  await definition.removeField('price', 3, { actor: 'Zoë' })
+  const [removal] = (await definition.history()).changes
+  assert.equal(removal?.actor, 'Zoë')
+  await definition.revert(removal?.id ?? '', {}, { note: 'Needed' })
+  assert.equal((await definition.history()).changes[0]?.note, 'Needed')
+  const { records } = await client.records.list({ fields: ['price', 'money', 'size'], limit: 1 })
+  assert.deepEqual(records, [{ price: 1.5, money: 'EUR', size: null }])
+  const { contract } = await definition.readContract()
+  assert.deepEqual((await definition.writeContract({ document: contract })).files, [])
+})
+
+test('a derivation is tried on records, and an edit that changes no value keeps them fresh', async (t) => {
+  const { client } = await serve(t)
+  const { definition } = client
+  const tried = await definition.preview({ file: 'rate.yaml', record_ids: ['a', 'c'] })
+  assert.deepEqual(
+    tried.records.map(({ record_id: id, outcome }) => [id, outcome]),
+    [
+      ['a', 'computed'],
+      ['c', 'failed'],
+    ],
+  )
+  await client.runs.materialize({ targets: ['rate'] })
+  const { text } = await definition.read('rate.yaml')
+  const moved = text.replace('{{ currency }}', '{{ currency }}?v=2')
+  const { run_id: run } = await definition.write('rate.yaml', moved, { keepFresh: true })
+  for await (const { kind } of client.runs.events(run ?? '')) if (kind === 'run.end') break
+  assert.equal((await client.status(['rate']))['rate']?.fresh, 2)
+})
+
 test('a run can be planned, started, followed to its end, read, and reverted', async (t) => {
   const { client } = await serve(t)
   assert.deepEqual((await client.runs.plan({ targets: ['rate'] })).calls, 3)
