@@ -286,14 +286,15 @@ test('records with equal inputs of a step share its call, and only one of them p
   await run.edit('transport.yaml', `hosts: {'*': {cost_per_call: 0.01}}\n`)
   const { materialized, totalCost } = await run.run()
   assert.deepEqual([materialized, totalCost], [20, 0.05])
-  const entries = await Promise.all(Array.from({ length: 4 }, (_, index) => run.entry(`${index}`, 'email')))
-  const costs = entries.map((entry) =>
-    ((entry ?? {})['steps'] as readonly JsonObject[]).map(({ cost }) => cost),
-  )
-  assert.deepEqual(costs.map(([first]) => first).filter(Boolean), [0.01])
+  // Which record is first is up to the store; records with all inputs equal may share a computation.
+  const paid = [new Set<number>(), new Set<number>()]
+  for (let id = 0; id < 20; id += 1) {
+    const steps = ((await run.entry(`${id}`, 'email')) ?? {})['steps'] as readonly JsonObject[]
+    for (const [index, { cost }] of steps.entries()) if (cost === 0.01) paid[index]?.add(id % 4)
+  }
   assert.deepEqual(
-    costs.map(([, second]) => second),
-    [0.01, 0.01, 0.01, 0.01],
+    paid.map(({ size }) => size),
+    [1, 4],
   )
   assert.deepEqual(paths(run).toSorted(), ['/one/a', '/two/n0', '/two/n1', '/two/n2', '/two/n3'])
 })
