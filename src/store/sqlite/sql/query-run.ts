@@ -179,7 +179,10 @@ function bound(value: JsonValue): SQLInputValue {
   return Number.isSafeInteger(value) ? BigInt(value as number) : toColumn(value)
 }
 
-/** The functions of date and time without the current time and the time zone of the machine, which values of records could name. */
+/**
+ * The functions of date and time without the current time and the time zone of the machine, which values of records could name in several
+ * ways. They are computed as a generated column, in which SQLite itself refuses both.
+ */
 class DateFunctions {
   readonly #database = new DatabaseSync(':memory:')
   readonly #statements = new Map<string, StatementSync>()
@@ -196,14 +199,13 @@ class DateFunctions {
   }
 
   #call(name: string, args: readonly SQLOutputValue[]): SQLInputValue {
-    const isPresent = args.length === 0 || (name === 'strftime' && args.length === 1)
-    const word = args.find((arg) => typeof arg === 'string' && /^\s*(?:now|localtime|utc)\s*$/i.test(arg))
-    if (isPresent || word !== undefined) throw notDeterministicInQuery(`${name}() of this value`)
     try {
       const row = this.#statement(name, args.length).get(...args) as unknown as readonly SQLInputValue[]
       return row[0] ?? null
     } catch (error) {
-      throw toQueryError(error)
+      const known = toQueryError(error)
+      const isRefused = known instanceof QueryError && known.message.startsWith('non-deterministic use of')
+      throw isRefused ? notDeterministicInQuery(`${name}() of this value`) : known
     }
   }
 
@@ -211,7 +213,14 @@ class DateFunctions {
     const key = `${name} ${count}`
     let statement = this.#statements.get(key)
     if (statement === undefined) {
-      statement = this.#database.prepare(`SELECT ${name}(${Array(count).fill('?').join()})`)
+      // Columns without a type keep the values as they are.
+      const args = Array.from({ length: count }, (_, index) => `a${index}`)
+      this.#database.exec(
+        `CREATE TABLE "${key}" (${['key INTEGER PRIMARY KEY', ...args, `value AS (${name}(${args.join()}))`].join()})`,
+      )
+      statement = this.#database.prepare(
+        `REPLACE INTO "${key}" (${['key', ...args].join()}) VALUES (${['1', ...args.map(() => '?')].join()}) RETURNING value`,
+      )
       statement.setReturnArrays(true)
       statement.setReadBigInts(true)
       this.#statements.set(key, statement)
