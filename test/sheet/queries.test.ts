@@ -74,6 +74,15 @@ test('a query computes fields from all records, with values of the record at han
   assert.deepEqual(derivation?.inputs.toSorted(), ['region', 'sales'])
 })
 
+test('retry_failed_after: the explanation has the time of a failed cell of a query, until its row changes', async (t) => {
+  const file = query(['rank'], 'SELECT count(*) + 0.5 AS rank FROM records', { retry_failed_after: 'never' })
+  const run = await openShops(t, { 'rank.yaml': file })
+  assert.equal((await run.run()).failures.length, 4)
+  assert.equal((await explainCell(run.sheet, 'rank', 'a')).failure?.retryAt, null)
+  await run.write({ id: 'e' })
+  assert.equal((await explainCell(run.sheet, 'rank', 'a')).failure?.retryAt, undefined)
+})
+
 test('D32: all cells of a query are stale when a field that it reads changes anywhere, and only changed values are stored', async (t) => {
   const run = await openShops(t, {
     'rank.yaml': query(['rank'], RANK.replace(/,[^]*sum\(sales\) AS share/, '')),

@@ -119,10 +119,14 @@ class CellExplainer {
     if (cell === undefined) throw new Error(`the store has no cell of ${target}`)
     const provenance = await store.provenance(item.id, target, 1)
     const block = cell.blocked ? blockOf(needsOf(derivation), factsOf(item)) : null
+    let run: Promise<Derivation> | null = null
+    const asRun = (): Promise<Derivation> => (run ??= this.#asRun(inputs))
     const explanation = {
       state: shownState(cell),
       failure:
-        cell.state === 'failed' ? await this.#failureOf(await store.cellFailure(key, target), item) : null,
+        cell.state === 'failed'
+          ? await this.#failureOf(await store.cellFailure(key, target), item, asRun)
+          : null,
       entry: provenance?.entries[0] ?? null,
       blockedBy: block?.field ?? null,
       blockedReason: block?.reason ?? null,
@@ -132,34 +136,44 @@ class CellExplainer {
     const past = item.tooLong !== undefined ? null : await this.#past(item.id, cell)
     return {
       ...explanation,
-      reasons: past === null ? [] : await this.#reasons(past, inputs),
+      reasons: past === null ? [] : await this.#reasons(past, inputs, asRun),
       waitsFor: cell.blocked ? [] : [...new Set(await this.#waitsFor(item))],
     }
+  }
+
+  /** Returns the derivation as a run of this record would use it: a query has its result. */
+  #asRun(inputs: InputValues): Promise<Derivation> {
+    const { store, derivation } = this.#of
+    const context = { queries: store.queries, pass: new RecordsPass(), signal: this.#sheet.stopping }
+    return withRecords(derivation, [inputs], context)
   }
 
   /**
    * Plans the call only when there is an earlier computation to compare it with, since planning takes time with long
    * inputs.
    */
-  async #reasons(past: Past, inputs: InputValues): Promise<CellExplanation['reasons']> {
-    const { store } = this.#of
-    const context = { queries: store.queries, pass: new RecordsPass(), signal: this.#sheet.stopping }
-    const derivation = await withRecords(this.#of.derivation, [inputs], context)
+  async #reasons(
+    past: Past,
+    inputs: InputValues,
+    asRun: () => Promise<Derivation>,
+  ): Promise<CellExplanation['reasons']> {
+    const derivation = await asRun()
     return reasonsBetween(past, { derivation, inputs, hashed: hashedBy(derivation, inputs) })
   }
 
   async #failureOf(
     note: CellFailureNote | null,
     { inputs, tooLong }: WorkItem,
+    asRun: () => Promise<Derivation>,
   ): Promise<ExplainedFailure | null> {
     if (note === null) return null
     const { inputHash: failed, ...failure } = note
-    const { derivation } = this.#of
-    const time = failed === undefined ? null : retryTime(derivation, note)
-    const isOfInputs = (): boolean =>
-      tooLong !== undefined || hashesOfValues(derivation, inputs)?.whole === failed
-    if (time === null || !isOfInputs() || time <= (await this.#sheet.now())) return failure
-    return { ...failure, retryAt: time === Infinity ? null : new Date(time).toISOString() }
+    const time = failed === undefined ? null : retryTime(this.#of.derivation, note)
+    if (time === null || time <= (await this.#sheet.now())) return failure
+    const isOfInputs = tooLong !== undefined || hashesOfValues(await asRun(), inputs)?.whole === failed
+    return isOfInputs
+      ? { ...failure, retryAt: time === Infinity ? null : new Date(time).toISOString() }
+      : failure
   }
 
   /** Returns the inputs that have no value yet and can be computed, each after its own such inputs. */
