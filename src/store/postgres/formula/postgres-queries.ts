@@ -58,12 +58,10 @@ export class PostgresQueries implements RecordsQueries {
     const { statement, listed, inputs } = query
     const sql = checkRecordsQuery(statement, { listed, fields: inputs })
     const ordered = isOrdered(await this.#parse, sql.text)
-    const distinct = new Map(rows.map((row) => [JSON.stringify(row), row]))
-    const computed = await inTurns([...distinct.values()], pass, (some) =>
+    const computed = await inTurns(rows, pass, (some) =>
       this.#inTurn(() => this.#compute({ query, sql, ordered, rows: some, signal })),
     )
-    const results = new Map([...distinct.keys()].map((key, index) => [key, computed[index] as Outcome]))
-    return { version, rows: rows.map((row) => results.get(JSON.stringify(row)) as Outcome) }
+    return { version, rows: computed }
   }
 
   /** Closes the connections. */
