@@ -82,7 +82,6 @@ test('settings are changed where they are, and added where they are not', () => 
   ])
   const guarded = changeField(CONTRACT, 'title', { editableBy: ['agent:a'] })
   assert.deepEqual(parseContract(guarded).fieldByName.get('title')?.editableBy, ['agent:a'])
-  assert.equal(changeField(parseContract(guarded), 'title', { editableBy: null }), TEXT)
   assert.equal(changeField(CONTRACT, 'title', { required: false }), TEXT)
 })
 

@@ -15,8 +15,8 @@ export interface FieldSettings {
   readonly description?: string | null | undefined
   readonly required?: boolean | undefined
   readonly unique?: boolean | undefined
-  /** The patterns of actors who may write the field; null removes them. */
-  readonly editableBy?: readonly string[] | null | undefined
+  /** The patterns of actors who may write the field. */
+  readonly editableBy?: readonly string[] | undefined
 }
 
 /** A field to add. */
@@ -39,15 +39,15 @@ export function addField(contract: Contract, { name, logicalType, ...settings }:
     ...(description === null || description === undefined ? {} : { description }),
     ...(required === true ? { required } : {}),
     ...(unique === true ? { unique } : {}),
-    ...(editableBy === null || editableBy === undefined ? {} : permission(contract, editableBy)),
+    ...(editableBy === undefined ? {} : permission(contract, editableBy)),
   }
   const path = [...PROPERTIES, contract.fields.length]
   return editYaml(contract.text, FILE, [{ op: 'insert', path, value: property }])
 }
 
 /**
- * Returns the text of a contract with other settings of a field. Throws SheetError for an unknown field, OperationError for the primary key and
- * for settings without a change.
+ * Returns the text of a contract with other settings of a field, the same where they change nothing. Throws SheetError for an unknown field
+ * and OperationError for the primary key.
  */
 export function changeField(contract: Contract, name: string, settings: FieldSettings): string {
   const { path, property } = editableField(contract, name)
@@ -171,22 +171,19 @@ function permission(contract: Contract, patterns: readonly string[]): JsonObject
 function editPermission(
   contract: Contract,
   { path, property }: FieldPlace,
-  patterns: readonly string[] | null,
+  patterns: readonly string[],
 ): YamlEdit[] {
   const key = [...path, 'x-editable-by']
   const given = property['x-editable-by'] ?? null
-  if (given !== null)
-    return patterns === null ? [{ op: 'remove', path: key }] : editsBetween(given, patterns, key)
+  if (given !== null) return editsBetween(given, patterns, key)
   const custom = property['customProperties'] ?? null
   const properties = Array.isArray(custom) ? (custom as readonly JsonValue[]) : []
   const index = properties.findIndex((item) => isJsonObject(item) && item['property'] === EDITABLE_BY)
   const at = [...path, 'customProperties']
   if (index !== -1) {
     const value = valueAt(properties, [index, 'value']) ?? null
-    if (patterns !== null) return editsBetween(value, patterns, [...at, index, 'value'])
-    return [{ op: 'remove', path: properties.length === 1 ? at : [...at, index] }]
+    return editsBetween(value, patterns, [...at, index, 'value'])
   }
-  if (patterns === null) return []
   const added = permission(contract, patterns)
   if (!Object.hasOwn(added, 'customProperties')) return [{ op: 'set', path: key, value: patterns }]
   const value = { property: EDITABLE_BY, value: patterns }
