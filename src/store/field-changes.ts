@@ -30,18 +30,6 @@ export const NO_CHANGES: FieldChanges = {
   converted: new Map(),
 }
 
-/** Returns changes with the numbers of values that removed fields have, as a dry run counted them: it needs no confirmation. */
-export function withConfirmed(
-  changes: FieldChanges | undefined,
-  { fields }: FieldsEffect,
-): { readonly changes?: FieldChanges } {
-  if (changes === undefined) return {}
-  const lost = fields.flatMap((field) =>
-    field.change === 'removed' ? [[field.field, field.lost] as const] : [],
-  )
-  return { changes: { ...changes, removed: new Map(lost) } }
-}
-
 export interface Conversion {
   /** Whether values that do not fit refuse the change, or are lost. */
   readonly onInvalid: 'refuse' | 'null'

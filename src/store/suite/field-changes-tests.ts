@@ -187,6 +187,12 @@ export function testFieldChanges(open: OpenStore): void {
       )
     })
 
+    test('a removed field without values needs no number', async () => {
+      await sheet.define({ properties: [...PROPERTIES, '{name: empty, logicalType: string}'] }, {})
+      assert.deepEqual((await sheet.tryDefine(SETUP, removed('empty', null))).conflicts, [])
+      await sheet.define(SETUP, removed('empty', null))
+    })
+
     test('a field takes the name of a removed one', async () => {
       const { seq } = await sheet.define({ properties: without('code') }, removed('code', 2))
       await sheet.define(

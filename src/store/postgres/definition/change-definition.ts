@@ -1,5 +1,5 @@
 import type { DefinitionEffect } from '../../definition-change.ts'
-import { withConfirmed, type FieldsEffect } from '../../field-changes.ts'
+import type { FieldsEffect } from '../../field-changes.ts'
 import { hashFiles, OutdatedDefinitionError, type RevisionFile } from '../../revision-store.ts'
 import {
   definitionState,
@@ -55,13 +55,11 @@ export async function changeDefinition(
   await checkRevision(db, definition)
   const tables = tablesOf(db)
   const before = await runAsync(definitionState(tables))
-  let applied = definition
   if (dryRun) {
     const fields = await tryDefinition(db, definition)
     if (fields.conflicts.length > 0) throw new OnlyTried(refusedEffect(before, fields))
-    applied = { ...definition, ...withConfirmed(definition.changes, fields) }
   }
-  const { effect: fields, last } = await applyDefinition(db, applied, options)
+  const { effect: fields, last } = await applyDefinition(db, definition, options)
   const effect = await runAsync(effectSince(tables, before, fields))
   if (dryRun) throw new OnlyTried(effect)
   const at = await readTime(db)

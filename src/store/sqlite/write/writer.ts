@@ -6,7 +6,7 @@ import { LogMirror } from '../../../provenance/log-mirror.ts'
 import type { SetAside } from '../../../provenance/set-aside.ts'
 import { CellStates } from '../changes/cell-states.ts'
 import { ChangeSet } from '../changes/change-set.ts'
-import { withConfirmed, type FieldsEffect } from '../../field-changes.ts'
+import type { FieldsEffect } from '../../field-changes.ts'
 import type { BaseFile, DefinitionEffect } from '../../definition-change.ts'
 import { OutdatedDefinitionError } from '../../revision-store.ts'
 import { HAS_PENDING, PENDING_FILES, SETTLE_CHANGES } from '../../rows/definition-changes.ts'
@@ -323,13 +323,11 @@ export class Writer {
         checkBase(open, base)
         const tables = tablesOf(set.db)
         const before = runSync(definitionState(tables))
-        let applied = define
         if (dryRun) {
           const fields = applyDefinition(set, contract, { ...define, dryRun: true })
           if (fields.conflicts.length > 0) throw new OnlyTried(refusedEffect(before, fields))
-          applied = { ...define, ...withConfirmed(define.changes, fields) }
         }
-        const fields = applyDefinition(set, contract, applied)
+        const fields = applyDefinition(set, contract, define)
         const done = runSync(effectSince(tables, before, fields))
         if (dryRun) throw new OnlyTried(done)
         // Now, while everything can still be undone: a full disk, or a directory that cannot be written.
