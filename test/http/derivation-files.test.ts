@@ -200,3 +200,25 @@ test('with keep=fresh the values of an edited file stay fresh, and a run says so
   assert.equal(entry.run_id, run)
   assert.ok(entry.keeps > 0)
 })
+
+test('keep=fresh keeps values that an earlier change made stale, also with the same text', async (t) => {
+  const running = await startApp(t)
+  const { app, sheet } = running
+  await materialize(sheet, { targets: null, recordIds: null, force: false, actor: ACTOR })
+  await put(running, 'rate.yaml', EDITED)
+  const keep = async (): Promise<string | null> => {
+    const answer = await app.inject({
+      method: 'PUT',
+      url: '/api/derivations/rate.yaml?keep=fresh',
+      headers: CSRF,
+      payload: { text: EDITED, actor: ACTOR },
+    })
+    return answer.json<{ run_id: string | null }>().run_id
+  }
+  const run = await keep()
+  assert.equal(run, '2')
+  await app.inject(`/api/runs/${run}/events`)
+  const status = (await app.inject('/api/status')).json<{ rate: { fresh: number; stale: number } }>()
+  assert.deepEqual([status.rate.fresh, status.rate.stale], [2, 0])
+  assert.equal(await keep(), null, 'no cell is stale')
+})

@@ -1,5 +1,6 @@
 import { showValue } from '../../../contract/json/show-value.ts'
 import { SheetError, ValidationError } from '../../../errors/service-error.ts'
+import { readStatus } from '../../cells/read-status.ts'
 import type { GivenActor } from '../../resolve-actor.ts'
 import { startMaterialize, type StartedRun } from '../../runs/materialize.ts'
 import type { Sheet } from '../../sheet.ts'
@@ -72,19 +73,18 @@ export async function removeDerivationFile(
 }
 
 /**
- * Starts the run that marks the values of an edited file as fresh, see `keepFresh` of a run; null where the change made no cell stale.
- * Throws as {@link startMaterialize} does.
+ * Starts the run that marks the stale values of a file as fresh, see `keepFresh` of a run, whichever change made them stale; null where no
+ * cell of it is stale, and for a dry run. Throws as {@link startMaterialize} does.
  */
 export async function keepValues(
   sheet: Sheet,
-  { targets, dryRun }: DefinitionReport,
+  { dryRun }: DefinitionReport,
   { file, actor }: { readonly file: string; readonly actor: GivenActor },
 ): Promise<StartedRun | null> {
-  const hasStale = targets.some(
-    ({ derivation, change, before, after }) =>
-      derivation === file && change === 'changed' && (after?.stale ?? 0) > (before?.stale ?? 0),
-  )
-  if (dryRun || !hasStale) return null
+  if (dryRun) return null
+  // Of some kinds a cell is compared with the changed file only when states are read.
+  const states = Object.values(await readStatus(sheet, null))
+  if (!states.some(({ derivation, stale }) => derivation === file && stale > 0)) return null
   return startMaterialize(sheet, { targets: null, recordIds: null, force: false, keepFresh: file, actor })
 }
 
