@@ -88,7 +88,9 @@ export class DefinitionMirror {
     // All are prepared before the first is renamed, so that readers find a mixture for as short as possible.
     for (const file of due) if (!this.#isPrepared(file)) this.#prepare(file)
     for (const file of due) this.#replace(file)
-    for (const folder of new Set(due.map(({ path }) => dirname(path)))) {
+    // The folder of a new file may be new as well.
+    const places = due.flatMap(({ path, before }) => [dirname(path), ...(before === null ? ['.'] : [])])
+    for (const folder of new Set(places)) {
       onFile(folder, () => sync(join(this.#directory, folder)))
     }
     this.discard(files)

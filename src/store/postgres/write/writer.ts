@@ -33,6 +33,8 @@ interface FollowedDefinition {
 /** Changes the definition in a transaction of its own; the result has statements that are carried out last. */
 interface DefinitionRequest {
   readonly definition: StoreDefinition
+  /** Whether nothing may be changed. */
+  readonly dryRun: boolean
   define(db: ClientConnection): Promise<{ readonly value: unknown; readonly last: readonly string[] }>
 }
 
@@ -82,15 +84,23 @@ export class Writer {
    */
   async define(definition: StoreDefinition): Promise<FieldsEffect> {
     const options = this.#applyOptions()
-    const request = { definition, define: (db: ClientConnection) => define(db, definition, options) }
+    const request = {
+      definition,
+      dryRun: false,
+      define: (db: ClientConnection) => define(db, definition, options),
+    }
     return (await this.#enqueue(request)) as FieldsEffect
   }
 
   /** Makes the store follow a changed definition; see {@link SheetStore.changeDefinition}. */
   async changeDefinition(change: DefinitionChange): Promise<DefinitionEffect> {
     const options = this.#applyOptions()
-    const { definition } = change
-    const request = { definition, define: (db: ClientConnection) => changeDefinition(db, change, options) }
+    const { definition, dryRun } = change
+    const request = {
+      definition,
+      dryRun,
+      define: (db: ClientConnection) => changeDefinition(db, change, options),
+    }
     return (await this.#enqueue(request)) as DefinitionEffect
   }
 
@@ -106,8 +116,8 @@ export class Writer {
     })
   }
 
-  async #define({ definition, define: carryOut }: DefinitionRequest): Promise<Outcome> {
-    await prepareColumns(this.#database, definition, this.#lockTimeoutMs)
+  async #define({ definition, dryRun, define: carryOut }: DefinitionRequest): Promise<Outcome> {
+    if (!dryRun) await prepareColumns(this.#database, definition, this.#lockTimeoutMs)
     return { value: await this.#database.writingSheet(this.#lockTimeoutMs, carryOut) }
   }
 
