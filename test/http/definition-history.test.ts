@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { changeDefinition, type FieldRequests } from '../../src/sheet/definition/change/change-definition.ts'
+import { readDerivationFile } from '../../src/sheet/definition/change/derivation-file.ts'
+import { revertChange } from '../../src/sheet/definition/change/history.ts'
 import { openOnEngine } from '../support/engine.ts'
 import type { ChangeAnswer, DefinitionChangeAnswer, HistoryAnswer } from '../../src/wire/definition/change.ts'
 import { assertEnvelope, CSRF, startApp, type TestApp } from '../support/http-fixture.ts'
@@ -122,6 +124,15 @@ test('an edit of the files is in the history without an actor, and can be taken 
   const paths = changes.flatMap(({ files }) => files.map(({ path }) => path))
   assert.deepEqual(paths.toSorted(), ['contract.yaml', 'derivations/rate.yaml'])
   assert.ok(changes.every(({ effect }) => effect === null))
+  const takeBack = async (change: string): Promise<unknown> =>
+    revertChange(sheet, { change, actor: ACTOR, note: null, confirm: new Map(), dryRun: false })
+  for (const { id } of changes) await takeBack(id)
+  assert.equal((await readDerivationFile(sheet, 'rate.yaml')).text, RATE)
+  // A byte order mark is no part of the text that the history has.
+  await editSheet(directory, 'derivations/rate.yaml', `\uFEFF${EDITED}`)
+  const [found] = await (await sheet.defined()).store.definitionChanges({ before: null, limit: 1 })
+  await takeBack(String(found?.id))
+  assert.equal((await readDerivationFile(sheet, 'rate.yaml')).text, RATE)
 })
 
 test('taking back a change of fields gives back their names and their values', async (t) => {

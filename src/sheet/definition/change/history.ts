@@ -23,6 +23,8 @@ export interface ChangeList {
 /** The most changes on a page: each can concern many files. */
 const MAX_CHANGES = 200
 
+const BYTE_ORDER_MARK = Buffer.from('\uFEFF')
+
 const SCOPE = 'definition changes'
 
 /** Lists the changes of the definition, newest first. Throws ValidationError for a bad limit or cursor. */
@@ -77,14 +79,15 @@ export async function revertChange(
   const texts = files.texts()
   const edits = found.files.map((file): FileEdit => {
     const { path, before, after, bytesBefore } = file
-    if (versionOf(texts.get(path) ?? null) !== after) throw changedSince(path, id)
+    const present = texts.get(path) ?? null
+    if (!hasVersion(present, after)) throw changedSince(path, id)
     if (before !== null && bytesBefore === null) {
       throw new OperationError(
         `the text of ${path} before change ${id} is no longer kept; the history keeps the latest 32 MiB of texts`,
         'history_not_kept',
       )
     }
-    return { path, bytes: bytesBefore, ifMatch: after === null ? null : [after] }
+    return { path, bytes: bytesBefore, ifMatch: present === null ? null : [versionOf(present) as string] }
   })
   const changes = fieldsBack(found, confirm)
   return changeDefinition(sheet, {
@@ -93,6 +96,13 @@ export async function revertChange(
     reverts: id,
     ...(changes !== null && { changes }),
   })
+}
+
+/** Whether a file has a version of the history, which has edits by hand without a byte order mark. */
+function hasVersion(present: Uint8Array | null, version: string | null): boolean {
+  if (versionOf(present) === version) return true
+  const isMarked = present !== null && Buffer.from(present.subarray(0, 3)).equals(BYTE_ORDER_MARK)
+  return isMarked && versionOf(present.subarray(3)) === version
 }
 
 function changedSince(path: string, id: string): ConflictError {
