@@ -331,3 +331,12 @@ test('a new name that no field can have is refused, and no formula is edited for
     )
   }
 })
+
+test('with a broken derivation, the removal of a field is refused as a request', async (t) => {
+  const files = { ...OFFERS, derivations: { 'rate.yaml': 'targets: [rate' } }
+  const remove = ['DELETE', `${PROPERTIES}/owner_note`] as const
+  const running = await startApp(t, { files })
+  assertEnvelope(await send(running, remove), 400, 'OperationError', /^derivations\/rate\.yaml:1: /)
+  const fixed = await startApp(t, { files, sheet: { fixedDefinition: true } })
+  assertEnvelope(await send(fixed, remove), 403, 'PermissionDeniedError', /read-only/)
+})

@@ -120,16 +120,19 @@ export function changeContractField(
  * Removes a field; its values stay in the log. Throws SheetError for an unknown field, OperationError for the primary key, for a derived or
  * referenced field, and where `confirm` is not the number of its values, and as {@link changeDefinition} does.
  */
-export async function removeContractField(
+export function removeContractField(
   sheet: Sheet,
   name: string,
   { confirm, ...options }: ContractOptions & { readonly confirm: number | null },
 ): Promise<ContractReport> {
-  const { derivations } = await sheet.defined()
-  return changeContract(sheet, options, ({ contract }) => ({
-    text: removeField(contract, name, derivations.byTarget.has(name)),
+  return changeContract(sheet, options, async ({ contract, files }) => ({
+    text: removeField(contract, name, await isDerived(files, contract, name)),
     changes: { ...NO_REQUESTS, removed: new Map([[name, confirm]]) },
   }))
+}
+
+async function isDerived(files: DefinitionFiles, contract: Contract, name: string): Promise<boolean> {
+  return (await files.withChanges(new Map()).derivations(contract)).byTarget.has(name)
 }
 
 /**
@@ -239,16 +242,16 @@ interface Edited {
 async function changeContract(
   sheet: Sheet,
   { ifMatch, ...options }: ContractOptions,
-  edit: (present: Present) => Edited,
+  edit: (present: Present) => Edited | Promise<Edited>,
 ): Promise<ContractReport> {
   checkMayChange(sheet)
   for (let tries = 1; ; tries += 1) {
     const { files } = await sheet.definition()
     const texts = files.texts()
-    const contract = files.contract()
+    const contract = await refusing(() => files.contract())
     const bytes = texts.get(CONTRACT) ?? new Uint8Array()
     const version = versionOf(bytes) ?? ''
-    const edited = refusing(() => edit({ contract, files }))
+    const edited = await refusing(() => edit({ contract, files }))
     const { text, encode } = definitionText(bytes, CONTRACT)
     const isExpected = ifMatch === null || ifMatch === '*' || ifMatch.includes(version)
     const own = { path: CONTRACT, bytes: encode(edited.text), ifMatch: isExpected ? [version] : ifMatch }
@@ -274,8 +277,8 @@ async function changeContract(
         version: options.dryRun ? version : (versionOf(own.bytes) ?? version),
       }
     } catch (error) {
-      // Another change came between; without a condition of its own the request is made for the present contract.
-      const isRetried = error instanceof PreconditionFailedError && isExpected && !Array.isArray(ifMatch)
+      // Another change came between; if the condition of the request holds still, it is made for the present definition.
+      const isRetried = error instanceof PreconditionFailedError && isExpected
       if (!isRetried || tries === TRIES) throw error
     }
   }
@@ -289,9 +292,9 @@ function editsOf({ path, bytes }: FileEdit, texts: ReadonlyMap<string, Uint8Arra
 }
 
 /** Edits files. Throws OperationError for a place of a derivation that cannot be edited. */
-function refusing(edit: () => Edited): Edited {
+async function refusing<T>(edit: () => T | Promise<T>): Promise<T> {
   try {
-    return edit()
+    return await edit()
   } catch (error) {
     throw error instanceof ContractError ? refusal(error) : error
   }
