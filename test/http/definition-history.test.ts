@@ -161,4 +161,11 @@ test('taking back a change of fields gives back their names and their values', a
   assertEnvelope(refused, 'OperationError', /size/)
   assert.equal((await revert(running, '5', { confirm: { size: 1 } })).statusCode, 200)
   assert.equal(await titles('price'), 1.5)
+
+  await changeContract(running, (text) => text.replace('string, required: true}', 'integer}'), {
+    converted: new Map([['title', { onInvalid: 'null' }]]),
+  })
+  assert.equal(await titles('title'), null)
+  assert.equal((await revert(running, '7')).statusCode, 200)
+  assert.equal(await titles('title'), 'Apple')
 })

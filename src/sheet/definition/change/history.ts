@@ -136,7 +136,7 @@ function fieldsBack(
   )
   const retyped = earlier.fields.filter((field) => {
     const now = present.fields.find(({ name }) => (renamed.get(name) ?? name) === field.name)
-    return now !== undefined && now.type !== field.type && !restored.has(field.name)
+    return now !== undefined && now.type !== field.type
   })
   return {
     renamed,
