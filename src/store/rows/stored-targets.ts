@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import type { Needs } from '../../errors/block.ts'
 import type { Query } from './query.ts'
@@ -84,14 +85,12 @@ export function firstVersions({
     : { sources: '0', checked: null, reads: JSON.stringify(reads) }
 }
 
-/** Returns the versions of a changed derived field. A query gets one that it never had: writes were not followed for other fields. */
-export function nextVersions(
-  { sources = null, reads = null }: TargetDefinition,
-  version: string | null,
-): StoredVersions {
-  return reads === null
-    ? { sources, reads: null }
-    : { sources: `${version ?? '0'}+`, reads: JSON.stringify(reads) }
+/**
+ * Returns the versions of a changed derived field. A query gets one that no query ever had: writes were not followed for other
+ * fields, and not at all while the field had no query.
+ */
+export function nextVersions({ sources = null, reads = null }: TargetDefinition): StoredVersions {
+  return reads === null ? { sources, reads: null } : { sources: randomUUID(), reads: JSON.stringify(reads) }
 }
 
 /** Reads the active derived fields whose cells were not checked for the present sources of their derivation. */

@@ -146,5 +146,30 @@ export function testQueries(open: OpenStore): void {
       await sheet.define({ targets: TARGETS })
       assert.equal(await state('a', 'total'), 'stale')
     })
+
+    test('a result from before is stale where the field had no query meanwhile, and then the same one again', async () => {
+      const [made, total, count] = TARGETS
+      assert.ok(made && total && count)
+      const other = { ...total, reads: ['other'] }
+      const leaveAndReturn = async (): Promise<void> => {
+        await sheet.define({ targets: [made, target('total', ['other'], { sha256: 'f'.repeat(64) }), count] })
+        await sheet.write([{ id: 'a', n: 88 }])
+        await sheet.define({ targets: [made, other, count] })
+      }
+      await leaveAndReturn()
+      const query = {
+        statement: 'SELECT count(other) FROM records',
+        listed: [],
+        inputs: [],
+        reads: [{ name: 'other', type: 'string' }],
+        targets: [{ name: 'total', type: 'integer' }],
+      } as const
+      const pass = { given: null, succeeded: () => undefined, failed: () => undefined }
+      const { version } = await sheet.store.queries.compute(query, [], pass, new AbortController().signal)
+      assert.ok(version)
+      await leaveAndReturn()
+      await compute('a', 'total', version)
+      assert.equal(await state('a', 'total'), 'stale')
+    })
   })
 }

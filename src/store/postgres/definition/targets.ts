@@ -6,7 +6,6 @@ import {
   nextVersions,
   STORED_TARGETS,
   StoredTargets,
-  targetVersion,
   type StoredTarget,
 } from '../../rows/stored-targets.ts'
 import type { Connection } from '../database/connection.ts'
@@ -135,7 +134,7 @@ async function updateTarget(
   definition: TargetDefinition,
 ): Promise<void> {
   const { derivation, sha256, kind, inputs, required, nonEmpty } = definition
-  const { reads, sources } = nextVersions(definition, await db.query(targetVersion(target.id)))
+  const { reads, sources } = nextVersions(definition)
   await db.run(
     `UPDATE "$target" SET derivation = $1, sha256 = $2, kind = $3, inputs = $4::jsonb, required = $5::jsonb, non_empty = $6::jsonb,
        sources = $7, reads = $8::jsonb, active = true

@@ -8,7 +8,6 @@ import {
   nextVersions,
   STORED_TARGETS,
   StoredTargets,
-  targetVersion,
   type StoredTarget,
 } from '../../rows/stored-targets.ts'
 import {
@@ -254,7 +253,7 @@ function addTarget(db: Connection, definition: TargetDefinition): void {
 
 function updateTarget(db: Connection, target: StoredTarget, definition: TargetDefinition): void {
   const { derivation, sha256, kind, inputs, required, nonEmpty } = definition
-  const { reads, sources } = nextVersions(definition, db.query(targetVersion(target.id)))
+  const { reads, sources } = nextVersions(definition)
   db.run(
     `UPDATE "$target" SET derivation = ?, sha256 = ?, kind = ?, inputs = ?, required = ?, non_empty = ?, sources = ?, reads = ?, active = 1
      WHERE id = ?`,
