@@ -167,9 +167,8 @@ export class Writer {
       change.finish()
       if (change.lineCount > 0) store.mirror.append(change.lines(), change.lastSeq)
       // A change of fields may have written all records: its checkpoint must not delay the response.
-      if (change.changesFields) store.db.exec('PRAGMA wal_autocheckpoint=0')
-      store.db.run('COMMIT')
-      if (change.changesFields) store.db.exec(`PRAGMA wal_autocheckpoint=${AUTO_CHECKPOINT_PAGES}`)
+      if (change.changesFields) commitWithoutCheckpoint(store.db)
+      else store.db.run('COMMIT')
       if (change.lineCount > 0) this.#tidyLater()
       return result
     } catch (error) {
@@ -410,6 +409,15 @@ export class Writer {
     this.#store = null
     // Until the next open.
     this.#failed = false
+  }
+}
+
+function commitWithoutCheckpoint(db: Connection): void {
+  db.exec('PRAGMA wal_autocheckpoint=0')
+  try {
+    db.run('COMMIT')
+  } finally {
+    db.exec(`PRAGMA wal_autocheckpoint=${AUTO_CHECKPOINT_PAGES}`)
   }
 }
 
