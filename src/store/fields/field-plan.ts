@@ -69,7 +69,10 @@ export function planFields(
     const undone = change === undefined ? null : keptOf(kept, { change, field, removed: false })
     return [{ before: source, after: field, onInvalid, kept: column(), undone }]
   })
+  const stays = (name: string): boolean =>
+    before.fieldByName.has(name) && !renamed.has(name) && !removed.has(name)
   const moved = [...renamed].flatMap(([from, to]) => {
+    if (stays(to)) refuse(`property "${from}" cannot be renamed to "${to}": another has that name`)
     const pair = { before: ordinary(before, from, 'renamed'), after: ordinary(after, to, 'renamed') }
     if (pair.before.type === pair.after.type) return [pair]
     if (converted.has(to)) return []
@@ -79,8 +82,8 @@ export function planFields(
   const back = [...restored].flatMap(([name, change]) => {
     if (converted.has(name)) return []
     const field = ordinary(after, name, 'restored')
-    const stays = before.fieldByName.has(name) && !renamed.has(name) && !removed.has(name)
-    if (stays || nameBefore.has(name)) refuse(`property "${name}" cannot be restored: another has its name`)
+    if (stays(name) || nameBefore.has(name))
+      refuse(`property "${name}" cannot be restored: another has its name`)
     return [{ after: field, kept: keptOf(kept, { change, field, removed: true }).column, change }]
   })
   return { before, after, seq, renamed: moved, removed: gone, converted: conversions, restored: back }

@@ -501,6 +501,11 @@ export function testFieldChanges(open: OpenStore): void {
           renamed(['n', 'm']),
           /"n" of type integer .* "m" of type string/,
         ],
+        [
+          without('n', '{name: extra, logicalType: integer}'),
+          renamed(['n', 'label']),
+          /"n" cannot be renamed to "label": another has/,
+        ],
         [without('n'), removed('x', 0), /"x" cannot be removed/],
         [PROPERTIES, removed('id', 3), /primary-key/],
         [
