@@ -162,6 +162,11 @@ export class PostgresStore implements SheetStore {
   readonly #history: HistoryReader
   readonly #sql: SqlPool
   #definition: StoreDefinition
+  /** Aborted when the store is being closed: indexes that are being created are then left to the next open. */
+  readonly #closing = new AbortController()
+  /** Settles when the indexes of changed definitions are there; null while none are being created. */
+  #indexes: Promise<void> | null = null
+  #indexFault: { readonly error: unknown } | null = null
   #runLock: HeldRunLock | null = null
 
   private constructor(
@@ -220,10 +225,29 @@ export class PostgresStore implements SheetStore {
 
   async define({ changes, ...definition }: StoreDefinition): Promise<FieldsEffect> {
     const effect = await this.#writer.define({ ...definition, changes })
-    await followIndexes(this.#database)
+    this.#use(definition)
+    if (this.#indexes === null) await followIndexes(this.#database)
+    else this.#followLater()
+    return effect
+  }
+
+  /** Reads by a definition, right after its commit: columns have its names and types by then. */
+  #use(definition: StoreDefinition): void {
     this.#definition = definition
     this.#records.refresh()
-    return effect
+  }
+
+  /** Creates indexes in the background, which takes long with many records. */
+  #followLater(): void {
+    const done = (this.#indexes ?? Promise.resolve())
+      .then(() => followIndexes(this.#database, this.#closing.signal))
+      .catch((error: unknown) => {
+        this.#indexFault = { error }
+      })
+      .finally(() => {
+        if (this.#indexes === done) this.#indexes = null
+      })
+    this.#indexes = done
   }
 
   tryDefine(definition: StoreDefinition): Promise<FieldsEffect> {
@@ -240,9 +264,9 @@ export class PostgresStore implements SheetStore {
       if (error instanceof OnlyTried) return error.effect
       throw error
     }
-    await followIndexes(this.#database)
-    this.#definition = definition
-    this.#records.refresh()
+    this.#use(definition)
+    // The service reads by the definition before until this returns.
+    this.#followLater()
     return effect
   }
 
@@ -538,6 +562,13 @@ export class PostgresStore implements SheetStore {
   }
 
   async close(): Promise<void> {
+    this.#closing.abort()
+    await this.#indexes
+    await this.#closeConnections()
+    if (this.#indexFault !== null) throw this.#indexFault.error
+  }
+
+  async #closeConnections(): Promise<void> {
     await Promise.all([this.#ownFrames?.close(), this.hosts.close(), this.tasks.close()])
     await this.#writer.close()
     this.#runLock?.release()

@@ -220,6 +220,34 @@ suite('indexes of fields', () => {
     }
   })
 
+  test('a changed contract is in use while its indexes wait for a transaction of others', async () => {
+    const other = await database.dedicated()
+    const hasIndex = async (): Promise<boolean> =>
+      (await database.get(`SELECT FROM pg_class WHERE relname = '$index_half'`)) !== undefined
+    const properties = INDEXED.map((text) => text.replace('boolean, x-indexed: true', 'boolean'))
+    await other.query('BEGIN')
+    try {
+      await other.query('LOCK TABLE "$data" IN ROW EXCLUSIVE MODE')
+      await store.changeDefinition({
+        definition: { contract: contractWith(...properties), targets: [] },
+        files: [],
+        base: [],
+        formulas: [],
+        actor: 'human:ann',
+        note: null,
+        reverts: null,
+        dryRun: false,
+      })
+      assert.equal(await hasIndex(), true)
+    } finally {
+      await other.query('ROLLBACK')
+      await other.end()
+    }
+    while (await hasIndex());
+    await store.define({ contract: contractWith(...INDEXED), targets: [] })
+    while (!(await hasIndex()));
+  })
+
   test('records without a value come last, page by page', async () => {
     const none = ['x', 'y', 'z'].map((id, index) => ({ id, n: COUNT + index }))
     await store.upsert({ body: { records: none }, actor: 'human:ann', defaultActor: null, ifMatch: null })

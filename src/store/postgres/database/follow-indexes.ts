@@ -3,8 +3,10 @@ import { parseStoredContract } from '../../../contract/odcs/parse-contract.ts'
 import { ServiceError } from '../../../errors/service-error.ts'
 import { ClientConnection, type Connection } from './connection.ts'
 import type { Database } from './database.ts'
+import { asRecordsError } from './errors.ts'
 import { createIndex, fieldIndexes, isFieldIndex, type FieldIndex } from './field-indexes.ts'
 import { quoted } from './schema.ts'
+import { socketOf } from './store-client.ts'
 
 /**
  * Up to so many records an index is created at once, which takes no noticeable time; CONCURRENTLY it would wait for the
@@ -21,18 +23,26 @@ const BESIDE_OTHERS = { how: 'CONCURRENTLY', wait: '5min' } as const
 /**
  * Creates the missing indexes of the contract in force, and drops those that it does not need. Reads and writes continue:
  * an index of many records is created concurrently. Only speed depends on an index, so failures are left to the next call,
- * as is all of it while another process does the same.
+ * as is all of it while another process does the same, and the rest when the signal aborts.
  */
-export async function followIndexes(database: Database): Promise<void> {
+export async function followIndexes(database: Database, signal?: AbortSignal): Promise<void> {
+  const isAborted = (): boolean => signal?.aborted === true
   try {
+    if (isAborted()) return
     if (isDone(await changesOf(database))) return
     const client = await database.dedicated()
+    const stop = (): void => socketOf(client).destroy()
+    signal?.addEventListener('abort', stop)
     try {
-      await carryOut(client)
+      if (!isAborted()) await carryOut(client)
+    } catch (error) {
+      throw asRecordsError(error)
     } finally {
+      signal?.removeEventListener('abort', stop)
       await client.end()
     }
   } catch (error) {
+    if (isAborted()) return
     if (!(error instanceof ServiceError || error instanceof DatabaseError)) throw error
   }
 }
