@@ -173,6 +173,7 @@ function changesOf(rows: readonly QueryRow[]): StoredChange[] {
 
 /** A derived field as a change finds it. */
 export interface CountedTarget {
+  readonly id: number
   readonly field: string
   readonly derivation: string
   readonly sha256: string
@@ -185,7 +186,7 @@ export const COUNTED_TARGETS: Query<{
   readonly records: number
   readonly targets: readonly CountedTarget[]
 }> = {
-  sql: `SELECT sheet.records, target.field, target.derivation, target.sha256, target.active, target.missing, target.stale,
+  sql: `SELECT sheet.records, target.id, target.field, target.derivation, target.sha256, target.active, target.missing, target.stale,
       target.failed, target.overridden, target.blocked
     FROM "$sheet" AS sheet LEFT JOIN "$target" AS target ON true ORDER BY target.id`,
   params: [],
@@ -200,6 +201,7 @@ export const COUNTED_TARGETS: Query<{
         const fresh = records - stale - missing - failed - overridden
         return [
           {
+            id: Number(row['id']),
             field: String(row['field']),
             derivation: String(row['derivation']),
             sha256: String(row['sha256']),

@@ -50,15 +50,24 @@ function targetEffects(
   before: readonly CountedTarget[],
   after: readonly CountedTarget[],
 ): readonly TargetEffect[] {
-  const known = new Map(before.map((target) => [target.field, target]))
+  // By their ids: the change may have given them other names.
+  const known = new Map(before.map((target) => [target.id, target]))
   return after.flatMap((now) => {
-    const was = known.get(now.field)
+    const was = known.get(now.id)
     const [counted, counts] = [was?.active === true ? was.counts : null, now.active ? now.counts : null]
     const change = changeOf(was, now)
     const isSame = change === null && JSON.stringify(counted) === JSON.stringify(counts)
     return isSame
       ? []
-      : [{ field: now.field, derivation: now.derivation, change, before: counted, after: counts }]
+      : [
+          {
+            field: now.active ? now.field : (was?.field ?? now.field),
+            derivation: now.derivation,
+            change,
+            before: counted,
+            after: counts,
+          },
+        ]
   })
 }
 

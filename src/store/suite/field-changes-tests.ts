@@ -492,6 +492,23 @@ export function testFieldChanges(open: OpenStore): void {
       }
     })
 
+    test('the effect on a derived field that is renamed or removed has its states of before', async () => {
+      await sheet.compute('a', 'label', 'L')
+      const before = { fresh: 1, stale: 0, missing: 2, failed: 0, overridden: 0, blocked: 0 }
+      const rename = {
+        properties: without('label', '{name: title, logicalType: string}'),
+        targets: [target('title', ['name'])],
+      }
+      const after = { ...before, fresh: 0, stale: 1 }
+      assert.deepEqual((await sheet.tryChange(rename, renamed(['label', 'title']))).targets, [
+        { field: 'title', derivation: 'title.yaml', change: 'changed', before, after },
+      ])
+      const removal = { properties: without('label'), targets: [] }
+      assert.deepEqual((await sheet.tryChange(removal, removed('label', 1))).targets, [
+        { field: 'label', derivation: 'label.yaml', change: 'removed', before, after: null },
+      ])
+    })
+
     test('a change that the contract does not show is refused', async () => {
       const cases: [properties: string[], changes: Partial<FieldChanges>, message: RegExp][] = [
         [without('n'), renamed(['n', 'm']), /"m" cannot be renamed/],

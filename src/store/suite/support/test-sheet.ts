@@ -1,3 +1,4 @@
+import type { DefinitionEffect } from '../../definition-change.ts'
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { existsSync, mkdtempSync, readFileSync } from 'node:fs'
@@ -261,6 +262,20 @@ export class TestSheet {
   /** Returns the effect that the same would have. */
   tryDefine(change: Partial<SheetSetup>, changes?: Partial<FieldChanges>): Promise<FieldsEffect> {
     return this.store.tryDefine(this.#definition({ ...this.#setup, ...change }, changes))
+  }
+
+  /** Returns the effect of a change of the definition, which is not made. */
+  tryChange(change: Partial<SheetSetup>, changes: Partial<FieldChanges>): Promise<DefinitionEffect> {
+    return this.store.changeDefinition({
+      definition: this.#definition({ ...this.#setup, ...change }, changes),
+      files: [],
+      base: [],
+      formulas: [],
+      actor: HUMAN,
+      note: null,
+      reverts: null,
+      dryRun: true,
+    })
   }
 
   #definition(
