@@ -65,13 +65,14 @@ export class QueryRunner {
     const known = this.#copies.get(name)
     this.#copies.delete(name)
     if (known !== undefined && known.version !== version) known.close()
-    const copy = known?.version === version ? known : new QueryCopy(this.#path, query, version)
-    this.#copies.set(name, copy)
+    // Before another copy is filled, since all of them share the memory of the process.
     const [oldest] = this.#copies.entries()
-    if (this.#copies.size > KEPT && oldest !== undefined) {
+    if (this.#copies.size === KEPT && oldest !== undefined) {
       this.#copies.delete(oldest[0])
       oldest[1].close()
     }
+    const copy = known?.version === version ? known : new QueryCopy(this.#path, query, version)
+    this.#copies.set(name, copy)
     return copy
   }
 }
