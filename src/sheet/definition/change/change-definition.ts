@@ -154,7 +154,7 @@ function checkVersion(path: string, before: Uint8Array | null, ifMatch: FileEdit
   throw new PreconditionFailedError(
     version === null
       ? `${path} does not exist, and If-Match requires that it does; nothing was changed`
-      : `${path} has changed since it was read, and nothing was changed; read it again, and send its ETag`,
+      : `${path} has changed since it was read, and nothing was changed; read it again, and use its present version`,
   )
 }
 
