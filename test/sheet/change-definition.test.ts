@@ -156,6 +156,54 @@ test('a change repairs a definition that is not valid, and none makes it invalid
   await assert.rejects(changeDefinition(sheet, edit('contract.yaml', null)), { code: 'definition_refused' })
 })
 
+test('cells of a derivation that is removed and put back are as before, except those whose inputs or values were written meanwhile', async (t) => {
+  const responses = Object.fromEntries(
+    ['r', 's', 't', 'u'].map((id) => [`GET https://a.example/${id}`, { x: `x ${id}` }]),
+  )
+  const sheet = await openOnEngine(await writeSheet(t, FILES), {
+    transport: parseStub(JSON.stringify({ responses })),
+  })
+  onEnd(t, () => sheet.close())
+  const whole = { targets: null, recordIds: null, force: false, actor: ACTOR }
+  await materialize(sheet, whole)
+  const status = async () => (await readStatus(sheet, null))['b']
+  const before = await status()
+  assert.equal(before?.fresh, 3)
+  const remove = async (): Promise<string> =>
+    (await changeDefinition(sheet, edit('derivations/b.yaml', null))).id ?? ''
+  const undo = async (change: string) =>
+    revertChange(sheet, { change, actor: ACTOR, note: null, confirm: new Map(), dryRun: false })
+  await undo(await remove())
+  assert.deepEqual(await status(), before)
+
+  const removed = await remove()
+  const records = [
+    { id: 'r', a: 'u' },
+    { id: 's', b: 'by hand' },
+  ]
+  await upsertRecords(sheet, { records, actor: ACTOR }, { ifMatch: null, actor: null })
+  await undo(removed)
+  const after = await status()
+  assert.deepEqual([after?.fresh, after?.stale, after?.overridden], [1, 1, 1])
+  assert.equal((await materialize(sheet, whole)).materialized, 1)
+  // Another text is another derivation.
+  await remove()
+  await changeDefinition(sheet, edit('derivations/b.yaml', `# Again\n${FILES.derivations['b.yaml']}`))
+  assert.equal((await status())?.stale, 2)
+  // The same text that names another field is too: `a` is one that was `c` before.
+  await materialize(sheet, whole)
+  const again = await remove()
+  const swapped = FILES.contract.replace(/name: (a|c)/g, (_, name) => `name: ${name === 'a' ? 'c' : 'a'}`)
+  const renamed = new Map([
+    ['a', 'c'],
+    ['c', 'a'],
+  ])
+  const changes = { renamed, removed: new Map(), converted: new Map() }
+  await changeDefinition(sheet, edit('contract.yaml', swapped, { changes }))
+  await undo(again)
+  assert.equal((await status())?.stale, 2)
+})
+
 /** A state that changes must predict, and dry runs leave as it is. */
 async function stateOf(sheet: Sheet): Promise<object> {
   const page = await listRecords(sheet, { fields: null, limit: 100 })

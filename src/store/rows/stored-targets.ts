@@ -68,6 +68,16 @@ export function isSameTarget(target: StoredTarget, definition: TargetDefinition)
   )
 }
 
+/**
+ * Whether the states of the cells of a derived field, active or once active, hold with a changed definition: with the same file, or if they are
+ * compared with it later. States follow writes also while the field is not derived.
+ */
+export function keepsStates(target: StoredTarget, { sha256, inputs, isChecked }: TargetDefinition): boolean {
+  if (target.active) return target.sha256 === sha256 || isChecked === true
+  // The same file may mean other fields: names of inputs follow renamed and removed fields, and the file had none to follow.
+  return target.sha256 === sha256 && isDeepStrictEqual(target.inputs, inputs)
+}
+
 /** The columns of the versions of a derived field. */
 interface StoredVersions {
   readonly sources: string | null
