@@ -20,7 +20,7 @@ import { seededRandom } from '../kill/kill-harness.ts'
 import { contractText } from '../support/contract-with.ts'
 import { openOnEngine, perEngine, placeOnEngine } from '../support/engine.ts'
 import { onEnd } from '../support/on-end.ts'
-import { writeSheet } from '../support/sheet-fixture.ts'
+import { editSheet, writeSheet } from '../support/sheet-fixture.ts'
 
 const ACTOR = 'human:ann'
 const FIELDS = ['a', 'b', 'c', 'd'].map((name) => `{name: ${name}, logicalType: string}`)
@@ -154,6 +154,48 @@ test('a change repairs a definition that is not valid, and none makes it invalid
     message: /"b"/,
   })
   await assert.rejects(changeDefinition(sheet, edit('contract.yaml', null)), { code: 'definition_refused' })
+})
+
+test('an edit by hand that takes effect with a change has an entry before it', async (t) => {
+  const texts = { ...FILES.derivations, 'c.yaml': derivation('c', 'a', 'x') }
+  const directory = await writeSheet(t, { ...FILES, derivations: texts })
+  const sheet = await openOnEngine(directory)
+  onEnd(t, () => sheet.close())
+  await sheet.defined()
+  const byHand = { 'b.yaml': 'targets: [b', 'c.yaml': derivation('c', 'a', 'y') }
+  await editSheet(directory, 'derivations/c.yaml', byHand['c.yaml'])
+  await editSheet(directory, 'derivations/b.yaml', byHand['b.yaml'])
+  await assert.rejects(sheet.defined(), /b\.yaml:1/)
+  await changeDefinition(sheet, edit('derivations/b.yaml', derivation('b', 'a', 'y')))
+  const { store } = await sheet.defined()
+  const changes = await store.definitionChanges({ before: null, limit: 10 })
+  const found: unknown[] = []
+  for (const { id, actor } of changes.toReversed()) {
+    const files = (await store.definitionChange(id))?.files ?? []
+    for (const { path, bytesBefore, bytesAfter } of files)
+      found.push([
+        actor,
+        path,
+        ...[bytesBefore, bytesAfter].map((bytes) => Buffer.from(bytes ?? []).toString()),
+      ])
+  }
+  const [b, c] = ['b', 'c'].map((name) => `derivations/${name}.yaml`)
+  assert.deepEqual(
+    found,
+    perEngine({
+      sqlite: [
+        [null, b, texts['b.yaml'], byHand['b.yaml']],
+        [null, c, texts['c.yaml'], byHand['c.yaml']],
+        [ACTOR, b, byHand['b.yaml'], derivation('b', 'a', 'y')],
+      ],
+      // The first of the edits is valid, and a push of its own.
+      postgres: [
+        ['system', c, texts['c.yaml'], byHand['c.yaml']],
+        [null, b, texts['b.yaml'], byHand['b.yaml']],
+        [ACTOR, b, byHand['b.yaml'], derivation('b', 'a', 'y')],
+      ],
+    }),
+  )
 })
 
 test('cells of a derivation that is removed and put back are as before, except those whose inputs or values were written meanwhile', async (t) => {

@@ -8,12 +8,13 @@ import {
   keepText,
   NEXT_CHANGE,
   removeOldTexts,
+  STORED_CONTRACT,
   versionText,
   type CountedTarget,
 } from '../rows/definition-changes.ts'
 import type { Query, Statement } from '../rows/query.ts'
 import { STORED_TARGETS } from '../rows/stored-targets.ts'
-import type { ChangeNote, StoreDefinition } from '../sheet-store.ts'
+import type { ChangeNote, DefinitionChange, StoreDefinition } from '../sheet-store.ts'
 import { load, type Loaded, type Steps } from './steps.ts'
 
 /** The tables of a store that a change of the definition reads and writes. */
@@ -118,23 +119,62 @@ export function* editedFiles(
   definition: StoreDefinition,
 ): Steps<readonly ChangedFile[]> {
   const { contract, targets } = definition
+  const derivations = targets?.map(({ derivation, sha256, text }) => [
+    derivation,
+    { sha256, bytes: Buffer.from(text) },
+  ])
+  return yield* differences(
+    tables,
+    Buffer.from(contract.text),
+    derivations === undefined ? null : new Map(derivations as [string, PresentFile][]),
+  )
+}
+
+/**
+ * Returns the files on which a change is based that differ from those that the store follows: edits that were not valid, or waited for
+ * another file to be. Call it before the store follows the change.
+ */
+export function* editedBefore(
+  tables: ChangeTables,
+  present: DefinitionChange['present'],
+): Steps<readonly ChangedFile[]> {
+  const contract = present.find(({ path }) => path === 'contract.yaml')?.bytes ?? null
+  const derivations = present.flatMap(({ path, bytes }): [string, PresentFile][] =>
+    path.startsWith(FOLDER) ? [[path.slice(FOLDER.length), { sha256: hashOf(bytes) ?? '', bytes }]] : [],
+  )
+  return yield* differences(tables, contract, new Map(derivations))
+}
+
+const FOLDER = 'derivations/'
+
+interface PresentFile {
+  readonly sha256: string
+  readonly bytes: Uint8Array
+}
+
+/** Compares files with those that the store follows; null leaves derivations out. */
+function* differences(
+  tables: ChangeTables,
+  contract: Uint8Array | null,
+  derivations: ReadonlyMap<string, PresentFile> | null,
+): Steps<readonly ChangedFile[]> {
   const files: ChangedFile[] = []
   const stored = yield* load(tables.query(STORED_CONTRACT))
-  if (stored !== contract.text) {
-    files.push({ path: 'contract.yaml', before: Buffer.from(stored), after: Buffer.from(contract.text) })
+  // Without a byte order mark, which the stored text does not have.
+  if (contract === null || stored !== new TextDecoder().decode(contract)) {
+    files.push({ path: 'contract.yaml', before: Buffer.from(stored), after: contract })
   }
-  if (targets === null) return files
+  if (derivations === null) return files
   const active = (yield* load(tables.query(STORED_TARGETS))).filter((target) => target.active)
   const before = new Map(active.map(({ derivation, sha256 }) => [derivation, sha256]))
-  const after = new Map(targets.map((target) => [target.derivation, target]))
-  for (const name of new Set([...before.keys(), ...after.keys()])) {
-    const [was, now] = [before.get(name), after.get(name)]
+  for (const name of new Set([...before.keys(), ...derivations.keys()])) {
+    const [was, now] = [before.get(name), derivations.get(name)]
     if (was === now?.sha256) continue
     const text = was === undefined ? null : yield* load(tables.query(versionText(name, was)))
     files.push({
-      path: `derivations/${name}`,
+      path: FOLDER + name,
       before: text === null ? null : Buffer.from(text),
-      after: now === undefined ? null : Buffer.from(now.text),
+      after: now?.bytes ?? null,
     })
   }
   return files
@@ -167,10 +207,4 @@ function* recordFiles(tables: ChangeTables, number: number, files: readonly Chan
 
 function hashOf(bytes: Uint8Array | null): string | null {
   return bytes === null ? null : createHash('sha256').update(bytes).digest('hex')
-}
-
-const STORED_CONTRACT: Query<string> = {
-  sql: 'SELECT contract FROM "$sheet"',
-  params: [],
-  result: ([row]) => String(row?.['contract']),
 }

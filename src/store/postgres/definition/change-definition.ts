@@ -3,6 +3,7 @@ import type { FieldsEffect } from '../../field-changes.ts'
 import { hashFiles, OutdatedDefinitionError, type RevisionFile } from '../../revision-store.ts'
 import {
   definitionState,
+  editedBefore,
   editedFiles,
   effectSince,
   recordChange,
@@ -59,10 +60,12 @@ export async function changeDefinition(
     const fields = await tryDefinition(db, definition)
     if (fields.conflicts.length > 0) throw new OnlyTried(refusedEffect(before, fields))
   }
+  const edits = await runAsync(editedBefore(tables, change.present))
   const { effect: fields, last } = await applyDefinition(db, definition, options)
   const effect = await runAsync(effectSince(tables, before, fields))
   if (dryRun) throw new OnlyTried(effect)
   const at = await readTime(db)
+  await runAsync(recordEdit(tables, edits, { actor: null, note: null, at }))
   if (definition.revision !== undefined) await addRevision(db, change, at)
   return { value: await runAsync(recordChange(tables, change, { at, effect, pending: false })), last }
 }

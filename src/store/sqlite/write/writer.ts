@@ -12,6 +12,7 @@ import { OutdatedDefinitionError } from '../../revision-store.ts'
 import { HAS_PENDING, PENDING_FILES, SETTLE_CHANGES } from '../../rows/definition-changes.ts'
 import {
   definitionState,
+  editedBefore,
   editedFiles,
   effectSince,
   recordChange,
@@ -326,12 +327,14 @@ export class Writer {
           const fields = applyDefinition(set, contract, { ...define, dryRun: true })
           if (fields.conflicts.length > 0) throw new OnlyTried(refusedEffect(before, fields))
         }
+        const edits = runSync(editedBefore(tables, request.present))
         const fields = applyDefinition(set, contract, define)
         const done = runSync(effectSince(tables, before, fields))
         if (dryRun) throw new OnlyTried(done)
         // Now, while everything can still be undone: a full disk, or a directory that cannot be written.
         mirror.prepare(files)
         const at = new Date().toISOString()
+        runSync(recordEdit(tables, edits, { actor: null, note: null, at }))
         return runSync(recordChange(tables, request, { at, effect: done, pending: true }))
       })
     } catch (error) {
