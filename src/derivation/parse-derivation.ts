@@ -73,7 +73,7 @@ export function parseDerivation(source: DerivationSource, contract: Contract, ki
   }
 }
 
-/** What a derivation and its steps share. */
+/** The context that a derivation and its steps share. */
 interface Surroundings {
   /** Its name in `derivations/`. */
   readonly file: string

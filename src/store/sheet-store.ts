@@ -510,9 +510,9 @@ export interface Page {
 
 export interface SummaryQuery {
   readonly fields: readonly string[]
-  /** As in {@link PageQuery}. */
+  /** See {@link PageQuery.filter}. */
   readonly filter: string | null
-  /** As in {@link PageQuery}. */
+  /** See {@link PageQuery.where}. */
   readonly where?: Condition | null
   /**
    * Limits `top` to the values, or items, that contain this text in any case, {@link MAX_FOUND_VALUES} at most, those that

@@ -114,8 +114,8 @@ export interface Computed {
    */
   readonly cost?: number | null
   /**
-   * What the computation used, such as tokens, by name: the store adds it up for {@link DerivationKind.expected}. Absent if it is unknown,
-   * and for kinds without such amounts.
+   * The amounts that the computation used, such as tokens, by name: the store adds them up for {@link DerivationKind.expected}.
+   * Absent if they are unknown, and for kinds without such amounts.
    */
   readonly usage?: RecordedUsage['amounts'] | undefined
   /** The input hash of the values, for a kind whose plans have several. */

@@ -88,7 +88,7 @@ export interface RecordPreview {
   /** The values by target, and the failures of the others. */
   readonly values: JsonObject
   readonly failures: { readonly [target: string]: PreviewFailure }
-  /** Why nothing is computed, for `blocked`. */
+  /** The reason why nothing is computed, for `blocked`. */
   readonly block: RunBlock | null
   /** The members of provenance that describe the computation; null for none. */
   readonly evidence: JsonObject | null
@@ -105,7 +105,7 @@ export interface RecordPreview {
 
 export type PreviewFailure = Pick<StoredFailure, 'error' | 'errorType' | 'reason' | 'responseBody'>
 
-/** What the previews of all records share. */
+/** The context that the previews of all records share. */
 interface Shared {
   readonly sheet: Sheet
   readonly contract: Contract

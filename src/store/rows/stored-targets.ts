@@ -14,7 +14,7 @@ export interface StoredTarget extends Omit<
   readonly id: number
   /** Null in a store of an earlier version, until the derivations are applied to it. */
   readonly required: readonly string[] | null
-  /** As `required`. */
+  /** Null in the same stores as `required`. */
   readonly nonEmpty: readonly string[] | null
   /** For a target with `reads` only what it was when the targets were loaded: every write may change it. */
   readonly sources: string | null

@@ -104,7 +104,7 @@ function withoutValues(effect: DefinitionEffect): DefinitionEffect {
 
 /** An edit of the definition files that `define` finds. */
 export interface FoundEdit {
-  /** Who made it; null if that is not known. */
+  /** The person, agent or program that made it; null if unknown. */
   readonly actor: string | null
   readonly note: string | null
   readonly at: string

@@ -29,7 +29,7 @@ interface FormulaPlan extends Plan {
 }
 
 interface QueryPlan extends Plan {
-  /** What the query returned; undefined where it was not run. */
+  /** The row that the query returned; undefined if it was not run. */
   readonly found: QueryRow | undefined
 }
 

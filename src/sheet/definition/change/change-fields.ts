@@ -60,7 +60,7 @@ export interface NewContract {
   readonly text: string
   /** New names by the names before. */
   readonly renamed: ReadonlyMap<string, string>
-  /** How values of fields with another type are converted, by their new names; by default `refuse`. */
+  /** The conversions of the values of fields with another type, by their new names; by default `refuse`. */
   readonly converted: ReadonlyMap<string, Conversion['onInvalid']>
   /** The numbers of values that may be lost, by the names of removed fields. */
   readonly confirmed: ReadonlyMap<string, number>

@@ -37,7 +37,7 @@ export async function readDerivationFile(sheet: Sheet, file: string): Promise<De
 
 /** The options of a change of a derivation file. */
 export type DerivationFileOptions = Omit<DefinitionEdit, 'files' | 'reverts'> & {
-  /** As in {@link FileEdit}. */
+  /** See {@link FileEdit.ifMatch}. */
   readonly ifMatch: readonly string[] | '*' | null
   /** As in {@link FileEdit}. */
   readonly ifAbsent?: boolean

@@ -18,7 +18,7 @@ import { readTime } from '../database/database-clock.ts'
 import { applyDefinition, tryDefinition, type ApplyOptions } from './apply-definition.ts'
 import { newestRevision, readRevision, writeRevision } from './revisions.ts'
 
-/** What was done in a transaction, with the statements that it carries out last. */
+/** The result of a transaction, with the statements that it carries out last. */
 interface Done<T> {
   readonly value: T
   readonly last: readonly string[]
