@@ -598,3 +598,34 @@ test('keep_fresh marks the values of an edited step as fresh, and a restored rec
   assert.deepEqual(await run.counts('email'), { fresh: 3 })
   assert.equal(paths(run).length, calls)
 })
+
+test('keep_fresh: a look-up is a step like any other, and later steps than the accepted one leave a kept value fresh', async (t) => {
+  const lookUp = { kind: 'import', source: 'known.csv', key_field: 'domain', match: 'domain', value_field: 'email' }
+  const run = await open(t, {
+    answers: { '/one/b': 'x@b', '/two/c': 'x@c' },
+    steps: (url) => [lookUp, step(url, 'one'), step(url, 'two')],
+  })
+  await run.edit('known.csv', 'domain,email\na,table@a\n')
+  await run.run()
+  assert.deepEqual(await run.counts('email'), { fresh: 3 })
+  const edit = (one: string, two: string, more: readonly JsonObject[] = []): Promise<void> => {
+    const noted = (name: string, note: string): JsonObject =>
+      step(run.api.url, name, { headers: { 'X-Note': note } })
+    const steps = [lookUp, noted('one', one), noted('two', two), ...more]
+    return run.edit('derivations/email.yaml', JSON.stringify({ targets: ['email'], kind: 'first', steps }))
+  }
+  await edit('edited', 'edited')
+  assert.deepEqual(await run.counts('email'), { fresh: 1, stale: 2 })
+  await run.run({ keepFresh: 'email.yaml' })
+  assert.deepEqual(await run.counts('email'), { fresh: 3 })
+  await edit('edited', 'again')
+  assert.deepEqual(await run.counts('email'), { fresh: 2, stale: 1 })
+  await run.run({ keepFresh: 'email.yaml' })
+  // A row that is another one brings another value.
+  await run.edit('known.csv', 'domain,email\na,other@a\n')
+  await edit('once more', 'again')
+  await run.run({ keepFresh: 'email.yaml' })
+  assert.deepEqual(await run.counts('email'), { fresh: 2, stale: 1 })
+  assert.equal((await run.run()).materialized, 1)
+  assert.equal(await run.value('1', 'email'), 'other@a')
+})
