@@ -59,8 +59,8 @@ export interface StepPlan extends DerivationStep {
 export interface StepResult {
   readonly step: DerivationStep
   readonly isAccepted: boolean
-  /** Dollars. */
-  readonly cost: number
+  /** Dollars; null if unknown. */
+  readonly cost: number | null
 }
 
 /** The outcome of a step; a call of another record with the same input hash costs 0. */

@@ -77,7 +77,7 @@ function usageOfStep({ step, isAccepted, cost }: StepResult): UsedAmounts {
   stepKeys.set(derivation, keys)
   const key = keys.get(condition) ?? stepKey(step)
   keys.set(condition, key)
-  return { key, amounts: { accepted: isAccepted ? 1 : 0, cost } }
+  return { key, amounts: { accepted: isAccepted ? 1 : 0, cost: cost ?? 0 } }
 }
 
 function usageKeyOf(derivation: Derivation): string {
