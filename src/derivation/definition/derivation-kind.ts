@@ -313,7 +313,9 @@ export interface DerivationKind<Spec = unknown, P extends Plan = Plan> {
   stepsOfFile?(spec: Spec): readonly DerivationStep[]
   /** Returns the most that all steps of a computation may cost, in dollars; null for no bound. Absent for a kind without steps. */
   maxCostOf?(spec: Spec): number | null
-  /** False for a kind that knows its inputs from its own keys, so that a file need not list them. True by default. */
+  /** False for a kind that finds its inputs in its own keys, so that a file need not list them. True by default. */
+  readonly needsListedInputs?: boolean
+  /** False for a kind without use for other inputs than it finds: its steps do not take those that the file lists. True by default. */
   readonly readsListedInputs?: boolean
   /** Reads the keys of the file that are specific to the kind. Throws ContractError. */
   parse(file: JsonObject, targets: readonly string[], context: ParseContext): ParsedSpec<Spec>

@@ -44,6 +44,7 @@ const LOGGED = 500
 export class SqlKind implements DerivationKind<SqlSpec, SqlPlan> {
   readonly name = 'sql'
   readonly isLocal = true
+  readonly needsListedInputs = false
   readonly readsListedInputs = false
   readonly #dialect: FormulaDialect
 
