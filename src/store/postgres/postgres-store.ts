@@ -19,7 +19,7 @@ import type {
 } from '../cell-work.ts'
 import type { ChangeTexts, DefinitionEffect, StoredChange } from '../definition-change.ts'
 import { changeById, changesBefore, STORED_CONTRACT } from '../rows/definition-changes.ts'
-import { OnlyTried } from './definition/change-definition.ts'
+import { OnlyTried } from '../rules/carry-out-change.ts'
 import { checkFormulas } from './formula/check-formulas.ts'
 import type {
   CellFailureNote,

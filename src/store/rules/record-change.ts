@@ -1,8 +1,6 @@
 import { createHash } from 'node:crypto'
-import type { ChangedFile, DefinitionEffect, StoredFileChange, TargetEffect } from '../definition-change.ts'
-import type { FieldsEffect } from '../field-changes.ts'
+import type { ChangedFile, DefinitionEffect, StoredFileChange } from '../definition-change.ts'
 import {
-  COUNTED_TARGETS,
   insertChange,
   insertFile,
   keepText,
@@ -10,7 +8,6 @@ import {
   removeOldTexts,
   STORED_CONTRACT,
   versionText,
-  type CountedTarget,
 } from '../rows/definition-changes.ts'
 import type { Query, Statement } from '../rows/query.ts'
 import { STORED_TARGETS } from '../rows/stored-targets.ts'
@@ -21,61 +18,6 @@ import { load, type Loaded, type Steps } from './steps.ts'
 export interface ChangeTables {
   query<T>(query: Query<T>): Loaded<T>
   change(statement: Statement): Loaded<number>
-}
-
-/** The state of the store before a change, with which {@link effectSince} compares. */
-export type DefinitionState = ReturnType<(typeof COUNTED_TARGETS)['result']>
-
-/** Reads the state with which {@link effectSince} compares. */
-export function* definitionState(tables: ChangeTables): Steps<DefinitionState> {
-  return yield* load(tables.query(COUNTED_TARGETS))
-}
-
-/** Returns the effect of what was done since a state. */
-export function* effectSince(
-  tables: ChangeTables,
-  before: DefinitionState,
-  fields: FieldsEffect,
-): Steps<DefinitionEffect> {
-  const after = yield* definitionState(tables)
-  const targets = targetEffects(before.targets, after.targets)
-  return { id: null, records: after.records, fields, targets }
-}
-
-/** Returns the effect that a dry run of a change has that the stored records do not allow. */
-export function refusedEffect({ records }: DefinitionState, fields: FieldsEffect): DefinitionEffect {
-  return { id: null, records, fields, targets: [] }
-}
-
-function targetEffects(
-  before: readonly CountedTarget[],
-  after: readonly CountedTarget[],
-): readonly TargetEffect[] {
-  // By their ids: the change may have given them other names.
-  const known = new Map(before.map((target) => [target.id, target]))
-  return after.flatMap((now) => {
-    const was = known.get(now.id)
-    const [counted, counts] = [was?.active === true ? was.counts : null, now.active ? now.counts : null]
-    const change = changeOf(was, now)
-    const isSame = change === null && JSON.stringify(counted) === JSON.stringify(counts)
-    return isSame
-      ? []
-      : [
-          {
-            field: now.active ? now.field : (was?.field ?? now.field),
-            derivation: now.derivation,
-            change,
-            before: counted,
-            after: counts,
-          },
-        ]
-  })
-}
-
-function changeOf(was: CountedTarget | undefined, now: CountedTarget): TargetEffect['change'] {
-  if (was?.active !== true) return now.active ? 'added' : null
-  if (!now.active) return 'removed'
-  return was.sha256 === now.sha256 && was.derivation === now.derivation ? null : 'changed'
 }
 
 /** Stores a change in the history; returns its effect with its id. Call it in the transaction that carries it out. */
