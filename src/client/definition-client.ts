@@ -28,14 +28,6 @@ export interface FileChangeOptions extends ChangeOptions {
   readonly ifVersion?: string | null | undefined
 }
 
-/** Options of a change of a derivation file. */
-export interface WriteOptions extends FileChangeOptions {
-  readonly note?: string | undefined
-  readonly keepFresh?: boolean | undefined
-  /** Whether there must be no such file yet; otherwise ApiError with status 412. */
-  readonly ifAbsent?: boolean | undefined
-}
-
 /** A derivation to try, and the records. */
 export type PreviewOrder = Omit<Static<typeof PreviewBody>, 'actor'>
 
@@ -88,10 +80,16 @@ export class DefinitionClient {
   write(
     file: string,
     text: string,
-    { note, keepFresh = false, ifAbsent = false, ...options }: WriteOptions = {},
+    {
+      note,
+      keepFresh = false,
+      ...options
+    }: FileChangeOptions & {
+      readonly note?: string | undefined
+      readonly keepFresh?: boolean | undefined
+    } = {},
   ): Promise<Static<typeof PutDerivationAnswer>> {
-    const { query, method, headers } = sendingOf('PUT', options)
-    const sending = { method, headers: ifAbsent ? { ...headers, 'if-none-match': '*' } : headers }
+    const { query, ...sending } = sendingOf('PUT', options)
     const kept = keepFresh ? { ...query, keep: 'fresh' } : query
     return this.#connection.writeAs(pathOf(file), { text, note }, options, { ...sending, query: kept })
   }

@@ -51,7 +51,7 @@ export function createMcpServer(shared: Shared, actor: GivenActor): McpServer {
       },
     },
   )
-  for (const tool of toolsOf(scope)) {
+  for (const tool of toolsOf(scope.mode)) {
     const { name, title, description, annotations } = tool
     server.registerTool(
       name,

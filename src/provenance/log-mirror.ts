@@ -29,7 +29,7 @@ interface MirrorOptions {
    * {@link LogMirror.repair}, and lines after those of the store were committed to another one.
    */
   readonly wasClosed?: boolean
-  /** The flags of `openSync`. */
+  /** As of `openSync`. */
   readonly flags?: 'a+' | 'r'
 }
 

@@ -46,26 +46,8 @@ export interface PreviewRequest {
   readonly seed: number
   /** The most dollars that the calls may cost together; null for no bound. */
   readonly maxCost: number | null
-  /** The most calls; no bound when absent or null. */
-  readonly maxCalls?: number | null
-  /** Called with the calls and dollars that a record has taken, also where an error ends the preview. */
-  readonly onSpent?: (spent: Spent) => void
   readonly actor: GivenActor
 }
-
-/** Calls, and their cost in dollars. */
-interface Spent {
-  readonly calls: number
-  readonly totalCost: number
-}
-
-/** What calls may still take; null for no bound. */
-interface Bounds {
-  readonly maxCalls: number | null
-  readonly maxCost: number | null
-}
-
-const NO_BOUNDS: Bounds = { maxCalls: null, maxCost: null }
 
 export interface Preview {
   readonly file: string
@@ -80,7 +62,7 @@ export interface Preview {
 /** The result of one record. */
 export interface RecordPreview {
   readonly recordId: string
-  /** `left`: the calls would exceed a bound. */
+  /** `left`: the calls would exceed the bound of the cost. */
   readonly outcome: 'computed' | 'failed' | 'blocked' | 'skipped' | 'left'
   readonly inputs: JsonObject
   /** The name of the computation, for http `<METHOD> <URL>`; null where nothing is computed. */
@@ -88,7 +70,7 @@ export interface RecordPreview {
   /** The values by target, and the failures of the others. */
   readonly values: JsonObject
   readonly failures: { readonly [target: string]: PreviewFailure }
-  /** The reason why nothing is computed, for `blocked`. */
+  /** Why nothing is computed, for `blocked`. */
   readonly block: RunBlock | null
   /** The members of provenance that describe the computation; null for none. */
   readonly evidence: JsonObject | null
@@ -105,7 +87,7 @@ export interface RecordPreview {
 
 export type PreviewFailure = Pick<StoredFailure, 'error' | 'errorType' | 'reason' | 'responseBody'>
 
-/** The context that the previews of all records share. */
+/** What the previews of all records share. */
 interface Shared {
   readonly sheet: Sheet
   readonly contract: Contract
@@ -114,7 +96,6 @@ interface Shared {
   readonly actor: string
   readonly now: number
   readonly signal: AbortSignal
-  readonly onSpent: (spent: Spent) => void
 }
 
 /**
@@ -141,13 +122,10 @@ export async function previewDerivation(
     actor,
     now: await sheet.now(),
     signal: AbortSignal.any([signal, sheet.stopping]),
-    onSpent: request.onSpent ?? (() => undefined),
   }
   const ids = request.recordIds ?? (await sampleRecords(store, request.sample, request.seed))
   const items = await readItems(shared, [...new Set(ids)])
-  const records = await sheet.during(
-    computeAll(shared, items, { maxCost: request.maxCost, maxCalls: request.maxCalls ?? null }),
-  )
+  const records = await sheet.during(computeAll(shared, items, request.maxCost))
   const sum = (of: (record: RecordPreview) => number): number =>
     records.reduce((total, record) => total + of(record), 0)
   return {
@@ -232,10 +210,10 @@ async function readItems({ sheet, store, derivation }: Shared, ids: readonly str
 async function computeAll(
   shared: Shared,
   items: readonly WorkItem[],
-  bounds: Bounds,
+  maxCost: number | null,
 ): Promise<readonly RecordPreview[]> {
   const previews = new Map<string, RecordPreview>()
-  const first = items.map((item) => planOf(shared, item, NO_BOUNDS))
+  const first = items.map((item) => planOf(shared, item, null))
   if (items.length > 0) shared.derivation.kind.prepare(shared.derivation.spec)
   const groups = [
     ...Map.groupBy(items, (item, index) => {
@@ -243,7 +221,7 @@ async function computeAll(
       return planned?.outcome === 'run' ? planned.hash : item.id
     }).values(),
   ]
-  let left = bounds
+  let left = maxCost
   // An error ends the others too, which could otherwise pay for what nobody receives, after the sheet is closed.
   const stop = new AbortController()
   const stoppable = { ...shared, signal: AbortSignal.any([shared.signal, stop.signal]) }
@@ -251,12 +229,12 @@ async function computeAll(
     for (const item of group) {
       stoppable.signal.throwIfAborted()
       const preview = await computeOne(stoppable, item, left)
-      left = { maxCalls: without(left.maxCalls, preview.calls), maxCost: without(left.maxCost, preview.cost) }
+      if (left !== null) left = Math.max(0, left - preview.cost)
       previews.set(item.id, preview)
     }
   }
   // With a bound one after the other, since each may take what the others leave.
-  const lanes = bounds.maxCost === null && bounds.maxCalls === null ? AT_ONCE : 1
+  const lanes = maxCost === null ? AT_ONCE : 1
   const work = groups.values()
   const lane = async (): Promise<void> => {
     try {
@@ -272,10 +250,6 @@ async function computeAll(
   return items.flatMap(({ id }) => previews.get(id) ?? [])
 }
 
-function without(bound: number | null, spent: number): number | null {
-  return bound === null ? null : Math.max(0, bound - spent)
-}
-
 interface PlannedPreview {
   readonly store: PreviewStore
   readonly request: RunRequest
@@ -283,9 +257,9 @@ interface PlannedPreview {
   readonly planned: ItemPlan
 }
 
-function planOf(shared: Shared, item: WorkItem, bounds: Bounds): PlannedPreview {
+function planOf(shared: Shared, item: WorkItem, maxCost: number | null): PlannedPreview {
   const store = new PreviewStore(shared.store, item)
-  const request = requestOf(shared, store, [item], bounds)
+  const request = requestOf(shared, store, [item], maxCost)
   const scope = { total: 1, records: [item.key], lastKey: item.key, lastSeq: Number.MAX_SAFE_INTEGER }
   const planned = new Planner(request, scope).plan(shared.derivation, item, item.cells)
   return { store, request, scope, planned }
@@ -295,7 +269,7 @@ function requestOf(
   { sheet, contract, derivation, actor, now, signal }: Shared,
   store: PreviewStore,
   items: readonly WorkItem[],
-  { maxCalls, maxCost }: Bounds,
+  maxCost: number | null,
 ): RunRequest {
   return {
     contract,
@@ -306,7 +280,7 @@ function requestOf(
     overwritable: new Set(),
     only: null,
     limit: null,
-    maxCalls,
+    maxCalls: null,
     maxCost,
     reuseResponses: false,
     stopAfterFailures: null,
@@ -321,9 +295,9 @@ function requestOf(
   }
 }
 
-async function computeOne(shared: Shared, item: WorkItem, bounds: Bounds): Promise<RecordPreview> {
+async function computeOne(shared: Shared, item: WorkItem, maxCost: number | null): Promise<RecordPreview> {
   const { derivation } = shared
-  const { store, request, scope, planned } = planOf(shared, item, bounds)
+  const { store, request, scope, planned } = planOf(shared, item, maxCost)
   const tally = new Tally({ total: derivation.targets.length, manual: 0, failed: 0 }, request.observer)
   const started = performance.now()
   const computation = new Computation(request, scope, { tally, streak: new FailureStreak(null) })
@@ -331,7 +305,6 @@ async function computeOne(shared: Shared, item: WorkItem, bounds: Bounds): Promi
     await computation.compute(derivation)
   } finally {
     computation.close()
-    shared.onSpent(tally.progress)
   }
   const ms = Math.round(performance.now() - started)
   const { calls, totalCost: cost, unpricedCalls } = tally.progress

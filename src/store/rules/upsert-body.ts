@@ -11,7 +11,7 @@ import type { Upsert } from '../sheet-store.ts'
 const LISTED = 100
 
 export interface UpsertBody {
-  /** The records as sent, not validated. */
+  /** As they were sent, not validated. */
   readonly records: readonly JsonObject[]
   readonly actor: string
 }

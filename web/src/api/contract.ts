@@ -47,7 +47,8 @@ export interface ContractDocument {
   readonly schema: readonly [{ readonly name: string; readonly properties: readonly Property[] }]
 }
 
-interface Property {
+/** A property of the contract, which may have further keys of the standard. */
+export interface Property {
   readonly name: string
   readonly businessName?: string
   readonly description?: string

@@ -4,6 +4,7 @@ import { Route, Switch, useLocation } from 'wouter'
 import { isUnreachable } from '../api/api-error.ts'
 import { contractQuery } from '../api/queries.ts'
 import { GridPage } from '../grid/grid-page.tsx'
+import { fetchDrawer } from '../grid/columns/open-drawer.tsx'
 import { useLive } from '../live/use-live.ts'
 import { Notice } from '../ui/notice.tsx'
 import { Toasts } from '../ui/toasts.tsx'
@@ -35,7 +36,8 @@ export function App() {
   // Loaded content stays visible while the server is unreachable.
   const exists = contract !== undefined
   useEffect(() => {
-    if (exists) fetchWhenIdle([fetchSql, fetchRuns, fetchProposals, fetchDerivations, fetchContract])
+    if (exists)
+      fetchWhenIdle([fetchSql, fetchRuns, fetchProposals, fetchDerivations, fetchContract, fetchDrawer])
   }, [exists])
   const isBroken = error !== null && (!exists || !isUnreachable(error))
   return (

@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Search } from 'lucide-react'
 import { Tabs } from 'radix-ui'
 import { useMemo, useState } from 'react'
+import { useSearchParams } from 'wouter'
 import type { SheetContract, SheetField } from '../api/contract.ts'
 import { pageQuery } from '../api/queries.ts'
 import { DerivationText } from '../derivations/derivation-text.tsx'
@@ -10,6 +11,7 @@ import { Button } from '../ui/button.tsx'
 import { countOf } from '../ui/format.ts'
 import '../ui/form.css'
 import { Notice } from '../ui/notice.tsx'
+import { Changes } from './changes.tsx'
 import './contract-page.css'
 import { FieldsTable } from './fields-table.tsx'
 import { searchFields } from './search-fields.ts'
@@ -22,6 +24,7 @@ export default function ContractPage({ contract }: { readonly contract: SheetCon
   const { name, description, fields, document } = contract
   const text = useMemo(() => toYaml(document), [document])
   const deleters = deletersOf(document)
+  const [params, setParams] = useSearchParams()
   return (
     <div className="contract-page">
       <header>
@@ -33,19 +36,27 @@ export default function ContractPage({ contract }: { readonly contract: SheetCon
           .
         </p>
       </header>
-      <Tabs.Root defaultValue="fields">
+      <Tabs.Root
+        value={params.get('tab') ?? 'fields'}
+        onValueChange={(tab) => setParams(tab === 'fields' ? {} : { tab }, { replace: true })}
+      >
         <Tabs.List className="contract-tabs" aria-label="View">
           <Tabs.Trigger value="fields">Fields</Tabs.Trigger>
           <Tabs.Trigger value="document">Document</Tabs.Trigger>
+          <Tabs.Trigger value="changes">Changes</Tabs.Trigger>
         </Tabs.List>
         <Tabs.Content value="fields" tabIndex={-1}>
           <Fields contract={contract} />
         </Tabs.Content>
         <Tabs.Content value="document" tabIndex={-1}>
           <p className="contract-hint">
-            The contract with all defaults filled in. To change it, edit <code>contract.yaml</code>.
+            The contract with all defaults filled in. To change it, use the menus of the columns, or edit{' '}
+            <code>contract.yaml</code>.
           </p>
           <DerivationText text={text} />
+        </Tabs.Content>
+        <Tabs.Content value="changes" tabIndex={-1}>
+          <Changes />
         </Tabs.Content>
       </Tabs.Root>
     </div>

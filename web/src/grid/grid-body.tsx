@@ -42,6 +42,7 @@ export function GridBody({ model, children }: GridBodyProps) {
               gutter={columns.gutter}
               pending={record === undefined ? null : pendingOf(model, record)}
               running={running}
+              ghost={model.drawer.ghost}
               mayWrite={editing.mayWrite}
             />
           )

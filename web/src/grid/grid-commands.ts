@@ -15,7 +15,11 @@ interface Latest {
 }
 
 /** Returns the grid's commands for the command menu. */
-export function gridCommands(contract: SheetContract, latest: Latest): readonly MenuCommand[] {
+export function gridCommands(
+  contract: SheetContract,
+  latest: Latest,
+  mayChange: boolean,
+): readonly MenuCommand[] {
   const now = () => latest.current
   const model = () => latest.current.model
   const records: MenuCommand[] = [
@@ -50,7 +54,25 @@ export function gridCommands(contract: SheetContract, latest: Latest): readonly 
       run: () => model().change({ sort: name }),
     })),
   ]
-  return [...records, ...columns, ...runCommands(contract)]
+  return [
+    ...records,
+    ...columns,
+    ...(mayChange ? definitionCommands(contract, model) : []),
+    ...runCommands(contract),
+  ]
+}
+
+function definitionCommands({ fields }: SheetContract, model: () => GridModel): readonly MenuCommand[] {
+  return [
+    { group: 'Columns', name: 'Add a column…', run: () => model().drawer.add(null) },
+    ...fields
+      .filter(({ primaryKey }) => !primaryKey)
+      .map(({ name, title }) => ({
+        group: 'Columns',
+        name: `Edit the field ${title}…`,
+        run: () => model().drawer.edit(name),
+      })),
+  ]
 }
 
 function runCommands({ fields }: SheetContract): readonly MenuCommand[] {

@@ -1,4 +1,4 @@
-import { useMemo, useState } from 'react'
+import { useCallback, useMemo, useState } from 'react'
 import type { SheetContract } from '../api/contract.ts'
 import { useCommands } from '../ui/command-menu.tsx'
 import { DeleteRecordsDialog } from '../editing/records/delete-records-dialog.tsx'
@@ -12,18 +12,25 @@ import { GridToolbar, type GridDialog } from './grid-toolbar.tsx'
 import { useEditor } from './interaction/use-editor.ts'
 import { useGrid } from './interaction/use-grid.ts'
 import { useLatest } from '../ui/use-latest.ts'
+import { OpenDrawer } from './columns/open-drawer.tsx'
 
 /** The page with the records. */
 export function GridPage({ contract }: { readonly contract: SheetContract }) {
   const model = useGrid(contract)
   const editor = useEditor(model)
   const [dialog, setDialog] = useState<GridDialog>(null)
-  const { view, change, rows, selecting, checked, scroller } = model
+  const { view, change, rows, selecting, checked, scroller, drawer } = model
   const close = (): void => setDialog(null)
 
   const latest = useLatest({ model, editor, setDialog })
-  const commands = useMemo(() => gridCommands(contract, latest), [contract, latest])
+  const commands = useMemo(
+    () => gridCommands(contract, latest, drawer.mayChange),
+    [contract, latest, drawer.mayChange],
+  )
+  const addColumn = useCallback(() => latest.current.model.drawer.add(null), [latest])
   useCommands('grid', commands)
+  const { state } = drawer
+  const isOpen = state !== null && (state.do === 'add' || contract.fieldByName.has(state.field))
   const isShown = rows.error === null && rows.count !== 0
   return (
     <div className="grid-page">
@@ -36,6 +43,7 @@ export function GridPage({ contract }: { readonly contract: SheetContract }) {
         checkedIds={checked.ids}
         onUncheck={checked.none}
         mayDelete={model.editing.mayDelete}
+        onAddColumn={drawer.mayChange ? addColumn : null}
         field={model.columns.layout.columns[selecting.selection?.focus.column ?? -1]?.field ?? null}
         onDialog={setDialog}
       />
@@ -51,7 +59,8 @@ export function GridPage({ contract }: { readonly contract: SheetContract }) {
           )}
           {isShown && <PageError rows={rows} />}
         </div>
-        {view.panel && view.cell !== null && (
+        {isOpen && <OpenDrawer model={model} />}
+        {!isOpen && view.panel && view.cell !== null && (
           <CellPanel
             contract={contract}
             cell={selecting.cell ?? view.cell}

@@ -1,9 +1,11 @@
 import { memo } from 'react'
 import type { RecordAnswer } from '../../../src/wire/records/records.ts'
 import type { SheetField } from '../api/contract.ts'
+import type { Ghost } from '../columns/ghost.ts'
 import type { PendingEdit } from '../editing/use-editing.ts'
 import { isComputed, type RunningScope } from '../runs/progress/running-cells.ts'
-import type { Column, ColumnLayout } from './layout/column-layout.ts'
+import { GhostCells } from './columns/ghost-cells.tsx'
+import { drawsGhost, type Column, type ColumnLayout } from './layout/column-layout.ts'
 import { GridCell } from './grid-cell.tsx'
 import './grid-row.css'
 import type { CellStates } from './rows/use-rows.ts'
@@ -26,6 +28,8 @@ export interface GridRowProps {
   readonly pending: Readonly<Record<string, PendingEdit>> | null
   /** The cells that the current run computes. */
   readonly running: RunningScope
+  /** The columns that do not exist yet. */
+  readonly ghost: Ghost | null
   readonly mayWrite: (field: SheetField) => boolean
 }
 
@@ -33,8 +37,12 @@ const NUMBER = new Intl.NumberFormat('en')
 
 /** A row, or its placeholder while loading; rendered only when it changes. */
 export const GridRow = memo(function GridRow(props: GridRowProps) {
-  const { row, record, layout, firstColumn, endColumn, isChecked, gutter } = props
+  const { row, record, layout, firstColumn, endColumn, isChecked, gutter, ghost } = props
   const others = layout.others.slice(firstColumn, endColumn)
+  const ghostAt =
+    layout.ghost !== null && drawsGhost(layout, firstColumn, endColumn)
+      ? layout.ghost.index - firstColumn
+      : others.length
   return (
     <div
       role="row"
@@ -60,7 +68,11 @@ export const GridRow = memo(function GridRow(props: GridRowProps) {
       {layout.pinned.map((column) => cellOf(props, column))}
       <div role="none" className="grid-others">
         <div role="none" className="grid-strip">
-          {others.map((column) => cellOf(props, column))}
+          {others.slice(0, ghostAt).map((column) => cellOf(props, column))}
+          {ghost !== null && drawsGhost(layout, firstColumn, endColumn) && (
+            <GhostCells ghost={ghost} recordId={record === undefined ? null : String(record['id'])} />
+          )}
+          {others.slice(ghostAt).map((column) => cellOf(props, column))}
         </div>
       </div>
     </div>

@@ -23,6 +23,8 @@ interface GridToolbarProps {
   readonly checkedIds: ReadonlySet<string>
   readonly onUncheck: () => void
   readonly mayDelete: boolean
+  /** Begins a new column; null where the service refuses it. */
+  readonly onAddColumn: (() => void) | null
   /** The field of the selected cell. */
   readonly field: SheetField | null
   readonly onDialog: (dialog: GridDialog) => void
@@ -39,7 +41,7 @@ export const GridToolbar = memo(function GridToolbar(props: GridToolbarProps) {
       </div>
       <div className="grid-toolbar-actions">
         {checkedIds.size > 0 && <CheckedActions {...props} />}
-        <ColumnsMenu columns={columns} />
+        <ColumnsMenu columns={columns} onAdd={props.onAddColumn} />
         <RunMenu contract={contract} field={field} checkedIds={checkedIds} />
         <Button look="primary" icon={<Plus size={15} />} onClick={() => onDialog('new')}>
           Add record

@@ -105,6 +105,8 @@ export function Grid({ model, editor, onGoToRecord }: GridProps) {
             checkedState={checked.ids.size === 0 ? 'none' : checked.ids.size < count ? 'some' : 'all'}
             activeColumn={focus?.row === HEAD_ROW ? focus.column : -1}
             openMenu={openMenu}
+            ghost={model.drawer.ghost}
+            mayAdd={model.drawer.mayChange}
           />
           <GridBody model={model}>
             <GridOverlay model={model} editor={editor} />

@@ -14,7 +14,7 @@ const ICONS: Readonly<Record<SheetField['type'], typeof Type>> = {
 }
 
 /** An icon for the type of a field. */
-export function TypeIcon({ field }: { readonly field: SheetField }) {
+export function TypeIcon({ field }: { readonly field: Pick<SheetField, 'type' | 'primaryKey'> }) {
   const Icon = field.primaryKey ? Key : ICONS[field.type]
   return <Icon className="type-icon" size={13} aria-hidden="true" />
 }

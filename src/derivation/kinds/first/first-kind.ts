@@ -40,7 +40,6 @@ interface FirstPlan extends Plan {
  */
 export class FirstKind implements DerivationKind<FirstSpec, FirstPlan> {
   readonly name = 'first'
-  readonly needsListedInputs = false
   readonly readsListedInputs = false
   readonly #dialect: FormulaDialect | undefined
   /** The conditions of the runs under way. */

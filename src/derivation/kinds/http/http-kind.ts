@@ -46,7 +46,6 @@ export function httpKind(transport: Transport, env: NodeJS.ProcessEnv): Derivati
   const guards = new SecretGuards()
   return {
     name: 'http',
-    needsListedInputs: false,
     parse: parseHttpSpec,
     renameField: renameInHttp,
     prepare(spec) {

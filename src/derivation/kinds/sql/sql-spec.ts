@@ -18,7 +18,7 @@ export interface FormulaSpec {
 
 export interface QuerySpec {
   readonly query: RecordsQuery
-  /** The results of the query, by the JSON of the values of its inputs; null before it is run. */
+  /** What the query returned, by the JSON of the values of its inputs; null before it was run. */
   readonly found: ReadonlyMap<string, Result<QueryRow, string>> | null
 }
 

@@ -16,8 +16,7 @@ export interface WholeContract extends Omit<NewContract, 'text'> {
 }
 
 /**
- * Replaces the contract, by another text or by a document; see {@link writeContract}, also for its errors. A text also replaces a contract
- * that is not valid. Throws ValidationError without
+ * Replaces the contract, by another text or by a document; see {@link writeContract}, also for its errors. Throws ValidationError without
  * one of the two, with both, and for a text with lone surrogates.
  */
 export async function replaceContract(
@@ -34,6 +33,6 @@ export async function replaceContract(
   return writeContract(
     sheet,
     (present) => ({ ...fields, text: text ?? writeDocument(present, document as JsonValue, fields.renamed) }),
-    { ...options, repairs: text !== undefined },
+    options,
   )
 }

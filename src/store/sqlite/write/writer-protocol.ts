@@ -20,7 +20,7 @@ export type WriterOperations = Changes & ExclusiveOperations
 
 export interface DefineRequest extends DefinitionRequest {
   readonly contractText: string
-  /** See {@link StoreDefinition.base}. */
+  /** As in {@link StoreDefinition}. */
   readonly base?: readonly BaseFile[]
 }
 

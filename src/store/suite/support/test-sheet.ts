@@ -270,7 +270,6 @@ export class TestSheet {
       definition: this.#definition({ ...this.#setup, ...change }, changes),
       files: [],
       base: [],
-      present: [],
       formulas: [],
       actor: HUMAN,
       note: null,

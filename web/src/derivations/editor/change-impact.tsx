@@ -11,9 +11,14 @@ interface ChangeImpactProps {
 
 /** The effect of a change on cells, in sentences. */
 export function ChangeImpact({ effect, derivations }: ChangeImpactProps) {
+  return <ChangeSentences sentences={impactText(effect, derivations)} />
+}
+
+/** Sentences on a change, with names in backquotes; the first matters most. */
+export function ChangeSentences({ sentences }: { readonly sentences: readonly string[] }) {
   return (
     <ul className="change-impact">
-      {impactText(effect, derivations).map((sentence) => (
+      {sentences.map((sentence) => (
         <li key={sentence}>
           <Sentence text={sentence} />
         </li>

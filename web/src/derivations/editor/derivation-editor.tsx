@@ -168,7 +168,7 @@ function Problem({ problem: { line, message }, onGo }: ProblemProps) {
 interface Saving {
   readonly save: (keepsFresh: boolean) => Promise<void>
   readonly isSaving: boolean
-  /** The error of the last attempt, until the text changes; null for none. */
+  /** Why the last attempt failed, until the text changes. */
   readonly refused: Error | null
 }
 

@@ -20,6 +20,7 @@ type ColumnMenuProps = ColumnHeadProps & {
 export function ColumnMenu(props: ColumnMenuProps) {
   const { host, columns, column, children } = props
   const toSummary = useRef(false)
+  const toDrawer = useRef(false)
   return (
     <DropdownMenu.Root open onOpenChange={(isOpen) => isOpen || host.current.openMenu(null)} modal={false}>
       <DropdownMenu.Trigger asChild>{children}</DropdownMenu.Trigger>
@@ -32,7 +33,7 @@ export function ColumnMenu(props: ColumnMenuProps) {
           onCloseAutoFocus={(event) => {
             // The focus stays in the grid.
             event.preventDefault()
-            if (toSummary.current && focusSummary(column.index)) return
+            if (toDrawer.current || (toSummary.current && focusSummary(column.index))) return
             host.current.model.scroller.element?.focus({ preventScroll: true })
           }}
         >
@@ -41,6 +42,7 @@ export function ColumnMenu(props: ColumnMenuProps) {
           {columns.showsSummaries && (
             <Item onSelect={() => (toSummary.current = true)}>Filter in the summary (F2)</Item>
           )}
+          <DefinitionItems {...props} toDrawer={toDrawer} />
           {column.field.derived !== null && (
             <>
               <DropdownMenu.Item className="menu-item" asChild>
@@ -53,6 +55,30 @@ export function ColumnMenu(props: ColumnMenuProps) {
         </DropdownMenu.Content>
       </DropdownMenu.Portal>
     </DropdownMenu.Root>
+  )
+}
+
+/** What changes the contract: absent where the service refuses it. */
+function DefinitionItems({
+  host,
+  column: { field },
+  toDrawer,
+}: ColumnMenuProps & { readonly toDrawer: { current: boolean } }) {
+  const { drawer } = host.current.model
+  if (!drawer.mayChange) return null
+  const open = (begin: () => void) => (): void => {
+    // The drawer takes the focus.
+    toDrawer.current = true
+    begin()
+  }
+  const insert = (side: 'before' | 'after') => open(() => drawer.add({ beside: field.name, side }))
+  return (
+    <>
+      {!field.primaryKey && <Item onSelect={open(() => drawer.edit(field.name))}>Edit field…</Item>}
+      {!field.primaryKey && <Item onSelect={insert('before')}>Insert left…</Item>}
+      <Item onSelect={insert('after')}>Insert right…</Item>
+      {field.derived === null && <DropdownMenu.Separator className="menu-line" />}
+    </>
   )
 }
 

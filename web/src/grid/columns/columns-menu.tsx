@@ -1,4 +1,4 @@
-import { Columns3 } from 'lucide-react'
+import { Columns3, Plus } from 'lucide-react'
 import { Popover } from 'radix-ui'
 import { useState } from 'react'
 import type { SheetField } from '../../api/contract.ts'
@@ -10,8 +10,14 @@ import type { Columns } from '../layout/use-columns.ts'
 /** The number of columns from which the menu has a search field. */
 const SEARCHED_FROM = 12
 
+interface ColumnsMenuProps {
+  readonly columns: Columns
+  /** Begins a new column; null where the service refuses it. */
+  readonly onAdd: (() => void) | null
+}
+
 /** The menu of shown and hidden columns. */
-export function ColumnsMenu({ columns }: { readonly columns: Columns }) {
+export function ColumnsMenu({ columns, onAdd }: ColumnsMenuProps) {
   const [text, setText] = useState('')
   const shown = columns.layout.columns.map(({ field }) => field)
   const all = [...shown, ...columns.hidden]
@@ -65,6 +71,13 @@ export function ColumnsMenu({ columns }: { readonly columns: Columns }) {
               Reset columns
             </Button>
           </div>
+          {onAdd !== null && (
+            <Popover.Close asChild>
+              <Button icon={<Plus size={15} />} onClick={onAdd}>
+                Add a column…
+              </Button>
+            </Popover.Close>
+          )}
           <label className="columns-summaries">
             <input
               type="checkbox"

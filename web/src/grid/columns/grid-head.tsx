@@ -1,10 +1,14 @@
+import { Plus } from 'lucide-react'
 import { memo } from 'react'
 import type { SheetField } from '../../api/contract.ts'
 import type { RecordFilter } from '../../api/record-filter.ts'
+import type { Ghost } from '../../columns/ghost.ts'
+import { IconButton } from '../../ui/button.tsx'
 import { ColumnHead } from './column-head.tsx'
 import type { HeadHost } from './column-head-props.ts'
-import type { Column } from '../layout/column-layout.ts'
+import { drawsGhost, type Column } from '../layout/column-layout.ts'
 import { fittingWidth } from './fitting-width.ts'
+import { GhostHeads } from './ghost-cells.tsx'
 import './grid-head.css'
 import { parseSort } from './sort-order.ts'
 import type { Columns } from '../layout/use-columns.ts'
@@ -26,15 +30,22 @@ interface GridHeadProps {
   readonly activeColumn: number
   /** The column with an open menu. */
   readonly openMenu: string | null
+  /** The columns that do not exist yet. */
+  readonly ghost: Ghost | null
+  /** Whether columns may be added. */
+  readonly mayAdd: boolean
 }
 
 /** The row of column heads. It does not render on vertical scrolling. */
 export const GridHead = memo(function GridHead(props: GridHeadProps) {
   const { host, columns, firstColumn, endColumn, sort, filter, isReady, mayWrite, activeColumn, openMenu } =
     props
+  const { ghost, mayAdd } = props
   const { layout, gutter, headHeight } = columns
   const drag = useHeadDrag(host)
   const others = layout.others.slice(firstColumn, endColumn)
+  const showsGhost = ghost !== null && drawsGhost(layout, firstColumn, endColumn)
+  const ghostAt = showsGhost && layout.ghost !== null ? layout.ghost.index - firstColumn : others.length
   const terms = parseSort(sort)
   const head = (column: Column) => {
     const { field, index } = column
@@ -69,7 +80,20 @@ export const GridHead = memo(function GridHead(props: GridHeadProps) {
         {layout.pinned.map(head)}
         <div role="none" className="grid-others">
           <div role="none" className="grid-strip">
-            {others.map(head)}
+            {others.slice(0, ghostAt).map(head)}
+            {showsGhost && <GhostHeads ghost={ghost} />}
+            {others.slice(ghostAt).map(head)}
+            {mayAdd && endColumn >= layout.others.length && (
+              <div role="columnheader" aria-label="Add a column" className="column-add">
+                <IconButton
+                  label="Add a column"
+                  tabIndex={-1}
+                  onClick={() => host.current.model.drawer.add(null)}
+                >
+                  <Plus size={16} />
+                </IconButton>
+              </div>
+            )}
           </div>
         </div>
       </div>

@@ -1,6 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useCallback, useLayoutEffect, useMemo, useState, useSyncExternalStore } from 'react'
 import type { SheetContract } from '../../api/contract.ts'
+import { useDrawer, type ColumnDrawerControl } from '../../columns/use-drawer.ts'
 import { useEditing, type Editing } from '../../editing/use-editing.ts'
 import { useRunning, type RunningScope } from '../../runs/progress/running-cells.ts'
 import { filterOf, useViewState, type ViewChange, type ViewState } from '../../state/view-state.ts'
@@ -27,6 +28,8 @@ export interface GridModel {
   readonly checked: CheckedRecords
   /** The cells that the current run computes. */
   readonly running: RunningScope
+  /** The drawer that adds and edits columns. */
+  readonly drawer: ColumnDrawerControl
   /** The context of cell actions. */
   readonly context: CellContext
 }
@@ -45,7 +48,11 @@ export function useGrid(contract: SheetContract): GridModel {
   const wanted = useMemo(() => ({ filter, sort: view.sort }), [filter, view.sort])
   const hasDerived = contract.fields.some(({ derived }) => derived !== null)
   const rows = useRows(wanted, scroll, hasDerived)
-  const columns = useColumns(contract, scroll.width, rows.count)
+  const drawer = useDrawer()
+  const columns = useColumns(contract, scroll.width, rows.count, {
+    ghost: drawer.ghost,
+    mayAdd: drawer.mayChange,
+  })
   const { layout, headHeight } = columns
   const drawn = rows.count ?? WAITING_ROWS
   useLayoutEffect(() => scroller.set(drawn, layout, headHeight), [scroller, drawn, layout, headHeight])
@@ -68,6 +75,7 @@ export function useGrid(contract: SheetContract): GridModel {
     selecting,
     checked,
     running,
+    drawer,
     context,
   }
 }

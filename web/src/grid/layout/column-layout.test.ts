@@ -2,7 +2,15 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { SheetField } from '../../api/contract.ts'
 import { testField } from '../../api/test-field.ts'
-import { columnAt, columnWindow, layOutColumns, moveName, scrollLeftToShow } from './column-layout.ts'
+import {
+  columnAt,
+  columnWindow,
+  drawsGhost,
+  layOutColumns,
+  moveName,
+  scrollLeftToShow,
+  stripLeft,
+} from './column-layout.ts'
 
 const field = (name: string): SheetField => testField({ name })
 
@@ -68,4 +76,34 @@ test('a column moves before or after another', () => {
   assert.deepEqual(moveName(['a', 'b', 'c'], 'c', 'a', 'before'), ['c', 'a', 'b'])
   assert.deepEqual(moveName(['a', 'b', 'c'], 'a', 'b', 'after'), ['b', 'a', 'c'])
   assert.deepEqual(moveName(['a', 'b', 'c'], 'b', 'b', 'after'), ['a', 'b', 'c'])
+})
+
+test('a column that does not exist yet has its space among the scrolling ones', () => {
+  const spaced = (ghostBefore: string | null) =>
+    layOutColumns({ pinned: [field('id')], others: ['a', 'b'].map(field) }, () => 100, 50, 1000, {
+      ghostBefore,
+      ghostWidth: 70,
+      tail: 44,
+    })
+  const between = spaced('b')
+  assert.deepEqual(between.ghost, { index: 1, left: 250, width: 70 })
+  assert.equal(between.others[1]?.left, 320)
+  assert.equal(between.width, 420 + 44)
+  assert.deepEqual(spaced(null).ghost, { index: 2, left: 350, width: 70 })
+  assert.deepEqual(spaced('a').ghost, { index: 0, left: 150, width: 70 })
+  assert.equal(stripLeft(spaced('a'), 0, 2), 150)
+  assert.equal(layout.ghost, null)
+})
+
+test('what is drawn begins at its own left edge, with or without the column that does not exist yet', () => {
+  const long = layOutColumns({ pinned: [], others: names.map(field) }, () => 100, 50, 1000, {
+    ghostBefore: 'f100',
+    ghostWidth: 70,
+    tail: 0,
+  })
+  assert.equal(drawsGhost(long, 90, 110), true)
+  assert.equal(stripLeft(long, 90, 110), 50 + 9000)
+  assert.equal(drawsGhost(long, 100, 110), false)
+  assert.equal(stripLeft(long, 100, 110), 50 + 10_070)
+  assert.equal(drawsGhost(long, 80, 100), false)
 })

@@ -11,6 +11,23 @@ export interface Column {
   readonly isPinned: boolean
 }
 
+/** Space among the scrolling columns for columns that do not exist yet. */
+export interface GhostSpace {
+  /** The index among `others` before which it is. */
+  readonly index: number
+  readonly left: number
+  readonly width: number
+}
+
+/** Space that is no column. */
+export interface ExtraSpace {
+  /** Before the scrolling column of this name, at the end for null; undefined for none. */
+  readonly ghostBefore?: string | null | undefined
+  readonly ghostWidth: number
+  /** The width after the last column. */
+  readonly tail: number
+}
+
 export interface ColumnLayout {
   /** The visible columns, pinned ones first. */
   readonly columns: readonly Column[]
@@ -19,8 +36,14 @@ export interface ColumnLayout {
   readonly indexByName: ReadonlyMap<string, number>
   /** The right edge of the row numbers and pinned columns. */
   readonly pinnedEnd: number
+  readonly ghost: GhostSpace | null
+  /** The right edge of the last column. */
+  readonly end: number
+  /** The width with the space after it. */
   readonly width: number
 }
+
+const NO_SPACE: ExtraSpace = { ghostWidth: 0, tail: 0 }
 
 /** The maximum share of the width for pinned columns; beyond it, they scroll. */
 const MAX_PINNED = 0.6
@@ -31,26 +54,57 @@ export function layOutColumns(
   widthOf: (field: SheetField) => number,
   gutter: number,
   room: number,
+  { ghostBefore, ghostWidth, tail }: ExtraSpace = NO_SPACE,
 ): ColumnLayout {
   let left = gutter
+  let ghostLeft: number | null = null
   let stillPinned = true
   const columns = [...fields.pinned, ...fields.others].map((field, index): Column => {
     const width = widthOf(field)
     stillPinned &&= index < fields.pinned.length && left + width <= room * MAX_PINNED
+    if (!stillPinned && ghostLeft === null && field.name === ghostBefore) {
+      ghostLeft = left
+      left += ghostWidth
+    }
     const column = { field, index, left, width, isPinned: stillPinned }
     left += width
     return column
   })
   const pinned = columns.filter(({ isPinned }) => isPinned)
+  const others = columns.slice(pinned.length)
   const last = pinned.at(-1)
+  if (ghostBefore !== undefined && ghostLeft === null) {
+    ghostLeft = left
+    left += ghostWidth
+  }
+  const ghostIndex = others.findIndex((column) => column.left > (ghostLeft ?? 0))
   return {
     columns,
     pinned,
-    others: columns.slice(pinned.length),
+    others,
     indexByName: new Map(columns.map(({ field, index }) => [field.name, index])),
     pinnedEnd: last === undefined ? gutter : last.left + last.width,
-    width: left,
+    ghost:
+      ghostLeft === null
+        ? null
+        : { index: ghostIndex === -1 ? others.length : ghostIndex, left: ghostLeft, width: ghostWidth },
+    end: left,
+    width: left + tail,
   }
+}
+
+/** Whether the ghost is among the rendered columns, from `first` to `end`, exclusive. */
+export function drawsGhost({ ghost, others }: ColumnLayout, first: number, end: number): boolean {
+  if (ghost === null) return false
+  // Before the first rendered column it is only rendered where no column is before it.
+  return (ghost.index > first || first === 0) && (ghost.index < end || end === others.length)
+}
+
+/** The left edge of what is rendered of the scrolling columns. */
+export function stripLeft(layout: ColumnLayout, first: number, end: number): number {
+  if (layout.ghost !== null && drawsGhost(layout, first, end) && layout.ghost.index === first)
+    return layout.ghost.left
+  return layout.others[first]?.left ?? layout.pinnedEnd
 }
 
 /**

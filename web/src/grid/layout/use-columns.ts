@@ -1,5 +1,6 @@
 import { useMemo, useState } from 'react'
 import type { SheetContract, SheetField } from '../../api/contract.ts'
+import { GHOST_WIDTH, type Ghost } from '../../columns/ghost.ts'
 import { MIN_WIDTH, shownFields, useColumnSettings, widthOf } from '../../state/columns.ts'
 import { Stored, useStored } from '../../state/stored.ts'
 import { layOutColumns, moveName, type ColumnLayout } from './column-layout.ts'
@@ -34,17 +35,41 @@ export interface Columns {
   reset(): void
 }
 
+/** The width of the head with the button that adds a column. */
+const ADD_WIDTH = 44
+
+/** What the grid shows besides columns. */
+interface Beside {
+  /** The columns that do not exist yet. */
+  readonly ghost: Ghost | null
+  /** Whether there is a button after the last head. */
+  readonly mayAdd: boolean
+}
+
 /** Returns the columns, memoized. */
-export function useColumns(contract: SheetContract, room: number, count: number | null): Columns {
+export function useColumns(
+  contract: SheetContract,
+  room: number,
+  count: number | null,
+  { ghost, mayAdd }: Beside,
+): Columns {
   const [settings, change] = useColumnSettings(contract.name)
   const [showsSummaries, showSummaries] = useStored(summaries)
   const [tried, setTried] = useState<{ readonly name: string; readonly width: number } | null>(null)
   const gutter = gutterFor(count ?? 0)
+  // Previewed values do not change the layout.
+  const ghostPlace = ghost === null ? undefined : ghost.place
+  const ghostWidth = (ghost?.columns.length ?? 0) * GHOST_WIDTH
   const layout = useMemo(() => {
     const width = (field: SheetField): number =>
       tried?.name === field.name ? tried.width : widthOf(field, settings)
-    return layOutColumns(shownFields(contract, settings), width, gutter, room)
-  }, [contract, settings, tried, gutter, room])
+    const shown = shownFields(contract, settings)
+    return layOutColumns(shown, width, gutter, room, {
+      ghostBefore: ghostPlace === undefined ? undefined : nameAfter(shown, ghostPlace),
+      ghostWidth,
+      tail: mayAdd ? ADD_WIDTH : 0,
+    })
+  }, [contract, settings, tried, gutter, room, ghostPlace, ghostWidth, mayAdd])
 
   const latest = useLatest({ contract, settings, change, layout, showSummaries })
   const actions = useMemo(() => columnActions(latest, setTried), [latest])
@@ -109,6 +134,15 @@ function columnActions(
     tryWidth: (name, width) => tryWidth({ name, width: boundedWidth(width) }),
     reset: () => now().change({ order: [], hidden: [], pinned: [], widths: {} }),
   }
+}
+
+/** Returns the scrolling column before which a new one will be; null for the end. */
+function nameAfter({ pinned, others }: ReturnType<typeof shownFields>, place: Ghost['place']): string | null {
+  if (place === null) return null
+  const index = others.findIndex(({ name }) => name === place.beside)
+  const isPinned = pinned.some(({ name }) => name === place.beside)
+  if (index === -1 && !isPinned) return null
+  return others[index + (place.side === 'after' || isPinned ? 1 : 0)]?.name ?? null
 }
 
 function boundedWidth(width: number): number {

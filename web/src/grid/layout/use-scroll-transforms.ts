@@ -1,5 +1,5 @@
 import { useLayoutEffect, useRef } from 'react'
-import type { ColumnLayout } from './column-layout.ts'
+import { stripLeft, type ColumnLayout } from './column-layout.ts'
 import type { ScrollController } from './scroll-controller.ts'
 import { ROW_HEIGHT, type ScrollView } from './scroll-view.ts'
 
@@ -13,7 +13,7 @@ export function useScrollTransforms(
   { rows, columns }: ScrollView,
   layout: ColumnLayout,
 ): void {
-  const left = (layout.others[columns.first]?.left ?? layout.pinnedEnd) - layout.pinnedEnd
+  const left = stripLeft(layout, columns.first, columns.end) - layout.pinnedEnd
   const at = useRef({ first: rows.first, left, movedLeft: 0 })
   useLayoutEffect(() => {
     at.current = { first: rows.first, left, movedLeft: scroller.left }

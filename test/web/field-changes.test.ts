@@ -1,0 +1,189 @@
+import assert from 'node:assert/strict'
+import { test, type TestContext } from 'node:test'
+import type { Locator, Page } from 'playwright-core'
+import { axeFaults } from '../support/axe-faults.ts'
+import { NO_BROWSER } from '../support/browser.ts'
+import { contractText } from '../support/contract-with.ts'
+import { writeSheet } from '../support/sheet-fixture.ts'
+import { cellAt, eventually, picture, settled, shows, SheetViewer } from '../support/viewer.ts'
+
+const TOWNS = {
+  contract: contractText([
+    '{name: name, logicalType: string}',
+    '{name: people, logicalType: string} # as in the register',
+    '{name: area, logicalType: number}',
+    '{name: density, logicalType: number}',
+  ]),
+  records: [
+    { id: '1', name: 'Ulm', people: '126949', area: 118.7 },
+    { id: '2', name: 'Passau', people: '53907', area: 69.6 },
+    { id: '3', name: 'Arnis', people: 'about 270', area: 0.45 },
+  ],
+  derivations: {
+    'density.yaml': 'targets: [density]\nkind: sql\nexpression: round(CAST(people AS INTEGER) / area)\n',
+  },
+}
+
+async function towns(t: TestContext, options: readonly string[] = []): Promise<SheetViewer> {
+  return SheetViewer.on(t, await writeSheet(t, TOWNS), options)
+}
+
+/** The names and types of the fields. */
+async function fieldsOf(viewer: SheetViewer): Promise<readonly string[]> {
+  const { schema } = await viewer.get<{
+    schema: [{ properties: { name: string; logicalType: string }[] }]
+  }>('/api/contract')
+  return schema[0].properties.map(({ name, logicalType }) => `${name} ${logicalType}`)
+}
+
+async function openMenu(page: Page, title: string): Promise<Locator> {
+  await page.getByRole('columnheader', { name: title, exact: true }).hover()
+  await page.getByRole('button', { name: `Menu of ${title}` }).click()
+  return page.getByRole('menu', { name: `Menu of ${title}` })
+}
+
+async function assertAccessible(page: Page, name: string): Promise<void> {
+  await picture(page, `${name}-light`)
+  assert.deepEqual(await axeFaults(page), [])
+  await page.emulateMedia({ colorScheme: 'dark' })
+  await picture(page, `${name}-dark`)
+  assert.deepEqual(await axeFaults(page, { rules: ['color-contrast'] }), [], 'dark')
+  await page.emulateMedia({ colorScheme: 'light' })
+}
+
+test('fields are changed in the grid', { skip: NO_BROWSER }, async (t) => {
+  const viewer = await towns(t)
+  const page = await viewer.open('/?sort=people')
+  const adding = page.getByRole('complementary', { name: 'Add a column' })
+  const status = page.locator('.column-drawer').getByRole('status')
+
+  await t.test('a column is added beside another one, with a type guessed from its name', async () => {
+    await (await openMenu(page, 'area')).getByRole('menuitem', { name: 'Insert left…' }).click()
+    const name = adding.getByLabel('Name')
+    await eventually(async () => assert.ok(await name.evaluate((element) => element.matches(':focus'))))
+    await page.keyboard.type('Founded (year)')
+    await page.locator('.grid-head-cell.ghost').getByText('Founded (year)').waitFor()
+    await shows(status, 'founded_year is added.')
+    assert.equal(await adding.getByLabel('Type').inputValue(), 'integer')
+    await assertAccessible(page, 'column-add')
+    await page.keyboard.press('Enter')
+    await page.getByText('Added the column Founded (year)').waitFor()
+    await page.getByRole('columnheader', { name: 'Founded (year)', exact: true }).waitFor()
+    assert.deepEqual(await fieldsOf(viewer), [
+      'id string',
+      'name string',
+      'people string',
+      'founded_year integer',
+      'area number',
+      'density number',
+    ])
+    assert.equal(await page.locator('.ghost').count(), 0)
+  })
+
+  await t.test('its first cell is selected, so that one can type', async () => {
+    await eventually(async () => {
+      const [, column] = new URL(page.url()).searchParams.get('cell')?.split('~') ?? []
+      assert.equal(column, 'founded_year')
+    })
+    await page.keyboard.type('854')
+    await page.keyboard.press('Enter')
+    await eventually(async () => assert.equal(await viewer.value('1', 'founded_year'), 854))
+  })
+
+  await t.test('a renamed field keeps its values, its place in formulas and in the sort order', async () => {
+    await (await openMenu(page, 'people')).getByRole('menuitem', { name: 'Edit field…' }).click()
+    const editing = page.getByRole('complementary', { name: 'Edit people' })
+    await editing.getByLabel('Name').fill('population')
+    await status.getByText('people becomes population. 3 values are kept, with their history.').waitFor()
+    await status.getByText('The change also edits density.yaml.').waitFor()
+    await editing.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Renamed people to population').waitFor()
+    await page.getByRole('columnheader', { name: 'population', exact: true }).waitFor()
+    assert.equal(await viewer.value('1', 'population'), '126949')
+    assert.equal(new URL(page.url()).searchParams.get('sort'), 'population')
+  })
+
+  await t.test('a type is converted once the value that does not fit is given up', async () => {
+    await (await openMenu(page, 'population')).getByRole('menuitem', { name: 'Edit field…' }).click()
+    const editing = page.getByRole('complementary', { name: 'Edit population' })
+    const save = editing.getByRole('button', { name: 'Save' })
+    await editing.getByLabel('Type').selectOption('Whole number')
+    await status.getByText('2 values of population are converted.').waitFor()
+    await status.getByRole('cell', { name: 'about 270' }).waitFor()
+    assert.equal(await save.isDisabled(), true)
+    await assertAccessible(page, 'column-edit')
+    await status.getByRole('checkbox', { name: /^Empty 1 cell/ }).check()
+    await save.click()
+    await eventually(async () => assert.equal(await viewer.value('1', 'population'), 126_949))
+    assert.equal(await viewer.value('3', 'population'), null)
+  })
+
+  await t.test('Undo brings the type and the value back', async () => {
+    const saved = page.locator('.toast').filter({ hasText: 'Changed population' })
+    await saved.getByRole('button', { name: 'Undo' }).click()
+    await page.getByText('The change was taken back').waitFor()
+    assert.equal(await viewer.value('3', 'population'), 'about 270')
+    await shows(await cellAt(page, 2, 'population'), 'about 270')
+  })
+
+  await t.test('a field is removed with the number of its values seen', async () => {
+    await (await openMenu(page, 'name')).getByRole('menuitem', { name: 'Edit field…' }).click()
+    await page.getByRole('button', { name: 'Remove field…' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Remove name?' })
+    await dialog.getByText('name is removed, with 3 values. Undo brings them back.').waitFor()
+    await picture(page, 'column-remove')
+    assert.deepEqual(await axeFaults(page, { exclude: '.grid-page' }), [])
+    await dialog.getByRole('button', { name: 'Remove field' }).click()
+    await page.getByText('Removed name').waitFor()
+    await eventually(async () => assert.equal((await fieldsOf(viewer)).includes('name string'), false))
+  })
+
+  await t.test('the changes are listed with their texts, and the last is taken back there', async () => {
+    await page.goto(`${viewer.url}/contract?tab=changes`)
+    await settled(page)
+    const changes = page.locator('.definition-changes > li')
+    assert.equal(await changes.count(), 5)
+    await changes.first().locator('summary').click()
+    await changes.first().locator('del').getByText('name: name').waitFor()
+    await assertAccessible(page, 'definition-changes')
+    await page.getByRole('button', { name: 'Undo…' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Undo this change?' })
+    await dialog.getByText('name is restored. 3 values are kept, with their history.').waitFor()
+    await dialog.getByRole('button', { name: 'Undo', exact: true }).click()
+    await eventually(async () => assert.equal(await viewer.value('2', 'name'), 'Passau'))
+  })
+
+  await t.test('the drawer fits a narrow page', async () => {
+    await page.setViewportSize({ width: 400, height: 800 })
+    await page.goto(`${viewer.url}/`)
+    await settled(page)
+    await page.getByRole('button', { name: 'Columns' }).click()
+    await page.getByRole('button', { name: 'Add a column…' }).click()
+    await adding.getByLabel('Name').fill('Population')
+    await status.getByText('There is a field "population" already. Choose another name.').waitFor()
+    await picture(page, 'column-add-400')
+    assert.deepEqual(await axeFaults(page), [])
+    const box = await adding.boundingBox()
+    assert.ok(box !== null && box.x === 0 && box.width === 400)
+    await page.keyboard.press('Escape')
+    await adding.waitFor({ state: 'detached' })
+  })
+
+  viewer.assertCalm()
+})
+
+test(
+  'without the permission to change the definition, the grid offers no change of a field',
+  { skip: NO_BROWSER },
+  async (t) => {
+    const viewer = await towns(t, ['--read-only-definition'])
+    const page = await viewer.open()
+    assert.equal(await page.getByRole('button', { name: 'Add a column' }).count(), 0)
+    const menu = await openMenu(page, 'people')
+    await menu.getByRole('menuitem', { name: 'Sort ascending' }).waitFor()
+    assert.equal(await menu.getByRole('menuitem', { name: /^(Edit|Insert)/ }).count(), 0)
+    await page.goto(`${viewer.url}/contract?tab=changes`)
+    await settled(page)
+    assert.equal(await page.getByRole('button', { name: 'Undo…' }).count(), 0)
+  },
+)

@@ -1,0 +1,57 @@
+import type { ReactNode } from 'react'
+import { FormError } from '../ui/form-error.tsx'
+import { PlanView } from './plan-view.tsx'
+import type { Planning } from './use-plan.ts'
+
+interface PlanStatusProps {
+  /** Why there is no plan yet, or no valid one. */
+  readonly problem: string | null
+  readonly planning: Planning
+  /** Whether something changes. */
+  readonly isChanged: boolean
+  /** The sentence for a change without an effect on values. */
+  readonly without: string
+  /** Why saving was refused. */
+  readonly refused: string | null
+  /** What can be done about conflicts. */
+  readonly children?: ReactNode
+}
+
+/** The state of a plan: its error, the conflicts with the records, or its effect. */
+export function PlanStatus({ problem, planning, isChanged, without, refused, children }: PlanStatusProps) {
+  const { plan, error, isCurrent } = planning
+  const effect = plan?.effect ?? null
+  return (
+    <>
+      <FormError text={refused} />
+      <div
+        className={isCurrent || problem !== null || !isChanged ? 'column-plan' : 'column-plan old'}
+        role="status"
+        aria-busy={isChanged && problem === null && !isCurrent}
+      >
+        {problem !== null ? (
+          <p className="form-error">{problem}</p>
+        ) : !isChanged ? null : error !== null ? (
+          <p className="form-error">{error}</p>
+        ) : effect === null ? (
+          <p className="form-hint">Checking…</p>
+        ) : (
+          <>
+            {effect.conflicts.map((conflict) => (
+              <p key={conflict} className="form-error">
+                {conflict}
+              </p>
+            ))}
+            <PlanView effect={effect} without={without} />
+            {children}
+          </>
+        )}
+      </div>
+    </>
+  )
+}
+
+/** Whether a plan can be carried out now. */
+export function isReady({ plan, isCurrent }: Planning): boolean {
+  return isCurrent && plan !== null && plan.effect.conflicts.length === 0
+}

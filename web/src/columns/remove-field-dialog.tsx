@@ -1,0 +1,53 @@
+import type { SheetField } from '../api/contract.ts'
+import { Button } from '../ui/button.tsx'
+import { Dialog } from '../ui/dialog.tsx'
+import { FormError } from '../ui/form-error.tsx'
+import { withoutField } from './contract-with.ts'
+import { lostValues } from './plan-text.ts'
+import { PlanView } from './plan-view.tsx'
+import { usePlan, useSaving } from './use-plan.ts'
+
+interface RemoveFieldDialogProps {
+  readonly field: SheetField
+  readonly onClose: () => void
+  readonly onRemoved: () => void
+}
+
+/** Shows the effect of removing a field, and removes it. */
+export function RemoveFieldDialog({ field: { name, title }, onClose, onRemoved }: RemoveFieldDialogProps) {
+  const planning = usePlan(JSON.stringify(['remove', name]), (document) => ({
+    document: { ...withoutField(document, name) },
+  }))
+  const { save, isSaving, refused } = useSaving()
+  const { plan, error, isCurrent } = planning
+  // The number of values that the person agrees to lose is that of the plan.
+  const confirm = plan === null ? {} : lostValues(plan.effect)
+  const remove = async (): Promise<void> => {
+    if (plan !== null) await save(plan, `Removed ${title}`, { confirm, onMade: onRemoved })
+  }
+  return (
+    <Dialog
+      title={`Remove ${title}?`}
+      open
+      onClose={onClose}
+      actions={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button
+            look="danger"
+            disabled={plan === null || !isCurrent || isSaving}
+            onClick={() => void remove()}
+          >
+            Remove field
+          </Button>
+        </>
+      }
+    >
+      <div role="status" aria-busy={!isCurrent}>
+        {plan === null && error === null && <p className="form-hint">Checking…</p>}
+        {plan !== null && <PlanView effect={plan.effect} without="No value is lost." />}
+      </div>
+      <FormError text={refused ?? error} />
+    </Dialog>
+  )
+}

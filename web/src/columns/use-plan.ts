@@ -1,0 +1,128 @@
+import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import type { NewContract } from '../../../src/client/definition-client.ts'
+import type { DefinitionChangeAnswer } from '../../../src/wire/definition/change.ts'
+import { ApiError, messageOf } from '../api/api-error.ts'
+import type { ContractDocument } from '../api/contract.ts'
+import { server } from '../api/server.ts'
+import { useActor } from '../state/actor.ts'
+import { showError, showSuccess } from '../ui/toasts.tsx'
+import { useSettled } from '../ui/use-settled.ts'
+
+const SETTLE_MS = 300
+
+/** Returns a changed contract for the present one. */
+export type ContractEdit = (document: ContractDocument) => NewContract
+
+/** A change of the contract, and its effect on the present definition. */
+export interface Plan {
+  readonly contract: NewContract
+  /** The version of the contract for which the effect holds. */
+  readonly version: string
+  readonly effect: DefinitionChangeAnswer
+}
+
+export interface Planning {
+  /** Null until the first plan, and for a change that is refused. */
+  readonly plan: Plan | null
+  /** Why the change is refused. */
+  readonly error: string | null
+  /** Whether plan and error are those of the present change. */
+  readonly isCurrent: boolean
+}
+
+/**
+ * Plans a change of the contract with a dry run when `key` has not changed for a moment; null plans nothing. A change with the same key must be
+ * the same change.
+ */
+export function usePlan(key: string | null, edit: ContractEdit): Planning {
+  const [actor] = useActor()
+  const settled = useSettled(key, SETTLE_MS)
+  const isEnabled = key !== null && settled === key
+  const { data, error, isFetching, isPlaceholderData } = useQuery({
+    // Another definition or other records may have another effect.
+    queryKey: ['contract', 'plan', settled, actor],
+    queryFn: async ({ signal }): Promise<Plan> => {
+      const { contract: present, version } = await server.definition.readContract({ signal })
+      const contract = edit(present as unknown as ContractDocument)
+      const effect = await server.definition.writeContract(contract, {
+        dryRun: true,
+        ifVersion: version,
+        actor,
+        signal,
+      })
+      return { contract, version, effect }
+    },
+    enabled: isEnabled,
+    placeholderData: keepPreviousData,
+    staleTime: Infinity,
+    gcTime: 0,
+    retry: false,
+  })
+  const isCurrent = isEnabled && !isFetching && !isPlaceholderData
+  return {
+    plan: key === null || error !== null ? null : (data ?? null),
+    error: key === null || error === null ? null : messageOf(error),
+    isCurrent,
+  }
+}
+
+interface SaveOptions {
+  /** The numbers of values that may be lost. */
+  readonly confirm?: NewContract['confirm']
+  /** Called when the change is made, before the page reads the contract again. */
+  readonly onMade?: () => void
+}
+
+export interface Saving {
+  /** Makes a planned change, and reports whether it was made. */
+  readonly save: (plan: Plan, text: string, options?: SaveOptions) => Promise<boolean>
+  readonly isSaving: boolean
+  /** Why the last attempt was refused. */
+  readonly refused: string | null
+}
+
+/** Makes changes of the contract as they were planned, each with a message that offers to undo it. */
+export function useSaving(): Saving {
+  const client = useQueryClient()
+  const [actor] = useActor()
+  const [isSaving, setIsSaving] = useState(false)
+  const [refused, setRefused] = useState<string | null>(null)
+  const save: Saving['save'] = async ({ contract, version }, text, { confirm, onMade } = {}) => {
+    setIsSaving(true)
+    setRefused(null)
+    try {
+      const { change } = await server.definition.writeContract(
+        { ...contract, ...(confirm !== undefined && { confirm }) },
+        { ifVersion: version, actor },
+      )
+      onMade?.()
+      await client.invalidateQueries({ queryKey: ['contract'], exact: true })
+      showSuccess(text, change === null ? null : { name: 'Undo', run: () => void undoChange(change, actor) })
+      return true
+    } catch (error) {
+      const isOutdated = error instanceof ApiError && error.status === 412
+      setRefused(
+        isOutdated
+          ? 'The contract was changed meanwhile. Check the effect below, and save again.'
+          : messageOf(error),
+      )
+      return false
+    } finally {
+      setIsSaving(false)
+      void client.invalidateQueries({ queryKey: ['contract'] })
+      void client.invalidateQueries({ queryKey: ['records'] })
+    }
+  }
+  return { save, isSaving, refused }
+}
+
+/** Takes back a change; where this would lose values, the page of changes asks first. */
+async function undoChange(change: string, actor: string): Promise<void> {
+  try {
+    await server.definition.revert(change, {}, { actor })
+    showSuccess('The change was taken back')
+  } catch (error) {
+    showError(error, { href: '/contract?tab=changes', name: 'Show the changes' })
+  }
+}

@@ -1,0 +1,88 @@
+import { lazy, Suspense, useEffect, useEffectEvent, useState } from 'react'
+import { useColumnSettings } from '../../state/columns.ts'
+import type { GridModel } from '../interaction/use-grid.ts'
+import { formatSort, parseSort } from './sort-order.ts'
+
+/** Loads the drawer. */
+export const fetchDrawer = () => import('../../columns/column-drawer.tsx')
+
+// Loaded after the first view.
+const ColumnDrawer = lazy(fetchDrawer)
+
+/** The drawer that adds or edits a column. What the page knows by the name of a field follows a new name. */
+export function OpenDrawer({ model }: { readonly model: GridModel }) {
+  const { contract, drawer, columns, scroller, view, change, selecting, rows } = model
+  const [settings, setSettings] = useColumnSettings(contract.name)
+  const { ghost } = columns.layout
+  const ghostLeft = ghost?.left ?? null
+  const ghostEnd = ghost === null ? 0 : ghost.left + ghost.width
+  const { pinnedEnd } = columns.layout
+  const { width } = model.scroll
+  useEffect(() => {
+    if (ghostLeft === null) return
+    // Into view, with the least movement.
+    if (ghostEnd - scroller.left > width) scroller.scrollToLeft(ghostEnd - width)
+    else if (ghostLeft - scroller.left < pinnedEnd) scroller.scrollToLeft(ghostLeft - pinnedEnd)
+  }, [scroller, ghostLeft, ghostEnd, pinnedEnd, width])
+
+  const close = (): void => {
+    drawer.close()
+    scroller.element?.focus({ preventScroll: true })
+  }
+  const [added, setAdded] = useState<string | null>(null)
+  const selectAdded = useEffectEvent((name: string) => {
+    close()
+    const first = rows.at(0)
+    if (first !== undefined) selecting.reveal({ recordId: String(first['id']), field: name })
+  })
+  useEffect(() => {
+    if (added !== null && columns.layout.indexByName.has(added)) selectAdded(added)
+  }, [added, columns.layout])
+
+  const { state } = drawer
+  if (state === null) return null
+  const rename = (from: string, to: string | null): void => {
+    if (from === to) return
+    const named = <T extends { readonly field: string }>(each: T): T[] =>
+      each.field !== from ? [each] : to === null ? [] : [{ ...each, field: to }]
+    const { sort, conditions, cell } = view
+    change({
+      sort: formatSort(parseSort(sort).flatMap(named)),
+      conditions: conditions.flatMap(named),
+      cell: cell === null ? null : (named(cell)[0] ?? null),
+    })
+    const other = (names: readonly string[]): string[] =>
+      names.flatMap((name) => (name !== from ? [name] : to === null ? [] : [to]))
+    const { [from]: ownWidth, ...widths } = settings.widths
+    setSettings({
+      order: other(settings.order),
+      hidden: other(settings.hidden),
+      pinned: other(settings.pinned),
+      widths: to === null || ownWidth === undefined ? widths : { ...widths, [to]: ownWidth },
+    })
+  }
+  return (
+    <Suspense fallback={<aside className="column-drawer-waiting" aria-busy="true" />}>
+      <ColumnDrawer
+        contract={contract}
+        state={state}
+        onGhost={drawer.setGhost}
+        onClose={close}
+        onAdded={(name) => {
+          if (state.do === 'add' && state.place !== null && settings.order.length > 0)
+            columns.place(name, state.place.beside, state.place.side)
+          // It is selected once the grid has it.
+          setAdded(name)
+        }}
+        onSaved={(from, to) => {
+          rename(from, to)
+          close()
+        }}
+        onRemoved={(name) => {
+          rename(name, null)
+          close()
+        }}
+      />
+    </Suspense>
+  )
+}
