@@ -27,7 +27,7 @@ export class ApiError extends Error {
   readonly status: number
   /** The error code; null where the response has none. */
   readonly code: ErrorCode | null
-  /** Where the error is, if it is in a file of the sheet; otherwise null. */
+  /** The place of the error in a file of the sheet; null for an error elsewhere. */
   readonly place: FilePlace | null
   /** The violations of the records of a refused write, as many as the message lists; empty for any other error. */
   readonly violations: readonly Violation[]

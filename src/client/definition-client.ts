@@ -28,6 +28,14 @@ export interface FileChangeOptions extends ChangeOptions {
   readonly ifVersion?: string | null | undefined
 }
 
+/** Options of a change of a derivation file. */
+export interface WriteOptions extends FileChangeOptions {
+  readonly note?: string | undefined
+  readonly keepFresh?: boolean | undefined
+  /** Whether there must be no such file yet; otherwise ApiError with status 412. */
+  readonly ifAbsent?: boolean | undefined
+}
+
 /** A derivation to try, and the records. */
 export type PreviewOrder = Omit<Static<typeof PreviewBody>, 'actor'>
 
@@ -80,16 +88,10 @@ export class DefinitionClient {
   write(
     file: string,
     text: string,
-    {
-      note,
-      keepFresh = false,
-      ...options
-    }: FileChangeOptions & {
-      readonly note?: string | undefined
-      readonly keepFresh?: boolean | undefined
-    } = {},
+    { note, keepFresh = false, ifAbsent = false, ...options }: WriteOptions = {},
   ): Promise<Static<typeof PutDerivationAnswer>> {
-    const { query, ...sending } = sendingOf('PUT', options)
+    const { query, method, headers } = sendingOf('PUT', options)
+    const sending = { method, headers: ifAbsent ? { ...headers, 'if-none-match': '*' } : headers }
     const kept = keepFresh ? { ...query, keep: 'fresh' } : query
     return this.#connection.writeAs(pathOf(file), { text, note }, options, { ...sending, query: kept })
   }

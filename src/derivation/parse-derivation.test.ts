@@ -6,10 +6,15 @@ import type { Derivation } from './definition/derivation-kind.ts'
 import { createKinds } from './kinds.ts'
 import { StubTransport } from './transport/network/stub-transport.ts'
 import { parseDerivation } from './parse-derivation.ts'
+import { MeasureKind } from './testing/measure-kind.ts'
 import { testContract } from './testing/test-contract.ts'
 
 const contract = testContract({ city: 'string', country: 'string', lat: 'number', lon: 'number' })
-const kinds = createKinds({ transport: new StubTransport({ responses: new Map() }), env: {} })
+const kinds = createKinds({
+  transport: new StubTransport({ responses: new Map() }),
+  env: {},
+  own: [new MeasureKind()],
+})
 
 function parse(text: string | Uint8Array): Derivation {
   const bytes = typeof text === 'string' ? Buffer.from(text) : text
@@ -36,6 +41,7 @@ test('a derivation file is parsed with the hash of its bytes and the hosts that 
 })
 
 test('D20: a field used in a placeholder counts as an input, listed or not, after the listed ones', () => {
+  assert.deepEqual(parse(GOOD.replace(/inputs.*\n/, '')).inputs, ['city', 'country'])
   assert.deepEqual(parse(GOOD).inputs, ['country', 'city'])
   assert.deepEqual(parse(GOOD.replace('[country]', '[]')).inputs, ['city', 'country'])
 })
@@ -62,14 +68,24 @@ test('a key whose value is null counts as absent', () => {
 const FAULTS: readonly (readonly [string, string, number, RegExp])[] = [
   ['the file is a list', '- a\n', 1, /a derivation is a map/],
   ['targets is missing', GOOD.replace(/targets.*\n/, ''), 1, /targets is missing/],
-  ['inputs is missing', GOOD.replace(/inputs.*\n/, ''), 1, /inputs is missing/],
+  [
+    'inputs is missing for a kind that does not find them',
+    'targets: [lat]\nkind: measure\nfield: city\nunit: m\n',
+    1,
+    /inputs is missing; list the fields/,
+  ],
   [
     'targets is misspelt',
     GOOD.replace('targets', 'target'),
     1,
     /unknown key "target"; did you mean "targets"\?/,
   ],
-  ['inputs is misspelt', GOOD.replace('inputs', 'input'), 2, /unknown key "input"; did you mean "inputs"\?/],
+  [
+    'inputs is misspelt',
+    GOOD.replace('inputs', 'input'),
+    2,
+    /unknown key "input"; .*; did you mean "inputs"\?/,
+  ],
   ['kind is misspelt', GOOD.replace('kind', 'knid'), 3, /unknown key "knid"; did you mean "kind"\?/],
   ['targets is empty', GOOD.replace('[lat, lon]', '[]'), 1, /targets is empty/],
   ['targets is text', GOOD.replace('[lat, lon]', 'lat'), 1, /targets is not a list/],

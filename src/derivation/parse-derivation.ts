@@ -44,7 +44,7 @@ export function parseDerivation(source: DerivationSource, contract: Contract, ki
     yaml.fail(['targets'], 'targets is empty; name the fields that this derivation fills')
   const idAt = targets.indexOf('id')
   if (idAt !== -1) yaml.fail(['targets', idAt], 'id cannot be a target; records are known by it')
-  const needsInputs = kind.readsListedInputs ?? true
+  const needsInputs = kind.needsListedInputs ?? true
   const inputs =
     needsInputs || Object.hasOwn(keys, 'inputs') ? readFields('inputs', keys, { yaml, contract }) : []
 
@@ -73,7 +73,7 @@ export function parseDerivation(source: DerivationSource, contract: Contract, ki
   }
 }
 
-/** What a derivation and its steps share. */
+/** The context that a derivation and its steps share. */
 interface Surroundings {
   /** Its name in `derivations/`. */
   readonly file: string
@@ -220,7 +220,7 @@ function decode(bytes: Uint8Array, file: string): string {
 
 function presentKeys(yaml: YamlFile): JsonObject {
   if (!isJsonObject(yaml.value)) {
-    return yaml.fail([], 'a derivation is a map with the keys targets, inputs, kind and those of its kind')
+    return yaml.fail([], 'a derivation is a map with the keys targets, kind and those of its kind')
   }
   return Object.fromEntries(Object.entries(yaml.value).filter(([, value]) => value !== null))
 }
@@ -266,8 +266,10 @@ function required(key: string, keys: JsonObject, yaml: YamlFile, at: Place): Jso
   if (near !== null) yaml.fail([...at, near], `unknown key "${near}"; did you mean "${key}"?`)
   return yaml.fail(
     at,
-    at.length === 0
-      ? `${key} is missing; every derivation has targets, inputs and kind`
-      : `${key} is missing; every step has it`,
+    key === 'inputs'
+      ? 'inputs is missing; list the fields that the values are computed from, or write inputs: []'
+      : at.length === 0
+        ? `${key} is missing; every derivation has targets and kind`
+        : `${key} is missing; every step has it`,
   )
 }

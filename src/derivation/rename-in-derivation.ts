@@ -10,7 +10,7 @@ import type { Kinds } from './kinds.ts'
 
 /** A derivation file whose fields are renamed. */
 export interface FileToRename {
-  /** As messages name it, such as `derivations/currency.yaml`. */
+  /** The name in messages, such as `derivations/currency.yaml`. */
   readonly file: string
   /** Valid with the name before. */
   readonly text: string

@@ -19,8 +19,13 @@ const MODES: Readonly<Record<AgentScope['mode'], string>> = {
   propose: 'Your writes become proposals, which a person accepts or rejects; give a note with the reason.',
 }
 
+const DEFINITION =
+  'You may change the contract and the derivations. Set dry_run first and read the effect; a change can make many cells stale, ' +
+  'and computing them again can cost money. Preview a derivation before you write it.'
+
 /** Returns the instructions that a client receives about the server. */
-export function instructions({ mode, maxCalls, maxCost }: AgentScope, dialect: SqlDialect): string {
+export function instructions(scope: AgentScope, dialect: SqlDialect): string {
+  const { mode, allowDefinition, maxCalls, maxCost } = scope
   const bounds = [
     ...(maxCalls === null ? [] : [countText(maxCalls, 'call')]),
     ...(maxCost === null ? [] : [`$${maxCost}`]),
@@ -29,5 +34,11 @@ export function instructions({ mode, maxCalls, maxCost }: AgentScope, dialect: S
     bounds.length === 0 || mode === 'read-only'
       ? []
       : [`All your runs together may make at most ${bounds.join(' and spend at most ')}.`]
-  return [inDialect(ABOUT, dialect), DATA, MODES[mode], ...budget].join('\n\n')
+  return [
+    inDialect(ABOUT, dialect),
+    DATA,
+    MODES[mode],
+    ...(allowDefinition ? [DEFINITION] : []),
+    ...budget,
+  ].join('\n\n')
 }

@@ -51,7 +51,7 @@ export function createMcpServer(shared: Shared, actor: GivenActor): McpServer {
       },
     },
   )
-  for (const tool of toolsOf(scope.mode)) {
+  for (const tool of toolsOf(scope)) {
     const { name, title, description, annotations } = tool
     server.registerTool(
       name,

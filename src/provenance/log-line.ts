@@ -41,12 +41,12 @@ export interface CellLine extends CellLineStart {
 /** A direct write, a deletion or a restored record; `values` and `previous` have exactly the changed fields. */
 export interface RecordLine extends CommonFields {
   readonly source: 'write' | 'delete' | 'revert'
-  /** Of a restored record: the `seq` of the deletion that was undone. */
+  /** The `seq` of the deletion that was undone, of a restored record. */
   readonly reverts?: number
   readonly record_id: string
   readonly values: JsonObject
   readonly previous: JsonObject
-  /** Of a deletion: the values that the record kept of removed and converted fields, by their columns; absent for none. */
+  /** The values that a deleted record kept of removed and converted fields, by their columns; absent for none. */
   readonly kept?: JsonObject
   /**
    * The id and the proposer of an accepted proposal, whose changes these are; absent for other changes. `actor` accepted
@@ -112,7 +112,7 @@ export type Unnumbered<Line extends CommonFields> = Omit<Line, 'seq' | 'at'>
 export interface RecordChange {
   readonly actor: string
   readonly source: RecordLine['source']
-  /** Of a restored record: the seq of the deletion that is undone. */
+  /** The seq of the deletion that is undone, of a restored record. */
   readonly reverts?: number
   readonly recordId: string
   readonly fields: readonly Field[]
@@ -122,7 +122,7 @@ export interface RecordChange {
   readonly previous: ((field: Field) => JsonValue) | null
   /** The proposal that was accepted; null for a change of the actor's own. */
   readonly proposal: AcceptedProposal | null
-  /** Of a deletion: see {@link RecordLine.kept}. */
+  /** See {@link RecordLine.kept}. */
   readonly kept?: JsonObject | undefined
 }
 

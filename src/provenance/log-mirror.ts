@@ -29,7 +29,7 @@ interface MirrorOptions {
    * {@link LogMirror.repair}, and lines after those of the store were committed to another one.
    */
   readonly wasClosed?: boolean
-  /** As of `openSync`. */
+  /** The flags of `openSync`. */
   readonly flags?: 'a+' | 'r'
 }
 

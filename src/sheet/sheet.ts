@@ -258,6 +258,11 @@ export class Sheet {
     return this.#parts.files.parse(source, contract)
   }
 
+  /** Parses a derivation file as {@link parseDerivation} does, and reads its sources as they are now. Throws ContractError. */
+  async readDerivation(source: DerivationSource, contract: Contract): Promise<Derivation> {
+    return this.#parts.files.readAlone(source, contract)
+  }
+
   /** Publishes a frame to the subscribers of this process, or of all servers. Never waits or throws. */
   publish(frame: Frame): void {
     const shared = this.frames

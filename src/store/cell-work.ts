@@ -73,7 +73,7 @@ export interface WorkCell {
   /** The last failure, where the query asks for it. */
   readonly failure?: WorkFailure
   /**
-   * Of an overridden cell, the seq of the last provenance entry that wrote it or one of its inputs; absent for any other.
+   * The seq of the last provenance entry that wrote an overridden cell or one of its inputs; absent for any other cell.
    */
   readonly touchedBy?: number
   /** Changes whenever the cell or one of its inputs is written (D28). Opaque. */
@@ -117,7 +117,7 @@ export interface RecordedUsage {
   readonly amounts: { readonly [name: string]: number }
 }
 
-/** What one computation has used, to be added to the sums of a key. Keys `run <id> …` are removed with their run. */
+/** The usage of one computation, which is added to the sums of a key. Keys `run <id> …` are removed with their run. */
 export interface UsedAmounts {
   readonly key: string
   readonly amounts: RecordedUsage['amounts']
@@ -138,7 +138,7 @@ export interface CellCommit {
   readonly responses?: readonly ReceivedResponse[]
   /** The request keys of kept responses from which cells were computed. */
   readonly used?: readonly string[]
-  /** What the calls behind the results have used; absent for none. */
+  /** The usage of the calls behind the results; absent for none. */
   readonly usage?: readonly UsedAmounts[]
 }
 
@@ -149,7 +149,7 @@ export type CallResults = Pick<CellCommit, 'cache' | 'responses' | 'used' | 'usa
 export interface CellResult {
   readonly key: RecordKey
   readonly target: string
-  /** As it was read: a cell whose version has changed since is skipped. */
+  /** The version that was read: a cell whose version has changed since is skipped. */
   readonly version: string
   /** SHA-256 of the derivation file that the run used. */
   readonly sha256: string

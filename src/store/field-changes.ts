@@ -41,7 +41,7 @@ export interface FieldsEffect {
   readonly seq: number | null
   /** The fields that change, in the order of the contract, removed ones at the end. */
   readonly fields: readonly FieldEffect[]
-  /** Why the change is refused; empty where it is not. */
+  /** The reasons why the change is refused; empty if it is not. */
   readonly conflicts: readonly string[]
 }
 

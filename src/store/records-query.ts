@@ -5,7 +5,7 @@ import type { FormulaField, FormulaRow } from './formula.ts'
 
 /** One read-only statement over all records, with values of the record at hand, in the SQL dialect of the store. */
 export interface RecordsQuery {
-  /** As written. */
+  /** The text in the file, unchanged. */
   readonly statement: string
   /** The fields that `?` stand for, in their order. */
   readonly listed: readonly string[]
@@ -42,7 +42,7 @@ export interface RecordsQueries {
   ): Promise<QueryResults>
 }
 
-/** What one pass over the records knows of a query: one that exceeds its limits again and again is not tried for every record. */
+/** The state of a query in one pass over the records: a query that exceeds its limits repeatedly is not tried for every record. */
 export interface QueryPass {
   /** The reason why the query is not tried any more; null if it is. */
   readonly given: string | null

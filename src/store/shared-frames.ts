@@ -2,7 +2,7 @@
 export interface StoredFrame {
   /** Ascends over the frames of all streams, in the order in which they become visible. */
   readonly id: number
-  /** As it was published. */
+  /** The JSON that was published. */
   readonly json: string
 }
 

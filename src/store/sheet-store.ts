@@ -80,6 +80,8 @@ export interface DefinitionStore {
    * a file was edited at the very moment of the change.
    */
   changeDefinition(change: DefinitionChange): Promise<DefinitionEffect>
+  /** Returns the text of the contract that the store follows. */
+  contractText(): Promise<string>
   /** Returns changes of the definition before the id `before`, newest first. */
   definitionChanges(query: ChangesQuery): Promise<readonly StoredChange[]>
   /** Returns a change with the texts of its files; null for an unknown id. */
@@ -310,6 +312,8 @@ export interface DefinitionChange {
   readonly files: readonly ChangedFile[]
   /** Every definition file on which the change is based, with those that it adds. */
   readonly base: readonly BaseFile[]
+  /** The same files with their bytes, without those that the change adds: edits of them that the store does not follow yet are stored too. */
+  readonly present: readonly { readonly path: string; readonly bytes: Uint8Array }[]
   /** The formulas of the derivations, which the database checks before anything is stored. */
   readonly formulas: readonly FormulaInFile[]
   readonly actor: string
@@ -506,9 +510,9 @@ export interface Page {
 
 export interface SummaryQuery {
   readonly fields: readonly string[]
-  /** As in {@link PageQuery}. */
+  /** See {@link PageQuery.filter}. */
   readonly filter: string | null
-  /** As in {@link PageQuery}. */
+  /** See {@link PageQuery.where}. */
   readonly where?: Condition | null
   /**
    * Limits `top` to the values, or items, that contain this text in any case, {@link MAX_FOUND_VALUES} at most, those that

@@ -22,7 +22,7 @@ export interface ReceivedResponse {
 
 /** A response that the store has kept. */
 export interface KeptResponse extends ReceivedResponse {
-  /** When it was received, UTC with milliseconds. */
+  /** The time at which it was received, UTC with milliseconds. */
   readonly at: string
 }
 
@@ -47,7 +47,7 @@ export interface ResponsesSummary {
 export interface ResponseTrim {
   /** Those received before this time (ISO 8601, UTC); null for none by age. */
   readonly before: string | null
-  /** Of the others the least recently used, until the rest takes at most so many bytes; null for no such condition. */
+  /** The most bytes of the others: the least recently used are removed until the rest takes no more; null for no such condition. */
   readonly maxBytes: number | null
 }
 

@@ -14,7 +14,7 @@ export interface RunOrder {
   /** The run that is undone; null for `materialize`. */
   readonly reverts: RunId | null
   readonly actor: string
-  /** As in the request; null when it did not filter. */
+  /** The targets of the request; null if it named none. */
   readonly targets: readonly string[] | null
   readonly recordIds: readonly string[] | null
   readonly force: boolean
@@ -56,7 +56,7 @@ export interface RunProgress {
   readonly unpricedCalls: number
   /** The skipped cells that the bounds of the run left pending. */
   readonly left: number
-  /** Of the cells that were overridden when the run began, those that still are, and those that were computed. */
+  /** The numbers of cells that were overridden when the run began and still are, and of those that were computed. */
   readonly manualLeft: number
   readonly manualOverwritten: number
 }

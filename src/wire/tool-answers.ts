@@ -64,6 +64,11 @@ export const PermissionsToolAnswer = Type.Object({
   mode: Type.Union([Type.Literal('write'), Type.Literal('read-only'), Type.Literal('propose')], {
     description: 'The effect of writes: made at once, refused, or proposals that a person decides on.',
   }),
+  definition: Type.Optional(
+    Type.Literal(true, {
+      description: 'Present when the agent may change the contract and the derivations.',
+    }),
+  ),
   budget,
 })
 

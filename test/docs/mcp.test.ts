@@ -27,11 +27,19 @@ function members(schema: object): string[] {
 }
 
 test('the MCP reference lists exactly the tools, with their modes and arguments', () => {
-  const reading = new Set(toolsOf('read-only').map(({ name }) => name))
-  const real = toolsOf('read-only').map(({ name, input }) => [name, 'all', members(input)])
+  const reading = new Set(toolsOf({ mode: 'read-only', allowDefinition: false }).map(({ name }) => name))
+  const real = toolsOf({ mode: 'read-only', allowDefinition: false }).map(({ name, input }) => [
+    name,
+    'all',
+    members(input),
+  ])
   for (const mode of ['write', 'propose'] satisfies AgentMode[]) {
-    for (const { name, input } of toolsOf(mode))
+    for (const { name, input } of toolsOf({ mode, allowDefinition: false }))
       if (!reading.has(name)) real.push([name, mode, members(input)])
+  }
+  const writing = new Set(toolsOf({ mode: 'write', allowDefinition: false }).map(({ name }) => name))
+  for (const { name, input } of toolsOf({ mode: 'write', allowDefinition: true })) {
+    if (!writing.has(name)) real.push([name, 'definition', members(input)])
   }
   const { rows } = tableOf(section(page, 'Tools'), 'Tool')
   assert.deepEqual(
@@ -43,7 +51,9 @@ test('the MCP reference lists exactly the tools, with their modes and arguments'
 test('the tools with a budget, and its members, are those of the MCP reference', () => {
   const [before = '', after = ''] = section(page, 'Results').split(' have a `budget`: ')
   const tools = before.split('\n\n').at(-1) ?? ''
-  const real = toolsOf('write').filter(({ output }) => 'budget' in output.properties)
+  const real = toolsOf({ mode: 'write', allowDefinition: true }).filter(
+    ({ output }) => 'budget' in output.properties,
+  )
   assert.deepEqual(codes(tools).toSorted(), real.map(({ name }) => name).toSorted())
   assert.deepEqual(codes(after.split('\n\n')[0] ?? ''), Object.keys(BudgetAnswer.properties))
 })

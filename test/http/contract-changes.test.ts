@@ -1,9 +1,16 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { ChangeAnswer } from '../../src/wire/definition/change.ts'
 import type { ContractChangeAnswer } from '../../src/wire/definition/contract-changes.ts'
 import { materialize } from '../../src/sheet/runs/materialize.ts'
-import { assertEnvelope as assertBody, CSRF, startApp, type TestApp } from '../support/http-fixture.ts'
-import { OFFERS } from '../support/sheet-fixture.ts'
+import {
+  assertEnvelope as assertBody,
+  CSRF,
+  startApp,
+  startAppOver,
+  type TestApp,
+} from '../support/http-fixture.ts'
+import { editSheet, OFFERS, openTestSheetIn, writeSheet } from '../support/sheet-fixture.ts'
 
 const ACTOR = 'human:ann'
 const WHOLE = { targets: null, recordIds: null, force: false, actor: ACTOR }
@@ -160,6 +167,46 @@ test('fields that swap names, or take the name of the next, are renamed in deriv
     assert.match(run.failures[0]?.error ?? '', /^GET https:\/\/rates\.example\/XXX /)
     assertOk(await send(running, ['POST', '/api/definition/revert'], { change: '1' }))
     assert.equal(await text(running, 'derivations/rate.yaml'), OFFERS.derivations['rate.yaml'])
+  }
+})
+
+test('a field that derivations read is not removed while another takes its name', async (t) => {
+  const running = await startApp(t)
+  const lines = OFFERS.contract.replace(/.*name: currency.*\n/, '').replace('name: title', 'name: currency')
+  const body = { text: lines, renamed: { title: 'currency' }, confirm: { currency: 3 } }
+  const refused = await send(running, ['PUT', '/api/contract'], body)
+  assertEnvelope(refused, 400, 'OperationError', /^derivations\/rate\.yaml:2: .*removes the field "currency"/)
+  assert.equal(await text(running), OFFERS.contract)
+  // No derivation names the price.
+  const unread = OFFERS.contract.replace(/.*name: price.*\n/, '').replace('name: title', 'name: price')
+  assertOk(
+    await send(running, ['PUT', '/api/contract'], {
+      text: unread,
+      renamed: { title: 'price' },
+      confirm: { price: 3 },
+    }),
+  )
+  assert.equal((await running.app.inject('/api/records/a')).json<{ price: string }>().price, 'Apple')
+})
+
+test('a text repairs a contract that was broken by hand, and the history has both', async (t) => {
+  const directory = await writeSheet(t, OFFERS)
+  const running = await startAppOver(t, await openTestSheetIn(t, directory))
+  await running.sheet.defined()
+  const put = ['PUT', '/api/contract'] as const
+  for (const [index, broken] of ['schema: [', ''].entries()) {
+    await editSheet(directory, 'contract.yaml', broken)
+    assert.equal((await running.app.inject('/api/records')).statusCode, 500)
+    const byDocument = await send(running, put, { document: {} })
+    assert.equal(byDocument.statusCode, 400, byDocument.body)
+    const repaired = `# Repair ${index}\n${OFFERS.contract}`
+    const answer = assertOk(await send(running, put, { text: repaired })).json<ContractChangeAnswer>()
+    assert.equal(answer.change, `${2 * index + 2}`)
+    assert.deepEqual(answer.changes, [])
+    assert.equal(await text(running), repaired)
+    assert.equal((await running.app.inject('/api/records')).statusCode, 200)
+    const byHand = (await running.app.inject(`/api/definition/history/${2 * index + 1}`)).json<ChangeAnswer>()
+    assert.deepEqual([byHand.actor, byHand.files[0]?.text_after], [null, broken])
   }
 })
 

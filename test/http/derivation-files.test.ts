@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { test } from 'node:test'
-import type { DefinitionChangeAnswer } from '../../src/wire/definition/change.ts'
+import type { Static } from 'typebox'
+import type { DefinitionChangeAnswer, PutDerivationAnswer } from '../../src/wire/definition/change.ts'
 import { materialize } from '../../src/sheet/runs/materialize.ts'
 import { assertEnvelope, CSRF, startApp, type TestApp } from '../support/http-fixture.ts'
 import { OFFERS } from '../support/sheet-fixture.ts'
@@ -72,6 +73,7 @@ test('a derivation file is read with its version, written and removed', async (t
     fields: [],
     conflicts: [],
     run_id: null,
+    run_error: null,
     targets: [
       {
         field: 'rate',
@@ -125,6 +127,42 @@ test('a change is refused for another version, and leaves the file', async (t) =
   const absent = await put(running, 'note.yaml', NOTE, { ifMatch: '*' })
   assert.equal(absent.statusCode, 412)
   assert.deepEqual(await files(running), { 'rate.yaml': RATE })
+})
+
+test('with If-None-Match: * only a new file is written', async (t) => {
+  const running = await startApp(t)
+  const create = async (file: string, tag = '*') =>
+    running.app.inject({
+      method: 'PUT',
+      url: `/api/derivations/${file}`,
+      headers: { ...CSRF, 'if-none-match': tag },
+      payload: { text: file === 'rate.yaml' ? EDITED : NOTE, actor: ACTOR },
+    })
+  const refused = await create('rate.yaml')
+  assert.equal(refused.statusCode, 412)
+  assertEnvelope(refused, 'OperationError', /derivations\/rate\.yaml exists already/)
+  const malformed = await create('note.yaml', tagOf(NOTE))
+  assert.equal(malformed.statusCode, 400)
+  assertEnvelope(malformed, 'ValidationError', /If-None-Match/)
+  assert.deepEqual(await files(running), { 'rate.yaml': RATE })
+  assert.equal((await create('note.yaml')).statusCode, 200)
+  assert.equal((await create('note.yaml')).statusCode, 412)
+})
+
+test('a run of keep=fresh that cannot start is told beside the change', async (t) => {
+  const running = await startApp(t)
+  await materialize(running.sheet, { targets: null, recordIds: null, force: false, actor: ACTOR })
+  await running.sheet.stopRuns()
+  const answer = await running.app.inject({
+    method: 'PUT',
+    url: '/api/derivations/rate.yaml?keep=fresh',
+    headers: CSRF,
+    payload: { text: EDITED, actor: ACTOR },
+  })
+  assert.equal(answer.statusCode, 200, answer.body)
+  const { change, run_id, run_error } = answer.json<Static<typeof PutDerivationAnswer>>()
+  assert.deepEqual([change, run_id, run_error?.type], ['1', null, 'ServiceError'])
+  assert.match(run_error?.message ?? '', /stopping/)
 })
 
 test('a text that the definition cannot have is refused as an edit of the file would be', async (t) => {

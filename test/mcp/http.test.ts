@@ -24,7 +24,13 @@ async function serveHere(
   { limits, app: options = {} }: { limits?: SessionLimits; app?: Partial<AppOptions> } = {},
 ): Promise<{ run: RunSheet; port: number; close(): Promise<void> }> {
   const run = await openLookupSheet(t, RECORDS)
-  const scope = { actor: 'agent', mode: 'write', maxCalls: null, maxCost: null } as const
+  const scope = {
+    actor: 'agent',
+    mode: 'write',
+    allowDefinition: false,
+    maxCalls: null,
+    maxCost: null,
+  } as const
   const logged: unknown[] = []
   const agents = new McpEndpoint(run.sheet, {
     scope,
@@ -78,7 +84,13 @@ test('without --mcp there is no /mcp', async (t) => {
 
 test('D38: pages of other sites, rebound names and links do not reach /mcp; cookies are neither read nor set', async (t) => {
   const { run } = await serveHere(t)
-  const scope = { actor: 'agent', mode: 'write', maxCalls: null, maxCost: null } as const
+  const scope = {
+    actor: 'agent',
+    mode: 'write',
+    allowDefinition: false,
+    maxCalls: null,
+    maxCost: null,
+  } as const
   const agents = new McpEndpoint(run.sheet, { scope, version: '1', log: () => assert.fail() })
   const app = createApp(run.sheet, { agents })
   onEnd(t, () => app.close())

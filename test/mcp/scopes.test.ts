@@ -14,7 +14,7 @@ async function names(agent: Agent): Promise<readonly string[]> {
   return (await agent.tools()).map(({ name }) => name).toSorted()
 }
 
-const READING = toolsOf('read-only').map(({ name }) => name)
+const READING = toolsOf({ mode: 'read-only', allowDefinition: false }).map(({ name }) => name)
 
 forEveryClient(({ transport, era, name }) => {
   void test(`${name}: with --read-only no tool that writes is listed, and none can be called`, async (t) => {
@@ -24,7 +24,9 @@ forEveryClient(({ transport, era, name }) => {
     for (const { annotations, name: tool } of await agent.tools()) {
       assert.equal(annotations?.readOnlyHint, true, tool)
     }
-    for (const tool of toolsOf('write').filter(({ name: one }) => !READING.includes(one))) {
+    for (const tool of toolsOf({ mode: 'write', allowDefinition: false }).filter(
+      ({ name: one }) => !READING.includes(one),
+    )) {
       await assert.rejects(agent.raw(tool.name, {}), /not found/, tool.name)
     }
     const { structured } = await agent.call('get_permissions')

@@ -31,7 +31,7 @@ const ARGUMENTS: Readonly<Record<string, Record<string, unknown>>> = {
 /** All that an agent can learn. */
 async function learnAll({ client }: Agent): Promise<string> {
   const answers: unknown[] = []
-  for (const { name } of toolsOf('write')) {
+  for (const { name } of toolsOf({ mode: 'write', allowDefinition: false })) {
     answers.push(await client.callTool({ name, arguments: ARGUMENTS[name] ?? {} }))
   }
   const { resources } = await client.listResources()

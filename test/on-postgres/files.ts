@@ -80,6 +80,7 @@ export const GROUPS = {
   ],
   agents: [
     'mcp/budget.test.ts',
+    'mcp/definition.test.ts',
     'mcp/errors.test.ts',
     'mcp/resources.test.ts',
     'mcp/runs.test.ts',

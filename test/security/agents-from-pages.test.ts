@@ -50,7 +50,13 @@ test(
     const browser = await startBrowser(t, ['evil.example'])
     const evil = await startServer(t, servePages)
     const sheet = await openTestSheet(t, { records: [{ id: 'a', title: CANARY }] })
-    const scope = { actor: 'agent', mode: 'write', maxCalls: null, maxCost: null } as const
+    const scope = {
+      actor: 'agent',
+      mode: 'write',
+      allowDefinition: false,
+      maxCalls: null,
+      maxCost: null,
+    } as const
     const agents = new McpEndpoint(sheet, { scope, version: '1', log: () => assert.fail() })
     const app = createApp(sheet, { agents })
     onEnd(t, () => app.close())

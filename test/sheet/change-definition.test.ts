@@ -20,7 +20,7 @@ import { seededRandom } from '../kill/kill-harness.ts'
 import { contractText } from '../support/contract-with.ts'
 import { openOnEngine, perEngine, placeOnEngine } from '../support/engine.ts'
 import { onEnd } from '../support/on-end.ts'
-import { writeSheet } from '../support/sheet-fixture.ts'
+import { editSheet, writeSheet } from '../support/sheet-fixture.ts'
 
 const ACTOR = 'human:ann'
 const FIELDS = ['a', 'b', 'c', 'd'].map((name) => `{name: ${name}, logicalType: string}`)
@@ -154,6 +154,96 @@ test('a change repairs a definition that is not valid, and none makes it invalid
     message: /"b"/,
   })
   await assert.rejects(changeDefinition(sheet, edit('contract.yaml', null)), { code: 'definition_refused' })
+})
+
+test('an edit by hand that takes effect with a change has an entry before it', async (t) => {
+  const texts = { ...FILES.derivations, 'c.yaml': derivation('c', 'a', 'x') }
+  const directory = await writeSheet(t, { ...FILES, derivations: texts })
+  const sheet = await openOnEngine(directory)
+  onEnd(t, () => sheet.close())
+  await sheet.defined()
+  const byHand = { 'b.yaml': 'targets: [b', 'c.yaml': derivation('c', 'a', 'y') }
+  await editSheet(directory, 'derivations/c.yaml', byHand['c.yaml'])
+  await editSheet(directory, 'derivations/b.yaml', byHand['b.yaml'])
+  await assert.rejects(sheet.defined(), /b\.yaml:1/)
+  await changeDefinition(sheet, edit('derivations/b.yaml', derivation('b', 'a', 'y')))
+  const { store } = await sheet.defined()
+  const changes = await store.definitionChanges({ before: null, limit: 10 })
+  const found: unknown[] = []
+  for (const { id, actor } of changes.toReversed()) {
+    const files = (await store.definitionChange(id))?.files ?? []
+    for (const { path, bytesBefore, bytesAfter } of files)
+      found.push([
+        actor,
+        path,
+        ...[bytesBefore, bytesAfter].map((bytes) => Buffer.from(bytes ?? []).toString()),
+      ])
+  }
+  const [b, c] = ['b', 'c'].map((name) => `derivations/${name}.yaml`)
+  assert.deepEqual(
+    found,
+    perEngine({
+      sqlite: [
+        [null, b, texts['b.yaml'], byHand['b.yaml']],
+        [null, c, texts['c.yaml'], byHand['c.yaml']],
+        [ACTOR, b, byHand['b.yaml'], derivation('b', 'a', 'y')],
+      ],
+      // The first of the edits is valid, and a push of its own.
+      postgres: [
+        ['system', c, texts['c.yaml'], byHand['c.yaml']],
+        [null, b, texts['b.yaml'], byHand['b.yaml']],
+        [ACTOR, b, byHand['b.yaml'], derivation('b', 'a', 'y')],
+      ],
+    }),
+  )
+})
+
+test('cells of a derivation that is removed and put back are as before, except those whose inputs or values were written meanwhile', async (t) => {
+  const responses = Object.fromEntries(
+    ['r', 's', 't', 'u'].map((id) => [`GET https://a.example/${id}`, { x: `x ${id}` }]),
+  )
+  const sheet = await openOnEngine(await writeSheet(t, FILES), {
+    transport: parseStub(JSON.stringify({ responses })),
+  })
+  onEnd(t, () => sheet.close())
+  const whole = { targets: null, recordIds: null, force: false, actor: ACTOR }
+  await materialize(sheet, whole)
+  const status = async () => (await readStatus(sheet, null))['b']
+  const before = await status()
+  assert.equal(before?.fresh, 3)
+  const remove = async (): Promise<string> =>
+    (await changeDefinition(sheet, edit('derivations/b.yaml', null))).id ?? ''
+  const undo = async (change: string) =>
+    revertChange(sheet, { change, actor: ACTOR, note: null, confirm: new Map(), dryRun: false })
+  await undo(await remove())
+  assert.deepEqual(await status(), before)
+
+  const removed = await remove()
+  const records = [
+    { id: 'r', a: 'u' },
+    { id: 's', b: 'by hand' },
+  ]
+  await upsertRecords(sheet, { records, actor: ACTOR }, { ifMatch: null, actor: null })
+  await undo(removed)
+  const after = await status()
+  assert.deepEqual([after?.fresh, after?.stale, after?.overridden], [1, 1, 1])
+  assert.equal((await materialize(sheet, whole)).materialized, 1)
+  // Another text is another derivation.
+  await remove()
+  await changeDefinition(sheet, edit('derivations/b.yaml', `# Again\n${FILES.derivations['b.yaml']}`))
+  assert.equal((await status())?.stale, 2)
+  // The same text that names another field is too: `a` is one that was `c` before.
+  await materialize(sheet, whole)
+  const again = await remove()
+  const swapped = FILES.contract.replace(/name: (a|c)/g, (_, name) => `name: ${name === 'a' ? 'c' : 'a'}`)
+  const renamed = new Map([
+    ['a', 'c'],
+    ['c', 'a'],
+  ])
+  const changes = { renamed, removed: new Map(), converted: new Map() }
+  await changeDefinition(sheet, edit('contract.yaml', swapped, { changes }))
+  await undo(again)
+  assert.equal((await status())?.stale, 2)
 })
 
 /** A state that changes must predict, and dry runs leave as it is. */

@@ -459,6 +459,21 @@ test('the counts of a run have each step that it paid for, also of cells that it
   assert.equal(steps[0]?.results, 3)
 })
 
+test('a call of a step whose cost is not known is counted as such, and not as free', async (t) => {
+  const run = await open(t, { answers: { '/one/a': 'x@a', '/two/b': 'x@b' } })
+  const { hostname } = new URL(run.api.url)
+  await run.edit('transport.yaml', `hosts: {${hostname}: {retries: 0}}\n`)
+  await run.run()
+  const counts = (await getRunDetail(run.sheet, '1')).steps
+  assert.deepEqual(
+    counts.map(({ step: number, cost, unpricedCalls }) => [number, cost, unpricedCalls]),
+    [
+      [1, 0, 3],
+      [2, 0, 2],
+    ],
+  )
+})
+
 test('the plan has a range, and the expected calls once there are 20 results of each step', async (t) => {
   const ids = Array.from({ length: 40 }, (_, index) => `${index}`)
   const answers = Object.fromEntries(
@@ -481,10 +496,33 @@ test('the plan has a range, and the expected calls once there are 20 results of 
   assert.equal(totalCost, 0.21)
   const stepOf = (number: number, results: number, accepted: number): JsonObject => {
     const cost = Math.round(results) / 100
-    return { derivation: 'email.yaml', step: number, kind: 'http', results, accepted, cost }
+    return { derivation: 'email.yaml', step: number, kind: 'http', results, accepted, cost, unpricedCalls: 0 }
   }
   assert.deepEqual((await getRunDetail(run.sheet, '1')).steps, [stepOf(1, 28, 7), stepOf(2, 21, 21)])
   assert.deepEqual((await getRunDetail(run.sheet, '2')).steps, [stepOf(1, 12, 3), stepOf(2, 9, 9)])
+})
+
+test('the expected calls of records that wait for an earlier field are weighed by step as well', async (t) => {
+  const ids = Array.from({ length: 40 }, (_, index) => `${index}`)
+  const answers = Object.fromEntries(
+    ids.flatMap((id) => [[Number(id) % 4 === 0 ? `/one/${id}` : `/two/${id}`, `x@${id}`] as const]),
+  )
+  const run = await open(t, {
+    properties: ['name: string', 'domain: string', 'email: string'],
+    records: ids.map((id) => ({ id, name: id })),
+    answers,
+  })
+  await run.edit('transport.yaml', `hosts: {'*': {cost_per_call: 0.01}}\n`)
+  await run.edit(
+    'derivations/domain.yaml',
+    JSON.stringify({ targets: ['domain'], kind: 'sql', expression: 'name' }),
+  )
+  const [known, rest] = [ids.slice(0, 28), ids.slice(28)]
+  const before = await planMaterialize(run.sheet, { ...ALL, recordIds: rest })
+  assert.deepEqual([before.calls, before.range], [24, { least: { calls: 0, cost: 0 } }])
+  await run.run({ recordIds: known })
+  const after = await planMaterialize(run.sheet, { ...ALL, recordIds: rest })
+  assert.deepEqual([after.calls, after.range?.expected], [24, { calls: 21, cost: 0.21, results: 49 }])
 })
 
 test('a cancelled run, and a write during a step, are no failure of the step: the next one is not called', async (t) => {
@@ -597,4 +635,41 @@ test('keep_fresh marks the values of an edited step as fresh, and a restored rec
   await restoreRecords(run.sheet, { records: [{ recordId: '1', seq: null }], actor: 'user:ann' })
   assert.deepEqual(await run.counts('email'), { fresh: 3 })
   assert.equal(paths(run).length, calls)
+})
+
+test('keep_fresh: a look-up is a step like any other, and later steps than the accepted one leave a kept value fresh', async (t) => {
+  const lookUp = {
+    kind: 'import',
+    source: 'known.csv',
+    key_field: 'domain',
+    match: 'domain',
+    value_field: 'email',
+  }
+  const run = await open(t, {
+    answers: { '/one/b': 'x@b', '/two/c': 'x@c' },
+    steps: (url) => [lookUp, step(url, 'one'), step(url, 'two')],
+  })
+  await run.edit('known.csv', 'domain,email\na,table@a\n')
+  await run.run()
+  assert.deepEqual(await run.counts('email'), { fresh: 3 })
+  const edit = (one: string, two: string, more: readonly JsonObject[] = []): Promise<void> => {
+    const noted = (name: string, note: string): JsonObject =>
+      step(run.api.url, name, { headers: { 'X-Note': note } })
+    const steps = [lookUp, noted('one', one), noted('two', two), ...more]
+    return run.edit('derivations/email.yaml', JSON.stringify({ targets: ['email'], kind: 'first', steps }))
+  }
+  await edit('edited', 'edited')
+  assert.deepEqual(await run.counts('email'), { fresh: 1, stale: 2 })
+  await run.run({ keepFresh: 'email.yaml' })
+  assert.deepEqual(await run.counts('email'), { fresh: 3 })
+  await edit('edited', 'again')
+  assert.deepEqual(await run.counts('email'), { fresh: 2, stale: 1 })
+  await run.run({ keepFresh: 'email.yaml' })
+  // A row that is another one brings another value.
+  await run.edit('known.csv', 'domain,email\na,other@a\n')
+  await edit('once more', 'again')
+  await run.run({ keepFresh: 'email.yaml' })
+  assert.deepEqual(await run.counts('email'), { fresh: 2, stale: 1 })
+  assert.equal((await run.run()).materialized, 1)
+  assert.equal(await run.value('1', 'email'), 'other@a')
 })

@@ -28,11 +28,11 @@ const BIN = join(import.meta.dirname, '..', '..', 'bin', 'colophon.js')
 export type Era = '2025-11-25' | '2026-07-28'
 export const ERAS = ['2025-11-25', '2026-07-28'] as const satisfies readonly Era[]
 
-/** Returns the mode of a server, by the tools that it lists. */
-function modeOf(tools: readonly Tool[]): AgentMode {
+/** Returns the mode of a server and whether it allows changes of the definition, by the tools that it lists. */
+function scopeOf(tools: readonly Tool[]): { readonly mode: AgentMode; readonly allowDefinition: boolean } {
   const names = new Set(tools.map(({ name }) => name))
-  if (names.has('revert_cell')) return 'write'
-  return names.has('upsert_records') ? 'propose' : 'read-only'
+  const mode = names.has('revert_cell') ? 'write' : names.has('upsert_records') ? 'propose' : 'read-only'
+  return { mode, allowDefinition: names.has('add_field') }
 }
 
 /** The transports by which clients reach a sheet. */
@@ -61,7 +61,7 @@ export class Agent {
     if (this.#tools.length > 0) return this.#tools
     this.#tools = (await this.client.listTools()).tools
     // The server does not list the schemas of results, which would be most of its list.
-    for (const { name, output } of toolsOf(modeOf(this.#tools))) {
+    for (const { name, output } of toolsOf(scopeOf(this.#tools))) {
       this.#schemas.set(name, new Ajv({ strict: true, allErrors: true }).compile({ ...output } as object))
     }
     return this.#tools
@@ -162,7 +162,7 @@ export async function serveAgents(
   { flags = [], env = {} }: { flags?: readonly string[]; env?: NodeJS.ProcessEnv } = {},
 ): Promise<ColophonProcess> {
   const prefixed = flags.map((flag) =>
-    flag.replace(/^--(actor|read-only|propose|max-calls|max-cost)\b/, '--mcp-$1'),
+    flag.replace(/^--(actor|read-only|propose|allow-definition|max-calls|max-cost)\b/, '--mcp-$1'),
   )
   const place = await placeOnEngine(sheet)
   return new ColophonProcess(t, ['serve', place, '--port', '0', '--mcp', ...prefixed], { env })

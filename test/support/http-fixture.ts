@@ -28,7 +28,15 @@ export interface TestAppOptions {
 
 /** Opens a sheet and creates an app over it; both are closed when the test ends. */
 export async function startApp(t: TestContext, options: TestAppOptions = {}): Promise<TestApp> {
-  const sheet = await openTestSheet(t, options.files, options.sheet)
+  return startAppOver(t, await openTestSheet(t, options.files, options.sheet), options)
+}
+
+/** Creates an app over a sheet; it is closed when the test ends. */
+export async function startAppOver(
+  t: TestContext,
+  sheet: Sheet,
+  options: Pick<TestAppOptions, 'app'> = {},
+): Promise<TestApp> {
   const logged: TestApp['logged'] = []
   const logger = {
     debug: () => undefined,

@@ -85,7 +85,15 @@ export async function openTestSheet(
   files: Partial<SheetFiles> = {},
   options: Partial<SheetOptions> = {},
 ): Promise<Sheet> {
-  const directory = await writeSheet(t, files)
+  return openTestSheetIn(t, await writeSheet(t, files), options)
+}
+
+/** Opens the sheet in a directory as {@link openTestSheet} does. */
+export async function openTestSheetIn(
+  t: TestContext,
+  directory: string,
+  options: Partial<SheetOptions> = {},
+): Promise<Sheet> {
   const sheet = await openOnEngine(directory, { transport: parseStub(RATES), ...options })
   onEnd(t, () => sheet.close())
   return sheet

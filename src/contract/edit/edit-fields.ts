@@ -8,7 +8,7 @@ import { editsBetween } from '../yaml/edit/value-edits.ts'
 import { valueAt, type YamlEdit, type YamlPath } from '../yaml/edit/yaml-edit.ts'
 import { parseYamlFile } from '../yaml/yaml-file.ts'
 
-/** What can be said about a field without editing the file. */
+/** The properties of a field that can be set without editing the file. */
 export interface FieldSettings {
   readonly logicalType?: LogicalType | undefined
   /** Null removes it. */

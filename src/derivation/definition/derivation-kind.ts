@@ -59,8 +59,8 @@ export interface StepPlan extends DerivationStep {
 export interface StepResult {
   readonly step: DerivationStep
   readonly isAccepted: boolean
-  /** Dollars. */
-  readonly cost: number
+  /** Dollars; null if unknown. */
+  readonly cost: number | null
 }
 
 /** The outcome of a step; a call of another record with the same input hash costs 0. */
@@ -114,8 +114,8 @@ export interface Computed {
    */
   readonly cost?: number | null
   /**
-   * What the computation used, such as tokens, by name: the store adds it up for {@link DerivationKind.expected}. Absent if it is unknown,
-   * and for kinds without such amounts.
+   * The amounts that the computation used, such as tokens, by name: the store adds them up for {@link DerivationKind.expected}.
+   * Absent if they are unknown, and for kinds without such amounts.
    */
   readonly usage?: RecordedUsage['amounts'] | undefined
   /** The input hash of the values, for a kind whose plans have several. */
@@ -313,7 +313,9 @@ export interface DerivationKind<Spec = unknown, P extends Plan = Plan> {
   stepsOfFile?(spec: Spec): readonly DerivationStep[]
   /** Returns the most that all steps of a computation may cost, in dollars; null for no bound. Absent for a kind without steps. */
   maxCostOf?(spec: Spec): number | null
-  /** False for a kind that knows its inputs from its own keys, so that a file need not list them. True by default. */
+  /** False for a kind that finds its inputs in its own keys, so that a file need not list them. True by default. */
+  readonly needsListedInputs?: boolean
+  /** False for a kind without use for other inputs than it finds: its steps do not take those that the file lists. True by default. */
   readonly readsListedInputs?: boolean
   /** Reads the keys of the file that are specific to the kind. Throws ContractError. */
   parse(file: JsonObject, targets: readonly string[], context: ParseContext): ParsedSpec<Spec>

@@ -38,7 +38,7 @@ export function parseTemplate(text: string, scope: TemplateScope): readonly (str
   })
 }
 
-/** As {@link parseTemplate}, with `{{ env.NAME }}` allowed: for header values only (D23). */
+/** Parses like {@link parseTemplate}, with `{{ env.NAME }}` allowed: for header values only (D23). */
 export function parseHeaderTemplate(text: string, scope: TemplateScope): readonly Part[] {
   return split<Part>(text, scope, (name) => {
     const env = ENV_NAME.exec(name)?.[1]

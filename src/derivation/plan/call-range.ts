@@ -2,6 +2,13 @@ import type { CallRange } from '../run-request.ts'
 import type { Price } from './budget.ts'
 import type { ExpectedCall } from './expected-usage.ts'
 
+interface Chance {
+  /** Whether no earlier step of its computation may make it needless. */
+  readonly isCertain: boolean
+  /** The expected share of such calls that are made; null if unknown. */
+  readonly reach: number | null
+}
+
 /** Sums up how many calls a run with fallbacks makes at least, and how many are expected by the results so far. */
 export class CallRangeCount {
   #hasSteps = false
@@ -16,20 +23,17 @@ export class CallRangeCount {
     addTo(this.#expected, expectedPrice(call), 1)
   }
 
-  /** Adds a call of a step that earlier steps may make needless. `reach`: the expected share of such calls that are made; null if unknown. */
-  addStep(
-    call: ExpectedCall,
-    { isCertain, reach }: { readonly isCertain: boolean; readonly reach: number | null },
-  ): void {
-    if (isCertain) return this.add(call)
-    this.#hasSteps = true
-    if (reach === null) this.#isKnown = false
-    else addTo(this.#expected, expectedPrice(call), reach)
+  /** Adds a call of a step that earlier steps may make needless. */
+  addStep(call: ExpectedCall, chance: Chance): void {
+    if (chance.isCertain) this.add(call)
+    else this.addPossible({ ...call, ...chance })
   }
 
-  /** Adds a call that may be needless, or not possible, once earlier fields are computed. */
-  addPossible(call: ExpectedCall): void {
-    addTo(this.#expected, expectedPrice(call), 1)
+  /** Adds a call that may be needless, or not possible, once earlier fields are computed or earlier steps carried out. */
+  addPossible({ isCertain, reach, ...call }: ExpectedCall & Chance): void {
+    if (!isCertain) this.#hasSteps = true
+    if (reach === null) this.#isKnown = false
+    else addTo(this.#expected, expectedPrice(call), reach)
   }
 
   /** Adds the number of results that the shares are from. */

@@ -3,13 +3,13 @@ import { Budget, mostPossible, Prices, type Bounds, type Price } from './budget.
 import { CallRangeCount } from './call-range.ts'
 import { byRecord, inChunks, oneByOne } from './by-record.ts'
 import { makesCalls, type Derivation, type StepPlan } from '../definition/derivation-kind.ts'
-import { ExpectedUsage, type ExpectedCall } from './expected-usage.ts'
+import { ExpectedUsage } from './expected-usage.ts'
 import { foreseeSteps, stepsOf, type ForeseenCall } from './foresee-steps.ts'
 import { dependenciesOf } from '../definition/graph.ts'
 import { digestOf } from './hash-digest.ts'
 import { manualCounts, sumOf } from './manual-cells.ts'
 import { Planner, retryTime, type PlannedItem, type RunScope } from './planner.ts'
-import { priceLater } from './price-later.ts'
+import { priceLater, type LaterCall } from './price-later.ts'
 import { RecordsOfFields } from './record-keys.ts'
 import type { KeptNote } from '../../store/stored-responses.ts'
 import { KeptCount } from './kept-count.ts'
@@ -30,7 +30,7 @@ type Foreseen =
       readonly item: WorkItem
       readonly cells: readonly WorkCell[]
       /** The calls that they may need; more than one for a kind with steps. */
-      readonly later: readonly ExpectedCall[]
+      readonly later: readonly LaterCall[]
     }
   /** Its cells fail without a call, or one of their inputs is unusable; the `perhaps` cells may become stale, and are then skipped too. */
   | {
@@ -239,7 +239,7 @@ export class DryRun {
         for (const [index, call] of later.entries()) {
           const fits = this.#budget.begin(call.price)
           if (fits) {
-            this.#expected.add(call)
+            this.#expected.add(call, call.reach ?? 1)
             this.#range.addPossible(call)
           } else this.#refused.add(call.price)
           if (index > 0) continue

@@ -81,7 +81,7 @@ export class Planner {
   readonly scope: RunScope
   readonly #signal: AbortSignal
   readonly #usage = new Map<Derivation, RecordedUsage | null>()
-  /** What is recorded of steps. */
+  /** The recorded usage of steps, by their keys. */
   readonly #steps = new Map<string, RecordedUsage | null>()
   /** The derivation with what it takes from other records, by the inputs of the record. */
   readonly #looked = new WeakMap<WorkItem['inputs'], Derivation>()

@@ -15,6 +15,14 @@ interface CallLater {
   readonly open: ReadonlySet<string>
 }
 
+/** A call that a computation may take once earlier fields are computed. */
+export interface LaterCall extends ExpectedCall {
+  /** Whether it is made if the computation takes any call. */
+  readonly isCertain: boolean
+  /** The expected share of such computations that make it, by the results so far; null if unknown. */
+  readonly reach: number | null
+}
+
 /**
  * Returns the prices of the calls that a computation may take some of whose inputs the run computes first: one, or those of its steps. Null if
  * an input that will not change blocks it (D22). Such inputs have their present values, or a placeholder if they have none. If these make no
@@ -23,7 +31,7 @@ interface CallLater {
 export function priceLater(
   planner: Planner,
   { derivation, inputs, open }: CallLater,
-): readonly ExpectedCall[] | null {
+): readonly LaterCall[] | null {
   const { nonEmptyInputs } = derivation
   const { contract } = planner.request
   const guess = (replaces: (field: string) => boolean): InputValues =>
@@ -43,13 +51,17 @@ export function priceLater(
     derivation,
     guess(() => true),
   )
-  return other.outcome === 'run' ? callsOf(planner, derivation, other.plan) : [{ price: 0, tokens: null }]
+  return other.outcome === 'run'
+    ? callsOf(planner, derivation, other.plan)
+    : [{ price: 0, tokens: null, ...MADE }]
 }
 
-function callsOf(planner: Planner, derivation: Derivation, plan: Plan): readonly ExpectedCall[] {
-  if (derivation.kind.stepsOf === undefined) return [planner.expected({ derivation, plan })]
+const MADE = { isCertain: true, reach: 1 }
+
+function callsOf(planner: Planner, derivation: Derivation, plan: Plan): readonly LaterCall[] {
+  if (derivation.kind.stepsOf === undefined) return [{ ...planner.expected({ derivation, plan }), ...MADE }]
   const { calls } = foreseeSteps(planner, { derivation, plan, entries: new Map(), isKept: () => false })
-  return calls.map(({ step, price }) => ({ ...planner.expected(step), price }))
+  return calls.map(({ step, ...call }) => ({ ...planner.expected(step), ...call }))
 }
 
 function standIn(contract: Contract, field: string): JsonValue {

@@ -3,7 +3,7 @@ import type { QueryPass } from '../../store/records-query.ts'
 /** Queries in a row that are stopped at a limit before the others of a pass are not tried. */
 const MOST_STOPPED = 3
 
-/** What one pass over the records knows of a query: one that exceeds its limits again and again is not tried for every record. */
+/** Gives a query up after {@link MOST_STOPPED} records in a row for which a limit stopped it. */
 export class RecordsPass implements QueryPass {
   #stopped = 0
   #reason = ''

@@ -11,8 +11,10 @@ export interface StepCounts {
   readonly kind: string
   readonly results: number
   readonly accepted: number
-  /** Dollars. */
+  /** Dollars of the calls whose cost is known. */
   readonly cost: number
+  /** Calls whose cost is not known. */
+  readonly unpricedCalls: number
 }
 
 /** Returns the key of the counts of a run's steps; the store removes them with the run. */
@@ -27,7 +29,12 @@ export function usageOfSteps(run: RunId, results: readonly StepResult[]): UsedAm
       JSON.stringify([derivation.file, number, derivation.kind.name, what])
     return {
       key: runStepsKey(run),
-      amounts: { [nameOf('results')]: 1, [nameOf('accepted')]: isAccepted ? 1 : 0, [nameOf('cost')]: cost },
+      amounts: {
+        [nameOf('results')]: 1,
+        [nameOf('accepted')]: isAccepted ? 1 : 0,
+        [nameOf('cost')]: cost ?? 0,
+        ...(cost === null && { [nameOf('unpricedCalls')]: 1 }),
+      },
     }
   })
 }
@@ -38,7 +45,15 @@ export function stepCountsIn(usage: RecordedUsage | null): readonly StepCounts[]
   for (const [name, amount] of Object.entries(usage?.amounts ?? {})) {
     const [derivation, step, kind, what] = JSON.parse(name) as [string, number, string, string]
     const key = JSON.stringify([derivation, step, kind])
-    const known = counts.get(key) ?? { derivation, step, kind, results: 0, accepted: 0, cost: 0 }
+    const known = counts.get(key) ?? {
+      derivation,
+      step,
+      kind,
+      results: 0,
+      accepted: 0,
+      cost: 0,
+      unpricedCalls: 0,
+    }
     counts.set(key, { ...known, [what]: what === 'cost' ? Math.round(amount * 1e9) / 1e9 : amount })
   }
   const all = [...counts.values()]

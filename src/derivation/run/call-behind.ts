@@ -5,7 +5,7 @@ import type { Derivation, Plan, StepResult } from '../definition/derivation-kind
 import { stepKey, usageKey } from '../plan/usage-key.ts'
 import { cacheEntries, type CallOutcome } from './call-results.ts'
 
-/** What is stored of a call beside its cells. */
+/** The part of a call that is stored beside its cells. */
 export interface CallBehind {
   readonly cache: readonly CacheEntry[]
   readonly made: readonly SettledCall[]
@@ -77,7 +77,7 @@ function usageOfStep({ step, isAccepted, cost }: StepResult): UsedAmounts {
   stepKeys.set(derivation, keys)
   const key = keys.get(condition) ?? stepKey(step)
   keys.set(condition, key)
-  return { key, amounts: { accepted: isAccepted ? 1 : 0, cost } }
+  return { key, amounts: { accepted: isAccepted ? 1 : 0, cost: cost ?? 0 } }
 }
 
 function usageKeyOf(derivation: Derivation): string {

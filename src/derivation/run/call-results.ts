@@ -22,7 +22,7 @@ import { Batches } from './batches.ts'
 import type { Brought, MadeCall, ReusedResponses } from './reused-responses.ts'
 import type { SharedCalls } from '../run-request.ts'
 
-/** What one input hash comes to in this run: what the cache has for it and, once somebody needs it, a call. */
+/** The result of one input hash in this run: its cache entry and, once a cell needs it, a call. */
 export interface Answer {
   readonly hash: string
   /** See {@link digestOf}. */
@@ -31,7 +31,7 @@ export interface Answer {
   readonly request: string | null
   /** Whether the store has kept a response to that request, once loaded. */
   isKept: boolean
-  /** What the cache has, once loaded. */
+  /** The cache entry, once loaded. */
   entry: CacheEntry | undefined
   /** Whether a call of this run brought that; of what it failed to bring, `failed` tells. */
   readonly isOfRun: boolean
@@ -41,20 +41,20 @@ export interface Answer {
   call: Promise<CallOutcome | null> | null
   /** Whether the call was not made since the bounds of the run left no room for it. */
   hasNoRoom: boolean
-  /** What the call brought, once it has. */
+  /** The outcome of the call, once it has ended. */
   outcome: CallOutcome | null
   /** Records that wait for it or whose cells are not stored yet. */
   users: number
   /** The cells that wait for the call. */
   readonly waiting: { readonly item: WorkItem; readonly cells: readonly WorkCell[] }[]
-  /** When the first of them was read, by `performance.now()`. */
+  /** The time at which the first of them was read, by `performance.now()`. */
   readonly since: number
 }
 
 /** For every target of the derivation its value, checked against the contract, or why it has none. */
 export interface CallOutcome {
   readonly values: { readonly [target: string]: Result<JsonValue, Failure> }
-  /** Of these, why targets got no value; null when all did. */
+  /** The failures among these; null for none. */
   readonly failed: FailedTargets | null
   /** Members of the provenance entry beside the plan's evidence. */
   readonly provenance: JsonObject
@@ -65,13 +65,13 @@ export interface CallOutcome {
   readonly isCached?: boolean
   /** Whether another process made the call, which stores what comes of it beside the cells. */
   readonly isOthers: boolean
-  /** What a call of this process has used; absent where that is unknown. */
+  /** The usage of a call of this process; absent if it is unknown. */
   readonly usage?: Computed['usage']
   /** The response of a call of this process, to be kept. */
   readonly response?: ReceivedResponse | undefined
   /** The request whose response was taken instead of a call. */
   readonly reused?: string | undefined
-  /** Why the call failed as a whole, if it did. */
+  /** The failure of the call as a whole; absent if it succeeded. */
   readonly failure?: Failure | undefined
 }
 
@@ -89,7 +89,7 @@ interface AnswersOptions {
   readonly usesCache: boolean
   /** Whether cells may want an answer of this run, whatever the cache had before. */
   readonly asksAnew: boolean
-  /** What the cache has for input hashes. */
+  /** Returns the cache entries of input hashes. */
   cached(hashes: readonly string[]): Promise<ReadonlyMap<string, CacheEntry>>
   /** The calls that processes share; absent where one process makes all. */
   readonly calls?: SharedCalls
@@ -117,7 +117,7 @@ export class Answers {
   readonly #inUse = new Map<string, Answer>()
   #unloaded: Answer[] = []
   readonly #failed = new Map<string, FailedTargets>()
-  /** Where cells ask anew, hashes whose answer of this run is in the cache. */
+  /** The hashes whose answer of this run is in the cache, where cells ask anew. */
   readonly #refreshed = new Set<string>()
   /** The batches of a kind that has `runBatch`. */
   #batches: Batches | null = null
@@ -291,7 +291,7 @@ export class Answers {
     return { ...outcome, provenance: said, reused: request }
   }
 
-  /** What a call came to that another process has made. */
+  /** Returns the outcome of a call that another process has made. */
   async #outcomeOf({ derivation, plan }: PricedCall, { hash, failed }: SettledCall): Promise<CallOutcome> {
     const entry = (await this.#options.cached([hash])).get(hash)
     const failures = (failed ?? {}) as unknown as FailedTargets
@@ -304,7 +304,7 @@ export class Answers {
     return outcomeOf(values, { provenance: entry?.provenance ?? {}, isOthers: true })
   }
 
-  /** What a call of this process came to. */
+  /** Returns the outcome of a call of this process. */
   #outcome({ derivation, plan }: PricedCall, result: Result<Computed, Failure>): CallOutcome {
     if (result.ok) refuseCommonMembers(derivation.kind.name, result.value.evidence)
     const values = derivation.targets.map(
@@ -390,7 +390,7 @@ function provenanceOf({ evidence, receivedAt = null }: Computed): JsonObject {
   return receivedAt === null ? evidence : { ...evidence, received_at: receivedAt }
 }
 
-/** What of a call goes into the cache: values that the contract has nothing against. */
+/** Returns the cache entry of a call: its values that the contract allows. Empty for none. */
 export function cacheEntries(hash: string, { values, provenance }: CallOutcome): CacheEntry[] {
   const good: (readonly [string, JsonValue])[] = []
   for (const [target, result] of Object.entries(values)) if (result.ok) good.push([target, result.value])

@@ -17,7 +17,7 @@ interface CommitQueueOptions {
   readonly tally: Tally
 }
 
-/** What is stored together. */
+/** Results that are stored together. */
 interface Stored {
   readonly results: readonly ResultOfRun[]
   readonly cache: readonly CacheEntry[]
@@ -26,7 +26,7 @@ interface Stored {
   /** The responses that these calls received, and the keys of those that were used instead of calls. */
   readonly responses: readonly ReceivedResponse[]
   readonly used: readonly string[]
-  /** What the calls have used. */
+  /** The usage of the calls. */
   readonly usage: readonly UsedAmounts[]
   /** The results of steps. */
   readonly steps: readonly StepResult[]
@@ -40,7 +40,7 @@ interface Waiting extends Stored {
 /** So many results make a commit well worth its sync to the disk. */
 const WORTHWHILE = 192
 
-/** How long fewer results than that wait for others, and wait again as long as this many come meanwhile. */
+/** The time for which fewer results than that wait for others; they wait again as long as this many arrive meanwhile. */
 const LINGER_MS = 2
 const MANY = 8
 

@@ -41,7 +41,7 @@ export class DerivationRun {
   readonly #stillWanted: StillWanted
   /** Carries out the steps of computations; null for a kind without steps. */
   readonly #steps: Steps | null
-  /** Why nothing is called, if so. */
+  /** The reason why nothing is called; null if calls are made. */
   readonly #refusal: string | null
   #listed = 0
 
@@ -204,7 +204,7 @@ export class DerivationRun {
     this.#underWay.end()
   }
 
-  /** What is known of a record's cells without a call, and the cells that need one. */
+  /** Returns the results of a record's cells that are known without a call, and the cells that need one. */
   #sortOut(
     { unchanged, open, plan }: PlannedItem,
     answer: Answer | null,
@@ -286,7 +286,7 @@ export class DerivationRun {
     )
   }
 
-  /** What a call comes to for cells. */
+  /** Returns the results of a call for cells. */
   #results(
     cells: readonly WorkCell[],
     { values, provenance, inputHash }: CallOutcome,

@@ -7,7 +7,7 @@ import type { ReusedResponses } from './reused-responses.ts'
 import type { Tally } from './tally.ts'
 import type { UnusableCells } from './unusable-cells.ts'
 
-/** What the derivations of a run share. */
+/** The parts of a run that its derivations share. */
 export interface PartsOfRun {
   readonly planner: Planner
   readonly budget: Budget

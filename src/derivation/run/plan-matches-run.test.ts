@@ -25,7 +25,7 @@ const PLAIN = ['x', 'y']
 const DERIVED = ['b', 'c', 'd', 'e']
 const VALUES = ['one', 'two', 'three', '..', null]
 
-/** How many derivations have their calls refused; some get them back, or lose them, on the way. */
+/** The share of derivations whose calls are refused; some get them back, or lose them, on the way. */
 const REFUSED = 0.15
 
 /** Derivations of up to four fields, each computed from plain fields and earlier ones. */
@@ -63,7 +63,7 @@ function withMaxLength(contract: Contract, maxLength: number): Contract {
 /** A store, and what the test does to it. */
 interface TestedStore extends RunStore {
   readonly commits: readonly CellCommit[]
-  /** What the cache has. */
+  /** The entries of the cache, by input hash. */
   readonly cache: ReadonlyMap<string, CacheEntry>
   /** The requests whose responses are kept. */
   readonly requests: ReadonlySet<string>
@@ -373,7 +373,7 @@ async function checkPlan(sheet: RandomSheet, changes: Partial<PlanRequest>): Pro
   return plan
 }
 
-/** How cells fail for which no call is begun. */
+/** Matches the failures of cells for which no call is begun. */
 const FORESEEN = / -> (?:dots|refused: not here)$/
 
 /** Which cells of each target were computed by a call of the run, and which were filled from the cache as it was before. */

@@ -41,7 +41,7 @@ class EditedSheet {
     return { ...outcome, calls: this.kind.calls.slice(before) }
   }
 
-  /** What the last commits said of a target's computed cells. */
+  /** Returns the provenance of a target's last computed cell. */
   provenance(target: string): JsonObject | undefined {
     const results = this.store.commits.flatMap(({ cells }) => cells.filter((cell) => cell.target === target))
     const last = results.at(-1)?.result

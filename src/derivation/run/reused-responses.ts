@@ -10,7 +10,7 @@ const BYTES_AT_ONCE = 4 << 20
 /** The response to a request, or why there is none; null when the call was not made, or its response is not kept. */
 export type Brought = Result<KeptResponse, Failure> | null
 
-/** What a call that was made for a request came to; null when it was not made, since nobody needed it any more. */
+/** The result of a call for a request; null if the call was not made, since no cell needed it any more. */
 export type MadeCall = Result<ReceivedResponse | undefined, Failure> | null
 
 /**

@@ -36,7 +36,7 @@ export class Tally {
   }
 
   /**
-   * How far the run is: `done` never falls and never exceeds `total`. Nor does `skipped` fall, but for a cell that had
+   * The progress of the run: `done` never falls and never exceeds `total`. Nor does `skipped` fall, but for a cell that had
    * been counted as left alone and is computed in the end.
    */
   get progress(): RunProgress {
@@ -75,7 +75,7 @@ export class Tally {
     this.report()
   }
 
-  /** What a commit says of the run beside the cells that it stores. */
+  /** The counts of the run that a commit stores beside its cells. */
   get beside(): CellCommit['progress'] {
     const { skipped, left, calls, totalCost, unpricedCalls } = this.progress
     return { skipped, left, calls, totalCost, unpricedCalls }

@@ -11,7 +11,7 @@ function match(contract: Contract, columns: readonly string[], options: Partial<
   return Object.fromEntries(new ColumnMatcher(contract, { ...PLAIN, ...options }).match(columns, 'data.csv'))
 }
 
-/** As `init` makes it of `zip_code,id,original_id,name.common`. */
+/** The contract that `init` makes of `zip_code,id,original_id,name.common`. */
 const RENAMED = parseContract(
   contractText([
     '{name: original_id, logicalType: string, businessName: id}',

@@ -16,7 +16,7 @@ export const ERROR_STATUSES: Readonly<Record<number, string>> = {
   404: 'The item does not exist.',
   408: 'The request took too long to arrive.',
   409: 'It conflicts with a concurrent or later change.',
-  412: 'The record or file does not have the version in `If-Match`; nothing was changed.',
+  412: 'The record or file does not have the version in `If-Match`, or exists with `If-None-Match: *`; nothing was changed.',
   413: 'The body is too large.',
   414: 'The URL is too long.',
   415: 'The body is not `application/json` in UTF-8, or is compressed.',

@@ -96,6 +96,17 @@ export function readFileIfMatch(request: FastifyRequest): VersionCondition {
   return tags.map((tag) => /^"([0-9a-f]{64})(?:-[\w-]+)?(?:\+\w+)?"$/.exec(tag)?.[1] ?? tag)
 }
 
+/** Whether `If-None-Match` of a change of a file is `*`: only a new file is written. Throws ValidationError for anything else. */
+export function readIfAbsent(request: FastifyRequest): boolean {
+  const header = request.headers['if-none-match']
+  if (header === undefined) return false
+  if (header === '*') return true
+  throw new ValidationError(
+    `the header If-None-Match is ${JSON.stringify(shorten(header))}; of a change it can only be *, for a file that does not exist yet`,
+    'invalid_if_match',
+  )
+}
+
 /**
  * Returns the tag of `If-None-Match` (RFC 9110 13.1.2) that equals the response's, in whatever encoding, or null. A malformed header counts
  * as absent.

@@ -1,7 +1,8 @@
 import {
-  keepValues,
+  NO_RUN,
   readDerivationFile,
   removeDerivationFile,
+  tryKeepValues,
   writeDerivationFile,
 } from '../../sheet/definition/change/derivation-file.ts'
 import { previewDerivation, USUAL_SAMPLE } from '../../sheet/preview/preview-derivation.ts'
@@ -12,6 +13,7 @@ import {
   PutDerivationAnswer,
   PutDerivationQuery,
   toDefinitionChangeAnswer,
+  toPutDerivationAnswer,
 } from '../../wire/definition/change.ts'
 import { NoQuery } from '../../wire/definition/contract.ts'
 import {
@@ -24,7 +26,7 @@ import {
 import { PreviewAnswer, PreviewBody, toPreviewAnswer } from '../../wire/definition/preview.ts'
 import { whileConnected } from '../middleware/abort-on-disconnect.ts'
 import type { Operation } from '../openapi/operation.ts'
-import { readFileIfMatch, tagFile } from '../response/entity-tag.ts'
+import { readFileIfMatch, readIfAbsent, tagFile } from '../response/entity-tag.ts'
 import type { Api, RouteContext } from './route-context.ts'
 
 const LIST: Operation = {
@@ -48,9 +50,9 @@ const PUT: Operation = {
   tag: 'Sheet',
   summary: 'Write a derivation file',
   description:
-    'Adds or replaces a file, if the whole definition is valid with it. With `If-Match`, only if the file still has that version. With `dry_run=true` nothing is changed.',
+    'Adds or replaces a file, if the whole definition is valid with it. With `If-Match`, only if the file still has that version; with `If-None-Match: *` only a new file. With `dry_run=true` nothing is changed.',
   errors: [409, 412],
-  headers: ['If-Match'],
+  headers: ['If-Match', 'If-None-Match'],
   answers: { 200: { headers: ['ETag'] } },
 }
 
@@ -112,18 +114,19 @@ export function derivationsRoutes(app: Api, { sheet, actors, read, write }: Rout
           note,
           dryRun: request.query.dry_run === 'true',
           ifMatch: readFileIfMatch(request),
+          ifAbsent: readIfAbsent(request),
         },
       )
       const version = report.files[0]?.after ?? null
       if (version !== null && !report.dryRun) tagFile(reply, version)
       const { file } = request.params
       const keeps = request.query.keep === 'fresh'
-      const run = keeps
-        ? await keepValues(sheet, report, { file, actor: actors.ofBody(request, actor) })
-        : null
+      const { run, error } = keeps
+        ? await tryKeepValues(sheet, report, { file, actor: actors.ofBody(request, actor) })
+        : NO_RUN
       // Its outcome is in the list of runs.
       run?.done.catch(() => undefined)
-      return { ...toDefinitionChangeAnswer(report), run_id: run?.id ?? null }
+      return toPutDerivationAnswer(report, { run: run?.id ?? null, error })
     },
   )
 

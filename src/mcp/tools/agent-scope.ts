@@ -9,6 +9,8 @@ export interface AgentScope {
   /** The actor of their writes. */
   readonly actor: string
   readonly mode: AgentMode
+  /** Whether they may change the contract and the derivations, as the mode says. */
+  readonly allowDefinition: boolean
   /** Most calls that all their runs together may begin, and most dollars that they may spend; null for no bound. */
   readonly maxCalls: number | null
   readonly maxCost: number | null

@@ -70,7 +70,7 @@ export const getPermissionsTool = defineTool({
   input: NoInput,
   output: PermissionsToolAnswer,
   annotations: READS,
-  async run(_input, { sheet, actor, scope: { mode }, budget }) {
+  async run(_input, { sheet, actor, scope: { mode, allowDefinition }, budget }) {
     const { actor: name, write, delete: mayDelete } = await readPermissions(sheet, actor)
     const none = mode === 'read-only'
     return {
@@ -79,9 +79,10 @@ export const getPermissionsTool = defineTool({
         write: none ? [] : [...write],
         delete: mayDelete && !none,
         mode,
+        ...(allowDefinition && { definition: true as const }),
         ...withBudget(budget),
       },
-      text: `You write as ${JSON.stringify(name)}. ${MODES[mode]} ${budgetText(budget.answer)}`.trimEnd(),
+      text: `You write as ${JSON.stringify(name)}. ${MODES[mode]}${allowDefinition ? ' You may change the definition.' : ''} ${budgetText(budget.answer)}`.trimEnd(),
     }
   },
 })

@@ -22,7 +22,8 @@ const NEXT_OF_CODE: Readonly<Partial<Record<ErrorCode, string>>> = {
   store_in_use: 'Try again later.',
   run_stopped: 'list_run_failures lists the failed calls.',
   run_in_progress: 'list_runs shows the active run. Try again when it has ended.',
-  version_mismatch: 'get_record returns the record and the version for if_version.',
+  version_mismatch:
+    'get_record returns the record and the version for if_version, get_derivation those of a derivation file, a dry run that of the contract.',
   unknown_field: 'get_contract lists the fields.',
   query_timeout: 'Select fewer records or simplify the statement.',
   query_memory: 'Select fewer records or simplify the statement.',

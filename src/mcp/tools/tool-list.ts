@@ -1,5 +1,13 @@
-import type { AgentMode } from './agent-scope.ts'
+import type { AgentMode, AgentScope } from './agent-scope.ts'
 import type { Tool } from './tool.ts'
+import {
+  getDerivationTool,
+  previewDerivationTool,
+  removeDerivationTool,
+  setDerivationTool,
+} from './derivation-tools.ts'
+import { addFieldTool, changeFieldTool, removeFieldTool, renameFieldTool } from './field-tools.ts'
+import { getChangeTool, listChangesTool, revertChangeTool } from './history-tools.ts'
 import { materializeTool, planMaterializeTool, proposedMaterializeTool } from './materialize-tools.ts'
 import { getProposalTool, listProposalsTool, proposeDeleteTool, proposeUpsertTool } from './proposal-tools.ts'
 import { getRecordTool, listRecordsTool, queryTool, summarizeRecordsTool } from './record-tools.ts'
@@ -52,7 +60,25 @@ const OF_MODE: Readonly<Record<AgentMode, readonly Tool[]>> = {
   propose: [proposeUpsertTool, proposeDeleteTool, proposedMaterializeTool, cancelRunTool],
 }
 
+/** Tools for the definition, which only an agent that may change it has. */
+const OF_DEFINITION: readonly Tool[] = [
+  addFieldTool,
+  changeFieldTool,
+  renameFieldTool,
+  removeFieldTool,
+  getDerivationTool,
+  previewDerivationTool,
+  setDerivationTool,
+  removeDerivationTool,
+  listChangesTool,
+  getChangeTool,
+  revertChangeTool,
+]
+
 /** Returns the tools that an agent can use. */
-export function toolsOf(mode: AgentMode): readonly Tool[] {
-  return [...READING, ...OF_MODE[mode]]
+export function toolsOf({
+  mode,
+  allowDefinition,
+}: Pick<AgentScope, 'mode' | 'allowDefinition'>): readonly Tool[] {
+  return [...READING, ...OF_MODE[mode], ...(allowDefinition && mode === 'write' ? OF_DEFINITION : [])]
 }

@@ -215,6 +215,11 @@ export class DefinitionFiles {
     return parseDerivation({ ...source, read }, contract, this.#kinds)
   }
 
+  /** Parses a derivation file on its own and reads its sources as they are now. Throws ContractError. */
+  readAlone(source: DerivationSource, contract: Contract): Promise<Derivation> {
+    return readSources(this.parse(source, contract), this.#source)
+  }
+
   /** Parses a derivation file of the definition, whose sources belong to it even if the file is not valid. */
   #parse(source: DerivationSource, contract: Contract): Derivation {
     const read = (path: string): Source => {

@@ -46,8 +46,26 @@ export interface PreviewRequest {
   readonly seed: number
   /** The most dollars that the calls may cost together; null for no bound. */
   readonly maxCost: number | null
+  /** The most calls; no bound when absent or null. */
+  readonly maxCalls?: number | null
+  /** Called with the calls and dollars that a record has taken, also where an error ends the preview. */
+  readonly onSpent?: (spent: Spent) => void
   readonly actor: GivenActor
 }
+
+/** Calls, and their cost in dollars. */
+interface Spent {
+  readonly calls: number
+  readonly totalCost: number
+}
+
+/** What calls may still take; null for no bound. */
+interface Bounds {
+  readonly maxCalls: number | null
+  readonly maxCost: number | null
+}
+
+const NO_BOUNDS: Bounds = { maxCalls: null, maxCost: null }
 
 export interface Preview {
   readonly file: string
@@ -62,7 +80,7 @@ export interface Preview {
 /** The result of one record. */
 export interface RecordPreview {
   readonly recordId: string
-  /** `left`: the calls would exceed the bound of the cost. */
+  /** `left`: the calls would exceed a bound. */
   readonly outcome: 'computed' | 'failed' | 'blocked' | 'skipped' | 'left'
   readonly inputs: JsonObject
   /** The name of the computation, for http `<METHOD> <URL>`; null where nothing is computed. */
@@ -70,7 +88,7 @@ export interface RecordPreview {
   /** The values by target, and the failures of the others. */
   readonly values: JsonObject
   readonly failures: { readonly [target: string]: PreviewFailure }
-  /** Why nothing is computed, for `blocked`. */
+  /** The reason why nothing is computed, for `blocked`. */
   readonly block: RunBlock | null
   /** The members of provenance that describe the computation; null for none. */
   readonly evidence: JsonObject | null
@@ -87,7 +105,7 @@ export interface RecordPreview {
 
 export type PreviewFailure = Pick<StoredFailure, 'error' | 'errorType' | 'reason' | 'responseBody'>
 
-/** What the previews of all records share. */
+/** The context that the previews of all records share. */
 interface Shared {
   readonly sheet: Sheet
   readonly contract: Contract
@@ -96,6 +114,7 @@ interface Shared {
   readonly actor: string
   readonly now: number
   readonly signal: AbortSignal
+  readonly onSpent: (spent: Spent) => void
 }
 
 /**
@@ -122,10 +141,13 @@ export async function previewDerivation(
     actor,
     now: await sheet.now(),
     signal: AbortSignal.any([signal, sheet.stopping]),
+    onSpent: request.onSpent ?? (() => undefined),
   }
   const ids = request.recordIds ?? (await sampleRecords(store, request.sample, request.seed))
   const items = await readItems(shared, [...new Set(ids)])
-  const records = await sheet.during(computeAll(shared, items, request.maxCost))
+  const records = await sheet.during(
+    computeAll(shared, items, { maxCost: request.maxCost, maxCalls: request.maxCalls ?? null }),
+  )
   const sum = (of: (record: RecordPreview) => number): number =>
     records.reduce((total, record) => total + of(record), 0)
   return {
@@ -210,10 +232,10 @@ async function readItems({ sheet, store, derivation }: Shared, ids: readonly str
 async function computeAll(
   shared: Shared,
   items: readonly WorkItem[],
-  maxCost: number | null,
+  bounds: Bounds,
 ): Promise<readonly RecordPreview[]> {
   const previews = new Map<string, RecordPreview>()
-  const first = items.map((item) => planOf(shared, item, null))
+  const first = items.map((item) => planOf(shared, item, NO_BOUNDS))
   if (items.length > 0) shared.derivation.kind.prepare(shared.derivation.spec)
   const groups = [
     ...Map.groupBy(items, (item, index) => {
@@ -221,7 +243,7 @@ async function computeAll(
       return planned?.outcome === 'run' ? planned.hash : item.id
     }).values(),
   ]
-  let left = maxCost
+  let left = bounds
   // An error ends the others too, which could otherwise pay for what nobody receives, after the sheet is closed.
   const stop = new AbortController()
   const stoppable = { ...shared, signal: AbortSignal.any([shared.signal, stop.signal]) }
@@ -229,12 +251,12 @@ async function computeAll(
     for (const item of group) {
       stoppable.signal.throwIfAborted()
       const preview = await computeOne(stoppable, item, left)
-      if (left !== null) left = Math.max(0, left - preview.cost)
+      left = { maxCalls: without(left.maxCalls, preview.calls), maxCost: without(left.maxCost, preview.cost) }
       previews.set(item.id, preview)
     }
   }
   // With a bound one after the other, since each may take what the others leave.
-  const lanes = maxCost === null ? AT_ONCE : 1
+  const lanes = bounds.maxCost === null && bounds.maxCalls === null ? AT_ONCE : 1
   const work = groups.values()
   const lane = async (): Promise<void> => {
     try {
@@ -250,6 +272,10 @@ async function computeAll(
   return items.flatMap(({ id }) => previews.get(id) ?? [])
 }
 
+function without(bound: number | null, spent: number): number | null {
+  return bound === null ? null : Math.max(0, bound - spent)
+}
+
 interface PlannedPreview {
   readonly store: PreviewStore
   readonly request: RunRequest
@@ -257,9 +283,9 @@ interface PlannedPreview {
   readonly planned: ItemPlan
 }
 
-function planOf(shared: Shared, item: WorkItem, maxCost: number | null): PlannedPreview {
+function planOf(shared: Shared, item: WorkItem, bounds: Bounds): PlannedPreview {
   const store = new PreviewStore(shared.store, item)
-  const request = requestOf(shared, store, [item], maxCost)
+  const request = requestOf(shared, store, [item], bounds)
   const scope = { total: 1, records: [item.key], lastKey: item.key, lastSeq: Number.MAX_SAFE_INTEGER }
   const planned = new Planner(request, scope).plan(shared.derivation, item, item.cells)
   return { store, request, scope, planned }
@@ -269,7 +295,7 @@ function requestOf(
   { sheet, contract, derivation, actor, now, signal }: Shared,
   store: PreviewStore,
   items: readonly WorkItem[],
-  maxCost: number | null,
+  { maxCalls, maxCost }: Bounds,
 ): RunRequest {
   return {
     contract,
@@ -280,7 +306,7 @@ function requestOf(
     overwritable: new Set(),
     only: null,
     limit: null,
-    maxCalls: null,
+    maxCalls,
     maxCost,
     reuseResponses: false,
     stopAfterFailures: null,
@@ -295,9 +321,9 @@ function requestOf(
   }
 }
 
-async function computeOne(shared: Shared, item: WorkItem, maxCost: number | null): Promise<RecordPreview> {
+async function computeOne(shared: Shared, item: WorkItem, bounds: Bounds): Promise<RecordPreview> {
   const { derivation } = shared
-  const { store, request, scope, planned } = planOf(shared, item, maxCost)
+  const { store, request, scope, planned } = planOf(shared, item, bounds)
   const tally = new Tally({ total: derivation.targets.length, manual: 0, failed: 0 }, request.observer)
   const started = performance.now()
   const computation = new Computation(request, scope, { tally, streak: new FailureStreak(null) })
@@ -305,6 +331,7 @@ async function computeOne(shared: Shared, item: WorkItem, maxCost: number | null
     await computation.compute(derivation)
   } finally {
     computation.close()
+    shared.onSpent(tally.progress)
   }
   const ms = Math.round(performance.now() - started)
   const { calls, totalCost: cost, unpricedCalls } = tally.progress

@@ -18,8 +18,8 @@ import type {
   WorkQuery,
 } from '../cell-work.ts'
 import type { ChangeTexts, DefinitionEffect, StoredChange } from '../definition-change.ts'
-import { changeById, changesBefore } from '../rows/definition-changes.ts'
-import { OnlyTried } from './definition/change-definition.ts'
+import { changeById, changesBefore, STORED_CONTRACT } from '../rows/definition-changes.ts'
+import { OnlyTried } from '../rules/carry-out-change.ts'
 import { checkFormulas } from './formula/check-formulas.ts'
 import type {
   CellFailureNote,
@@ -268,6 +268,10 @@ export class PostgresStore implements SheetStore {
     // The service reads by the definition before until this returns.
     this.#followLater()
     return effect
+  }
+
+  contractText(): Promise<string> {
+    return this.#database.query(STORED_CONTRACT)
   }
 
   definitionChanges(query: ChangesQuery): Promise<readonly StoredChange[]> {

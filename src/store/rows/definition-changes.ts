@@ -234,3 +234,10 @@ function hexOf(stored: unknown): string | null {
 function blobOrNull(stored: unknown): Uint8Array | null {
   return stored instanceof Uint8Array ? stored : null
 }
+
+/** Reads the text of the contract that the store follows. */
+export const STORED_CONTRACT: Query<string> = {
+  sql: 'SELECT contract FROM "$sheet"',
+  params: [],
+  result: ([row]) => String(row?.['contract']),
+}

@@ -2,7 +2,7 @@ interface ColumnTypes {
   readonly integer: string
   readonly text: string
   readonly bytes: string
-  /** What follows the list of columns. */
+  /** The options of the table, which follow the list of its columns. */
   readonly options: string
 }
 

@@ -14,7 +14,7 @@ export interface StoredTarget extends Omit<
   readonly id: number
   /** Null in a store of an earlier version, until the derivations are applied to it. */
   readonly required: readonly string[] | null
-  /** As `required`. */
+  /** Null in the same stores as `required`. */
   readonly nonEmpty: readonly string[] | null
   /** For a target with `reads` only what it was when the targets were loaded: every write may change it. */
   readonly sources: string | null
@@ -66,6 +66,16 @@ export function isSameTarget(target: StoredTarget, definition: TargetDefinition)
       [derivation, sha256, kind, inputs, required, nonEmpty, reads, reads === null ? sources : null],
     )
   )
+}
+
+/**
+ * Whether the states of the cells of a derived field, active or once active, hold with a changed definition: with the same file, or if they are
+ * compared with it later. States follow writes also while the field is not derived.
+ */
+export function keepsStates(target: StoredTarget, { sha256, inputs, isChecked }: TargetDefinition): boolean {
+  if (target.active) return target.sha256 === sha256 || isChecked === true
+  // The same file may mean other fields: names of inputs follow renamed and removed fields, and the file had none to follow.
+  return target.sha256 === sha256 && isDeepStrictEqual(target.inputs, inputs)
 }
 
 /** The columns of the versions of a derived field. */

@@ -1,80 +1,23 @@
 import { createHash } from 'node:crypto'
-import type { ChangedFile, DefinitionEffect, StoredFileChange, TargetEffect } from '../definition-change.ts'
-import type { FieldsEffect } from '../field-changes.ts'
+import type { ChangedFile, DefinitionEffect, StoredFileChange } from '../definition-change.ts'
 import {
-  COUNTED_TARGETS,
   insertChange,
   insertFile,
   keepText,
   NEXT_CHANGE,
   removeOldTexts,
+  STORED_CONTRACT,
   versionText,
-  type CountedTarget,
 } from '../rows/definition-changes.ts'
 import type { Query, Statement } from '../rows/query.ts'
 import { STORED_TARGETS } from '../rows/stored-targets.ts'
-import type { ChangeNote, StoreDefinition } from '../sheet-store.ts'
+import type { ChangeNote, DefinitionChange, StoreDefinition } from '../sheet-store.ts'
 import { load, type Loaded, type Steps } from './steps.ts'
 
 /** The tables of a store that a change of the definition reads and writes. */
 export interface ChangeTables {
   query<T>(query: Query<T>): Loaded<T>
   change(statement: Statement): Loaded<number>
-}
-
-/** The state of the store before a change, with which {@link effectSince} compares. */
-export type DefinitionState = ReturnType<(typeof COUNTED_TARGETS)['result']>
-
-/** Reads the state with which {@link effectSince} compares. */
-export function* definitionState(tables: ChangeTables): Steps<DefinitionState> {
-  return yield* load(tables.query(COUNTED_TARGETS))
-}
-
-/** Returns the effect of what was done since a state. */
-export function* effectSince(
-  tables: ChangeTables,
-  before: DefinitionState,
-  fields: FieldsEffect,
-): Steps<DefinitionEffect> {
-  const after = yield* definitionState(tables)
-  const targets = targetEffects(before.targets, after.targets)
-  return { id: null, records: after.records, fields, targets }
-}
-
-/** Returns the effect that a dry run of a change has that the stored records do not allow. */
-export function refusedEffect({ records }: DefinitionState, fields: FieldsEffect): DefinitionEffect {
-  return { id: null, records, fields, targets: [] }
-}
-
-function targetEffects(
-  before: readonly CountedTarget[],
-  after: readonly CountedTarget[],
-): readonly TargetEffect[] {
-  // By their ids: the change may have given them other names.
-  const known = new Map(before.map((target) => [target.id, target]))
-  return after.flatMap((now) => {
-    const was = known.get(now.id)
-    const [counted, counts] = [was?.active === true ? was.counts : null, now.active ? now.counts : null]
-    const change = changeOf(was, now)
-    const isSame = change === null && JSON.stringify(counted) === JSON.stringify(counts)
-    return isSame
-      ? []
-      : [
-          {
-            field: now.active ? now.field : (was?.field ?? now.field),
-            derivation: now.derivation,
-            change,
-            before: counted,
-            after: counts,
-          },
-        ]
-  })
-}
-
-function changeOf(was: CountedTarget | undefined, now: CountedTarget): TargetEffect['change'] {
-  if (was?.active !== true) return now.active ? 'added' : null
-  if (!now.active) return 'removed'
-  return was.sha256 === now.sha256 && was.derivation === now.derivation ? null : 'changed'
 }
 
 /** Stores a change in the history; returns its effect with its id. Call it in the transaction that carries it out. */
@@ -103,7 +46,7 @@ function withoutValues(effect: DefinitionEffect): DefinitionEffect {
 
 /** An edit of the definition files that `define` finds. */
 export interface FoundEdit {
-  /** Who made it; null if that is not known. */
+  /** The person, agent or program that made it; null if unknown. */
   readonly actor: string | null
   readonly note: string | null
   readonly at: string
@@ -118,23 +61,62 @@ export function* editedFiles(
   definition: StoreDefinition,
 ): Steps<readonly ChangedFile[]> {
   const { contract, targets } = definition
+  const derivations = targets?.map(({ derivation, sha256, text }) => [
+    derivation,
+    { sha256, bytes: Buffer.from(text) },
+  ])
+  return yield* differences(
+    tables,
+    Buffer.from(contract.text),
+    derivations === undefined ? null : new Map(derivations as [string, PresentFile][]),
+  )
+}
+
+/**
+ * Returns the files on which a change is based that differ from those that the store follows: edits that were not valid, or waited for
+ * another file to be. Call it before the store follows the change.
+ */
+export function* editedBefore(
+  tables: ChangeTables,
+  present: DefinitionChange['present'],
+): Steps<readonly ChangedFile[]> {
+  const contract = present.find(({ path }) => path === 'contract.yaml')?.bytes ?? null
+  const derivations = present.flatMap(({ path, bytes }): [string, PresentFile][] =>
+    path.startsWith(FOLDER) ? [[path.slice(FOLDER.length), { sha256: hashOf(bytes) ?? '', bytes }]] : [],
+  )
+  return yield* differences(tables, contract, new Map(derivations))
+}
+
+const FOLDER = 'derivations/'
+
+interface PresentFile {
+  readonly sha256: string
+  readonly bytes: Uint8Array
+}
+
+/** Compares files with those that the store follows; null leaves derivations out. */
+function* differences(
+  tables: ChangeTables,
+  contract: Uint8Array | null,
+  derivations: ReadonlyMap<string, PresentFile> | null,
+): Steps<readonly ChangedFile[]> {
   const files: ChangedFile[] = []
   const stored = yield* load(tables.query(STORED_CONTRACT))
-  if (stored !== contract.text) {
-    files.push({ path: 'contract.yaml', before: Buffer.from(stored), after: Buffer.from(contract.text) })
+  // Without a byte order mark, which the stored text does not have.
+  if (contract === null || stored !== new TextDecoder().decode(contract)) {
+    files.push({ path: 'contract.yaml', before: Buffer.from(stored), after: contract })
   }
-  if (targets === null) return files
+  if (derivations === null) return files
   const active = (yield* load(tables.query(STORED_TARGETS))).filter((target) => target.active)
   const before = new Map(active.map(({ derivation, sha256 }) => [derivation, sha256]))
-  const after = new Map(targets.map((target) => [target.derivation, target]))
-  for (const name of new Set([...before.keys(), ...after.keys()])) {
-    const [was, now] = [before.get(name), after.get(name)]
+  for (const name of new Set([...before.keys(), ...derivations.keys()])) {
+    const [was, now] = [before.get(name), derivations.get(name)]
     if (was === now?.sha256) continue
     const text = was === undefined ? null : yield* load(tables.query(versionText(name, was)))
     files.push({
-      path: `derivations/${name}`,
+      path: FOLDER + name,
       before: text === null ? null : Buffer.from(text),
-      after: now === undefined ? null : Buffer.from(now.text),
+      after: now?.bytes ?? null,
     })
   }
   return files
@@ -167,10 +149,4 @@ function* recordFiles(tables: ChangeTables, number: number, files: readonly Chan
 
 function hashOf(bytes: Uint8Array | null): string | null {
   return bytes === null ? null : createHash('sha256').update(bytes).digest('hex')
-}
-
-const STORED_CONTRACT: Query<string> = {
-  sql: 'SELECT contract FROM "$sheet"',
-  params: [],
-  result: ([row]) => String(row?.['contract']),
 }

@@ -11,7 +11,7 @@ import type { Upsert } from '../sheet-store.ts'
 const LISTED = 100
 
 export interface UpsertBody {
-  /** As they were sent, not validated. */
+  /** The records as sent, not validated. */
   readonly records: readonly JsonObject[]
   readonly actor: string
 }

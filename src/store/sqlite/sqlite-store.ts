@@ -21,7 +21,7 @@ import type {
 import type { ChangeTexts, DefinitionEffect, StoredChange } from '../definition-change.ts'
 import { ConflictError, PreconditionFailedError } from '../../errors/service-error.ts'
 import { OutdatedDefinitionError } from '../revision-store.ts'
-import { changeById, changesBefore } from '../rows/definition-changes.ts'
+import { changeById, changesBefore, STORED_CONTRACT } from '../rows/definition-changes.ts'
 import type { DefineRequest } from './write/writer-protocol.ts'
 import type {
   CellFailureNote,
@@ -228,6 +228,10 @@ export class SqliteStore implements SheetStore {
     throw new PreconditionFailedError(
       `${first} was saved by another program at the same moment, and keeps its text; read the definition, and change it again`,
     )
+  }
+
+  async contractText(): Promise<string> {
+    return reading(() => this.#reader.connection.query(STORED_CONTRACT))
   }
 
   async definitionChanges(query: ChangesQuery): Promise<readonly StoredChange[]> {

@@ -144,6 +144,7 @@ export function testQueries(open: OpenStore): void {
       await sheet.define({ targets: [made, count] })
       await sheet.write([{ id: 'a', n: 77 }])
       await sheet.define({ targets: TARGETS })
+      assert.deepEqual(await changed(), ['total'])
       assert.equal(await state('a', 'total'), 'stale')
     })
 

@@ -1,4 +1,5 @@
 import { Type, type Static } from 'typebox'
+import type { ServiceError } from '../../errors/service-error.ts'
 import type { DefinitionReport } from '../../sheet/definition/change/change-definition.ts'
 import type { ChangeList } from '../../sheet/definition/change/history.ts'
 import type { ChangeTexts, DefinitionEffect, StoredChange } from '../../store/definition-change.ts'
@@ -125,7 +126,19 @@ export const PutDerivationAnswer = Type.Object({
   run_id: Type.Union([Type.String(), Type.Null()], {
     description: 'With `keep=fresh`, the run that marks the values as fresh; null for none.',
   }),
+  run_error: Type.Union([Type.Object({ type: Type.String(), message: Type.String() }), Type.Null()], {
+    description: 'Why that run could not start, although the file is changed; null for none.',
+  }),
 })
+
+/** Converts the effect of a change of a derivation file, with the run that marks its values. */
+export function toPutDerivationAnswer(
+  report: DefinitionReport,
+  { run, error }: { readonly run: string | null; readonly error: ServiceError | null },
+): Static<typeof PutDerivationAnswer> {
+  const runError = error === null ? null : { type: error.type, message: error.message }
+  return { ...toDefinitionChangeAnswer(report), run_id: run, run_error: runError }
+}
 
 const textOrNull = (description: string) => Type.Union([Type.String(), Type.Null()], { description })
 

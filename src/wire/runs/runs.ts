@@ -97,7 +97,8 @@ export const RunAnswer = Type.Object({
           description: 'Results that the run computed; those in the cache do not count.',
         }),
         accepted: Type.Integer({ description: 'Of these, the accepted ones.' }),
-        cost: Type.Number({ description: 'Dollars.' }),
+        cost: Type.Number({ description: 'Dollars of the calls whose cost is known.' }),
+        unpriced_calls: Type.Integer({ description: 'Calls whose cost is not known.' }),
       }),
       { description: 'The steps of fallbacks that had results. Absent for none.' },
     ),
@@ -184,7 +185,9 @@ export function toRunAnswer({ run, recordIds, steps }: RunDetail): RunAnswer {
   return {
     ...toRunSummary(run),
     record_ids: recordIds && [...recordIds],
-    ...(steps.length > 0 && { steps: steps.map((step) => ({ ...step })) }),
+    ...(steps.length > 0 && {
+      steps: steps.map(({ unpricedCalls, ...step }) => ({ ...step, unpriced_calls: unpricedCalls })),
+    }),
   }
 }
 

@@ -2,14 +2,15 @@ import { readFileSync } from 'node:fs'
 import { buffer } from 'node:stream/consumers'
 import { isUtf8 } from 'node:buffer'
 import {
-  keepValues,
+  NO_RUN,
   readDerivationFile,
   removeDerivationFile,
+  tryKeepValues,
   writeDerivationFile,
 } from '../../../sheet/definition/change/derivation-file.ts'
 import { previewDerivation, type PreviewRequest } from '../../../sheet/preview/preview-derivation.ts'
 import { SheetError, ValidationError } from '../../../errors/service-error.ts'
-import { toDefinitionChangeAnswer } from '../../../wire/definition/change.ts'
+import { toDefinitionChangeAnswer, toPutDerivationAnswer } from '../../../wire/definition/change.ts'
 import { toPreviewAnswer, type PreviewAnswer } from '../../../wire/definition/preview.ts'
 import type { CommandContext } from '../../options/command-context.ts'
 import { writerOf } from '../../options/required-actor.ts'
@@ -42,13 +43,14 @@ export async function setDerivation(
   const actor = writerOf(sheet)
   const text = await readText(from)
   const report = await writeDerivationFile(sheet, { file, text }, { ...options, actor, ifMatch: null })
-  const run = keepFresh ? await keepValues(sheet, report, { file, actor }) : null
+  const { run, error } = keepFresh ? await tryKeepValues(sheet, report, { file, actor }) : NO_RUN
   const kept = (await run?.done)?.materialized ?? null
-  const answer = { ...toDefinitionChangeAnswer(report), run_id: run?.id ?? null }
+  const answer = toPutDerivationAnswer(report, { run: run?.id ?? null, error })
   await out.print(answer, (screen) => {
     const effect = changeText(answer, screen)
     return kept === null ? effect : `${effect}\n\nRun ${answer.run_id} marked ${cellsText(kept)} as fresh.`
   })
+  if (error !== null) throw error
   return answer.conflicts.length > 0 ? EXIT.error : EXIT.done
 }
 

@@ -7,6 +7,7 @@ export interface AgentFlags {
   readonly actor?: string
   readonly readOnly?: true
   readonly propose?: true
+  readonly allowDefinition?: true
   readonly maxCalls?: number
   readonly maxCost?: number
 }
@@ -16,17 +17,19 @@ export interface PrefixedAgentFlags {
   readonly mcpActor?: string
   readonly mcpReadOnly?: true
   readonly mcpPropose?: true
+  readonly mcpAllowDefinition?: true
   readonly mcpMaxCalls?: number
   readonly mcpMaxCost?: number
 }
 
 /**
- * Adds the options that restrict agents: `--read-only`, `--propose`, `--max-calls` and `--max-cost`, each with the
- * prefix.
+ * Adds the options that restrict agents: `--read-only`, `--propose`, `--allow-definition`, `--max-calls` and
+ * `--max-cost`, each with the prefix.
  */
 export function addAgentOptions(command: Command, prefix: '' | 'mcp-'): Command {
   const readOnly = new Option(`--${prefix}read-only`, 'let agents only read')
   const conflict = prefix === '' ? 'readOnly' : 'mcpReadOnly'
+  const proposes = prefix === '' ? 'propose' : 'mcpPropose'
   return command
     .addOption(readOnly)
     .addOption(
@@ -37,14 +40,21 @@ export function addAgentOptions(command: Command, prefix: '' | 'mcp-'): Command 
     )
     .addOption(
       new Option(
+        `--${prefix}allow-definition`,
+        'let agents change the contract and the derivations',
+      ).conflicts([conflict, proposes]),
+    )
+    .addOption(
+      new Option(
         `--${prefix}max-calls <number>`,
-        'maximum number of calls of all runs of agents together',
+        'maximum number of calls of all runs and previews of agents',
       ).argParser(integerBetween(0, Number.MAX_SAFE_INTEGER)),
     )
     .addOption(
-      new Option(`--${prefix}max-cost <dollars>`, 'maximum cost of all runs of agents together').argParser(
-        parseDollars,
-      ),
+      new Option(
+        `--${prefix}max-cost <dollars>`,
+        'maximum cost of all runs and previews of agents',
+      ).argParser(parseDollars),
     )
 }
 
@@ -63,6 +73,7 @@ export function agentScope(flags: AgentFlags): AgentScope {
   return {
     actor: flags.actor ?? DEFAULT_AGENT,
     mode: flags.readOnly === true ? 'read-only' : flags.propose === true ? 'propose' : 'write',
+    allowDefinition: flags.allowDefinition ?? false,
     maxCalls: flags.maxCalls ?? null,
     maxCost: flags.maxCost ?? null,
   }
@@ -73,6 +84,7 @@ export function prefixedAgentScope(flags: PrefixedAgentFlags): AgentScope {
     ...(flags.mcpActor === undefined ? {} : { actor: flags.mcpActor }),
     ...(flags.mcpReadOnly === undefined ? {} : { readOnly: flags.mcpReadOnly }),
     ...(flags.mcpPropose === undefined ? {} : { propose: flags.mcpPropose }),
+    ...(flags.mcpAllowDefinition === undefined ? {} : { allowDefinition: flags.mcpAllowDefinition }),
     ...(flags.mcpMaxCalls === undefined ? {} : { maxCalls: flags.mcpMaxCalls }),
     ...(flags.mcpMaxCost === undefined ? {} : { maxCost: flags.mcpMaxCost }),
   })

@@ -41,6 +41,7 @@ const UNBILLED = new Set([503, 529])
  */
 export class AiKind implements DerivationKind<AiSpec, AiPlan> {
   readonly name = 'ai'
+  readonly needsListedInputs = false
   readonly readsListedInputs = false
   readonly parse = parseAi
   readonly renameField = renameInAi

@@ -40,6 +40,7 @@ interface FirstPlan extends Plan {
  */
 export class FirstKind implements DerivationKind<FirstSpec, FirstPlan> {
   readonly name = 'first'
+  readonly needsListedInputs = false
   readonly readsListedInputs = false
   readonly #dialect: FormulaDialect | undefined
   /** The conditions of the runs under way. */

@@ -30,8 +30,8 @@ export interface TriedStep extends JsonObject {
 export interface NewResult<P> {
   readonly plan: P
   readonly isAccepted: boolean
-  /** Dollars. */
-  readonly cost: number
+  /** Dollars; null if unknown. */
+  readonly cost: number | null
 }
 
 /** The end of a computation. */
@@ -127,7 +127,7 @@ export async function trySteps<P>(
     isCached &&= result.isCached
     spent += Math.round((result.cost ?? 0) * PARTS)
     const note = (isAccepted: boolean): void => {
-      if (!result.isCached) onResult?.({ plan: planned.plan, isAccepted, cost: result.cost ?? 0 })
+      if (!result.isCached) onResult?.({ plan: planned.plan, isAccepted, cost: result.cost })
     }
     const members = result.tookCall
       ? { cost: result.cost }

@@ -46,6 +46,7 @@ export function httpKind(transport: Transport, env: NodeJS.ProcessEnv): Derivati
   const guards = new SecretGuards()
   return {
     name: 'http',
+    needsListedInputs: false,
     parse: parseHttpSpec,
     renameField: renameInHttp,
     prepare(spec) {

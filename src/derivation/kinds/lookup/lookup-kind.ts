@@ -55,6 +55,7 @@ type Tables = Map<string, Promise<Result<Table, string>>>
 export class LookupKind implements DerivationKind<LookupSpec, LookupPlan> {
   readonly name: string
   readonly isLocal = true
+  readonly needsListedInputs = false
   readonly readsListedInputs = false
   readonly #place: LookupPlace
   readonly #read: TableReader

@@ -29,7 +29,7 @@ interface FormulaPlan extends Plan {
 }
 
 interface QueryPlan extends Plan {
-  /** What the query returned; undefined where it was not run. */
+  /** The row that the query returned; undefined if it was not run. */
   readonly found: QueryRow | undefined
 }
 
@@ -44,6 +44,7 @@ const LOGGED = 500
 export class SqlKind implements DerivationKind<SqlSpec, SqlPlan> {
   readonly name = 'sql'
   readonly isLocal = true
+  readonly needsListedInputs = false
   readonly readsListedInputs = false
   readonly #dialect: FormulaDialect
 

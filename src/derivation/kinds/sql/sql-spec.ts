@@ -18,7 +18,7 @@ export interface FormulaSpec {
 
 export interface QuerySpec {
   readonly query: RecordsQuery
-  /** What the query returned, by the JSON of the values of its inputs; null before it was run. */
+  /** The results of the query, by the JSON of the values of its inputs; null before it is run. */
   readonly found: ReadonlyMap<string, Result<QueryRow, string>> | null
 }
 

@@ -22,6 +22,8 @@ export interface FileEdit {
   readonly bytes: Uint8Array | null
   /** The versions, hex SHA-256, of which the present file must have one; `*` for any file; null for no condition. */
   readonly ifMatch: readonly string[] | '*' | null
+  /** Whether there must be no such file yet. */
+  readonly ifAbsent?: boolean
 }
 
 /** The changes of fields that a request asks for, without their actor. */
@@ -119,6 +121,7 @@ async function attempt(sheet: Sheet, edit: DefinitionEdit, actor: string): Promi
     },
     files: changed,
     base: baseOf(texts, changed),
+    present: Array.from(texts, ([path, bytes]) => ({ path, bytes })),
     formulas: derivations.levels.flat().flatMap(({ formulas }) => formulas),
     actor,
     note,
@@ -133,10 +136,15 @@ async function attempt(sheet: Sheet, edit: DefinitionEdit, actor: string): Promi
 
 /** Returns the change of a file; nothing where the text stays. Throws PreconditionFailedError for another version. */
 function changedFile(
-  { path, bytes, ifMatch }: FileEdit,
+  { path, bytes, ifMatch, ifAbsent = false }: FileEdit,
   texts: ReadonlyMap<string, Uint8Array>,
 ): readonly ChangedFile[] {
   const before = texts.get(path) ?? null
+  if (ifAbsent && before !== null) {
+    throw new PreconditionFailedError(
+      `${path} exists already, and If-None-Match requires that it does not; nothing was changed`,
+    )
+  }
   checkVersion(path, before, ifMatch)
   if (bytes !== null) {
     checkFileSize(bytes.length, path)
@@ -154,7 +162,7 @@ function checkVersion(path: string, before: Uint8Array | null, ifMatch: FileEdit
   throw new PreconditionFailedError(
     version === null
       ? `${path} does not exist, and If-Match requires that it does; nothing was changed`
-      : `${path} has changed since it was read, and nothing was changed; read it again, and send its ETag`,
+      : `${path} has changed since it was read, and nothing was changed; read it again, and use its present version`,
   )
 }
 

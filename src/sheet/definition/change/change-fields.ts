@@ -10,12 +10,13 @@ import {
 import { lineChanges, type LineChange } from '../../../contract/edit/line-changes.ts'
 import { parseContract } from '../../../contract/odcs/parse-contract.ts'
 import { classifyChanges, type DefinitionChange } from '../../../contract/rules/classify-changes.ts'
-import { ContractError, PreconditionFailedError } from '../../../errors/service-error.ts'
+import { ContractError, OperationError, PreconditionFailedError } from '../../../errors/service-error.ts'
 import type { Conversion } from '../../../store/field-changes.ts'
+import type { SheetStore } from '../../../store/sheet-store.ts'
 import type { GivenActor } from '../../resolve-actor.ts'
 import type { Sheet } from '../../sheet.ts'
 import type { DefinitionFile, DefinitionFiles } from '../definition-files.ts'
-import { definitionText } from '../definition-text.ts'
+import { definitionText, type DefinitionText } from '../definition-text.ts'
 import {
   changeDefinition,
   checkMayChange,
@@ -59,7 +60,7 @@ export interface NewContract {
   readonly text: string
   /** New names by the names before. */
   readonly renamed: ReadonlyMap<string, string>
-  /** How values of fields with another type are converted, by their new names; by default `refuse`. */
+  /** The conversions of the values of fields with another type, by their new names; by default `refuse`. */
   readonly converted: ReadonlyMap<string, Conversion['onInvalid']>
   /** The numbers of values that may be lost, by the names of removed fields. */
   readonly confirmed: ReadonlyMap<string, number>
@@ -137,12 +138,13 @@ async function isDerived(files: DefinitionFiles, contract: Contract, name: strin
 
 /**
  * Replaces the contract. Fields of another name are renamed as {@link changeContractField} does, those of another type converted, and those
- * that are absent removed. Throws as {@link changeDefinition} does.
+ * that are absent removed. Throws OperationError for a derivation that names a removed field whose name another one takes, and as
+ * {@link changeDefinition} does. `repairs`: whether the present contract need not be valid.
  */
 export function writeContract(
   sheet: Sheet,
   contractOf: (present: Contract) => NewContract,
-  options: ContractOptions,
+  options: ContractOptions & { readonly repairs: boolean },
 ): Promise<ContractReport> {
   return changeContract(sheet, options, ({ contract, files }) => {
     const { text, renamed: given, converted, confirmed } = contractOf(contract)
@@ -161,6 +163,7 @@ export function writeContract(
       const before = contract.fieldByName.get(nameBefore.get(name) ?? name)
       return before !== undefined && before.type !== type
     })
+    for (const name of removed) if (after.fieldByName.has(name)) refuseReaders(files, contract, name)
     return {
       text,
       files: renamedFiles(files, contract, possible),
@@ -171,6 +174,24 @@ export function writeContract(
       },
     }
   })
+}
+
+/** Throws OperationError for a derivation that names a removed field whose name another one takes: it would read that one. */
+function refuseReaders(files: DefinitionFiles, contract: Contract, name: string): void {
+  const texts = files.texts()
+  const [file] = files.renamed({ from: name, to: unusedName(texts), contract })
+  if (file === undefined) return
+  const [first] = editsOf(file, texts)
+  throw new OperationError(
+    `${file.path}:${first?.line ?? 1}: the change removes the field "${name}", and another field takes its name, which this derivation would read then; ` +
+      'edit or remove the derivation first',
+    'definition_refused',
+  )
+}
+
+/** Returns a name that depends on all texts, so that none of them has it. */
+function unusedName(texts: ReadonlyMap<string, Uint8Array>): string {
+  return `passing_${versionOf(Buffer.concat([...texts.values()]))}`
 }
 
 /** Returns the new names of fields whose `id` in the standard stays. */
@@ -218,8 +239,7 @@ function oneByOne(
 ): readonly (readonly [from: string, to: string])[] {
   const names = [...renamed]
   if (!names.some(([, to]) => renamed.has(to))) return names
-  // A name that depends on all texts, so that none of them has it.
-  const prefix = `passing_${versionOf(Buffer.concat([...texts.values()]))}`
+  const prefix = unusedName(texts)
   const passing = names.map((_, index) => `${prefix}_${index}`)
   return [
     ...names.map(([from], index) => [from, passing[index] as string] as const),
@@ -239,22 +259,53 @@ interface Edited {
   readonly changes?: FieldRequests
 }
 
+/** The contract on which a change is based, and the text of its file. */
+interface ContractFile extends DefinitionText {
+  readonly contract: Contract
+}
+
+function presentContract(files: DefinitionFiles, bytes: Uint8Array | null): ContractFile {
+  return { contract: files.contract(), ...definitionText(bytes ?? new Uint8Array(), CONTRACT) }
+}
+
+/** Returns the present contract; for a file that is not valid, or missing, the one that the store still follows. */
+async function presentOrStored(
+  store: SheetStore,
+  files: DefinitionFiles,
+  bytes: Uint8Array | null,
+): Promise<ContractFile> {
+  try {
+    return presentContract(files, bytes)
+  } catch (error) {
+    if (!(error instanceof ContractError)) throw error
+    const contract = parseContract(await store.contractText())
+    const encode = (text: string): Uint8Array => Buffer.from(text)
+    return { contract, text: Buffer.from(bytes ?? []).toString(), encode }
+  }
+}
+
 async function changeContract(
   sheet: Sheet,
-  { ifMatch, ...options }: ContractOptions,
+  { ifMatch, repairs = false, ...options }: ContractOptions & { readonly repairs?: boolean },
   edit: (present: Present) => Edited | Promise<Edited>,
 ): Promise<ContractReport> {
   checkMayChange(sheet)
   for (let tries = 1; ; tries += 1) {
-    const { files } = await sheet.definition()
+    const { store, files } = await sheet.definition()
     const texts = files.texts()
-    const contract = await refusing(() => files.contract())
-    const bytes = texts.get(CONTRACT) ?? new Uint8Array()
-    const version = versionOf(bytes) ?? ''
+    const bytes = texts.get(CONTRACT) ?? null
+    const { contract, text, encode } = await refusing(() =>
+      repairs ? presentOrStored(store, files, bytes) : presentContract(files, bytes),
+    )
+    const version = versionOf(bytes)
     const edited = await refusing(() => edit({ contract, files }))
-    const { text, encode } = definitionText(bytes, CONTRACT)
-    const isExpected = ifMatch === null || ifMatch === '*' || ifMatch.includes(version)
-    const own = { path: CONTRACT, bytes: encode(edited.text), ifMatch: isExpected ? [version] : ifMatch }
+    const isExpected =
+      ifMatch === null || (version !== null && (ifMatch === '*' || ifMatch.includes(version)))
+    const own: FileEdit = {
+      path: CONTRACT,
+      bytes: encode(edited.text),
+      ifMatch: isExpected && version !== null ? [version] : ifMatch,
+    }
     const others = (edited.files ?? []).map((file): FileEdit => ({
       ...file,
       ifMatch: [versionOf(texts.get(file.path) ?? null) ?? ''],
@@ -274,7 +325,7 @@ async function changeContract(
           ...lineChanges(CONTRACT, text, edited.text),
           ...others.flatMap((file) => editsOf(file, texts)),
         ],
-        version: options.dryRun ? version : (versionOf(own.bytes) ?? version),
+        version: (options.dryRun ? version : versionOf(own.bytes)) ?? '',
       }
     } catch (error) {
       // Another change came between; if the condition of the request holds still, it is made for the present definition.
@@ -284,7 +335,10 @@ async function changeContract(
   }
 }
 
-function editsOf({ path, bytes }: FileEdit, texts: ReadonlyMap<string, Uint8Array>): readonly LineChange[] {
+function editsOf(
+  { path, bytes }: Pick<FileEdit, 'path' | 'bytes'>,
+  texts: ReadonlyMap<string, Uint8Array>,
+): readonly LineChange[] {
   const [before, after] = [texts.get(path) ?? null, bytes].map((each) =>
     each === null ? '' : definitionText(each, path).text,
   )

@@ -1,5 +1,5 @@
 import { showValue } from '../../../contract/json/show-value.ts'
-import { SheetError, ValidationError } from '../../../errors/service-error.ts'
+import { ServiceError, SheetError, ValidationError } from '../../../errors/service-error.ts'
 import { readStatus } from '../../cells/read-status.ts'
 import type { GivenActor } from '../../resolve-actor.ts'
 import { startMaterialize, type StartedRun } from '../../runs/materialize.ts'
@@ -37,8 +37,10 @@ export async function readDerivationFile(sheet: Sheet, file: string): Promise<De
 
 /** The options of a change of a derivation file. */
 export type DerivationFileOptions = Omit<DefinitionEdit, 'files' | 'reverts'> & {
-  /** As in {@link FileEdit}. */
+  /** See {@link FileEdit.ifMatch}. */
   readonly ifMatch: readonly string[] | '*' | null
+  /** As in {@link FileEdit}. */
+  readonly ifAbsent?: boolean
 }
 
 /**
@@ -48,11 +50,14 @@ export type DerivationFileOptions = Omit<DefinitionEdit, 'files' | 'reverts'> & 
 export async function writeDerivationFile(
   sheet: Sheet,
   { file, text }: { readonly file: string; readonly text: string },
-  { ifMatch, ...options }: DerivationFileOptions,
+  { ifMatch, ifAbsent = false, ...options }: DerivationFileOptions,
 ): Promise<DefinitionReport> {
   checkName(file)
   const bytes = bytesOfText(text)
-  return changeDefinition(sheet, { ...options, files: [{ path: `derivations/${file}`, bytes, ifMatch }] })
+  return changeDefinition(sheet, {
+    ...options,
+    files: [{ path: `derivations/${file}`, bytes, ifMatch, ifAbsent }],
+  })
 }
 
 /**
@@ -62,7 +67,7 @@ export async function writeDerivationFile(
 export async function removeDerivationFile(
   sheet: Sheet,
   file: string,
-  { ifMatch, ...options }: DerivationFileOptions,
+  { ifMatch, ...options }: Omit<DerivationFileOptions, 'ifAbsent'>,
 ): Promise<DefinitionReport> {
   const path = `derivations/${file}`
   if (ifMatch === null) {
@@ -86,6 +91,26 @@ export async function keepValues(
   const states = Object.values(await readStatus(sheet, null))
   if (!states.some(({ derivation, stale }) => derivation === file && stale > 0)) return null
   return startMaterialize(sheet, { targets: null, recordIds: null, force: false, keepFresh: file, actor })
+}
+
+/** What became of the run that {@link tryKeepValues} starts. */
+export interface KeptValues {
+  readonly run: StartedRun | null
+  /** Why the run could not start; null for none. */
+  readonly error: ServiceError | null
+}
+
+/** Of a change that keeps no values. */
+export const NO_RUN: KeptValues = { run: null, error: null }
+
+/** Starts a run as {@link keepValues} does, and returns why it could not start: the file is changed then already. */
+export async function tryKeepValues(...of: Parameters<typeof keepValues>): Promise<KeptValues> {
+  try {
+    return { run: await keepValues(...of), error: null }
+  } catch (error) {
+    if (error instanceof ServiceError) return { run: null, error }
+    throw error
+  }
 }
 
 /** Returns the bytes of a text. Throws ValidationError for one with lone surrogates. */

@@ -16,7 +16,8 @@ export interface WholeContract extends Omit<NewContract, 'text'> {
 }
 
 /**
- * Replaces the contract, by another text or by a document; see {@link writeContract}, also for its errors. Throws ValidationError without
+ * Replaces the contract, by another text or by a document; see {@link writeContract}, also for its errors. A text also replaces a contract
+ * that is not valid. Throws ValidationError without
  * one of the two, with both, and for a text with lone surrogates.
  */
 export async function replaceContract(
@@ -33,6 +34,6 @@ export async function replaceContract(
   return writeContract(
     sheet,
     (present) => ({ ...fields, text: text ?? writeDocument(present, document as JsonValue, fields.renamed) }),
-    options,
+    { ...options, repairs: text !== undefined },
   )
 }

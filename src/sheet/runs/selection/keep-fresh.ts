@@ -1,7 +1,7 @@
 import { showNames, showValue } from '../../../contract/json/show-value.ts'
 import type { JsonObject } from '../../../contract/json/json.ts'
 import { resultOfRun, type ResultOfRun } from '../../../derivation/run/cell-result.ts'
-import type { Derivation } from '../../../derivation/definition/derivation-kind.ts'
+import type { Derivation, StepHashes } from '../../../derivation/definition/derivation-kind.ts'
 import { evidenceOf } from '../../../derivation/definition/evidence.ts'
 import { hashesOfValues } from '../../../derivation/hash/hash-of-values.ts'
 import { manualCells, manualCounts, sumOf } from '../../../derivation/plan/manual-cells.ts'
@@ -142,18 +142,16 @@ async function find(sheet: Sheet, selection: KeptSelection, signal: AbortSignal)
     )
   }
   const scope = { total: plan.records?.length ?? total, records: plan.records, lastKey, lastSeq }
-  const versions = await store.derivationVersions(derivation.file)
-  const earlier = versions
-    .filter(({ sha256 }) => sha256 !== derivation.sha256)
-    .flatMap(({ sha256, text }): Derivation[] => {
-      try {
-        const source = { file: derivation.file, bytes: Buffer.from(text) }
-        return [{ ...sheet.parseDerivation(source, contract), sha256 }]
-      } catch (error) {
-        if (error instanceof ContractError) return []
-        throw error
-      }
-    })
+  const earlier: Derivation[] = []
+  for (const { sha256, text } of await store.derivationVersions(derivation.file)) {
+    if (sha256 === derivation.sha256) continue
+    try {
+      const source = { file: derivation.file, bytes: Buffer.from(text) }
+      earlier.push({ ...(await sheet.readDerivation(source, contract)), sha256 })
+    } catch (error) {
+      if (!(error instanceof ContractError)) throw error
+    }
+  }
   return { store, planner: new Planner(plan, scope, signal), derivation, earlier, absent }
 }
 
@@ -170,22 +168,35 @@ async function* kept({ store, planner, derivation, earlier }: Keeping): AsyncGen
     const results: ResultOfRun[] = []
     const cache: CacheEntry[] = []
     for (const item of items) {
-      const hash = hashesOfValues(derivation, item.inputs)?.whole ?? null
-      const before = new Set(earlier.flatMap((version) => hashesOfValues(version, item.inputs)?.valid ?? []))
-      if (hash === null) continue
+      const hashes = hashesOfValues(derivation, item.inputs)
+      if (hashes === null) continue
+      const before = earlier.flatMap((version) => hashesOfValues(version, item.inputs) ?? [])
       for (const cell of planner.cells(item)) {
         // Different inputs give another hash than that of the last computation for every version.
-        if (cell.inputHash === null || !before.has(cell.inputHash)) continue
+        const old = before.find(({ valid }) => cell.inputHash !== null && valid.includes(cell.inputHash))
+        if (cell.inputHash === null || old === undefined) continue
+        const hash = sameHash(cell.inputHash, old, hashes)
         const provenance = await originOf(store, item, { target: cell.target, hash: cell.inputHash })
         const value = item.inputs[cell.target] ?? null
         results.push(
           resultOfRun({ derivation, item, hash }, { cell, result: ok(value), cached: true, provenance }),
         )
+        // The cache has the results of steps, not of the computations that consist of them.
+        if (derivation.kind.stepsOf !== undefined) continue
         cache.push({ inputHash: hash, values: { [cell.target]: value }, provenance })
       }
     }
     if (results.length > 0) yield { results, cache }
   }
+}
+
+/**
+ * Returns the hash that a kept value has from now on: of as many steps as it had before, so that edits of later steps leave it fresh. A file
+ * with another number of steps does not say which of them the value came from: all count then.
+ */
+function sameHash(hash: string, before: StepHashes, now: StepHashes): string {
+  if (before.valid.length !== now.valid.length) return now.whole
+  return now.valid[before.valid.indexOf(hash)] ?? now.whole
 }
 
 /** Returns the provenance of a kept value: its original request, and the entry that stored it. */

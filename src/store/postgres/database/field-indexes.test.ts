@@ -232,6 +232,7 @@ suite('indexes of fields', () => {
         definition: { contract: contractWith(...properties), targets: [] },
         files: [],
         base: [],
+        present: [],
         formulas: [],
         actor: 'human:ann',
         note: null,

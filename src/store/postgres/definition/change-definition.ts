@@ -1,15 +1,8 @@
 import type { DefinitionEffect } from '../../definition-change.ts'
 import type { FieldsEffect } from '../../field-changes.ts'
 import { hashFiles, OutdatedDefinitionError, type RevisionFile } from '../../revision-store.ts'
-import {
-  definitionState,
-  editedFiles,
-  effectSince,
-  recordChange,
-  recordEdit,
-  refusedEffect,
-  type ChangeTables,
-} from '../../rules/record-change.ts'
+import { carryOutChange } from '../../rules/carry-out-change.ts'
+import { editedFiles, recordEdit } from '../../rules/record-change.ts'
 import { runAsync } from '../../rules/steps.ts'
 import type { DefinitionChange, StoreDefinition } from '../../sheet-store.ts'
 import type { Connection } from '../database/connection.ts'
@@ -17,7 +10,7 @@ import { readTime } from '../database/database-clock.ts'
 import { applyDefinition, tryDefinition, type ApplyOptions } from './apply-definition.ts'
 import { newestRevision, readRevision, writeRevision } from './revisions.ts'
 
-/** What was done in a transaction, with the statements that it carries out last. */
+/** The result of a transaction, with the statements that it carries out last. */
 interface Done<T> {
   readonly value: T
   readonly last: readonly string[]
@@ -33,11 +26,10 @@ export async function define(
   options: ApplyOptions,
 ): Promise<Done<FieldsEffect>> {
   await checkRevision(db, definition)
-  const tables = tablesOf(db)
-  const edits = await runAsync(editedFiles(tables, definition))
+  const edits = await runAsync(editedFiles(db, definition))
   const { effect, last } = await applyDefinition(db, definition, options)
   if (edits.length > 0) {
-    await runAsync(recordEdit(tables, edits, { actor: null, note: null, at: await readTime(db) }))
+    await runAsync(recordEdit(db, edits, { actor: null, note: null, at: await readTime(db) }))
   }
   return { value: effect, last }
 }
@@ -51,30 +43,25 @@ export async function changeDefinition(
   change: DefinitionChange,
   options: ApplyOptions,
 ): Promise<Done<DefinitionEffect>> {
-  const { definition, dryRun } = change
+  const { definition } = change
   await checkRevision(db, definition)
-  const tables = tablesOf(db)
-  const before = await runAsync(definitionState(tables))
-  if (dryRun) {
-    const fields = await tryDefinition(db, definition)
-    if (fields.conflicts.length > 0) throw new OnlyTried(refusedEffect(before, fields))
-  }
-  const { effect: fields, last } = await applyDefinition(db, definition, options)
-  const effect = await runAsync(effectSince(tables, before, fields))
-  if (dryRun) throw new OnlyTried(effect)
-  const at = await readTime(db)
-  if (definition.revision !== undefined) await addRevision(db, change, at)
-  return { value: await runAsync(recordChange(tables, change, { at, effect, pending: false })), last }
-}
-
-/** Rolls a dry run back. */
-export class OnlyTried extends Error {
-  readonly effect: DefinitionEffect
-
-  constructor(effect: DefinitionEffect) {
-    super('nothing is kept of a dry run')
-    this.effect = effect
-  }
+  let last: readonly string[] = []
+  const value = await runAsync(
+    carryOutChange(db, change, {
+      tryFields: () => tryDefinition(db, definition),
+      apply: async () => {
+        const applied = await applyDefinition(db, definition, options)
+        last = applied.last
+        return applied.effect
+      },
+      now: () => readTime(db),
+      keepFiles: async (at) => {
+        if (definition.revision !== undefined) await addRevision(db, change, at)
+      },
+      pending: false,
+    }),
+  )
+  return { value, last }
 }
 
 /** Stores the changed files with the others as the newest revision. */
@@ -104,9 +91,4 @@ async function addRevision(
 async function checkRevision(db: Connection, { revision }: StoreDefinition): Promise<void> {
   if (revision === undefined || (await newestRevision(db)) === revision) return
   throw new OutdatedDefinitionError('another revision of the sheet was pushed meanwhile; try again')
-}
-
-/** Returns the tables for steps that both engines share. */
-export function tablesOf(db: Connection): ChangeTables {
-  return { query: (query) => db.query(query), change: (statement) => db.change(statement) }
 }

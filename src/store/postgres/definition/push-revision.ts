@@ -11,7 +11,6 @@ import { editedFiles, recordEdit } from '../../rules/record-change.ts'
 import { runAsync } from '../../rules/steps.ts'
 import { checkFormulas } from '../formula/check-formulas.ts'
 import { applyDefinition } from './apply-definition.ts'
-import { tablesOf } from './change-definition.ts'
 import type { ClientConnection, Connection } from '../database/connection.ts'
 import { withAdvice } from '../database/connect-advice.ts'
 import { readTime } from '../database/database-clock.ts'
@@ -64,7 +63,7 @@ async function carryOut(db: ClientConnection, schema: string, push: RevisionPush
   const sheet = await db.get('SELECT contract, records FROM "$sheet" FOR UPDATE')
   const before = await readRevision(db, await newestRevision(db))
   const targetsBefore = await readTargets(db)
-  const edits = origin === 'made' ? [] : await runAsync(editedFiles(tablesOf(db), { contract, targets }))
+  const edits = origin === 'made' ? [] : await runAsync(editedFiles(db, { contract, targets }))
   const { last } = await applyDefinition(db, { contract, targets }, { schema, lockTimeoutMs })
   if (last.length > 0) await db.exec(last.join(';'))
   const revision: Revision = {
@@ -75,7 +74,7 @@ async function carryOut(db: ClientConnection, schema: string, push: RevisionPush
     sha256: hashFiles(files),
     files,
   }
-  await runAsync(recordEdit(tablesOf(db), edits, { actor, note, at: revision.at }))
+  await runAsync(recordEdit(db, edits, { actor, note, at: revision.at }))
   const isNew = revision.sha256 !== before?.sha256
   if (isNew) await writeRevision(db, revision)
   const fresh = origin === 'made'

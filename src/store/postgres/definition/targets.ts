@@ -3,6 +3,7 @@ import { canBeBlocked, recountSql } from '../../rows/blocked-sql.ts'
 import {
   firstVersions,
   isSameTarget,
+  keepsStates,
   nextVersions,
   STORED_TARGETS,
   StoredTargets,
@@ -23,9 +24,9 @@ export function loadTargets(db: Connection): Promise<readonly StoredTarget[]> {
 
 /**
  * Adapts the cell states to the derivations. The cells of a new target are missing, or overridden where the field has a
- * value; a changed file makes computed cells stale. A target whose derivation is removed keeps its states, which are stale
- * should it return. Stores every version of the files. `column` returns the column of a field; null where it has none yet,
- * and so no values. Call it in a transaction. Returns whether anything has changed.
+ * value; a changed file makes computed cells stale. A target whose derivation is removed keeps its states, which
+ * follow writes meanwhile, and hold if the same file returns. Stores every version of the files. `column` returns the column
+ * of a field; null where it has none yet, and so no values. Call it in a transaction. Returns whether anything has changed.
  */
 export async function applyTargets(
   db: Connection,
@@ -149,7 +150,7 @@ async function updateTarget(
     reads,
     target.id,
   )
-  if (target.active && (target.sha256 === sha256 || definition.isChecked === true)) return
+  if (keepsStates(target, definition)) return
   // Version 0 keeps that of the cell: a computation under way used the old file, but no write happened (D28).
   const stale = await db.run(
     `INSERT INTO "$todo" (target, record, state, mark) SELECT target, record, ${STALE}, 0 FROM "$cell"

@@ -9,7 +9,7 @@ const HEARTBEAT_MS = 1000
 /** It also loses them after so many milliseconds: the host has heartbeats only while somebody calls it. */
 const EXPIRY_MS = 60_000
 
-/** When there are fewer permits than processes that want one, a process may keep a new permit for so many milliseconds. */
+/** The milliseconds for which a process may keep a new permit if there are fewer permits than processes that want one. */
 const MIN_HELD_MS = 1000
 
 const NOW = `(extract(epoch FROM clock_timestamp()) * 1000)::float8`

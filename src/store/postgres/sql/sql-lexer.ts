@@ -18,7 +18,7 @@ export type SqlTokenKind =
 
 export interface SqlToken {
   readonly kind: SqlTokenKind
-  /** As written. */
+  /** The text of the token, unchanged. */
   readonly text: string
   /** Offset in the text, in UTF-16 units. */
   readonly start: number

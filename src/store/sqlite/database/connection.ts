@@ -122,12 +122,12 @@ export class Connection {
     return this.run(sql, ...params)
   }
 
-  /** As {@link get}, for reads so frequent that the names of columns cost too much. */
+  /** Reads like {@link get}, where reads are so frequent that the names of columns cost too much. */
   tuple(sql: string, ...params: SQLInputValue[]): StoredTuple | undefined {
     return this.#forTuples(sql).get(...params) as unknown as StoredTuple | undefined
   }
 
-  /** As {@link all}, for the same. */
+  /** Reads like {@link all}, for the same reason. */
   tuples(sql: string, ...params: SQLInputValue[]): StoredTuple[] {
     return this.#forTuples(sql).all(...params) as unknown as StoredTuple[]
   }

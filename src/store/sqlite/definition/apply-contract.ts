@@ -5,6 +5,7 @@ import type { TargetDefinition } from '../../sheet-store.ts'
 import {
   firstVersions,
   isSameTarget,
+  keepsStates,
   nextVersions,
   STORED_TARGETS,
   StoredTargets,
@@ -185,8 +186,8 @@ export function loadTargets(db: Connection): readonly StoredTarget[] {
 
 /**
  * Adapts the cell states to the derivations. The cells of a new target are missing, or overridden where the field has a
- * value; a changed file makes computed cells stale. A target whose derivation is removed keeps its states, which are stale
- * should it return. Stores every version of the files. Call it in a transaction.
+ * value; a changed file makes computed cells stale. A target whose derivation is removed keeps its states, which
+ * follow writes meanwhile, and hold if the same file returns. Stores every version of the files. Call it in a transaction.
  */
 export function applyTargets(db: Connection, definitions: readonly TargetDefinition[]): void {
   const known = new Map(loadTargets(db).map((target) => [target.field, target]))
@@ -267,7 +268,7 @@ function updateTarget(db: Connection, target: StoredTarget, definition: TargetDe
     reads,
     target.id,
   )
-  if (target.active && (target.sha256 === sha256 || definition.isChecked === true)) return
+  if (keepsStates(target, definition)) return
   // Version 0 keeps that of the cell: a computation under way used the old file, but no write happened (D28).
   const stale = db.run(
     `INSERT INTO "$todo" (target, record, state, mark) SELECT target, record, ${STALE}, 0 FROM "$cell" AS cell

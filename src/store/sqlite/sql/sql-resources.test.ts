@@ -19,8 +19,8 @@ const LIMITS: QueryLimits = { ...DEFAULT_QUERY_LIMITS, timeoutMs: 400 }
 const HANG_MS = 30_000
 
 /**
- * What a process may have beyond its limit: the program itself, which is mapped and not counted, and what it takes
- * between two looks of its watchdog, 20 ms apart and more on a busy machine.
+ * The memory that a process may have beyond its limit: the program itself, which is mapped and not counted, and the memory
+ * that it takes between two looks of its watchdog, 20 ms apart and more on a busy machine.
  */
 const SLACK_BYTES = 256 * MIB
 

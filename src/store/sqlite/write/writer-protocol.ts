@@ -20,7 +20,7 @@ export type WriterOperations = Changes & ExclusiveOperations
 
 export interface DefineRequest extends DefinitionRequest {
   readonly contractText: string
-  /** As in {@link StoreDefinition}. */
+  /** See {@link StoreDefinition.base}. */
   readonly base?: readonly BaseFile[]
 }
 

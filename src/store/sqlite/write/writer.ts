@@ -10,15 +10,8 @@ import type { FieldsEffect } from '../../field-changes.ts'
 import type { BaseFile, DefinitionEffect } from '../../definition-change.ts'
 import { OutdatedDefinitionError } from '../../revision-store.ts'
 import { HAS_PENDING, PENDING_FILES, SETTLE_CHANGES } from '../../rows/definition-changes.ts'
-import {
-  definitionState,
-  editedFiles,
-  effectSince,
-  recordChange,
-  recordEdit,
-  refusedEffect,
-  type ChangeTables,
-} from '../../rules/record-change.ts'
+import { carryOutChange, OnlyTried, type ChangeParts } from '../../rules/carry-out-change.ts'
+import { editedFiles, recordEdit } from '../../rules/record-change.ts'
 import { DefinitionMirror } from '../../sheet-files/definition-mirror.ts'
 import type { Upsert, UpsertTrial } from '../../sheet-store.ts'
 import {
@@ -72,16 +65,6 @@ interface OpenStore {
   states: CellStates
   /** SQLite's `data_version`, which changes when another connection has committed. */
   dataVersion: number
-}
-
-/** Rolls a dry run back. */
-class OnlyTried extends Error {
-  readonly effect: DefinitionEffect
-
-  constructor(effect: DefinitionEffect) {
-    super('nothing is kept of a dry run')
-    this.effect = effect
-  }
 }
 
 /** The only writer of a store in this process. */
@@ -284,10 +267,9 @@ export class Writer {
     await this.#settle()
     const { store, effect } = await this.#transaction((change, open) => {
       checkBase(open, request.base)
-      const tables = tablesOf(change.db)
-      const edits = runSync(editedFiles(tables, { contract, targets: request.targets }))
+      const edits = runSync(editedFiles(change.db, { contract, targets: request.targets }))
       const applied = applyDefinition(change, contract, request)
-      runSync(recordEdit(tables, edits, { actor: null, note: null, at: new Date().toISOString() }))
+      runSync(recordEdit(change.db, edits, { actor: null, note: null, at: new Date().toISOString() }))
       alsoDo()
       return { store: open, effect: applied }
     })
@@ -313,26 +295,22 @@ export class Writer {
 
   async #changeDefinition({ define, ...request }: ChangeDefinitionRequest): Promise<ChangedDefinition> {
     const contract = parseContract(define.contractText)
-    const { files, base, dryRun } = request
+    const { files, base } = request
     await this.#settle()
     const mirror = new DefinitionMirror(this.#writable().directory)
     let effect: DefinitionEffect
     try {
       effect = await this.#transaction((set, open) => {
         checkBase(open, base)
-        const tables = tablesOf(set.db)
-        const before = runSync(definitionState(tables))
-        if (dryRun) {
-          const fields = applyDefinition(set, contract, { ...define, dryRun: true })
-          if (fields.conflicts.length > 0) throw new OnlyTried(refusedEffect(before, fields))
+        const parts: ChangeParts = {
+          tryFields: () => applyDefinition(set, contract, { ...define, dryRun: true }),
+          apply: () => applyDefinition(set, contract, define),
+          now: () => new Date().toISOString(),
+          // A full disk, or a directory that cannot be written, undoes the change.
+          keepFiles: () => mirror.prepare(files),
+          pending: true,
         }
-        const fields = applyDefinition(set, contract, define)
-        const done = runSync(effectSince(tables, before, fields))
-        if (dryRun) throw new OnlyTried(done)
-        // Now, while everything can still be undone: a full disk, or a directory that cannot be written.
-        mirror.prepare(files)
-        const at = new Date().toISOString()
-        return runSync(recordChange(tables, request, { at, effect: done, pending: true }))
+        return runSync(carryOutChange(set.db, request, parts))
       })
     } catch (error) {
       if (error instanceof OnlyTried) return { effect: error.effect, edited: [] }
@@ -426,11 +404,6 @@ function checkBase({ directory, db }: OpenStore, base: readonly BaseFile[] | und
   const different = base === undefined ? null : new DefinitionMirror(directory).firstDifference(base)
   if (different === null && !db.query(HAS_PENDING)) return
   throw new OutdatedDefinitionError(`${different ?? 'the definition'} was changed meanwhile; try again`)
-}
-
-/** Returns the tables for steps that both engines share. */
-function tablesOf(db: Connection): ChangeTables {
-  return { query: (query) => db.query(query), change: (statement) => db.change(statement) }
 }
 
 function dataVersion(db: Connection): number {

@@ -270,6 +270,7 @@ export class TestSheet {
       definition: this.#definition({ ...this.#setup, ...change }, changes),
       files: [],
       base: [],
+      present: [],
       formulas: [],
       actor: HUMAN,
       note: null,

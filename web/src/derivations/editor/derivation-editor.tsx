@@ -168,7 +168,7 @@ function Problem({ problem: { line, message }, onGo }: ProblemProps) {
 interface Saving {
   readonly save: (keepsFresh: boolean) => Promise<void>
   readonly isSaving: boolean
-  /** Why the last attempt failed, until the text changes. */
+  /** The error of the last attempt, until the text changes; null for none. */
   readonly refused: Error | null
 }
 

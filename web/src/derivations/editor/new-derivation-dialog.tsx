@@ -110,7 +110,7 @@ export function NewDerivationDialog({ contract, files, onClose, onBegun }: NewDe
   )
 }
 
-/** Why a new file cannot have a name; null if it can. */
+/** Returns why a new file cannot have a name; null if it can. */
 function nameProblem(file: string, files: readonly string[]): string | null {
   if (!file.endsWith('.yaml') || file.startsWith('.') || /[/\\]/.test(file))
     return 'The name ends in .yaml, does not begin with a dot, and has no slash.'

@@ -15,11 +15,11 @@ export interface Change {
   readonly base: FileText | null
 }
 
-/** What the server says to a change that it has not made. */
+/** The result of a dry run of a change. */
 export interface ChangeCheck {
   /** The effect; null while the text is not valid, and until the first check ends. */
   readonly effect: DefinitionChangeAnswer | null
-  /** Why it was refused. */
+  /** The error with which it was refused; null if it was not. */
   readonly error: Error | null
   /** Whether effect and error are those of the present text. */
   readonly isCurrent: boolean

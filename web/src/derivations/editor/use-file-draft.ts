@@ -8,7 +8,7 @@ import { drafts, storeDraft, type Draft, type FileText } from './drafts.ts'
 export interface FileDraft {
   /** False until the file is read. */
   readonly isLoaded: boolean
-  /** Why the file could not be read; null if it was. */
+  /** The error with which reading the file failed; null for none. */
   readonly error: Error | null
   /** The text in the editor. */
   readonly text: string

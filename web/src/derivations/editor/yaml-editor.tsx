@@ -5,7 +5,7 @@ import { createYamlEditor } from './create-yaml-editor.ts'
 import { setFault, type Fault } from './fault-line.ts'
 import './yaml-editor.css'
 
-/** What the page can do with an editor. */
+/** The commands that the page gives to an editor. */
 export interface YamlEditorHandle {
   /** Moves the focus and the cursor to the start of a line, from 1. */
   goToLine(line: number): void

@@ -1,0 +1,98 @@
+import {
+  addContractField,
+  changeContractField,
+  removeContractField,
+  type ContractOptions,
+  type ContractReport,
+} from '../../sheet/definition/change/change-fields.ts'
+import { toContractChangeAnswer, toFieldChange, toNewField } from '../../wire/definition/contract-changes.ts'
+import { FieldToolAnswer } from '../../wire/definition/tool-answers.ts'
+import {
+  AddFieldInput,
+  ChangeFieldInput,
+  RemoveFieldInput,
+  RenameFieldInput,
+} from '../../wire/definition/tool-inputs.ts'
+import type { Static } from 'typebox'
+import { definitionText } from './definition-text.ts'
+import { defineTool, type ToolContext, type ToolResult } from './tool.ts'
+
+/** Changes the definition; a dry run changes nothing. */
+export const CHANGES_DEFINITION = {
+  readOnlyHint: false,
+  destructiveHint: true,
+  idempotentHint: false,
+  openWorldHint: false,
+}
+
+export const addFieldTool = defineTool({
+  name: 'add_field',
+  title: 'Add a field',
+  description: 'Adds a field at the end of the contract, without values. Set dry_run first.',
+  input: AddFieldInput,
+  output: FieldToolAnswer,
+  annotations: CHANGES_DEFINITION,
+  async run(input, context) {
+    return result(await addContractField(context.sheet, toNewField(input), optionsOf(input, context)))
+  },
+})
+
+export const changeFieldTool = defineTool({
+  name: 'change_field',
+  title: 'Change a field',
+  description:
+    'Changes the type, meaning, constraints or permissions of a field. Values are converted to another type: those that do not ' +
+    'fit refuse the change, or are lost with on_invalid. Set dry_run first: it lists them.',
+  input: ChangeFieldInput,
+  output: FieldToolAnswer,
+  annotations: CHANGES_DEFINITION,
+  async run({ field, ...input }, context) {
+    const change = toFieldChange(input)
+    return result(await changeContractField(context.sheet, field, { ...optionsOf(input, context), change }))
+  },
+})
+
+export const renameFieldTool = defineTool({
+  name: 'rename_field',
+  title: 'Rename a field',
+  description:
+    'Renames a field. Its values and their history are kept, and derivations that name it are edited. Set dry_run first: it ' +
+    'returns the edited lines.',
+  input: RenameFieldInput,
+  output: FieldToolAnswer,
+  annotations: CHANGES_DEFINITION,
+  async run({ field, ...input }, context) {
+    const change = toFieldChange(input)
+    return result(await changeContractField(context.sheet, field, { ...optionsOf(input, context), change }))
+  },
+})
+
+export const removeFieldTool = defineTool({
+  name: 'remove_field',
+  title: 'Remove a field',
+  description:
+    'Removes a field that no derivation computes. Its values stay in the log, and a revert of the change brings them back. Set ' +
+    'dry_run first: a field with values needs confirm with their number.',
+  input: RemoveFieldInput,
+  output: FieldToolAnswer,
+  annotations: CHANGES_DEFINITION,
+  async run({ field, confirm = null, ...input }, context) {
+    return result(await removeContractField(context.sheet, field, { ...optionsOf(input, context), confirm }))
+  },
+})
+
+interface Given {
+  readonly note?: string
+  readonly if_version?: string
+  readonly dry_run?: boolean
+}
+
+function optionsOf(given: Given, { actor }: ToolContext): ContractOptions {
+  const { note = null, if_version: version, dry_run: dryRun = false } = given
+  return { actor, note, dryRun, ifMatch: version === undefined ? null : [version] }
+}
+
+function result(report: ContractReport): ToolResult<Static<typeof FieldToolAnswer>> {
+  const answer = toContractChangeAnswer(report)
+  return { structured: answer, text: definitionText(answer) }
+}
