@@ -30,7 +30,9 @@ export async function inTurns(
     } catch (error) {
       // No process or connection: that is not because of a row.
       if (!(error instanceof QueryError) || error.code === 'too_many_queries') throw error
-      if (some.length === 1) {
+      // What lacked memory may have shared it with other queries; the process that tries it again is a new one.
+      const isTriedAgain = error.code === 'query_memory' && !isAlone
+      if (some.length === 1 && !isTriedAgain) {
         const isStopped = error.code === 'query_timeout' || error.code === 'query_memory'
         results.push(err(error.message))
         pass.failed(error.message, isStopped)
