@@ -33,7 +33,7 @@ export class CellOracle {
     }
   }
 
-  /** Applies an edit of the derivation file. */
+  /** Applies an edit of the derivation file, or of a field that its query reads in all records. */
   redefined(): void {
     for (const cell of this.#cells.values()) if (cell.state === 'fresh') cell.state = 'stale'
   }
@@ -79,6 +79,13 @@ export class CellOracle {
       const isPending = state !== 'fresh' && state !== 'overridden'
       return isPending && this.#plan(id) === 'blocked' ? 'blocked' : state
     })
+  }
+
+  /** The number of cells in each state, whether or not an input blocks them. */
+  counts(): Readonly<Record<OracleCell['state'], number>> {
+    const counts = { fresh: 0, stale: 0, missing: 0, failed: 0, overridden: 0 }
+    for (const { state } of this.#cells.values()) counts[state] += 1
+    return counts
   }
 
   #cell(id: string): OracleCell {
