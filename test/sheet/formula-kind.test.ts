@@ -1,7 +1,7 @@
 import { testKind } from '../../src/derivation/kinds/kind-suite.ts'
 import { SqlKind } from '../../src/derivation/kinds/sql/sql-kind.ts'
 import { formulaDialect } from '../../src/sheet/definition/formula-dialect.ts'
-import { FormulaProcess } from '../../src/store/sqlite/sql/formula-process.ts'
+import { FormulaProcess } from '../../src/store/sqlite/queries/formula-process.ts'
 import { PATIENT_LIMITS } from '../../src/store/suite/support/patient-limits.ts'
 import { contractWith } from '../support/contract-with.ts'
 

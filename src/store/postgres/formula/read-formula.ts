@@ -5,7 +5,8 @@ import type { FieldRename, FormulaField } from '../../formula.ts'
 import { aggregateInFormula, notDeterministic, subqueryInFormula } from '../../rules/sql/sql-errors.ts'
 import { checkFormula } from '../sql/sql-checks.ts'
 import { shown } from '../sql/sql-errors.ts'
-import { ALLOWED_FUNCTIONS, ROW_FUNCTIONS, VOLATILE_FUNCTIONS } from '../sql/sql-functions.ts'
+import { ROW_FUNCTIONS } from '../sql/sql-functions.ts'
+import { checkCall, functionOf } from './function-calls.ts'
 import { presentIn } from './present-time.ts'
 import {
   loadParser,
@@ -192,17 +193,7 @@ class Facts {
   }
 
   #call(node: JsonObject): void {
-    const name = namesOf(node['funcname']).at(-1) ?? ''
-    const { args } = node
-    if (node['funcformat'] !== 'COERCE_SQL_SYNTAX' && !ALLOWED_FUNCTIONS.has(name)) {
-      throw new QueryError(
-        `the function ${shown(name)}() does not exist or cannot be used`,
-        'forbidden_function',
-      )
-    }
-    if (VOLATILE_FUNCTIONS.has(name)) throw notDeterministic(`${name}()`)
-    if (name === 'age' && Array.isArray(args) && args.length === 1)
-      throw notDeterministic('age() of one time')
+    checkCall(node, notDeterministic)
     const isOverRows = [
       'over',
       'agg_star',
@@ -211,7 +202,7 @@ class Facts {
       'agg_distinct',
       'agg_within_group',
     ].some((member) => Object.hasOwn(node, member))
-    if (isOverRows || ROW_FUNCTIONS.has(name)) throw aggregateInFormula()
+    if (isOverRows || ROW_FUNCTIONS.has(functionOf(node))) throw aggregateInFormula()
   }
 }
 

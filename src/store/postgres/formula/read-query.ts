@@ -4,7 +4,7 @@ import type { FormulaField, QueryFacts, QueryReader } from '../../formula.ts'
 import { duplicateColumn, notDeterministicInQuery } from '../../rules/sql/sql-errors.ts'
 import { checkRecordsQuery } from '../sql/sql-checks.ts'
 import { noSuchTable, shown } from '../sql/sql-errors.ts'
-import { ALLOWED_FUNCTIONS, VOLATILE_FUNCTIONS } from '../sql/sql-functions.ts'
+import { checkCall } from './function-calls.ts'
 import { presentIn } from './present-time.ts'
 import {
   makesDate,
@@ -125,7 +125,7 @@ class QueryTree {
       case 'SQLValueFunction':
         throw notDeterministicInQuery(presentTime(node['op']))
       case 'FuncCall':
-        return this.#call(node)
+        return checkCall(node, notDeterministicInQuery)
       case 'A_Const': {
         const { sval } = node
         const text = isJsonObject(sval ?? null) ? (sval as JsonObject)['sval'] : undefined
@@ -164,20 +164,6 @@ class QueryTree {
     if (typeof aliasname === 'string') this.#tables.add(aliasname)
     // Columns have other names then.
     if (colnames !== undefined) this.#readsAll = true
-  }
-
-  #call(node: JsonObject): void {
-    const name = namesOf(node['funcname']).at(-1) ?? ''
-    const { args } = node
-    if (node['funcformat'] !== 'COERCE_SQL_SYNTAX' && !ALLOWED_FUNCTIONS.has(name)) {
-      throw new QueryError(
-        `the function ${shown(name)}() does not exist or cannot be used`,
-        'forbidden_function',
-      )
-    }
-    if (VOLATILE_FUNCTIONS.has(name)) throw notDeterministicInQuery(`${name}()`)
-    if (name === 'age' && Array.isArray(args) && args.length === 1)
-      throw notDeterministicInQuery('age() of one time')
   }
 }
 
