@@ -387,3 +387,67 @@ test('with a broken derivation, the removal of a field is refused as a request',
   const fixed = await startApp(t, { files, sheet: { fixedDefinition: true } })
   assertEnvelope(await send(fixed, remove), 403, 'PermissionDeniedError', /read-only/)
 })
+
+test('a contract and derivation files change together, or not at all', async (t) => {
+  const running = await startApp(t)
+  const put = async (derivations: object, ...fields: readonly object[]): Promise<Answer> => {
+    const [{ properties, ...entry }] = (await contract(running)).schema
+    const document = {
+      ...(await contract(running)),
+      schema: [{ ...entry, properties: [...properties, ...fields] }],
+    }
+    return send(running, ['PUT', '/api/contract'], { document, derivations })
+  }
+  const double = 'targets: [double]\nkind: sql\nexpression: price * 2\n'
+  const field = { name: 'double', logicalType: 'number' }
+  const before = await text(running)
+
+  const refused = await put({ 'double.yaml': double.replace('price', 'prize') }, field)
+  assertEnvelope(refused, 400, 'OperationError', /derivations\/double\.yaml:3: .*prize/)
+  assert.equal(await text(running), before)
+  assertEnvelope(await put({ '../double.yaml': double }, field), 400, 'ValidationError', /file name/)
+  assertEnvelope(await put({ 'none.yaml': null }), 404, 'SheetError', /no derivation "none\.yaml"/)
+
+  const added = assertOk(await put({ 'double.yaml': double }, field)).json<ContractChangeAnswer>()
+  assert.deepEqual(added.files.map(({ path }) => path).toSorted(), [
+    'contract.yaml',
+    'derivations/double.yaml',
+  ])
+  assert.deepEqual(
+    added.targets.map(({ field: name, change }) => [name, change]),
+    [['double', 'added']],
+  )
+  assert.equal(await text(running, 'derivations/double.yaml'), double)
+
+  const [{ properties, ...entry }] = (await contract(running)).schema
+  const kept = properties.filter(({ name }) => name !== 'double')
+  const document = { ...(await contract(running)), schema: [{ ...entry, properties: kept }] }
+  assertOk(await send(running, ['PUT', '/api/contract'], { document, derivations: { 'double.yaml': null } }))
+  assert.equal(await text(running), before)
+  assert.equal(await text(running, 'derivations/double.yaml'), '')
+
+  const { change } = added
+  const undone = await send(running, ['POST', '/api/definition/revert'], { change })
+  assert.equal(undone.statusCode, 409, 'was changed again since')
+})
+
+test('a text that is given with another name of a field is the one after the change', async (t) => {
+  const running = await startApp(t)
+  const present = await contract(running)
+  const [{ properties, ...entry }] = present.schema
+  const document = {
+    ...present,
+    schema: [
+      {
+        ...entry,
+        properties: properties.map((each) =>
+          each['name'] === 'currency' ? { ...each, name: 'coin' } : each,
+        ),
+      },
+    ],
+  }
+  const rate = (await text(running, 'derivations/rate.yaml')).replaceAll('currency', 'coin')
+  const body = { document, renamed: { currency: 'coin' }, derivations: { 'rate.yaml': `# by coin\n${rate}` } }
+  assertOk(await send(running, ['PUT', '/api/contract'], body))
+  assert.equal(await text(running, 'derivations/rate.yaml'), `# by coin\n${rate}`)
+})

@@ -42,7 +42,7 @@ const PUT: Operation = {
   summary: 'Write the contract',
   description:
     'Takes the whole text, or the whole document, by which the file is edited in place. Fields can be renamed, converted and removed. With `If-Match`, only if the file still has that version. With `dry_run=true` nothing is changed.',
-  errors: [412],
+  errors: [404, 412],
   headers: ['If-Match'],
   answers: { 200: { headers: ['ETag'] } },
 }
@@ -117,6 +117,7 @@ export function contractRoutes(app: Api, { sheet, actors, read, write }: RouteCo
         renamed = {},
         on_invalid: onInvalid = {},
         confirm = {},
+        derivations = {},
         note,
         actor,
       } = request.body
@@ -128,6 +129,7 @@ export function contractRoutes(app: Api, { sheet, actors, read, write }: RouteCo
           renamed: new Map(Object.entries(renamed)),
           converted: new Map(Object.entries(onInvalid)),
           confirmed: new Map(Object.entries(confirm)),
+          derivations: new Map(Object.entries(derivations)),
         },
         { ...optionsOf(request, request.query, note), actor: actors.ofBody(request, actor) },
       )

@@ -124,6 +124,12 @@ export const PutContractBody = closedObject({
       description: 'The numbers of values that may be lost, by the names of removed fields.',
     }),
   ),
+  derivations: Type.Optional(
+    Type.Record(Type.String(), Type.Union([Type.String(), Type.Null()]), {
+      description:
+        'The texts of derivation files that change together with the contract, by their names; null removes a file.',
+    }),
+  ),
   note,
   actor,
 })

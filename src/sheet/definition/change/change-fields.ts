@@ -16,6 +16,7 @@ import type { SheetStore } from '../../../store/sheet-store.ts'
 import type { GivenActor } from '../../resolve-actor.ts'
 import type { Sheet } from '../../sheet.ts'
 import type { DefinitionFile, DefinitionFiles } from '../definition-files.ts'
+import { checkName, unknownFile } from './derivation-file.ts'
 import { definitionText, type DefinitionText } from '../definition-text.ts'
 import {
   changeDefinition,
@@ -64,6 +65,8 @@ export interface NewContract {
   readonly converted: ReadonlyMap<string, Conversion['onInvalid']>
   /** The numbers of values that may be lost, by the names of removed fields. */
   readonly confirmed: ReadonlyMap<string, number>
+  /** The texts of derivation files that change with it, by their names; null removes a file. */
+  readonly derivations?: ReadonlyMap<string, Uint8Array | null>
 }
 
 const CONTRACT = 'contract.yaml'
@@ -147,10 +150,11 @@ export function writeContract(
   options: ContractOptions & { readonly repairs: boolean },
 ): Promise<ContractReport> {
   return changeContract(sheet, options, ({ contract, files }) => {
-    const { text, renamed: given, converted, confirmed } = contractOf(contract)
+    const { text, renamed: given, converted, confirmed, derivations = new Map() } = contractOf(contract)
+    const givenFiles = derivationEdits(derivations, files.texts())
     const after = parsed(text)
     // The change as a whole is refused with the error of the text.
-    if (after === null) return { text }
+    if (after === null) return { text, files: givenFiles }
     const renamed = new Map([...sameIds(contract, after), ...given])
     // A request for another name is refused with the change; no file is edited for it.
     const possible = new Map(
@@ -164,15 +168,29 @@ export function writeContract(
       return before !== undefined && before.type !== type
     })
     for (const name of removed) if (after.fieldByName.has(name)) refuseReaders(files, contract, name)
+    const isGiven = ({ path }: DefinitionFile): boolean => givenFiles.some((file) => file.path === path)
     return {
       text,
-      files: renamedFiles(files, contract, possible),
+      files: [...renamedFiles(files, contract, possible).filter((file) => !isGiven(file)), ...givenFiles],
       changes: {
         renamed,
         removed: new Map(removed.map((name) => [name, confirmed.get(name) ?? null])),
         converted: new Map(retyped.map(({ name }) => [name, { onInvalid: converted.get(name) ?? 'refuse' }])),
       },
     }
+  })
+}
+
+/** Returns the changes of derivation files. Throws as {@link checkName} does, and SheetError where a file to remove does not exist. */
+function derivationEdits(
+  derivations: ReadonlyMap<string, Uint8Array | null>,
+  texts: ReadonlyMap<string, Uint8Array>,
+): readonly Pick<FileEdit, 'path' | 'bytes'>[] {
+  return Array.from(derivations, ([file, bytes]) => {
+    checkName(file)
+    const path = `derivations/${file}`
+    if (bytes === null && !texts.has(path)) throw unknownFile(file, texts)
+    return { path, bytes }
   })
 }
 
@@ -254,8 +272,8 @@ interface Present {
 
 interface Edited {
   readonly text: string
-  /** Derivation files with other texts. */
-  readonly files?: readonly DefinitionFile[]
+  /** Derivation files with other texts; null removes one. */
+  readonly files?: readonly Pick<FileEdit, 'path' | 'bytes'>[]
   readonly changes?: FieldRequests
 }
 
@@ -306,10 +324,10 @@ async function changeContract(
       bytes: encode(edited.text),
       ifMatch: isExpected && version !== null ? [version] : ifMatch,
     }
-    const others = (edited.files ?? []).map((file): FileEdit => ({
-      ...file,
-      ifMatch: [versionOf(texts.get(file.path) ?? null) ?? ''],
-    }))
+    const others = (edited.files ?? []).map((file): FileEdit => {
+      const present = versionOf(texts.get(file.path) ?? null)
+      return { ...file, ifMatch: present === null ? null : [present], ifAbsent: present === null }
+    })
     try {
       const { changes } = edited
       const report = await changeDefinition(sheet, {

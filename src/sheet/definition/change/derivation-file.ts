@@ -128,7 +128,8 @@ export function checkName(file: string): void {
   )
 }
 
-function unknownFile(file: string, texts: ReadonlyMap<string, Uint8Array>): SheetError {
+/** Returns the error of a file that does not exist. */
+export function unknownFile(file: string, texts: ReadonlyMap<string, Uint8Array>): SheetError {
   const names = [...texts.keys()].flatMap((path) => (path.startsWith('derivations/') ? [path.slice(12)] : []))
   return new SheetError(
     `no derivation ${showValue(file)}; ${names.length === 0 ? 'the sheet has none' : `there are ${names.join(', ')}`}`,
