@@ -8,13 +8,13 @@ import { previewDerivation, USUAL_SAMPLE } from '../../sheet/preview/preview-der
 import { toDefinitionChangeAnswer } from '../../wire/definition/change.ts'
 import { DerivationFileAnswer } from '../../wire/definition/derivations.ts'
 import { toPreviewAnswer, type PreviewAnswer } from '../../wire/definition/preview.ts'
-import { DefinitionToolAnswer, PreviewToolAnswer } from '../../wire/definition/tool-answers.ts'
+import { DefinitionToolAnswer, PreviewToolAnswer } from '../../wire/definition-tool-answers.ts'
 import {
   DerivationInput,
   PreviewDerivationInput,
   RemoveDerivationInput,
   SetDerivationInput,
-} from '../../wire/definition/tool-inputs.ts'
+} from '../../wire/definition-tool-inputs.ts'
 import { budgetText, withBudget } from './call-budget.ts'
 import { costText } from './cost-text.ts'
 import { countText } from './count-text.ts'

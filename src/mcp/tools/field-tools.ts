@@ -6,13 +6,13 @@ import {
   type ContractReport,
 } from '../../sheet/definition/change/change-fields.ts'
 import { toContractChangeAnswer, toFieldChange, toNewField } from '../../wire/definition/contract-changes.ts'
-import { FieldToolAnswer } from '../../wire/definition/tool-answers.ts'
+import { FieldToolAnswer } from '../../wire/definition-tool-answers.ts'
 import {
   AddFieldInput,
   ChangeFieldInput,
   RemoveFieldInput,
   RenameFieldInput,
-} from '../../wire/definition/tool-inputs.ts'
+} from '../../wire/definition-tool-inputs.ts'
 import type { Static } from 'typebox'
 import { definitionText } from './definition-text.ts'
 import { defineTool, type ToolContext, type ToolResult } from './tool.ts'

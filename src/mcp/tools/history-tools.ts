@@ -6,8 +6,8 @@ import {
   toDefinitionChangeAnswer,
   toHistoryAnswer,
 } from '../../wire/definition/change.ts'
-import { DefinitionToolAnswer } from '../../wire/definition/tool-answers.ts'
-import { ChangeInput, ChangePageInput, RevertChangeInput } from '../../wire/definition/tool-inputs.ts'
+import { DefinitionToolAnswer } from '../../wire/definition-tool-answers.ts'
+import { ChangeInput, ChangePageInput, RevertChangeInput } from '../../wire/definition-tool-inputs.ts'
 import { TOOL_LIMIT } from '../../wire/tool-inputs.ts'
 import { countText } from './count-text.ts'
 import { definitionText } from './definition-text.ts'

@@ -1,8 +1,8 @@
 import { Type } from 'typebox'
-import { BudgetAnswer } from '../tool-answers.ts'
-import { DefinitionChangeAnswer } from './change.ts'
-import { ContractChangeAnswer } from './contract-changes.ts'
-import { PreviewAnswer } from './preview.ts'
+import { BudgetAnswer } from './tool-answers.ts'
+import { DefinitionChangeAnswer } from './definition/change.ts'
+import { ContractChangeAnswer } from './definition/contract-changes.ts'
+import { PreviewAnswer } from './definition/preview.ts'
 
 /** Result of the tools that change fields. */
 export const FieldToolAnswer = ContractChangeAnswer

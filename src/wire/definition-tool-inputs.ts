@@ -1,9 +1,9 @@
 import { Type, type TProperties } from 'typebox'
-import { closedObject } from '../schema/closed-object.ts'
-import { PageInput } from '../tool-inputs.ts'
-import { RevertChangeBody } from './change.ts'
-import { AddPropertyBody, ChangePropertyBody } from './contract-changes.ts'
-import { PreviewBody } from './preview.ts'
+import { closedObject } from './schema/closed-object.ts'
+import { PageInput } from './tool-inputs.ts'
+import { RevertChangeBody } from './definition/change.ts'
+import { AddPropertyBody, ChangePropertyBody } from './definition/contract-changes.ts'
+import { PreviewBody } from './definition/preview.ts'
 
 const dryRun = Type.Optional(
   Type.Boolean({ description: 'True returns the effect, and changes nothing. Do this first.' }),
