@@ -51,6 +51,15 @@ export interface CellCounts {
   readonly blocked: number
 }
 
+/** The numbers of cells of a derived field whose states a check of its derivation changes. Plain data. */
+export interface OutdatedCount {
+  /** Fresh cells that become stale. */
+  readonly fresh: number
+  /** Failed cells that become stale, and those that become missing. */
+  readonly failedToStale: number
+  readonly failedToMissing: number
+}
+
 /** A change of the definition in the history. */
 export interface StoredChange {
   readonly id: string

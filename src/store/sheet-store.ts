@@ -22,6 +22,7 @@ import type {
   ChangeTexts,
   DefinitionEffect,
   StoredChange,
+  OutdatedCount,
 } from './definition-change.ts'
 import type { Dialect } from './dialect.ts'
 import type { FieldChanges, FieldsEffect } from './field-changes.ts'
@@ -314,6 +315,11 @@ export interface DefinitionChange {
   readonly base: readonly BaseFile[]
   /** The same files with their bytes, without those that the change adds: edits of them that the store does not follow yet are stored too. */
   readonly present: readonly { readonly path: string; readonly bytes: Uint8Array }[]
+  /**
+   * The cells whose states a check will change after the change, which its effect counts, by the names of their fields then; see
+   * {@link TargetDefinition.isChecked}.
+   */
+  readonly outdated: ReadonlyMap<string, OutdatedCount>
   /** The formulas of the derivations, which the database checks before anything is stored. */
   readonly formulas: readonly FormulaInFile[]
   readonly actor: string

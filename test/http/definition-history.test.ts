@@ -168,4 +168,16 @@ test('taking back a change of fields gives back their names and their values', a
   assert.equal(await titles('title'), null)
   assert.equal((await revert(running, '7')).statusCode, 200)
   assert.equal(await titles('title'), 'Apple')
+
+  await changeContract(
+    running,
+    (text) => text.replace('name: title, logicalType: string', 'name: label, logicalType: array'),
+    {
+      renamed: new Map([['title', 'label']]),
+      converted: new Map([['label', { onInvalid: 'refuse' }]]),
+    },
+  )
+  assert.deepEqual(await titles('label'), ['Apple'])
+  assert.equal((await revert(running, '9')).statusCode, 200)
+  assert.equal(await titles('title'), 'Apple')
 })

@@ -37,6 +37,7 @@ export const GROUPS = {
     'kill/proposal-kill.test.ts',
     'kill/upsert-kill.test.ts',
     'sheet/change-definition.test.ts',
+    'sheet/changes-back-and-forth.test.ts',
     'sheet/import-records.test.ts',
     'sheet/restore-records.test.ts',
     'sheet/revert.test.ts',

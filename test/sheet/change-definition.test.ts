@@ -246,6 +246,30 @@ test('cells of a derivation that is removed and put back are as before, except t
   assert.equal((await status())?.stale, 2)
 })
 
+test('the plan of a changed fallback counts the cells that the change makes stale, and no others', async (t) => {
+  const steps = (path: string, last: string): string =>
+    'targets: [b]\ninputs: [a]\nkind: first\nsteps:\n' +
+    `  - {kind: http, url: "https://a.example/{{ a }}", response_path: ${path}, accept: "b <> 't'"}\n` +
+    `  - {kind: sql, expression: "'${last}' || a"}\n`
+  const responses = Object.fromEntries(
+    ['r', 's', 't'].map((id) => [`GET https://a.example/${id}`, { x: id, y: id }]),
+  )
+  const directory = await writeSheet(t, { ...FILES, derivations: { 'b.yaml': steps('x', 'no ') } })
+  const sheet = await openOnEngine(directory, { transport: parseStub(JSON.stringify({ responses })) })
+  onEnd(t, () => sheet.close())
+  await materialize(sheet, { targets: null, recordIds: null, force: false, actor: ACTOR })
+  for (const [text, stale] of [
+    [steps('x', 'none '), 1],
+    [steps('y', 'none '), 3],
+  ] as const) {
+    const plan = await changeDefinition(sheet, edit('derivations/b.yaml', text, { dryRun: true }))
+    const done = await changeDefinition(sheet, edit('derivations/b.yaml', text))
+    assert.deepEqual(plan.targets, done.targets)
+    assert.equal(done.targets[0]?.after?.stale, stale)
+    await checkEffect(sheet, done)
+  }
+})
+
 /** A state that changes must predict, and dry runs leave as it is. */
 async function stateOf(sheet: Sheet): Promise<object> {
   const page = await listRecords(sheet, { fields: null, limit: 100 })

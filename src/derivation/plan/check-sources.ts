@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { CellState } from '../../store/cell-state.ts'
+import type { OutdatedCount } from '../../store/definition-change.ts'
 import type { OutdatedCells, RecordKey, WorkCell, WorkItem } from '../../store/cell-work.ts'
 import type { SheetStore } from '../../store/sheet-store.ts'
 import type { Derivation } from '../definition/derivation-kind.ts'
@@ -44,6 +45,60 @@ export async function checkReads(
   )
   if (all.length > 0) await store.markOutdated?.({ cells: [], checked: null, all })
 }
+
+/** A derivation that is to be checked, with the names that the store has before. */
+export interface DerivationToCount {
+  readonly derivation: Derivation
+  /** The present names of its targets, by those in the derivation. */
+  readonly targets: ReadonlyMap<string, string>
+  /** The present names of its inputs, by those in the derivation; an input without one has no value. */
+  readonly inputs: ReadonlyMap<string, string>
+  /** The present names of inputs that are converted: a cell with a value there is stale whatever it is. */
+  readonly converted: ReadonlySet<string>
+}
+
+/** Counts the cells, by target, whose states {@link checkSources} would change with a changed derivation. Changes nothing. */
+export async function countOutdated(
+  store: Pick<SheetStore, 'work'>,
+  { derivation, targets, inputs, converted }: DerivationToCount,
+): Promise<ReadonlyMap<string, OutdatedCount>> {
+  const nameAfter = new Map(Array.from(targets, ([name, before]) => [before, name]))
+  const counts = new Map([...targets.keys()].map((name) => [name, { ...NONE_OUTDATED }]))
+  for (let after: RecordKey | null = null; ;) {
+    const items: readonly WorkItem[] = await store.work({
+      targets: [...targets.values()],
+      inputs: [...inputs.values()],
+      inputLimit: INPUT_LIMIT,
+      force: true,
+      state: null,
+      after,
+      limit: CHUNK,
+      only: null,
+    })
+    for (const item of items) {
+      if ([...converted].some((name) => item.inputs[name] !== null)) continue
+      const values = derivation.inputs.map((name) => [name, item.inputs[inputs.get(name) ?? name] ?? null])
+      const outdatedCells = outdatedIn({ ...item, inputs: Object.fromEntries(values) }, derivation)
+      const cellOf = new Map(item.cells.map((cell) => [cell.target, cell]))
+      for (const { targets: fresh, skipped } of outdatedCells) {
+        for (const name of fresh) add(name, 'fresh')
+        for (const name of skipped)
+          add(name, cellOf.get(name)?.inputHash === null ? 'failedToMissing' : 'failedToStale')
+      }
+    }
+    const last = items.at(-1)
+    if (last === undefined) return counts
+    after = last.key
+    await nextTurn()
+  }
+
+  function add(before: string, key: keyof OutdatedCount): void {
+    const count = counts.get(nameAfter.get(before) ?? before)
+    if (count !== undefined) count[key] += 1
+  }
+}
+
+const NONE_OUTDATED = { fresh: 0, failedToStale: 0, failedToMissing: 0 }
 
 async function checkCells(store: Store, derivation: Derivation, signal: AbortSignal): Promise<void> {
   const { targets, inputs, sources } = derivation

@@ -66,7 +66,8 @@ export function planFields(
     const source = ordinary(before, nameBefore.get(name) ?? name, 'converted')
     if (source.type === field.type) return []
     const change = restored.get(name)
-    const undone = change === undefined ? null : keptOf(kept, { change, field, removed: false })
+    const undone =
+      change === undefined ? null : keptOf(kept, { change, field, name: source.name, removed: false })
     return [{ before: source, after: field, onInvalid, kept: column(), undone }]
   })
   const stays = (name: string): boolean =>
@@ -84,21 +85,32 @@ export function planFields(
     const field = ordinary(after, name, 'restored')
     if (stays(name) || nameBefore.has(name))
       refuse(`property "${name}" cannot be restored: another has its name`)
-    return [{ after: field, kept: keptOf(kept, { change, field, removed: true }).column, change }]
+    return [{ after: field, kept: keptOf(kept, { change, field, name, removed: true }).column, change }]
   })
   return { before, after, seq, renamed: moved, removed: gone, converted: conversions, restored: back }
 }
 
 function keptOf(
   kept: readonly KeptField[],
-  { change, field, removed }: { readonly change: number; readonly field: Field; readonly removed: boolean },
+  {
+    change,
+    field,
+    name,
+    removed,
+  }: {
+    readonly change: number
+    readonly field: Field
+    /** The name that the field has now, or of a removed one had. */
+    readonly name: string
+    readonly removed: boolean
+  },
 ): KeptField {
   const all = kept.filter(
     (one) => one.change === change && one.type === field.type && one.removed === removed,
   )
   // A removed field returns under its name; a converted one may have another by now.
   const [only] = removed || all.length > 1 ? [] : all
-  const found = all.find(({ name }) => name === field.name) ?? only
+  const found = all.find((one) => one.name === name) ?? only
   if (found !== undefined) return found
   return refuse(
     `the store has no values of property "${field.name}", of type ${field.type}, from the change ${change}`,

@@ -1,4 +1,4 @@
-import type { DefinitionEffect, TargetEffect } from '../definition-change.ts'
+import type { CellCounts, DefinitionEffect, OutdatedCount, TargetEffect } from '../definition-change.ts'
 import type { FieldsEffect } from '../field-changes.ts'
 import { COUNTED_TARGETS, type CountedTarget } from '../rows/definition-changes.ts'
 import type { DefinitionChange } from '../sheet-store.ts'
@@ -45,7 +45,7 @@ export function* carryOutChange(
   }
   const edits = yield* editedBefore(tables, change.present)
   const fields = yield* load(parts.apply())
-  const effect = yield* effectSince(tables, before, fields)
+  const effect = yield* effectSince(tables, before, { fields, outdated: change.outdated })
   if (change.dryRun) throw new OnlyTried(effect)
   const at = yield* load(parts.now())
   yield* load(parts.keepFiles(at))
@@ -61,15 +61,31 @@ function* definitionState(tables: ChangeTables): Steps<DefinitionState> {
   return yield* load(tables.query(COUNTED_TARGETS))
 }
 
-/** Returns the effect of what was done since a state. */
+/** Returns the effect of what was done since a state, with the cells that a check will find outdated. */
 function* effectSince(
   tables: ChangeTables,
   before: DefinitionState,
-  fields: FieldsEffect,
+  { fields, outdated }: { readonly fields: FieldsEffect; readonly outdated: DefinitionChange['outdated'] },
 ): Steps<DefinitionEffect> {
   const after = yield* definitionState(tables)
-  const targets = targetEffects(before.targets, after.targets)
+  const checked = after.targets.map((target) => ({
+    ...target,
+    counts: countsAfterCheck(target.counts, outdated.get(target.field)),
+  }))
+  const targets = targetEffects(before.targets, checked)
   return { id: null, records: after.records, fields, targets }
+}
+
+function countsAfterCheck(counts: CellCounts, outdated: OutdatedCount | undefined): CellCounts {
+  if (outdated === undefined) return counts
+  const { fresh, failedToStale, failedToMissing } = outdated
+  return {
+    ...counts,
+    fresh: counts.fresh - fresh,
+    stale: counts.stale + fresh + failedToStale,
+    missing: counts.missing + failedToMissing,
+    failed: counts.failed - failedToStale - failedToMissing,
+  }
 }
 
 /** Returns the effect that a dry run of a change has that the stored records do not allow. */

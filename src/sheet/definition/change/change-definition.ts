@@ -13,6 +13,7 @@ import { OutdatedDefinitionError } from '../../../store/revision-store.ts'
 import { resolveActor, type GivenActor } from '../../resolve-actor.ts'
 import type { DefinitionBase, Sheet } from '../../sheet.ts'
 import { targetDefinitions } from '../definition-files.ts'
+import { outdatedAfter } from './count-outdated.ts'
 
 /** The new text of a definition file. */
 export interface FileEdit {
@@ -112,6 +113,7 @@ async function attempt(sheet: Sheet, edit: DefinitionEdit, actor: string): Promi
   const after = files.withChanges(new Map(changed.map(({ path, after: bytes }) => [path, bytes])))
   const contract = after.contract()
   const derivations = await after.derivations(contract)
+  const outdated = await outdatedAfter(sheet, derivations, edit.changes)
   const commit = store.changeDefinition({
     definition: {
       contract,
@@ -122,6 +124,7 @@ async function attempt(sheet: Sheet, edit: DefinitionEdit, actor: string): Promi
     files: changed,
     base: baseOf(texts, changed),
     present: Array.from(texts, ([path, bytes]) => ({ path, bytes })),
+    outdated,
     formulas: derivations.levels.flat().flatMap(({ formulas }) => formulas),
     actor,
     note,

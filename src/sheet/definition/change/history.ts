@@ -124,7 +124,10 @@ function fieldsBack(
   const effect = change.effect?.fields ?? null
   const renamed = new Map(
     (effect?.fields ?? []).flatMap(({ change: kind, field, before }) =>
-      kind === 'renamed' && before !== null ? [[field, before] as const] : [],
+      // A converted field may have another name too.
+      (kind === 'renamed' || kind === 'converted') && before !== null && before !== field
+        ? [[field, before] as const]
+        : [],
     ),
   )
   const gone = present.fields.filter(({ name }) => !earlier.fieldByName.has(renamed.get(name) ?? name))

@@ -233,6 +233,7 @@ suite('indexes of fields', () => {
         files: [],
         base: [],
         present: [],
+        outdated: new Map(),
         formulas: [],
         actor: 'human:ann',
         note: null,

@@ -271,6 +271,7 @@ export class TestSheet {
       files: [],
       base: [],
       present: [],
+      outdated: new Map(),
       formulas: [],
       actor: HUMAN,
       note: null,

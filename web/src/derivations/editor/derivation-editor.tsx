@@ -184,6 +184,7 @@ function useSave(file: string, draft: FileDraft, actor: string, onSaved: () => v
     try {
       const { files, targets } = await server.definition.write(file, text, {
         ifVersion: base?.version,
+        ifAbsent: base === null,
         actor,
       })
       const version = files.find(({ path }) => path === `derivations/${file}`)?.after
