@@ -47,7 +47,7 @@ export interface CellCounts {
   readonly missing: number
   readonly failed: number
   readonly overridden: number
-  /** Pending cells that a run cannot compute because of an input. */
+  /** Pending cells that a run cannot compute because of an input (D32). */
   readonly blocked: number
 }
 

@@ -20,6 +20,7 @@ import type {
   BaseFile,
   ChangedFile,
   ChangeTexts,
+  CellCounts,
   DefinitionEffect,
   StoredChange,
   OutdatedCount,
@@ -610,15 +611,8 @@ export interface StoreStatus {
 }
 
 /** Counts and last events of one derived field; `fresh` to `overridden` add up to the number of records. */
-export interface TargetStatus {
+export interface TargetStatus extends CellCounts {
   readonly field: string
-  readonly fresh: number
-  readonly stale: number
-  readonly missing: number
-  readonly failed: number
-  readonly overridden: number
-  /** Pending cells that a run cannot compute because of an input (D32). */
-  readonly blocked: number
   /** The time and actor of the last computation of a cell of this field, and the text of its last failure. */
   readonly lastAt: string | null
   readonly lastActor: string | null

@@ -321,11 +321,7 @@ export class DryRun {
       calls.count += 1
       return true
     }
-    if (!calls.refused.has(digest)) {
-      calls.refused.add(digest)
-      calls.count += 1
-      this.#refused.add(price)
-    }
+    this.#refuse(digest, price, calls)
     return false
   }
 
@@ -408,12 +404,16 @@ export class DryRun {
       calls.count += 1
       return true
     }
-    if (!calls.refused.has(digest)) {
-      calls.refused.add(digest)
-      calls.count += 1
-      this.#refused.add(price)
-    }
+    this.#refuse(digest, price, calls)
     return false
+  }
+
+  /** Counts a call that the bounds of the run have no room for, once. */
+  #refuse(digest: string, price: Price, calls: CallsOfDerivation): void {
+    if (calls.refused.has(digest)) return
+    calls.refused.add(digest)
+    calls.count += 1
+    this.#refused.add(price)
   }
 
   #leave(item: WorkItem, cells: readonly WorkCell[]): void {

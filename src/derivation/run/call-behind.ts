@@ -8,9 +8,12 @@ import { cacheEntries, type CallOutcome } from './call-results.ts'
 /** The part of a call that is stored beside its cells. */
 export interface CallBehind {
   readonly cache: readonly CacheEntry[]
+  /** The calls, for other processes that wait for them. */
   readonly made: readonly SettledCall[]
+  /** The responses that these calls received, and the keys of those that were used instead of calls. */
   readonly responses: readonly ReceivedResponse[]
   readonly used: readonly string[]
+  /** The usage of the calls. */
   readonly usage: readonly UsedAmounts[]
   /** The results of steps, which the run counts. */
   readonly steps: readonly StepResult[]

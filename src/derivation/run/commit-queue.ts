@@ -1,11 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { SettledCall, UsedAmounts } from '../../store/cell-work.ts'
-import type { CacheEntry, CellOutcome } from '../../store/cell-work.ts'
-import type { StepResult } from '../definition/derivation-kind.ts'
+import type { CellOutcome } from '../../store/cell-work.ts'
 import { usageOfSteps } from '../plan/run-steps.ts'
-import type { ReceivedResponse } from '../../store/stored-responses.ts'
 import type { SheetStore } from '../../store/sheet-store.ts'
 import type { RunId } from '../../store/stored-run.ts'
+import type { CallBehind } from './call-behind.ts'
 import type { ResultOfRun } from './cell-result.ts'
 import type { Tally } from './tally.ts'
 
@@ -17,19 +15,9 @@ interface CommitQueueOptions {
   readonly tally: Tally
 }
 
-/** Results that are stored together. */
-interface Stored {
+/** Results that are stored together, with those of the calls behind them. */
+interface Stored extends CallBehind {
   readonly results: readonly ResultOfRun[]
-  readonly cache: readonly CacheEntry[]
-  /** The calls that this comes of, for those who wait for them in other processes. */
-  readonly made: readonly SettledCall[]
-  /** The responses that these calls received, and the keys of those that were used instead of calls. */
-  readonly responses: readonly ReceivedResponse[]
-  readonly used: readonly string[]
-  /** The usage of the calls. */
-  readonly usage: readonly UsedAmounts[]
-  /** The results of steps. */
-  readonly steps: readonly StepResult[]
 }
 
 interface Waiting extends Stored {

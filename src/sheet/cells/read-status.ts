@@ -1,20 +1,14 @@
 import { showNames } from '../../contract/json/show-value.ts'
 import { OperationError } from '../../errors/service-error.ts'
+import type { CellCounts } from '../../store/definition-change.ts'
 import type { Derivations } from '../definition/definition-files.ts'
 import type { Sheet } from '../sheet.ts'
 
 /** The state of one derived field (D32). The five counts `fresh` to `overridden` add up to `totalRecords`. */
-export interface TargetStatusReport {
+export interface TargetStatusReport extends CellCounts {
   readonly derivation: string
   readonly kind: string
   readonly totalRecords: number
-  readonly fresh: number
-  readonly stale: number
-  readonly missing: number
-  readonly failed: number
-  readonly overridden: number
-  /** The number of missing, stale and failed cells that a run cannot compute because of an input. */
-  readonly blocked: number
   readonly lastAt: string | null
   readonly lastActor: string | null
   readonly lastError: string | null
