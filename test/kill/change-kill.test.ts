@@ -110,6 +110,29 @@ test('a kill at any step of a change leaves the old definition or the new one, i
   assert.ok(outcomes.length * STRIDE > 15, `${outcomes.length * STRIDE} steps`)
 })
 
+test('a file that an editor saves at any step of a change keeps its text, and the change is whole', async (t) => {
+  const edited = derivation('a', 'by hand')
+  const outcomes = new Set<string>()
+  // The change has 29 steps; in the last ones its files are written.
+  for (let step = STRIDE; step <= 30; step += 3 * STRIDE) {
+    const directory = await newSheet(t)
+    const saved = join(directory, 'derivations/a.yaml')
+    const { stderr } = changeWith(directory, { SAVE_AT_STEP: String(step), SAVED: saved, SAVED_TEXT: edited })
+    const isSaved = readFileSync(saved, 'utf8') === edited
+    const isNoticed = /derivations\/a\.yaml was saved by another program/.test(stderr)
+    assert.ok(isNoticed || stderr === '', stderr)
+    if (isNoticed) assert.ok(isSaved)
+    assert.deepEqual(filesIn(directory), isSaved ? { ...AFTER, 'derivations/a.yaml': edited } : AFTER)
+    const sheet = await openSheet(directory)
+    const { store } = await sheet.defined()
+    const [last, first] = await store.definitionChanges({ before: null, limit: 10 })
+    await sheet.close()
+    assert.deepEqual([last?.actor, first?.actor], isSaved ? [null, 'human:ann'] : ['human:ann', undefined])
+    outcomes.add(`${isSaved} ${isNoticed}`)
+  }
+  assert.ok(outcomes.has('true true'))
+})
+
 test('a disk that is full from any step of a change on refuses the change, or delays its files', async (t) => {
   const outcomes: boolean[] = []
   for (let step = 1; ; step += 2 * STRIDE) {

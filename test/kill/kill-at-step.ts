@@ -1,17 +1,23 @@
 // Preloaded into a process that changes a definition: kills it at the step of the change with the number KILL_AT_STEP, counted from the
 // first file that the change writes. A step is a call of the file system, or a commit: before it, and after it. With FAIL_FROM_STEP all
-// calls of the file system from that step on fail, as on a full disk.
+// calls of the file system from that step on fail, as on a full disk. With SAVE_AT_STEP an editor saves the file SAVED at that step, with the
+// text SAVED_TEXT, except between the last look at the file and its replacement, which nothing can notice.
 import fs from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
 import { StatementSync } from 'node:sqlite'
 
 const last = Number(process.env['KILL_AT_STEP'])
 const failing = Number(process.env['FAIL_FROM_STEP'])
+const saving = Number(process.env['SAVE_AT_STEP'])
+const saved = process.env['SAVED'] ?? ''
 let steps = 0
 
-function step(): void {
+const save = fs.writeFileSync
+
+function step(path = ''): void {
   steps += 1
   if (steps === last) process.kill(process.pid, 'SIGKILL')
+  if (steps === saving && path !== saved) save(saved, process.env['SAVED_TEXT'] ?? '')
 }
 
 type Call = (...given: readonly unknown[]) => unknown
@@ -20,7 +26,8 @@ const calls = fs as unknown as Record<string, Call>
 for (const name of ['mkdirSync', 'writeFileSync', 'chmodSync', 'fsyncSync', 'renameSync', 'rmSync']) {
   const call = calls[name] as Call
   calls[name] = (...given) => {
-    if (steps > 0 || String(given[0]).includes('.colophon-')) step()
+    if (steps > 0 || String(given[0]).includes('.colophon-'))
+      step(String(given[name === 'renameSync' ? 1 : 0]))
     if (steps >= failing) throw Object.assign(new Error('no space left'), { code: 'ENOSPC', syscall: name })
     return call(...given)
   }

@@ -300,7 +300,7 @@ async function open(directory: string): Promise<Sheet> {
 }
 
 test(`${SEQUENCES} random sequences of changes that are taken back leave texts, values and history as they were`, async (t) => {
-  const outcomes = { changes: 0, refused: 0 }
+  const outcomes = { changes: 0, refused: 0, stopped: 0 }
   let sheet: Sheet | null = null
   for (let sequence = 0; sequence < SEQUENCES; sequence += 1) {
     const random = seededRandom(SEED * 100_000 + sequence)
@@ -326,6 +326,7 @@ test(`${SEQUENCES} random sequences of changes that are taken back leave texts, 
     outcomes.changes += made.length
     const isComputed = random() < 0.25
     if (isComputed) await materialize(current, WHOLE)
+    let isBack = true
     for (const id of made.toReversed()) {
       const records = await recordsOf(current)
       const { contract } = await current.current()
@@ -337,7 +338,20 @@ test(`${SEQUENCES} random sequences of changes that are taken back leave texts, 
         (dryRun) => revertChange(current, { change: id, actor: ACTOR, note: null, confirm, dryRun }),
         () => `${what()}, taking back ${id}`,
       )
-      assert.ok(back !== null, `change ${id} cannot be taken back: ${what()}`)
+      if (back !== null) continue
+      // What a run has computed since need not fit the type of before.
+      assert.ok(
+        isComputed && /would break it/.test(trail.at(-1) ?? ''),
+        `change ${id} cannot be taken back: ${what()}`,
+      )
+      isBack = false
+      break
+    }
+    if (!isBack) {
+      outcomes.stopped += 1
+      await current.close()
+      sheet = null
+      continue
     }
     // A run writes what it computes with the definition of then.
     if (!isComputed) assert.deepEqual(await recordsOf(current), baseline.records, what())

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { writeContract } from '../../src/sheet/definition/change/change-fields.ts'
 import { listRecords } from '../../src/sheet/queries/list-records.ts'
 import {
   answerLookups,
@@ -116,6 +117,43 @@ test('D28: if the derivation file is deleted during the run, nothing is written 
   hold.release()
   assert.deepEqual(await running, { materialized: 0, skipped: 1, failures: [], totalCost: 0 })
   assert.deepEqual(await run.record('1'), { id: '1', a: 'x', b: null })
+})
+
+test('a field that is renamed, and one that takes its name, get no value of the run under way for the other', async (t) => {
+  const run = await openRunSheet(t, {
+    properties: ['a: string', 'b: string', 'c: string'],
+    records: [{ id: '1', a: 'x' }],
+    derivations: (url) => ({ 'b.yaml': lookup(url, 'b', 'a'), 'c.yaml': lookup(url, 'c', 'a') }),
+  })
+  answerLookups(run.api)
+  const hold = run.api.hold('*')
+  const running = run.run()
+  await hold.arrived(2)
+  const renamed = new Map([
+    ['b', 'c'],
+    ['c', 'b'],
+  ])
+  const swapped = (text: string): string =>
+    text.replace(/name: (b|c)/g, (_, name: string) => `name: ${renamed.get(name)}`)
+  await writeContract(
+    run.sheet,
+    ({ text }) => ({ text: swapped(text), renamed, converted: new Map(), confirmed: new Map() }),
+    { actor: 'human:ann', note: null, ifMatch: null, dryRun: false, repairs: false },
+  )
+  hold.release()
+  await running
+  // The derivations have swapped their targets with the fields: each field has the value of its own, or none.
+  const [b, c] = [await run.value('1', 'b'), await run.value('1', 'c')]
+  assert.ok([b, c].every((value) => value === null || value === '<x>'))
+  await run.run()
+  const paths = run.api.requests.map(({ path }) => path)
+  assert.deepEqual([...new Set(paths)].toSorted(), ['/b/x', '/c/x'])
+  assert.deepEqual([await run.counts('b'), await run.counts('c')], [{ fresh: 1 }, { fresh: 1 }])
+  const entries = [await run.entry('1', 'b'), await run.entry('1', 'c')]
+  assert.deepEqual(
+    entries.map((entry) => String(entry?.['url']).slice(-4)),
+    ['/c/x', '/b/x'],
+  )
 })
 
 test('D30, D31: results are stored during the run, while reads and writes continue', async (t) => {

@@ -78,7 +78,9 @@ function* effectSince(
 
 function countsAfterCheck(counts: CellCounts, outdated: OutdatedCount | undefined): CellCounts {
   if (outdated === undefined) return counts
-  const { fresh, failedToStale, failedToMissing } = outdated
+  const { failedToStale, failedToMissing } = outdated
+  // Of a converted field, cells may have lost their values already.
+  const fresh = Math.min(outdated.fresh, counts.fresh)
   return {
     ...counts,
     fresh: counts.fresh - fresh,

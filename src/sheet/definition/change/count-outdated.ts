@@ -32,9 +32,8 @@ export async function outdatedAfter(
         .filter(([, name]) => contract.fieldByName.has(name) && changes?.removed.has(name) !== true),
     )
   for (const derivation of compared) {
-    const targets = [...before(derivation.targets)].filter(
-      ([name, earlier]) =>
-        isCompared(derivations.byTarget.get(earlier), derivation) && !changes?.converted.has(name),
+    const targets = [...before(derivation.targets)].filter(([, earlier]) =>
+      isCompared(derivations.byTarget.get(earlier), derivation),
     )
     if (targets.length === 0) continue
     const inputs = before(derivation.inputs)

@@ -8,7 +8,7 @@ import { changeText } from '../../fields/stored-changes.ts'
 import { STORED_TARGETS } from '../../rows/stored-targets.ts'
 import type { Connection, StoredRow } from '../database/connection.ts'
 import { columnType, quoted } from '../database/schema.ts'
-import { fieldValue, toColumnText, writtenOf } from '../database/values.ts'
+import { fieldValue, mayDiffer, toColumnText, writtenOf } from '../database/values.ts'
 import { fillColumn, isColumn, addFillColumn } from './prepare-columns.ts'
 import { recountBlocked, type ColumnOf } from './targets.ts'
 
@@ -41,8 +41,13 @@ export async function changeFields(
   await changeCells(db, plan, column)
 }
 
-/** Renames the fields in the values that columns do not preserve exactly. */
+/** Renames the fields in the values that columns do not preserve exactly, which only fields of some types have. */
 async function renameWritten(db: Connection, plan: FieldPlan): Promise<void> {
+  const moved = [
+    ...[...plan.renamed, ...plan.removed].map(({ before }) => before),
+    ...plan.restored.map(({ after }) => after),
+  ]
+  if (!moved.some(({ type }) => mayDiffer(type))) return
   const names = writtenNames(plan)
   await db.run(
     `UPDATE "$data" SET "$written" = (
