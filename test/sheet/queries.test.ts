@@ -9,7 +9,9 @@ import { previewDerivation } from '../../src/sheet/preview/preview-derivation.ts
 import { planMaterialize } from '../../src/sheet/runs/plan-materialize.ts'
 import { seededRandom } from '../../src/store/suite/support/random.ts'
 import { ContractError } from '../../src/errors/service-error.ts'
-import { perEngine } from '../support/engine.ts'
+import type { QuerySpec } from '../../src/derivation/kinds/sql/sql-spec.ts'
+import { RecordsPass } from '../../src/derivation/plan/records-pass.ts'
+import { changeStore, perEngine } from '../support/engine.ts'
 import { openRunSheet, type RunSheet } from '../support/run-fixture.ts'
 
 const ALL = { targets: null, recordIds: null, force: false }
@@ -426,4 +428,28 @@ test('D32: after random edits, exactly the cells with another value or other inp
     }
     stored = now
   }
+})
+
+test('a query is run once in a pass for records with equal values, until what it reads changes', async (t) => {
+  const run = await openShops(t, {
+    'top.yaml': query(['double'], 'SELECT max(sales) AS double FROM records WHERE region = :region'),
+  })
+  const { store, derivations } = await run.sheet.deriving()
+  const derivation = derivations.byTarget.get('double')
+  assert.ok(derivation)
+  const { query: ofGroup } = derivation.spec as QuerySpec
+  const pass = new RecordsPass()
+  const top = async (region: string): Promise<unknown> => {
+    const { queries } = store
+    assert.ok(queries)
+    const { rows } = await queries.compute(ofGroup, [[region]], pass, AbortSignal.timeout(30_000))
+    return rows[0]?.ok === true ? rows[0].value : rows[0]
+  }
+  assert.deepEqual(await top('north'), { double: 30 })
+  // What changes past the service shows that the query is not run again.
+  const sql = 'UPDATE "$data" SET sales = 70'
+  await changeStore(run.directory, { sqlite: sql, postgres: sql })
+  assert.deepEqual(await top('north'), { double: 30 })
+  await run.write({ id: 'a', sales: 90 })
+  assert.deepEqual(await top('north'), { double: 90 })
 })

@@ -15,6 +15,7 @@ import { checkRecordsQuery, type CheckedRecordsQuery } from '../sql/sql-checks.t
 import { SqlPool } from '../sql/sql-pool.ts'
 import type { SqlSession } from '../sql/sql-session.ts'
 import type { ColumnText } from '../sql/wire-query.ts'
+import { PassRows } from './pass-rows.ts'
 import { isOrdered } from './read-query.ts'
 import { loadParser, type Parse } from './syntax-tree.ts'
 
@@ -40,6 +41,8 @@ export class PostgresQueries implements RecordsQueries {
   /** Settle when a statement may be sent, used in turn. */
   readonly #lanes: Promise<unknown>[] = Array.from({ length: CONCURRENT }, () => Promise.resolve())
   #next = 0
+  /** The rows that passes have so far. */
+  readonly #rows = new WeakMap<QueryPass, PassRows>()
 
   constructor(database: Database, limits: QueryLimits) {
     this.#database = database
@@ -58,10 +61,30 @@ export class PostgresQueries implements RecordsQueries {
     const { statement, listed, inputs } = query
     const sql = checkRecordsQuery(statement, { listed, fields: inputs })
     const ordered = isOrdered(await this.#parse, sql.text)
-    const computed = await inTurns(rows, pass, (some) =>
+    const kept = version === null ? null : this.#rowsOf(pass, JSON.stringify([version, query]))
+    const keys = rows.map((row) => JSON.stringify(row))
+    const known = keys.map((key) => kept?.get(key))
+    const unknown = rows.filter((_, index) => known[index] === undefined)
+    const computed = await inTurns(unknown, pass, (some) =>
       this.#inTurn(() => this.#compute({ query, sql, ordered, rows: some, signal })),
     )
-    return { version, rows: computed }
+    let next = 0
+    const outcomes = known.map((row, index): Outcome => {
+      if (row !== undefined) return ok(row)
+      const outcome = computed[next++]
+      if (outcome === undefined) throw new Error('a query has no result')
+      if (outcome.ok) kept?.set(keys[index] ?? '', outcome.value)
+      return outcome
+    })
+    return { version, rows: outcomes }
+  }
+
+  /** Returns the rows of a pass, none for another query or version than before. */
+  #rowsOf(pass: QueryPass, of: string): PassRows {
+    const known = this.#rows.get(pass)
+    const rows = known?.of === of ? known : new PassRows(of)
+    this.#rows.set(pass, rows)
+    return rows
   }
 
   /** Closes the connections. */
