@@ -1,4 +1,9 @@
-import type { ProposalAnswer, ProposalListAnswer, ProposalSummary } from '../wire/records/proposals.ts'
+import type {
+  ProposalAnswer,
+  ProposalListAnswer,
+  ProposalPlanAnswer,
+  ProposalSummary,
+} from '../wire/records/proposals.ts'
 import type { RecordAnswer } from '../wire/records/records.ts'
 import type { ActorOptions, CallOptions, Connection } from './connection.ts'
 import type { RecordPatch } from './records-client.ts'
@@ -17,6 +22,11 @@ export interface ProposalPage {
   readonly limit?: number | undefined
   /** A `next_cursor` of the same list. */
   readonly cursor?: string | null | undefined
+}
+
+export interface AcceptOptions extends ActorOptions {
+  /** Of a change of the definition: the numbers of values that may be lost, by the names of removed fields. */
+  readonly confirm?: Readonly<Record<string, number>> | undefined
 }
 
 /** `/api/proposals`. `R` is the type of the sheet's records. */
@@ -40,9 +50,18 @@ export class ProposalsClient<R extends object = RecordAnswer> {
     return this.#connection.writeAs('/api/proposals', write, options)
   }
 
-  /** Writes what is proposed. Throws ApiError with status 409 where the data has moved since, or it is decided already. */
-  accept(id: string, options?: ActorOptions): Promise<ProposalSummary> {
-    return this.#connection.writeAs(`${pathOf(id)}/accept`, {}, options)
+  /**
+   * Writes what is proposed. Throws ApiError with status 409 where the data has moved since, or it is decided already, and 412 where a file
+   * of a proposed definition has changed.
+   */
+  accept(id: string, options?: AcceptOptions): Promise<ProposalSummary> {
+    const { confirm, ...rest } = options ?? {}
+    return this.#connection.writeAs(`${pathOf(id)}/accept`, confirm === undefined ? {} : { confirm }, rest)
+  }
+
+  /** The effect that accepting a proposed change of the definition would have now. Throws ApiError as `accept` does. */
+  plan(id: string, options?: CallOptions): Promise<ProposalPlanAnswer> {
+    return this.#connection.write('POST', `${pathOf(id)}/plan`, { ...options, body: {} })
   }
 
   reject(id: string, reason: string | null = null, options?: ActorOptions): Promise<ProposalSummary> {

@@ -89,6 +89,9 @@ export interface FieldsLine extends CommonFields {
   readonly converted?: Readonly<Record<string, { readonly from: LogicalType; readonly to: LogicalType }>>
   /** Fields that have their values back, with the `seq` of the line that removed each. */
   readonly restored?: Readonly<Record<string, number>>
+  /** As of a {@link RecordLine}. */
+  readonly proposal?: string
+  readonly proposed_by?: string
 }
 
 /** Returns a line's text, without the line break. */

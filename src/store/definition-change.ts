@@ -1,3 +1,4 @@
+import type { AcceptedProposal } from '../provenance/log-line.ts'
 import type { FieldsEffect } from './field-changes.ts'
 
 /** A definition file that a change adds, edits or removes. */
@@ -69,6 +70,8 @@ export interface StoredChange {
   readonly actor: string | null
   readonly note: string | null
   readonly reverts: string | null
+  /** The accepted proposal whose change it is, and its proposer; null for none. */
+  readonly proposal: AcceptedProposal | null
   /** The effect; null for an edit that was found. */
   readonly effect: DefinitionEffect | null
   /** The files that changed, in the order of their paths. */

@@ -1,4 +1,5 @@
 import type { JsonValue } from '../contract/json/json.ts'
+import type { AcceptedProposal } from '../provenance/log-line.ts'
 
 /**
  * The changes of fields that a caller requests with a new contract: without them a field that is absent from it, or has
@@ -6,6 +7,8 @@ import type { JsonValue } from '../contract/json/json.ts'
  */
 export interface FieldChanges {
   readonly actor: string
+  /** The accepted proposal whose changes these are; absent or null for none. */
+  readonly proposal?: AcceptedProposal | null
   /** New names by the names before. */
   readonly renamed: ReadonlyMap<string, string>
   /**

@@ -3,6 +3,7 @@ import type { Contract } from '../contract/contract.ts'
 import type { JsonObject, JsonValue } from '../contract/json/json.ts'
 import type { StoredFailure } from '../errors/failure.ts'
 import type { ListedViolations } from '../errors/violations.ts'
+import type { AcceptedProposal } from '../provenance/log-line.ts'
 import type { Condition } from './condition.ts'
 import type {
   CacheEntry,
@@ -328,12 +329,17 @@ export interface DefinitionChange {
   readonly note: string | null
   /** The id of the change that this one takes back; null for none. */
   readonly reverts: string | null
+  /**
+   * The waiting proposal that the actor accepts with this change, and its proposer; null for none. It is decided in the same transaction:
+   * throws as `ProposalStore.accept` does for one that no longer waits.
+   */
+  readonly proposal: AcceptedProposal | null
   /** Whether nothing is stored and only the effect is returned. */
   readonly dryRun: boolean
 }
 
 /** The members of a change that the history has. */
-export type ChangeNote = Pick<DefinitionChange, 'files' | 'actor' | 'note' | 'reverts'>
+export type ChangeNote = Pick<DefinitionChange, 'files' | 'actor' | 'note' | 'reverts' | 'proposal'>
 
 /** The members of a derived field that the store needs. Plain data. */
 export interface TargetDefinition {

@@ -10,9 +10,35 @@ export type ProposalState = (typeof PROPOSAL_STATES)[number]
 
 /**
  * The proposed change: to insert or merge these records, as an upsert would (D13), or to delete the existing ones of these
- * ids.
+ * ids; or to change the definition.
  */
-export type ProposedChange = { readonly records: readonly JsonObject[] } | { readonly ids: readonly string[] }
+export type ProposedChange =
+  | { readonly records: readonly JsonObject[] }
+  | { readonly ids: readonly string[] }
+  | { readonly definition: ProposedDefinition }
+
+/** A proposed change of the definition, as plain JSON. */
+export interface ProposedDefinition {
+  readonly files: readonly ProposedFile[]
+  /** The changes of fields that it requests, as entries of {@link FieldChanges}; null for none. */
+  readonly changes: ProposedFieldChanges | null
+  /** The id of the change that it takes back; null for none. */
+  readonly reverts: string | null
+}
+
+/** The new text of a definition file, and its text when it was proposed; null where there is no such file. */
+export interface ProposedFile {
+  readonly path: string
+  readonly before: string | null
+  readonly after: string | null
+}
+
+export interface ProposedFieldChanges {
+  readonly renamed: readonly (readonly [string, string])[]
+  readonly removed: readonly (readonly [string, number | null])[]
+  readonly converted: readonly (readonly [string, 'refuse' | 'null'])[]
+  readonly restored: readonly (readonly [string, number])[]
+}
 
 export interface NewProposal {
   readonly change: ProposedChange
@@ -23,7 +49,7 @@ export interface NewProposal {
 
 export interface StoredProposal {
   readonly id: ProposalId
-  readonly kind: 'upsert' | 'delete'
+  readonly kind: 'upsert' | 'delete' | 'definition'
   readonly state: ProposalState
   readonly proposedBy: string
   /** UTC with milliseconds and `Z`. */
@@ -119,12 +145,15 @@ export interface ProposalStore {
   /**
    * Makes the proposed change as the actor who accepts it, in one transaction with the decision. Throws SheetError for an
    * unknown proposal; ConflictError, and leaves it waiting, when one of its records has changed since; ConflictError for a
-   * decided one; PermissionDeniedError to its proposer; then the errors of the write.
+   * decided one; PermissionDeniedError to its proposer; then the errors of the write. Not for a proposed change of the definition,
+   * which is accepted with the change: see `DefinitionChange.proposal`.
    */
   accept(decision: ProposalDecision): Promise<void>
   /** Rejects a proposal. Throws SheetError for an unknown one, ConflictError for one that is decided. */
   reject(rejection: ProposalRejection): Promise<void>
   get(id: ProposalId): Promise<StoredProposal | null>
+  /** Returns the proposed change of the definition; null for a change of records, and for an unknown id. */
+  definition(id: ProposalId): Promise<ProposedDefinition | null>
   /** Returns a proposal with its differences to the present records; null for an unknown id. */
   detail(id: ProposalId): Promise<ProposalDetail | null>
   /** Returns proposals, newest first. */

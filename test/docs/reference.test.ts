@@ -32,8 +32,10 @@ import {
 } from '../../src/wire/runs/materialize.ts'
 import {
   AcceptProposalBody,
+  PlanProposalBody,
   FieldDifferenceAnswer,
   ProposalAnswer,
+  ProposalPlanAnswer,
   ProposalListAnswer,
   ProposeBody,
   RecordDifferenceAnswer,
@@ -148,6 +150,7 @@ const BODIES: Readonly<Record<string, ObjectShape>> = {
   'POST /api/revert': inOneTable(RevertBody),
   'POST /api/proposals': inOneTable(ProposeBody),
   'POST /api/proposals/{id}/accept': AcceptProposalBody,
+  'POST /api/proposals/{id}/plan': PlanProposalBody,
   'POST /api/proposals/{id}/reject': RejectProposalBody,
 }
 const ANSWERS: Readonly<Record<string, ObjectShape>> = {
@@ -179,6 +182,7 @@ const ANSWERS: Readonly<Record<string, ObjectShape>> = {
   'POST /api/revert': RevertAnswer,
   'GET /api/proposals': ProposalListAnswer,
   'GET /api/proposals/{id}': ProposalAnswer,
+  'POST /api/proposals/{id}/plan': ProposalPlanAnswer,
 }
 
 const indexOfRoutes = tableOf(http, 'Method and path').rows.map(([link, csrf]) => ({

@@ -1,9 +1,23 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { test, type TestContext } from 'node:test'
+import { PermissionDeniedError } from '../../src/errors/service-error.ts'
 import { toolsOf } from '../../src/mcp/tools/tool-list.ts'
+import { readProvenance } from '../../src/sheet/cells/read-provenance.ts'
+import { addContractField } from '../../src/sheet/definition/change/change-fields.ts'
+import { listChanges, readChange } from '../../src/sheet/definition/change/history.ts'
+import type { Sheet } from '../../src/sheet/sheet.ts'
+import {
+  acceptProposal,
+  getProposal,
+  planProposal,
+  rejectProposal,
+} from '../../src/sheet/writes/proposals.ts'
+import { upsertRecords } from '../../src/sheet/writes/upsert-records.ts'
 import { forEveryClient, startAgent, type Agent } from '../support/agent.ts'
 import { ColophonProcess } from '../support/colophon-process.ts'
+import { openOnEngine } from '../support/engine.ts'
 import { writeLookupSheet } from '../support/lookup-files.ts'
+import { onEnd } from '../support/on-end.ts'
 
 const BOTH = { mode: 'write', allowDefinition: true } as const
 const OWN = toolsOf(BOTH)
@@ -132,4 +146,170 @@ test('a preview counts in the budget of dollars, also one that the client cancel
   assert.equal(rest.structured['calls'], 2)
   assert.equal((rest.structured['budget'] as { cost: number }).cost, 0.3)
   assert.equal(api.requests.length, 3)
+})
+
+/** A sheet whose definition an agent proposes to change, opened by a person too. */
+async function proposing(
+  t: TestContext,
+  flags: readonly string[] = [],
+): Promise<{ readonly agent: Agent; readonly person: Sheet; readonly sheet: string }> {
+  const { sheet } = await writeLookupSheet(t)
+  const agent = await over(t, sheet, ['--propose', '--allow-definition', '--actor', 'agent:smith', ...flags])
+  const person = await openOnEngine(sheet)
+  onEnd(t, () => person.close())
+  return { agent, person, sheet }
+}
+
+async function proposed(agent: Agent, tool: string, args: Record<string, unknown>): Promise<string> {
+  const { structured, text } = await agent.call(tool, args)
+  assert.match(text, /^Proposal \d+ to change .* waits for a person; nothing has changed yet\./)
+  return String(structured['proposal'])
+}
+
+const ANN = 'human:ann'
+
+test('with --propose a change of the definition waits, and is carried out when a person accepts it', async (t) => {
+  const { agent, person } = await proposing(t)
+  const plan = await agent.call('rename_field', { field: 'a', new_name: 'word', dry_run: true })
+  assert.equal(plan.structured['proposal'], undefined)
+  const id = await proposed(agent, 'rename_field', { field: 'a', new_name: 'word', note: 'Clearer.' })
+  assert.deepEqual(await fieldsOf(agent), ['id', 'a', 'b', 'secret_note'])
+
+  const { kind, definition } = await getProposal(person, id)
+  assert.equal(kind, 'definition')
+  assert.deepEqual(
+    definition?.files.map(({ path, moved }) => [path, moved]),
+    [
+      ['contract.yaml', false],
+      ['derivations/b.yaml', false],
+    ],
+  )
+  const { fields, dryRun, resources, secrets } = await planProposal(person, id)
+  assert.equal(dryRun, true)
+  assert.partialDeepStrictEqual(fields.fields, [{ change: 'renamed', field: 'word', kept: 3 }])
+  assert.deepEqual([resources, secrets], [[], []])
+  await assert.rejects(acceptProposal(person, { id, actor: 'agent:smith' }), PermissionDeniedError)
+
+  assert.equal((await acceptProposal(person, { id, actor: ANN })).state, 'accepted')
+  assert.deepEqual(await fieldsOf(agent), ['id', 'word', 'b', 'secret_note'])
+  const [change] = (await listChanges(person, { limit: 1, cursor: null })).changes
+  assert.deepEqual(
+    [change?.actor, change?.note, change?.proposal],
+    [ANN, 'Clearer.', { id, by: 'agent:smith' }],
+  )
+  const { store } = await person.current()
+  assert.deepEqual((await readChange(person, change?.id ?? '')).change, change)
+  assert.equal((await store.proposals.counts()).waiting, 0)
+  for (const decide of [acceptProposal(person, { id, actor: ANN }), planProposal(person, id)]) {
+    await assert.rejects(decide, /proposal 1 does not wait any more: "human:ann" accepted it/)
+  }
+})
+
+test('a proposal that two people accept at once is carried out once, and the other is told', async (t) => {
+  const { agent, person, sheet } = await proposing(t)
+  const other = await openOnEngine(sheet)
+  onEnd(t, () => other.close())
+  const id = await proposed(agent, 'add_field', { name: 'c', logicalType: 'string' })
+  const outcomes = await Promise.allSettled([
+    acceptProposal(person, { id, actor: ANN }),
+    acceptProposal(other, { id, actor: 'human:bob' }),
+  ])
+  const refusals = outcomes.flatMap((one) => (one.status === 'rejected' ? [one.reason as Error] : []))
+  assert.equal(refusals.length, 1)
+  assert.match(refusals[0]?.message ?? '', /does not wait any more/)
+  const { changes } = await listChanges(person, { limit: 10, cursor: null })
+  assert.deepEqual(
+    changes.map(({ proposal }) => proposal?.id),
+    [id],
+  )
+})
+
+test('a proposal whose file has changed since cannot be accepted, and still waits', async (t) => {
+  const { agent, person } = await proposing(t)
+  const id = await proposed(agent, 'add_field', { name: 'c', logicalType: 'string' })
+  const text = 'targets: [b]\nkind: sql\nexpression: upper(a)\n'
+  const another = await proposed(agent, 'set_derivation', { file: 'b.yaml', text })
+  const options = { actor: ANN, note: null, ifMatch: null, dryRun: false }
+  await addContractField(person, { name: 'd', logicalType: 'string' }, options)
+  const { definition, state } = await getProposal(person, id)
+  assert.deepEqual([definition?.files[0]?.moved, state], [true, 'waiting'])
+  const expected = { code: 'version_mismatch', message: /contract\.yaml has changed since/ }
+  await assert.rejects(planProposal(person, id), expected)
+  await assert.rejects(acceptProposal(person, { id, actor: ANN }), {
+    ...expected,
+    message:
+      /^proposal 1 cannot be accepted, and nothing was changed: contract\.yaml has changed since it was/,
+  })
+  assert.equal((await getProposal(person, id)).state, 'waiting')
+  // One of another file can be, and the rejected one is left as it was.
+  await acceptProposal(person, { id: another, actor: ANN })
+  await rejectProposal(person, { id, actor: ANN, reason: 'Later' })
+  assert.match(
+    (await agent.call('get_proposal', { id })).text,
+    /is rejected: Later\. It changes contract\.yaml/,
+  )
+})
+
+test('the plan of a proposal names the hosts, programs and secrets that it adds', async (t) => {
+  const { agent, person } = await proposing(t)
+  const text = JSON.stringify({
+    targets: ['b'],
+    inputs: ['a'],
+    kind: 'http',
+    url: 'https://elsewhere.example.com/{{ a }}',
+    headers: { Authorization: 'Bearer {{ env.SOME_KEY }}' },
+    response_path: 'x',
+  })
+  const id = await proposed(agent, 'set_derivation', { file: 'b.yaml', text })
+  const { resources, secrets } = await planProposal(person, id)
+  assert.deepEqual(resources, [{ type: 'host', name: 'elsewhere.example.com:443' }])
+  assert.deepEqual(secrets, ['SOME_KEY'])
+  // Nor does a preview call it before.
+  assert.match(
+    await agent.fails('preview_derivation', { file: 'b.yaml', text }),
+    /^PermissionDeniedError: b\.yaml uses the host elsewhere\.example\.com:443, and a new text can be tried only once/,
+  )
+  const formula = 'targets: [b]\nkind: sql\nexpression: upper(a)\n'
+  const tried = await agent.call('preview_derivation', { file: 'b.yaml', text: formula, sample: 1 })
+  assert.match(tried.text, /^Of 1 record: 1 computed\./)
+})
+
+test('a proposal is refused where its change would be, or changes nothing, or is too large', async (t) => {
+  const { agent, person } = await proposing(t)
+  assert.match(await agent.fails('remove_field', { field: 'b' }), /derived/)
+  assert.match(await agent.fails('remove_field', { field: 'a' }), /inputs names "a"/)
+  assert.match(await agent.fails('set_derivation', { file: 'x.yaml', text: 'targets: [' }), /x\.yaml:1/)
+  assert.match(
+    await agent.fails('set_derivation', { file: '../x.yaml', text: '' }),
+    /^ValidationError: the file name/,
+  )
+  const { text } = (await agent.call('get_derivation', { file: 'b.yaml' })).structured
+  assert.match(await agent.fails('set_derivation', { file: 'b.yaml', text }), /nothing to propose/)
+  const huge = `${String(text)}\n# ${'x'.repeat(2 << 20)}`
+  assert.match(await agent.fails('set_derivation', { file: 'b.yaml', text: huge }), /is larger than 1 MiB/)
+  assert.match(
+    await agent.fails('set_derivation', { file: 'b.yaml', text: `${String(text)}\n`, keep_fresh: true }),
+    /keep_fresh is not possible/,
+  )
+  assert.equal((await (await person.current()).store.proposals.counts()).waiting, 0)
+})
+
+test('the person who accepts a removal confirms the values that are there by then', async (t) => {
+  const { agent, person } = await proposing(t)
+  const id = await proposed(agent, 'remove_field', { field: 'secret_note' })
+  await upsertRecords(person, Buffer.from('{"records":[{"id":"r0","secret_note":"x"}]}'), {
+    actor: ANN,
+    ifMatch: null,
+  })
+  await assert.rejects(acceptProposal(person, { id, actor: ANN }), /loses its value in 1 record: confirm/)
+  const { fields } = await planProposal(person, id)
+  assert.deepEqual([fields.fields[0]?.lost, fields.conflicts], [1, []])
+  await acceptProposal(person, { id, actor: ANN, confirm: new Map([['secret_note', 1]]) })
+  const reverted = (await listChanges(person, { limit: 1, cursor: null })).changes[0]?.id ?? ''
+  const back = await proposed(agent, 'revert_definition_change', { change: reverted })
+  await acceptProposal(person, { id: back, actor: ANN })
+  const { structured } = await agent.call('get_record', { id: 'r0', fields: ['secret_note'] })
+  assert.deepEqual(structured['record'], { secret_note: 'x' })
+  const entry = JSON.stringify(await readProvenance(person, { recordId: 'r0', field: 'secret_note' }))
+  assert.match(entry, /human:ann/)
 })

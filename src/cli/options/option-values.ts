@@ -94,3 +94,13 @@ export function parseAge(text: string): number {
   if (!(age <= 1e15)) throw new InvalidArgumentError('Give a length of time, such as 30d, 12h or 2w.')
   return Math.round(age)
 }
+
+/** Adds `field=number` to the numbers of values that may be lost, by field. Throws InvalidArgumentError. */
+export function addConfirmed(
+  text: string,
+  earlier: ReadonlyMap<string, number>,
+): ReadonlyMap<string, number> {
+  const [, field, count] = /^([A-Za-z_]\w*)=(\d{1,15})$/.exec(text) ?? []
+  if (field === undefined) throw new InvalidArgumentError('write it as field=number, such as size=3.')
+  return new Map([...earlier, [field, Number(count)]])
+}

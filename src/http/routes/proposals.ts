@@ -2,6 +2,7 @@ import {
   acceptProposal,
   getProposal,
   listProposals,
+  planProposal,
   propose,
   rejectProposal,
   type ProposedChange,
@@ -15,10 +16,13 @@ import {
   ProposalParams,
   ProposalsQuery,
   ProposalSummary,
+  PlanProposalBody,
+  ProposalPlanAnswer,
   ProposeBody,
   RejectProposalBody,
   toProposalAnswer,
   toProposalListAnswer,
+  toProposalPlanAnswer,
   toProposalSummary,
 } from '../../wire/records/proposals.ts'
 import { jsonInTurns } from '../../sheet/json-body.ts'
@@ -46,7 +50,16 @@ const ACCEPT: Operation = {
   id: 'acceptProposal',
   tag: 'Proposals',
   summary: 'Accept a proposal, and write its changes',
-  errors: [404, 409],
+  description:
+    'A change of the definition is carried out if its files are as they were when it was proposed; otherwise the response is a 412.',
+  errors: [404, 409, 412],
+}
+const PLAN: Operation = {
+  id: 'planProposal',
+  tag: 'Proposals',
+  summary: 'Plan a proposed change of the definition',
+  description: 'Returns the effect that accepting it would have on the present state. Changes nothing.',
+  errors: [404, 409, 412],
 }
 const REJECT: Operation = {
   id: 'rejectProposal',
@@ -105,8 +118,21 @@ export function proposalsRoutes(app: Api, { sheet, actors, read, write }: RouteC
     { ...write, schema: acceptSchema, config: { operation: ACCEPT } },
     async (request) => {
       const actor = actors.ofBody(request, request.body.actor)
-      return toProposalSummary(await acceptProposal(sheet, { id: request.params.id, actor }))
+      const confirm = new Map(Object.entries(request.body.confirm ?? {}))
+      return toProposalSummary(await acceptProposal(sheet, { id: request.params.id, actor, confirm }))
     },
+  )
+
+  const planSchema = {
+    querystring: NoQuery,
+    params: ProposalParams,
+    body: PlanProposalBody,
+    response: { 200: ProposalPlanAnswer },
+  }
+  app.post(
+    '/api/proposals/:id/plan',
+    { ...write, schema: planSchema, config: { operation: PLAN } },
+    async ({ params }) => toProposalPlanAnswer(await planProposal(sheet, params.id)),
   )
 
   const rejectSchema = { ...decided, body: RejectProposalBody }

@@ -2,16 +2,18 @@ import type { DefinitionChangeAnswer } from '../../wire/definition/change.ts'
 import { countText } from './count-text.ts'
 
 /** Describes the effect of a change of the definition, or of a dry run, in sentences. */
-export function definitionText(answer: DefinitionChangeAnswer): string {
+export function definitionText(answer: DefinitionChangeAnswer, proposed: string | null): string {
   const { files, fields, targets, conflicts, dry_run: isPlan, change } = answer
   if (files.length === 0) return 'Nothing to change: the files have these texts already.'
   if (conflicts.length > 0) return `This change would be refused: ${conflicts.join('; ')}.`
   const paths = files.map(({ path }) => path).join(', ')
   const due = targets.reduce((sum, { before, after }) => sum + pendingIn(after) - pendingIn(before), 0)
   return [
-    isPlan
-      ? `This change of ${paths} would be made; nothing has changed yet.`
-      : `Change ${change} of ${paths} was made; revert_definition_change takes it back.`,
+    proposed !== null
+      ? `Proposal ${proposed} to change ${paths} waits for a person; nothing has changed yet. If it is accepted:`
+      : isPlan
+        ? `This change of ${paths} would be made; nothing has changed yet.`
+        : `Change ${change} of ${paths} was made; revert_definition_change takes it back.`,
     ...fields.flatMap(valuesText),
     ...(due > 0 ? [`${countText(due, 'cell')} more to compute.`] : []),
   ].join(' ')

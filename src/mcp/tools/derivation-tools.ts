@@ -1,3 +1,6 @@
+import type { Static } from 'typebox'
+import { ValidationError } from '../../errors/service-error.ts'
+import type { DefinitionReport } from '../../sheet/definition/change/change-definition.ts'
 import {
   keepValues,
   readDerivationFile,
@@ -15,12 +18,13 @@ import {
   RemoveDerivationInput,
   SetDerivationInput,
 } from '../../wire/definition-tool-inputs.ts'
+import type { AgentScope } from './agent-scope.ts'
 import { budgetText, withBudget } from './call-budget.ts'
 import { costText } from './cost-text.ts'
 import { countText } from './count-text.ts'
 import { definitionText } from './definition-text.ts'
 import { CHANGES_DEFINITION } from './field-tools.ts'
-import { defineTool, READS } from './tool.ts'
+import { defineTool, READS, type ToolResult } from './tool.ts'
 
 export const getDerivationTool = defineTool({
   name: 'get_derivation',
@@ -40,11 +44,12 @@ export const previewDerivationTool = defineTool({
   title: 'Preview a derivation',
   description:
     'Computes a derivation file, or a new text of one, for a few records and stores no cell. It makes calls, which can cost money ' +
-    'and count in the budget; their results are cached for the run. Use it before set_derivation.',
+    'and count in the budget; their results are cached for the run. Use it before set_derivation. Where changes are proposals, a ' +
+    'new text must make no calls.',
   input: PreviewDerivationInput,
   output: PreviewToolAnswer,
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: true },
-  async run(input, { sheet, actor, budget, signal }) {
+  async run(input, { sheet, actor, scope, budget, signal }) {
     const { file, text = null, record_ids: recordIds = null, max_cost: maxCost = null } = input
     const { sample = USUAL_SAMPLE, seed = 0 } = input
     const turn = await budget.turn({ maxCalls: null, maxCost }, { patienceMs: sheet.lockTimeoutMs, signal })
@@ -55,7 +60,18 @@ export const previewDerivationTool = defineTool({
         spent.calls += calls
         spent.totalCost += totalCost
       }
-      const wanted = { file, text, contract: null, recordIds, sample, seed, actor, ...turn.bounds, onSpent }
+      const wanted = {
+        file,
+        text,
+        contract: null,
+        recordIds,
+        sample,
+        seed,
+        actor,
+        ...turn.bounds,
+        onSpent,
+        usesNothingNew: scope.mode === 'propose',
+      }
       const answer = toPreviewAnswer(await previewDerivation(sheet, wanted, signal))
       return {
         structured: { ...answer, ...withBudget(budget) },
@@ -85,13 +101,17 @@ export const setDerivationTool = defineTool({
   input: SetDerivationInput,
   output: DefinitionToolAnswer,
   annotations: CHANGES_DEFINITION,
-  async run({ file, text, keep_fresh: keepsFresh = false, ...given }, { sheet, actor }) {
-    const report = await writeDerivationFile(sheet, { file, text }, { ...optionsOf(given), actor })
+  async run({ file, text, keep_fresh: keepsFresh = false, ...given }, { sheet, actor, scope }) {
+    if (keepsFresh && scope.mode === 'propose') {
+      throw new ValidationError(
+        'keep_fresh is not possible for a proposal; whoever accepts it decides about the values',
+      )
+    }
+    const report = await writeDerivationFile(sheet, { file, text }, { ...optionsOf(given, scope), actor })
     const run = keepsFresh ? await keepValues(sheet, report, { file, actor }) : null
     // Its outcome is in the list of runs.
     run?.done.catch(() => undefined)
-    const answer = toDefinitionChangeAnswer(report)
-    return { structured: { ...answer, run_id: run?.id ?? null }, text: definitionText(answer) }
+    return changed(report, { run_id: run?.id ?? null })
   },
 })
 
@@ -103,13 +123,23 @@ export const removeDerivationTool = defineTool({
   input: RemoveDerivationInput,
   output: DefinitionToolAnswer,
   annotations: CHANGES_DEFINITION,
-  async run({ file, ...given }, { sheet, actor }) {
-    const answer = toDefinitionChangeAnswer(
-      await removeDerivationFile(sheet, file, { ...optionsOf(given), actor }),
-    )
-    return { structured: answer, text: definitionText(answer) }
+  async run({ file, ...given }, { sheet, actor, scope }) {
+    return changed(await removeDerivationFile(sheet, file, { ...optionsOf(given, scope), actor }))
   },
 })
+
+/** Returns the result of a change of the definition, or of a proposed one. */
+export function changed(
+  report: DefinitionReport,
+  beside: { readonly run_id?: string | null } = {},
+): ToolResult<Static<typeof DefinitionToolAnswer>> {
+  const answer = toDefinitionChangeAnswer(report)
+  const { proposed } = report
+  return {
+    structured: { ...answer, ...beside, ...(proposed !== null && { proposal: proposed }) },
+    text: definitionText(answer, proposed),
+  }
+}
 
 interface Given {
   readonly note?: string
@@ -121,8 +151,13 @@ interface Options {
   readonly note: string | null
   readonly dryRun: boolean
   readonly ifMatch: readonly string[] | null
+  readonly proposes: boolean
 }
 
-function optionsOf({ note, if_version: version, dry_run: dryRun = false }: Given): Options {
-  return { note: note ?? null, dryRun, ifMatch: version === undefined ? null : [version] }
+function optionsOf(
+  { note, if_version: version, dry_run: dryRun = false }: Given,
+  { mode }: AgentScope,
+): Options {
+  const ifMatch = version === undefined ? null : [version]
+  return { note: note ?? null, dryRun, ifMatch, proposes: mode === 'propose' }
 }

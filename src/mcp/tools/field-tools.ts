@@ -87,12 +87,17 @@ interface Given {
   readonly dry_run?: boolean
 }
 
-function optionsOf(given: Given, { actor }: ToolContext): ContractOptions {
+function optionsOf(given: Given, { actor, scope }: ToolContext): ContractOptions {
   const { note = null, if_version: version, dry_run: dryRun = false } = given
-  return { actor, note, dryRun, ifMatch: version === undefined ? null : [version] }
+  const ifMatch = version === undefined ? null : [version]
+  return { actor, note, dryRun, ifMatch, proposes: scope.mode === 'propose' }
 }
 
 function result(report: ContractReport): ToolResult<Static<typeof FieldToolAnswer>> {
   const answer = toContractChangeAnswer(report)
-  return { structured: answer, text: definitionText(answer) }
+  const { proposed } = report
+  return {
+    structured: { ...answer, ...(proposed !== null && { proposal: proposed }) },
+    text: definitionText(answer, proposed),
+  }
 }

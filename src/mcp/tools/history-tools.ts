@@ -1,16 +1,10 @@
 import { listChanges, readChange, revertChange } from '../../sheet/definition/change/history.ts'
-import {
-  ChangeAnswer,
-  HistoryAnswer,
-  toChangeAnswer,
-  toDefinitionChangeAnswer,
-  toHistoryAnswer,
-} from '../../wire/definition/change.ts'
+import { ChangeAnswer, HistoryAnswer, toChangeAnswer, toHistoryAnswer } from '../../wire/definition/change.ts'
 import { DefinitionToolAnswer } from '../../wire/definition-tool-answers.ts'
 import { ChangeInput, ChangePageInput, RevertChangeInput } from '../../wire/definition-tool-inputs.ts'
 import { TOOL_LIMIT } from '../../wire/tool-inputs.ts'
 import { countText } from './count-text.ts'
-import { definitionText } from './definition-text.ts'
+import { changed } from './derivation-tools.ts'
 import { CHANGES_DEFINITION } from './field-tools.ts'
 import { defineTool, READS } from './tool.ts'
 
@@ -55,9 +49,9 @@ export const revertChangeTool = defineTool({
   input: RevertChangeInput,
   output: DefinitionToolAnswer,
   annotations: CHANGES_DEFINITION,
-  async run({ change, confirm = {}, note = null, dry_run: dryRun = false }, { sheet, actor }) {
-    const request = { change, confirm: new Map(Object.entries(confirm)), note, dryRun, actor }
-    const answer = toDefinitionChangeAnswer(await revertChange(sheet, request))
-    return { structured: answer, text: definitionText(answer) }
+  async run({ change, confirm = {}, note = null, dry_run: dryRun = false }, { sheet, actor, scope }) {
+    const proposes = scope.mode === 'propose'
+    const request = { change, confirm: new Map(Object.entries(confirm)), note, dryRun, actor, proposes }
+    return changed(await revertChange(sheet, request))
   },
 })

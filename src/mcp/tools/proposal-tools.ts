@@ -77,13 +77,16 @@ export const getProposalTool = defineTool({
   output: ProposalAnswer,
   annotations: READS,
   async run({ id, limit = TOOL_LIMIT }, { sheet }) {
-    const { records, ...proposal } = toProposalAnswer(await getProposal(sheet, id))
+    const { records, definition, ...proposal } = toProposalAnswer(await getProposal(sheet, id))
     const shown = records.slice(0, limit)
     const more = shown.length < records.length ? ` The first ${shown.length}; a higher limit shows more.` : ''
+    const paths = definition?.files.map(({ path }) => path).join(', ')
+    const about =
+      paths === undefined ? `It is about ${proposal.record_count} records.` : `It changes ${paths}.`
     const reason = proposal.reason === null ? '' : `: ${proposal.reason}`
     return {
-      structured: { ...proposal, records: shown },
-      text: `Proposal ${id} is ${proposal.state}${reason}. It is about ${proposal.record_count} records.${more}`,
+      structured: { ...proposal, records: shown, ...(definition !== undefined && { definition }) },
+      text: `Proposal ${id} is ${proposal.state}${reason}. ${about}${more}`,
     }
   },
 })

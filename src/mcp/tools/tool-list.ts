@@ -80,5 +80,5 @@ export function toolsOf({
   mode,
   allowDefinition,
 }: Pick<AgentScope, 'mode' | 'allowDefinition'>): readonly Tool[] {
-  return [...READING, ...OF_MODE[mode], ...(allowDefinition && mode === 'write' ? OF_DEFINITION : [])]
+  return [...READING, ...OF_MODE[mode], ...(allowDefinition ? OF_DEFINITION : [])]
 }

@@ -9,7 +9,12 @@ import type { RunBlock, RunRequest } from '../../derivation/run-request.ts'
 import { Computation } from '../../derivation/run/computation.ts'
 import { Tally } from '../../derivation/run/tally.ts'
 import type { StoredFailure } from '../../errors/failure.ts'
-import { ContractError, SheetError, ValidationError } from '../../errors/service-error.ts'
+import {
+  ContractError,
+  PermissionDeniedError,
+  SheetError,
+  ValidationError,
+} from '../../errors/service-error.ts'
 import type { WorkItem } from '../../store/cell-work.ts'
 import type { SheetStore } from '../../store/sheet-store.ts'
 import { checkMayChange, refusal } from '../definition/change/change-definition.ts'
@@ -50,6 +55,8 @@ export interface PreviewRequest {
   readonly maxCalls?: number | null
   /** Called with the calls and dollars that a record has taken, also where an error ends the preview. */
   readonly onSpent?: (spent: Spent) => void
+  /** Whether a new text may use nothing but the records: no host, file, sheet or program. */
+  readonly usesNothingNew?: boolean
   readonly actor: GivenActor
 }
 
@@ -183,7 +190,7 @@ function checkRequest({ recordIds, sample, maxCost }: PreviewRequest): void {
 
 async function parsed(
   sheet: Sheet,
-  { file, text, contract: contractText }: PreviewRequest,
+  { file, text, contract: contractText, usesNothingNew = false }: PreviewRequest,
 ): Promise<Pick<Shared, 'contract' | 'derivation' | 'store'>> {
   checkName(file)
   const { files, store } = await sheet.definition()
@@ -195,7 +202,10 @@ async function parsed(
     const contract = changed.contract()
     const derivations = (await changed.derivations(contract)).levels.flat()
     const derivation = derivations.find((candidate) => candidate.file === file)
-    if (derivation !== undefined) return { contract, derivation, store }
+    if (derivation !== undefined) {
+      if (usesNothingNew && changes.size > 0) checkUsesNothing(derivation)
+      return { contract, derivation, store }
+    }
     throw new SheetError(
       `no derivation ${showNames([file])}; send its text, or one of ${showNames(derivations.map((known) => known.file))}`,
       'unknown_derivation',
@@ -203,6 +213,16 @@ async function parsed(
   } catch (error) {
     throw error instanceof ContractError ? refusal(error) : error
   }
+}
+
+/** Throws PermissionDeniedError for a derivation that uses more than the records. */
+function checkUsesNothing({ file, resources }: Derivation): void {
+  const [first] = resources
+  if (first === undefined) return
+  throw new PermissionDeniedError(
+    `${file} uses the ${first.type} ${first.name}, and a new text can be tried only once a person has accepted it; propose it, or preview the present file`,
+    'not_permitted',
+  )
 }
 
 /** Reads the records as a run would read them before anything was computed. Throws SheetError for one that does not exist. */

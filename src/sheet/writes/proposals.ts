@@ -1,24 +1,45 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../contract/json/json.ts'
 import { nestsTooDeep } from '../../contract/json/json-depth.ts'
 import { showValue } from '../../contract/json/show-value.ts'
-import { SheetError, ValidationError } from '../../errors/service-error.ts'
+import {
+  OperationError,
+  PreconditionFailedError,
+  SheetError,
+  ValidationError,
+} from '../../errors/service-error.ts'
 import type { SheetStore } from '../../store/sheet-store.ts'
 import {
   PROPOSAL_STATES,
-  type ProposalDetail,
+  type ProposalDetail as RecordsDetail,
   type ProposalId,
   type ProposalState,
   type ProposedChange,
+  type ProposedDefinition,
   type StoredProposal,
 } from '../../store/stored-proposal.ts'
+import { checkNotOwn } from '../../store/rules/decide-proposal.ts'
+import { checkWaiting } from '../../store/rules/proposal-rules.ts'
 import { readBody } from '../../store/rules/upsert-body.ts'
+import {
+  acceptProposed,
+  definitionDifference,
+  planProposed,
+  type DefinitionDifference,
+  type ProposalPlan,
+} from '../definition/change/proposed-change.ts'
 import { openCursor, signCursor } from '../cursor.ts'
 import { pageLimit } from '../page-limit.ts'
 import type { PageOptions } from '../runs/read-runs.ts'
 import { resolveActor, type GivenActor } from '../resolve-actor.ts'
 import type { Sheet } from '../sheet.ts'
 
-export type { ProposalDetail, ProposedChange, StoredProposal } from '../../store/stored-proposal.ts'
+export type { ProposedChange, StoredProposal } from '../../store/stored-proposal.ts'
+
+/** A proposal with its changes: of records, or of the definition. */
+export interface ProposalDetail extends RecordsDetail {
+  /** Null for a change of records. */
+  readonly definition: DefinitionDifference | null
+}
 
 export interface ProposeRequest {
   /** Records to insert or merge, or the ids of records to delete. */
@@ -33,6 +54,11 @@ export interface ProposalDecision {
   readonly id: ProposalId
   /** The actor who decides; null for the sheet's default actor. */
   readonly actor: GivenActor
+}
+
+export interface ProposalAcceptance extends ProposalDecision {
+  /** Of a change of the definition, see {@link Acceptance}. */
+  readonly confirm?: ReadonlyMap<string, number>
 }
 
 export interface ProposalRejection extends ProposalDecision {
@@ -110,17 +136,50 @@ export async function getProposal(sheet: Sheet, id: ProposalId): Promise<Proposa
   const { store } = await sheet.current()
   const proposal = await store.proposals.detail(id)
   if (proposal === null) throw unknownProposal(id)
-  return proposal
+  const proposed = await store.proposals.definition(id)
+  const isWaiting = proposal.state === 'waiting'
+  const definition = proposed === null ? null : await definitionDifference(sheet, proposed, isWaiting)
+  return { ...proposal, definition }
+}
+
+/**
+ * Returns the effect that accepting a proposed change of the definition would have on the present state. Changes nothing. Throws
+ * SheetError for an unknown proposal; ConflictError for one that is decided; PreconditionFailedError where a file has changed since;
+ * OperationError for a change of records, and where the change is no longer possible.
+ */
+export async function planProposal(sheet: Sheet, id: ProposalId): Promise<ProposalPlan> {
+  const { store } = await sheet.definition()
+  const found = await proposalOf(store, id)
+  checkWaiting(found)
+  const proposed = await store.proposals.definition(id)
+  if (proposed === null) {
+    throw new OperationError(
+      `proposal ${id} changes records, and its differences are its effect; read the proposal`,
+      'invalid_operation',
+    )
+  }
+  return planProposed(sheet, proposed, found.proposedBy)
 }
 
 /**
  * Writes a proposed change, and returns the proposal. The actor needs permission to write it, and must not be the
  * proposer. Throws SheetError for an unknown proposal; ConflictError for one that is decided, or whose records have
  * changed in a field that it touches, which then still waits; PermissionDeniedError and ValidationError as the write
- * does.
+ * does. A change of the definition is carried out; throws PreconditionFailedError where one of its files has changed.
  */
-export async function acceptProposal(sheet: Sheet, decision: ProposalDecision): Promise<StoredProposal> {
+export async function acceptProposal(sheet: Sheet, decision: ProposalAcceptance): Promise<StoredProposal> {
   const actor = resolveActor(sheet, decision.actor)
+  const base = (await sheet.definition()).store.proposals
+  const found = await base.get(decision.id)
+  if (found?.kind === 'definition') {
+    checkWaiting(found)
+    checkNotOwn(found, actor)
+    const proposed = await base.definition(found.id)
+    if (proposed === null) throw new Error('a proposal of the definition without its change')
+    const { confirm = new Map<string, number>() } = decision
+    await acceptDefinition(sheet, found, { proposed, actor, confirm })
+    return proposalOf((await sheet.definition()).store, decision.id)
+  }
   const { store } = await sheet.deriving()
   await store.proposals.accept({ id: decision.id, actor })
   return proposalOf(store, decision.id)
@@ -138,6 +197,28 @@ export async function rejectProposal(sheet: Sheet, rejection: ProposalRejection)
   return proposalOf(store, rejection.id)
 }
 
+interface AcceptedDefinition {
+  readonly proposed: ProposedDefinition
+  readonly actor: string
+  readonly confirm: ReadonlyMap<string, number>
+}
+
+async function acceptDefinition(
+  sheet: Sheet,
+  { id, proposedBy, note }: StoredProposal,
+  { proposed, actor, confirm }: AcceptedDefinition,
+): Promise<void> {
+  try {
+    await acceptProposed(sheet, proposed, { actor, note, confirm, proposal: { id, by: proposedBy } })
+  } catch (error) {
+    // Another person accepted it meanwhile: the files have its texts.
+    if (error instanceof PreconditionFailedError) {
+      checkWaiting(await proposalOf((await sheet.definition()).store, id))
+    }
+    throw error
+  }
+}
+
 async function proposalOf({ proposals }: SheetStore, id: ProposalId): Promise<StoredProposal> {
   const proposal = await proposals.get(id)
   if (proposal === null) throw unknownProposal(id)
@@ -152,7 +233,7 @@ function unknownProposal(id: ProposalId): SheetError {
 function checkChange(change: ProposedChange): void {
   if ('records' in change) {
     readBody({ body: { records: change.records }, defaultActor: null, actor: 'nobody', ifMatch: null })
-  } else if (change.ids.length === 0) {
+  } else if ('ids' in change && change.ids.length === 0) {
     throw new ValidationError('ids is empty; give the ids of the records whose deletion is proposed')
   }
 }

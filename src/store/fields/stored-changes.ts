@@ -1,6 +1,7 @@
 import { LOGICAL_TYPES, type LogicalType } from '../../contract/contract.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../contract/json/json.ts'
 import type { FieldsLine, Unnumbered } from '../../provenance/log-line.ts'
+import type { FieldChanges } from '../field-changes.ts'
 import type { Query } from '../rows/query.ts'
 
 /** A change of fields that the log has, with the columns that keep values; null in an imported log. */
@@ -122,11 +123,12 @@ export function keptFields(changes: readonly StoredFieldChange[]): KeptField[] {
 /** Returns the content of the log's line of a change. */
 export function loggedChange(
   { renamed, removed, converted, restored }: StoredFieldChange,
-  actor: string,
+  { actor, proposal = null }: Pick<FieldChanges, 'actor' | 'proposal'>,
 ): Unnumbered<FieldsLine> {
   return {
     actor,
     source: 'contract',
+    ...(proposal !== null && { proposal: proposal.id, proposed_by: proposal.by }),
     ...(renamed.length > 0 && { renamed: Object.fromEntries(renamed) }),
     ...(removed.length > 0 && {
       removed: Object.fromEntries(removed.map(({ name, type }) => [name, { type }])),

@@ -8,9 +8,15 @@ import type {
   ProposalRejection,
   ProposalStore,
   ProposalsQuery,
+  ProposedDefinition,
   StoredProposal,
 } from '../stored-proposal.ts'
-import { proposalById, PROPOSAL_COUNTS, proposalsBefore } from '../rows/proposal-queries.ts'
+import {
+  proposalById,
+  PROPOSAL_COUNTS,
+  proposalsBefore,
+  proposedDefinition,
+} from '../rows/proposal-queries.ts'
 import { acceptProposal, rejectProposal } from '../rules/decide-proposal.ts'
 import { proposalDetail, type ProposalSource } from '../rules/proposal-detail.ts'
 import { propose } from '../rules/propose.ts'
@@ -48,6 +54,10 @@ export class PostgresProposals implements ProposalStore {
 
   get(id: ProposalId): Promise<StoredProposal | null> {
     return this.#parts.db.query(proposalById(id))
+  }
+
+  definition(id: ProposalId): Promise<ProposedDefinition | null> {
+    return this.#parts.db.query(proposedDefinition(id))
   }
 
   detail(id: ProposalId): Promise<ProposalDetail | null> {

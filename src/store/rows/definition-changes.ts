@@ -28,10 +28,10 @@ export const NEXT_CHANGE: Query<number> = {
 
 /** Stores a change without its files. */
 export function insertChange(change: NewChange): Statement {
-  const { number, at, actor, note, reverts, effect, pending } = change
+  const { number, at, actor, note, reverts, proposal, effect, pending } = change
   return {
-    sql: `INSERT INTO "$definition_change" (id, at, actor, note, reverts, effect, pending)
-      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)`,
+    sql: `INSERT INTO "$definition_change" (id, at, actor, note, reverts, effect, pending, proposal)
+      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)`,
     params: [
       number,
       at,
@@ -40,6 +40,7 @@ export function insertChange(change: NewChange): Statement {
       reverts === null ? null : Number(reverts),
       effect === null ? null : JSON.stringify(effect),
       Number(pending),
+      proposal === null ? null : Number(proposal.id),
     ],
   }
 }
@@ -112,9 +113,10 @@ export function changesBefore({
 }): Query<readonly StoredChange[]> {
   const end = before === null ? Number.MAX_SAFE_INTEGER : runNumber(before)
   return {
-    sql: `SELECT change.*, file.path, file."before", file."after" FROM (
+    sql: `SELECT change.*, proposed.actor AS proposed_by, file.path, file."before", file."after" FROM (
         SELECT * FROM "$definition_change" WHERE id < ?1 ORDER BY id DESC LIMIT ?2
-      ) AS change LEFT JOIN "$definition_file" AS file ON file."change" = change.id
+      ) AS change LEFT JOIN "$proposal" AS proposed ON proposed.id = change.proposal
+      LEFT JOIN "$definition_file" AS file ON file."change" = change.id
       ORDER BY change.id DESC, file.path`,
     params: [end, limit],
     result: changesOf,
@@ -124,8 +126,9 @@ export function changesBefore({
 /** Reads a change with the texts that are kept; null for an unknown id, whatever text it is. */
 export function changeById(id: string): Query<ChangeTexts | null> {
   return {
-    sql: `SELECT change.*, file.path, file."before", file."after", old.bytes AS bytes_before, new.bytes AS bytes_after
+    sql: `SELECT change.*, proposed.actor AS proposed_by, file.path, file."before", file."after", old.bytes AS bytes_before, new.bytes AS bytes_after
       FROM "$definition_change" AS change
+      LEFT JOIN "$proposal" AS proposed ON proposed.id = change.proposal
       LEFT JOIN "$definition_file" AS file ON file."change" = change.id
       LEFT JOIN "$definition_text" AS old ON old.hash = file."before"
       LEFT JOIN "$definition_text" AS new ON new.hash = file."after"
@@ -161,6 +164,10 @@ function changesOf(rows: readonly QueryRow[]): StoredChange[] {
       actor: textOrNull(row['actor']),
       note: textOrNull(row['note']),
       reverts: row['reverts'] === null ? null : String(Number(row['reverts'])),
+      proposal:
+        row['proposal'] === null
+          ? null
+          : { id: String(Number(row['proposal'])), by: String(row['proposed_by']) },
       effect: effect === null ? null : (JSON.parse(effect) as DefinitionEffect),
       files: ofChange.flatMap((file) =>
         file['path'] === null

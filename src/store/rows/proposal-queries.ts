@@ -6,11 +6,12 @@ import type {
   ProposalsQuery,
   ProposalState,
   StoredProposal,
+  ProposedDefinition,
   ProposedRecord,
   WaitingProposals,
 } from '../stored-proposal.ts'
 import type { Query, Statement } from './query.ts'
-import { runNumber, storedProposal } from './stored-rows.ts'
+import { runNumber, storedProposal, textOrNull } from './stored-rows.ts'
 
 const COLUMNS = 'id, kind, state, actor, note, at, records, decided_by, decided_at, reason'
 
@@ -20,6 +21,18 @@ export function proposalById(id: ProposalId): Query<StoredProposal | null> {
     sql: `SELECT ${COLUMNS} FROM "$proposal" WHERE id = ?1`,
     params: [runNumber(id)],
     result: ([row]) => (row === undefined ? null : storedProposal(row)),
+  }
+}
+
+/** Reads a proposed change of the definition; null for none. */
+export function proposedDefinition(id: ProposalId): Query<ProposedDefinition | null> {
+  return {
+    sql: 'SELECT definition FROM "$proposal" WHERE id = ?1',
+    params: [runNumber(id)],
+    result: ([row]) => {
+      const text = textOrNull(row?.['definition'])
+      return text === null ? null : (JSON.parse(text) as ProposedDefinition)
+    },
   }
 }
 
@@ -107,6 +120,8 @@ interface ProposalToInsert {
   readonly bytes: number
   /** The number of its records. */
   readonly records: number
+  /** JSON of a change of the definition; null for none. */
+  readonly definition: string | null
 }
 
 /** A row of `$proposal_record`. */
@@ -122,11 +137,11 @@ export interface StoredProposedRow extends ProposedRow {
 
 /** Inserts the row of a proposal, without those of its records. */
 export function insertProposal(proposal: ProposalToInsert): Statement {
-  const { id, kind, actor, note, at, bytes, records } = proposal
+  const { id, kind, actor, note, at, bytes, records, definition } = proposal
   return {
-    sql: `INSERT INTO "$proposal" (id, kind, state, actor, note, at, records, bytes, fields_seq)
-      VALUES (?1, ?2, 'waiting', ?3, ?4, ?5, ?6, ?7, (SELECT coalesce(max(seq), 0) FROM "$field_change"))`,
-    params: [id, kind, actor, note, at, records, bytes],
+    sql: `INSERT INTO "$proposal" (id, kind, state, actor, note, at, records, bytes, definition, fields_seq)
+      VALUES (?1, ?2, 'waiting', ?3, ?4, ?5, ?6, ?7, ?8, (SELECT coalesce(max(seq), 0) FROM "$field_change"))`,
+    params: [id, kind, actor, note, at, records, bytes, definition],
   }
 }
 

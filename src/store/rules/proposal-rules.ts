@@ -12,7 +12,7 @@ import { Violations } from './upsert-body.ts'
 
 /** Throws ValidationError for more records than a proposal may have. */
 export function checkProposedCount(change: ProposedChange): void {
-  const count = 'records' in change ? change.records.length : change.ids.length
+  const count = 'records' in change ? change.records.length : 'ids' in change ? change.ids.length : 0
   if (count <= PROPOSAL_LIMITS.records) return
   throw new ValidationError(
     `a proposal has at most ${PROPOSAL_LIMITS.records} records, got ${count}; propose them in parts`,
@@ -23,6 +23,7 @@ export function checkProposedCount(change: ProposedChange): void {
 const NOTHING_TO_DO = {
   upsert: 'there is nothing to propose: every record has these values already',
   delete: 'there is nothing to propose: none of these records exists',
+  definition: 'there is nothing to propose: the files have these texts already',
 } as const
 
 /** Returns the error for a proposal that would change nothing. */

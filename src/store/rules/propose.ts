@@ -6,7 +6,7 @@ import {
   WAITING_PROPOSALS,
   type ProposedRow,
 } from '../rows/proposal-queries.ts'
-import type { NewProposal, ProposalId, ProposedRecord } from '../stored-proposal.ts'
+import type { NewProposal, ProposalId, ProposedDefinition, ProposedRecord } from '../stored-proposal.ts'
 import { checkProposedCount, checkRoom, nothingToPropose } from './proposal-rules.ts'
 import { load, type Steps } from './steps.ts'
 import { isStored, type StoreChange, type StoredRecord } from './store-change.ts'
@@ -19,6 +19,7 @@ export function* propose(
   { change: proposed, actor, note }: NewProposal,
 ): Steps<ProposalId> {
   const { db, at } = change
+  if ('definition' in proposed) return yield* proposeDefinition(change, proposed.definition, { actor, note })
   const kind = 'records' in proposed ? 'upsert' : 'delete'
   checkProposedCount(proposed)
   const changes =
@@ -30,8 +31,28 @@ export function* propose(
   const bytes = records.reduce((sum, row) => sum + sizeOf(row.was) + sizeOf(row.change), 0)
   checkRoom(bytes, yield* load(db.query(WAITING_PROPOSALS)))
   const id = yield* load(db.query(NEXT_PROPOSAL))
-  yield* load(db.change(insertProposal({ id, kind, actor, note, at, bytes, records: records.length })))
+  yield* load(
+    db.change(
+      insertProposal({ id, kind, actor, note, at, bytes, records: records.length, definition: null }),
+    ),
+  )
   yield* load(change.insertProposed(id, records))
+  return String(id)
+}
+
+/** Stores a change of the definition, which the caller has tried. */
+function* proposeDefinition(
+  { db, at }: StoreChange,
+  proposed: ProposedDefinition,
+  { actor, note }: Omit<NewProposal, 'change'>,
+): Steps<ProposalId> {
+  if (proposed.files.length === 0) throw nothingToPropose('definition')
+  const definition = JSON.stringify(proposed)
+  const bytes = sizeOf(definition)
+  checkRoom(bytes, yield* load(db.query(WAITING_PROPOSALS)))
+  const id = yield* load(db.query(NEXT_PROPOSAL))
+  const row = { id, kind: 'definition', actor, note, at, bytes, records: 0, definition } as const
+  yield* load(db.change(insertProposal(row)))
   return String(id)
 }
 

@@ -12,6 +12,7 @@ import {
 import type { Query, Statement } from '../rows/query.ts'
 import { STORED_TARGETS } from '../rows/stored-targets.ts'
 import type { ChangeNote, DefinitionChange, StoreDefinition } from '../sheet-store.ts'
+import { acceptDefinition } from './decide-proposal.ts'
 import { load, type Loaded, type Steps } from './steps.ts'
 
 /** The tables of a store that a change of the definition reads and writes. */
@@ -23,16 +24,17 @@ export interface ChangeTables {
 /** Stores a change in the history; returns its effect with its id. Call it in the transaction that carries it out. */
 export function* recordChange(
   tables: ChangeTables,
-  { actor, note, reverts, files }: ChangeNote,
+  { actor, note, reverts, proposal, files }: ChangeNote,
   {
     at,
     effect,
     pending,
   }: { readonly at: string; readonly effect: DefinitionEffect; readonly pending: boolean },
 ): Steps<DefinitionEffect> {
+  if (proposal !== null) yield* acceptDefinition(tables, { id: proposal.id, actor }, at)
   const number = yield* load(tables.query(NEXT_CHANGE))
   const known = { ...effect, id: String(number) }
-  const change = { number, at, actor, note, reverts, effect: withoutValues(known), pending }
+  const change = { number, at, actor, note, reverts, proposal, effect: withoutValues(known), pending }
   yield* load(tables.change(insertChange(change)))
   yield* recordFiles(tables, number, files)
   return known
@@ -130,7 +132,7 @@ export function* recordEdit(
 ): Steps<void> {
   if (files.length === 0) return
   const number = yield* load(tables.query(NEXT_CHANGE))
-  const change = { number, at, actor, note, reverts: null, effect: null, pending: false }
+  const change = { number, at, actor, note, reverts: null, proposal: null, effect: null, pending: false }
   yield* load(tables.change(insertChange(change)))
   yield* recordFiles(tables, number, files)
 }

@@ -8,9 +8,15 @@ import type {
   ProposalRejection,
   ProposalStore,
   ProposalsQuery,
+  ProposedDefinition,
   StoredProposal,
 } from '../stored-proposal.ts'
-import { proposalById, PROPOSAL_COUNTS, proposalsBefore } from '../rows/proposal-queries.ts'
+import {
+  proposalById,
+  PROPOSAL_COUNTS,
+  proposalsBefore,
+  proposedDefinition,
+} from '../rows/proposal-queries.ts'
 import { proposalDetail, type ProposalSource } from '../rules/proposal-detail.ts'
 import type { Connection } from './database/connection.ts'
 import { reading, readingOn } from './database/reading.ts'
@@ -46,6 +52,10 @@ export class SqliteProposals implements ProposalStore {
 
   async get(id: ProposalId): Promise<StoredProposal | null> {
     return reading(() => this.#parts.db.query(proposalById(id)))
+  }
+
+  async definition(id: ProposalId): Promise<ProposedDefinition | null> {
+    return reading(() => this.#parts.db.query(proposedDefinition(id)))
   }
 
   detail(id: ProposalId): Promise<ProposalDetail | null> {

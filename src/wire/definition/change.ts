@@ -77,7 +77,7 @@ export const DefinitionChangeAnswer = Type.Object({
 export type DefinitionChangeAnswer = Static<typeof DefinitionChangeAnswer>
 /** Converts the effect of a change to the wire format. */
 export function toDefinitionChangeAnswer(report: DefinitionReport): DefinitionChangeAnswer {
-  const { id, dryRun, files, ...effect } = report
+  const { id, dryRun, files, proposed: _, ...effect } = report
   return {
     change: id,
     dry_run: dryRun,
@@ -157,6 +157,8 @@ const changeMembers = {
   actor: textOrNull('Who changed it; null for an edit of the files, whoever made it.'),
   note: textOrNull('The reason; null for none.'),
   reverts: textOrNull('The id of the change that this one takes back; null for none.'),
+  proposal: textOrNull('The id of the accepted proposal whose change it is; null for none.'),
+  proposed_by: textOrNull('Who proposed it; `actor` accepted it.'),
 }
 
 /** A change in the list. */
@@ -246,6 +248,8 @@ function withoutConflicts({ records, fields, targets }: EffectAnswer): Exclude<C
   return { records, fields, targets }
 }
 
-function membersOf({ id, at, actor, note, reverts }: StoredChange): Omit<StoredChange, 'effect' | 'files'> {
-  return { id, at, actor, note, reverts }
+function membersOf({ id, at, actor, note, reverts, proposal }: StoredChange): ChangeMembers {
+  return { id, at, actor, note, reverts, proposal: proposal?.id ?? null, proposed_by: proposal?.by ?? null }
 }
+
+type ChangeMembers = Omit<ChangeAnswer, 'effect' | 'files'>

@@ -134,7 +134,8 @@ export const PutContractBody = closedObject({
   actor,
 })
 
-const LineChangeAnswer = Type.Object({
+/** A line of a file that differs. */
+export const LineChangeAnswer = Type.Object({
   file: Type.String(),
   line: Type.Integer({ description: 'The number of the line before the change, from 1.' }),
   before: Type.Union([Type.String(), Type.Null()], { description: 'Null for an added line.' }),
@@ -160,9 +161,6 @@ export const ContractChangeAnswer = Type.Object({
   ...DefinitionChangeAnswer.properties,
   changes: Type.Array(ContractDifference, { description: 'What changes in the contract.' }),
   edits: Type.Array(LineChangeAnswer, { description: 'The lines of the files that differ.' }),
-  unedited: Type.Array(Type.String(), {
-    description: 'The scripts that get a renamed field by its new name: they are not edited.',
-  }),
 })
 export type ContractChangeAnswer = Static<typeof ContractChangeAnswer>
 
@@ -177,7 +175,6 @@ export function toContractChangeAnswer(report: ContractReport): ContractChangeAn
       change.change === 'reorder' ? { change: 'reorder', field: null } : { ...change },
     ),
     edits: report.edits.map((edit) => ({ ...edit })),
-    unedited: [...report.unedited],
   }
 }
 

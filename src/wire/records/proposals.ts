@@ -1,5 +1,8 @@
 import { Type, type Static } from 'typebox'
 import type { ProposalDetail, ProposalList, StoredProposal } from '../../sheet/writes/proposals.ts'
+import type { ProposalPlan } from '../../sheet/definition/change/proposed-change.ts'
+import { DefinitionChangeAnswer, toDefinitionChangeAnswer } from '../definition/change.ts'
+import { LineChangeAnswer } from '../definition/contract-changes.ts'
 import { actorMember } from '../schema/actor-member.ts'
 import { closedObject } from '../schema/closed-object.ts'
 import { inDocument, STORABLE } from '../schema/openapi-keywords.ts'
@@ -60,8 +63,17 @@ export type ProposeBody = Static<typeof ProposeBody>
 
 /** Body of `POST /api/proposals/{id}/accept`. */
 export const AcceptProposalBody = closedObject({
+  confirm: Type.Optional(
+    Type.Record(Type.String(), Type.Integer({ minimum: 0 }), {
+      description:
+        'Of a change of the definition: the numbers of values that may be lost, by the names of removed fields; those of the proposal when absent.',
+    }),
+  ),
   actor: Type.Optional(actorMember('The actor who accepts, and so writes; the server default when absent.')),
 })
+
+/** Body of `POST /api/proposals/{id}/plan`. */
+export const PlanProposalBody = closedObject({})
 
 /** Body of `POST /api/proposals/{id}/reject`. */
 export const RejectProposalBody = closedObject({
@@ -72,7 +84,7 @@ export const RejectProposalBody = closedObject({
 /** A proposal in a list. */
 export const ProposalSummary = Type.Object({
   id: Type.String({ description: 'Counts up.' }),
-  kind: Type.Union([Type.Literal('upsert'), Type.Literal('delete')]),
+  kind: Type.Union([Type.Literal('upsert'), Type.Literal('delete'), Type.Literal('definition')]),
   state: Type.Union([Type.Literal('waiting'), Type.Literal('accepted'), Type.Literal('rejected')]),
   proposed_by: Type.String(),
   proposed_at: Type.String(),
@@ -113,11 +125,54 @@ export const RecordDifferenceAnswer = Type.Object({
 })
 export type RecordDifferenceAnswer = Static<typeof RecordDifferenceAnswer>
 
+/** The change of the definition by a proposal. */
+export const DefinitionDifferenceAnswer = Type.Object(
+  {
+    files: Type.Array(
+      Type.Object({
+        path: Type.String(),
+        before: textOrNull('The text when it was proposed; null where there was no such file.'),
+        after: textOrNull('The proposed text; null removes the file.'),
+        moved: Type.Boolean({
+          description: 'Whether the file has changed since the proposal, which prevents its acceptance.',
+        }),
+      }),
+    ),
+    edits: Type.Array(LineChangeAnswer, { description: 'The lines of the files that differ.' }),
+    reverts: textOrNull('The id of the change that it takes back; null for none.'),
+  },
+  { description: 'Absent for a change of records.' },
+)
+export type DefinitionDifferenceAnswer = Static<typeof DefinitionDifferenceAnswer>
+
 /** Response of `GET /api/proposals/{id}`. */
 export const ProposalAnswer = Type.Object({
   ...ProposalSummary.properties,
   records: Type.Array(RecordDifferenceAnswer),
+  definition: Type.Optional(DefinitionDifferenceAnswer),
 })
+
+/** Response of `POST /api/proposals/{id}/plan`. */
+export const ProposalPlanAnswer = Type.Object({
+  ...DefinitionChangeAnswer.properties,
+  resources: Type.Array(Type.Object({ type: Type.String(), name: Type.String() }), {
+    description:
+      'What derivations would use and do not use now, by `type`: a `host`, a `file`, another `sheet` or a `process`.',
+  }),
+  secrets: Type.Array(Type.String(), {
+    description: 'The environment variables that derivations would send and do not send now.',
+  }),
+})
+export type ProposalPlanAnswer = Static<typeof ProposalPlanAnswer>
+
+/** Converts the plan of a proposal to the wire format. */
+export function toProposalPlanAnswer({ resources, secrets, ...report }: ProposalPlan): ProposalPlanAnswer {
+  return {
+    ...toDefinitionChangeAnswer(report),
+    resources: resources.map(({ type, name }) => ({ type, name })),
+    secrets: [...secrets],
+  }
+}
 export type ProposalAnswer = Static<typeof ProposalAnswer>
 
 /** Response of `GET /api/proposals`. */
@@ -145,7 +200,7 @@ export function toProposalSummary(proposal: StoredProposal): ProposalSummary {
 }
 
 /** Converts a proposal with its differences to the wire format. */
-export function toProposalAnswer({ records, ...proposal }: ProposalDetail): ProposalAnswer {
+export function toProposalAnswer({ records, definition, ...proposal }: ProposalDetail): ProposalAnswer {
   return {
     ...toProposalSummary(proposal),
     records: records.map(({ recordId, change, version, moved, fields }) => ({
@@ -155,6 +210,13 @@ export function toProposalAnswer({ records, ...proposal }: ProposalDetail): Prop
       moved,
       fields: fields.map((field) => ({ ...field })),
     })),
+    ...(definition !== null && {
+      definition: {
+        files: definition.files.map((file) => ({ ...file })),
+        edits: definition.edits.map((edit) => ({ ...edit })),
+        reverts: definition.reverts,
+      },
+    }),
   }
 }
 

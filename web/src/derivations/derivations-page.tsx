@@ -88,13 +88,7 @@ export default function DerivationsPage({ contract }: { readonly contract: Sheet
       )}
       {edited !== null ? (
         <Suspense fallback={<div className="derivation-panel" aria-busy="true" />}>
-          <DerivationEditor
-            key={edited}
-            contract={contract}
-            sheet={contract.name}
-            file={edited}
-            onClose={closeEditor}
-          />
+          <DerivationEditor key={edited} sheet={contract.name} file={edited} onClose={closeEditor} />
         </Suspense>
       ) : (
         selected !== null && (

@@ -1,7 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Check, X } from 'lucide-react'
 import { useEffect, useMemo, useState } from 'react'
-import type { ProposalAnswer } from '../../../src/wire/records/proposals.ts'
+import type { ProposalAnswer, ProposalPlanAnswer } from '../../../src/wire/records/proposals.ts'
 import { messageOf } from '../api/api-error.ts'
 import { server } from '../api/server.ts'
 import type { SheetContract } from '../api/contract.ts'
@@ -11,6 +11,7 @@ import { useActor } from '../state/actor.ts'
 import { FormError } from '../ui/form-error.tsx'
 import { Button } from '../ui/button.tsx'
 import { showSuccess } from '../ui/toasts.tsx'
+import { proposalPlanQuery } from './proposal-queries.ts'
 import { movedRecords, proposalName, acceptObstacle } from './proposal-text.ts'
 import { RejectDialog } from './reject-dialog.tsx'
 
@@ -30,7 +31,10 @@ export function DecisionBar({ contract, proposal }: DecisionBarProps) {
   const { titleOf } = contract
   const obstacle = acceptObstacle(proposal, actor, permissions, titleOf)
   const hasChanged = movedRecords(proposal).length > 0
-  const mayAccept = obstacle === null && !hasChanged && !isAccepting
+  const isDefinition = proposal.kind === 'definition'
+  const { data: plan } = useQuery({ ...proposalPlanQuery(proposal.id), enabled: isDefinition })
+  const isPlanned = !isDefinition || plan?.conflicts.length === 0
+  const mayAccept = obstacle === null && !hasChanged && !isAccepting && isPlanned
   const isOwn = proposal.proposed_by === actor
   const meaning = `If you accept, the log names you (${actor}) and ${proposal.proposed_by}, who proposed it.`
 
@@ -38,7 +42,10 @@ export function DecisionBar({ contract, proposal }: DecisionBarProps) {
     setIsAccepting(true)
     setError(null)
     try {
-      await server.proposals.accept(proposal.id, { actor })
+      await server.proposals.accept(proposal.id, {
+        actor,
+        ...(plan !== undefined && { confirm: lostIn(plan) }),
+      })
       showSuccess(`${proposalName(proposal)} accepted`, {
         href: `/proposals/${proposal.id}`,
         name: 'Show',
@@ -92,6 +99,13 @@ export function DecisionBar({ contract, proposal }: DecisionBarProps) {
       </div>
       {isRejecting && <RejectDialog proposal={proposal} onClose={() => setIsRejecting(false)} />}
     </footer>
+  )
+}
+
+/** Returns the numbers of values that the plan says are lost, which the person who accepts confirms. */
+function lostIn({ fields }: ProposalPlanAnswer): Readonly<Record<string, number>> {
+  return Object.fromEntries(
+    fields.flatMap(({ field, change, lost }) => (change === 'removed' ? [[field, lost] as const] : [])),
   )
 }
 

@@ -7,6 +7,7 @@ import type { SheetContract } from '../api/contract.ts'
 import { Moment } from '../ui/moment.tsx'
 import { Button } from '../ui/button.tsx'
 import { Notice } from '../ui/notice.tsx'
+import { DefinitionDifference } from './definition-difference.tsx'
 import { DecisionBar } from './decision-bar.tsx'
 import './proposal-detail.css'
 import { proposalQuery } from './proposal-queries.ts'
@@ -55,7 +56,11 @@ export function ProposalDetail({ contract, id }: ProposalDetailProps) {
           <div className="proposal-body">
             <Overview proposal={proposal} />
             <ChangedNotice proposal={proposal} />
-            <RecordDifferences contract={contract} proposal={proposal} />
+            {proposal.definition === undefined ? (
+              <RecordDifferences contract={contract} proposal={proposal} />
+            ) : (
+              <DefinitionDifference proposal={proposal} definition={proposal.definition} />
+            )}
           </div>
           {proposal.state === 'waiting' && <DecisionBar contract={contract} proposal={proposal} />}
         </>

@@ -39,6 +39,15 @@ export function proposalQuery(id: string) {
   })
 }
 
+/** The effect that accepting a waiting change of the definition would have now. */
+export function proposalPlanQuery(id: string) {
+  return queryOptions({
+    queryKey: ['proposals', 'plan', id],
+    queryFn: ({ signal }) => server.proposals.plan(id, { signal }),
+    retry: false,
+  })
+}
+
 /** The values of a field of these records, by id. */
 export function recordNamesQuery(ids: readonly string[], field: string) {
   return queryOptions({

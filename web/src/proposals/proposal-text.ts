@@ -13,6 +13,7 @@ export function proposalName({ id }: Pick<ProposalSummary, 'id'>): string {
 
 /** Returns the kind and size of a proposal: `Write 2 records`. */
 export function changeText({ kind, record_count: count }: ProposalSummary): string {
+  if (kind === 'definition') return 'Change the fields or derivations'
   return `${kind === 'delete' ? 'Delete' : 'Write'} ${countOf(count, 'record')}`
 }
 
@@ -55,6 +56,9 @@ export function acceptObstacle(
 ): string | null {
   if (proposal.proposed_by === actor) return 'You proposed this yourself: someone else has to accept it.'
   if (permissions === undefined || permissions.actor !== actor) return null
+  if (proposal.kind === 'definition') {
+    return permissions.read_only_definition ? 'This service does not change fields and derivations.' : null
+  }
   if (proposal.kind === 'delete') {
     return permissions.delete ? null : `The contract does not allow ${actor} to delete records.`
   }

@@ -15,7 +15,7 @@ const MAX_MISFITS = 5
 
 /** Returns the effect of a change of fields, or of a dry run, in sentences for a terminal, with the edited lines. */
 export function fieldText(answer: ContractChangeAnswer, screen: Screen): string {
-  const { files, changes, fields, targets, edits, unedited, conflicts } = answer
+  const { files, changes, fields, targets, edits, conflicts } = answer
   if (files.length === 0) return 'Nothing to change: the contract says this already.'
   const sentences = [
     ...changes.map(changeSentence),
@@ -29,7 +29,6 @@ export function fieldText(answer: ContractChangeAnswer, screen: Screen): string 
     '',
     ...editLines(edits.slice(0, MAX_EDITS), screen),
     ...(edits.length > MAX_EDITS ? [`and ${grouped(edits.length - MAX_EDITS)} more lines`] : []),
-    ...unedited.map((script) => visibleText(script)),
     ...conflicts.map((conflict) => `\n${screen.paint('red', 'refused')}: ${visibleText(conflict)}`),
   ]
   return parts.join('\n')
@@ -99,7 +98,8 @@ const MISFIT_COLUMNS: readonly Column<Field['misfits'][number]>[] = [
   { header: 'error', value: ({ error }) => error },
 ]
 
-function editLines(edits: readonly Edit[], screen: Screen): readonly string[] {
+/** Returns edited lines of files, removed and added ones, for a terminal. */
+export function editLines(edits: readonly Edit[], screen: Screen): readonly string[] {
   return neighbours(edits).flatMap((group) => [
     ...group.slice(0, 1).map(({ file, line }) => screen.paint('dim', visibleText(`${file}:${line}`))),
     ...group.flatMap(({ before }) => signed('-', before, (text) => screen.paint('red', text))),

@@ -1,7 +1,7 @@
-import { Command, InvalidArgumentError, Option } from 'commander'
+import { Command, Option } from 'commander'
 import { addSheetOptions, withSheet, type SheetFlags } from '../../options/command-context.ts'
 import { addExamples } from '../../options/examples.ts'
-import { integerBetween } from '../../options/option-values.ts'
+import { addConfirmed, integerBetween } from '../../options/option-values.ts'
 import { cursorOption } from '../../options/record-options.ts'
 import { addSheetArgument, onSheet } from '../../options/sheet-argument.ts'
 
@@ -62,10 +62,4 @@ export function historyCommand(): Command {
       }),
     ),
   )
-}
-
-function addConfirmed(text: string, earlier: ReadonlyMap<string, number>): ReadonlyMap<string, number> {
-  const [, field, count] = /^([A-Za-z_]\w*)=(\d{1,15})$/.exec(text) ?? []
-  if (field === undefined) throw new InvalidArgumentError('write it as field=number, such as size=3.')
-  return new Map([...earlier, [field, Number(count)]])
 }

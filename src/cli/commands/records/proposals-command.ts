@@ -1,7 +1,7 @@
 import { Command, Option } from 'commander'
 import { addSheetOptions, withSheet, type SheetFlags } from '../../options/command-context.ts'
 import { addExamples } from '../../options/examples.ts'
-import { integerBetween } from '../../options/option-values.ts'
+import { addConfirmed, integerBetween } from '../../options/option-values.ts'
 import { cursorOption } from '../../options/record-options.ts'
 import { addSheetArgument, onSheet } from '../../options/sheet-argument.ts'
 
@@ -13,6 +13,7 @@ interface Flags extends SheetFlags {
   readonly accept?: true
   readonly reject?: true
   readonly reason?: string
+  readonly confirm: ReadonlyMap<string, number>
   readonly yes?: true
 }
 
@@ -32,6 +33,14 @@ export function proposalsCommand(): Command {
     )
     .option('--reject', 'reject the proposal')
     .option('--reason <text>', 'reason for the rejection, for the proposer')
+    .addOption(
+      new Option(
+        '--confirm <field=number>',
+        'with --accept: the number of values that may be lost in a field that a proposed definition removes; may be repeated',
+      )
+        .argParser(addConfirmed)
+        .default(new Map(), 'none'),
+    )
     .addOption(
       new Option('--limit <number>', 'list at most this many proposals (default: 50)').argParser(
         integerBetween(1, Number.MAX_SAFE_INTEGER),
@@ -57,6 +66,7 @@ export function proposalsCommand(): Command {
           id: id ?? null,
           decision: flags.accept === true ? 'accept' : flags.reject === true ? 'reject' : null,
           reason: flags.reason ?? null,
+          confirm: flags.confirm,
           ask: flags.yes !== true,
           state: flags.state ?? null,
           limit: flags.all === true ? Infinity : (flags.limit ?? 50),

@@ -2,17 +2,23 @@ import {
   acceptProposal,
   getProposal,
   listProposals,
+  planProposal,
   rejectProposal,
 } from '../../../sheet/writes/proposals.ts'
 import {
   toProposalAnswer,
   toProposalListAnswer,
+  toProposalPlanAnswer,
   toProposalSummary,
+  type DefinitionDifferenceAnswer,
   type FieldDifferenceAnswer,
   type ProposalAnswer,
+  type ProposalPlanAnswer,
   type ProposalSummary,
   type RecordDifferenceAnswer,
 } from '../../../wire/records/proposals.ts'
+import { ServiceError } from '../../../errors/service-error.ts'
+import type { Sheet } from '../../../sheet/sheet.ts'
 import type { CommandContext } from '../../options/command-context.ts'
 import { canAsk, confirm } from '../../terminal/confirm.ts'
 import { EXIT, type ExitCode } from '../../terminal/exit-codes.ts'
@@ -22,6 +28,9 @@ import { printPages } from '../../terminal/print-pages.ts'
 import { recordsText } from '../../terminal/progress-line.ts'
 import { tableOf, toSeconds, type Column } from '../../terminal/table.ts'
 import type { Screen, Style } from '../../terminal/terminal.ts'
+import { changeText } from '../definition/change-text.ts'
+import { editLines } from '../definition/field-text.ts'
+import { visibleText } from '../../terminal/visible-text.ts'
 import { UsageError } from '../../options/usage-error.ts'
 import { writerOf } from '../../options/required-actor.ts'
 
@@ -31,6 +40,8 @@ export interface WhichProposals {
   /** The decision on the proposal; null shows it. */
   readonly decision: 'accept' | 'reject' | null
   readonly reason: string | null
+  /** The numbers of values that may be lost, by the names of fields that a proposed definition removes. */
+  readonly confirm: ReadonlyMap<string, number>
   /** Whether to ask for confirmation at a terminal. */
   readonly ask: boolean
   readonly state: string | null
@@ -48,8 +59,29 @@ export async function runProposals(context: CommandContext, which: WhichProposal
     throw new UsageError('no proposal is given; `colophon proposals <sheet>` lists their numbers')
   }
   if (decision !== null) return decide(context, { ...which, id, decision })
-  const answer = toProposalAnswer(await getProposal(context.sheet, id))
-  await context.out.print(answer, (screen) => proposalText(answer, screen))
+  const { answer, plan } = await readProposal(context.sheet, id)
+  const shown = answer.definition === undefined ? answer : { ...answer, ...plan }
+  await context.out.print(shown, (screen) => proposalText({ answer, plan }, screen))
+}
+
+/** The plan of a change of the definition that waits, or why it cannot be accepted; neither for another proposal. */
+interface Plan {
+  readonly plan?: ProposalPlanAnswer
+  readonly refused?: string
+}
+
+async function readProposal(
+  sheet: Sheet,
+  id: string,
+): Promise<{ readonly answer: ProposalAnswer; readonly plan: Plan }> {
+  const answer = toProposalAnswer(await getProposal(sheet, id))
+  if (answer.definition === undefined || answer.state !== 'waiting') return { answer, plan: {} }
+  try {
+    return { answer, plan: { plan: toProposalPlanAnswer(await planProposal(sheet, id)) } }
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error
+    return { answer, plan: { refused: error.message } }
+  }
 }
 
 async function decide(
@@ -58,12 +90,15 @@ async function decide(
     id,
     decision,
     reason,
+    confirm: confirmed,
     ask,
   }: WhichProposals & { readonly id: string; readonly decision: 'accept' | 'reject' },
 ): Promise<ExitCode> {
   const actor = writerOf(sheet)
+  let shown: ProposalPlanAnswer | undefined
   if (ask && canAsk()) {
-    const found = toProposalAnswer(await getProposal(sheet, id))
+    const found = await readProposal(sheet, id)
+    shown = found.plan.plan
     out.note(proposalText(found, out.screen))
     const answer = await confirm(`${decision === 'accept' ? 'Accept' : 'Reject'} proposal ${id}?`)
     if (answer !== 'yes') {
@@ -73,14 +108,21 @@ async function decide(
   }
   const decided = toProposalSummary(
     decision === 'accept'
-      ? await acceptProposal(sheet, { id, actor })
+      ? await acceptProposal(sheet, { id, actor, confirm: new Map([...lostIn(shown), ...confirmed]) })
       : await rejectProposal(sheet, { id, actor, reason }),
   )
-  await out.print(
-    decided,
-    () => `Proposal ${decided.id} ${decided.state}: ${decided.kind} of ${recordsText(decided.record_count)}`,
+  await out.print(decided, () =>
+    decided.kind === 'definition'
+      ? `Proposal ${decided.id} ${decided.state}: a change of the definition`
+      : `Proposal ${decided.id} ${decided.state}: ${decided.kind} of ${recordsText(decided.record_count)}`,
   )
   return EXIT.done
+}
+
+/** Returns the numbers of values that a plan, which a person has seen, says are lost. */
+function lostIn(plan: ProposalPlanAnswer | undefined): readonly (readonly [string, number])[] {
+  const removed = plan?.fields.filter(({ change }) => change === 'removed') ?? []
+  return removed.map(({ field, lost }) => [field, lost] as const)
 }
 
 async function printList(
@@ -127,7 +169,17 @@ interface Line {
   readonly field: FieldDifferenceAnswer | null
 }
 
-function proposalText({ records, ...summary }: ProposalAnswer, screen: Screen): string {
+interface ShownProposal {
+  readonly answer: ProposalAnswer
+  readonly plan: Plan
+}
+
+function proposalText({ answer, plan }: ShownProposal, screen: Screen): string {
+  const { records, definition, ...summary } = answer
+  if (definition !== undefined) {
+    const { record_count: _, ...known } = withoutNulls(summary)
+    return [membersOf(known, screen), '', ...definitionLines(definition, plan, screen)].join('\n')
+  }
   const lines = records.flatMap((record): Line[] =>
     record.fields.length === 0
       ? [{ record, field: null }]
@@ -137,8 +189,30 @@ function proposalText({ records, ...summary }: ProposalAnswer, screen: Screen): 
   return `${membersOf(withoutNulls(summary), screen)}\n\n${differences}`
 }
 
-function withoutNulls(summary: ProposalSummary): Readonly<Record<string, unknown>> {
-  return Object.fromEntries(Object.entries(summary).filter(([, value]) => value !== null))
+function definitionLines(
+  { edits, files }: DefinitionDifferenceAnswer,
+  { plan, refused }: Plan,
+  screen: Screen,
+): readonly string[] {
+  const uses = plan?.resources.map(({ type, name }) => `${type} ${name}`) ?? []
+  const moved = files.filter((file) => file.moved).map(({ path }) => path)
+  return [
+    ...editLines(edits, screen),
+    '',
+    ...(moved.length > 0 ? [`changed since it was proposed: ${visibleText(moved.join(', '))}`] : []),
+    ...(refused === undefined
+      ? []
+      : [`${screen.paint('red', 'It cannot be accepted')}: ${visibleText(refused)}`]),
+    ...(uses.length > 0 ? [`${screen.paint('yellow', 'New')}: ${visibleText(uses.join(', '))}`] : []),
+    ...(plan !== undefined && plan.secrets.length > 0
+      ? [`${screen.paint('yellow', 'New secrets')}: ${visibleText(plan.secrets.join(', '))}`]
+      : []),
+    ...(plan === undefined ? [] : [changeText(plan, screen)]),
+  ]
+}
+
+function withoutNulls<T extends object>(summary: T): Partial<T> {
+  return Object.fromEntries(Object.entries(summary).filter(([, value]) => value !== null)) as Partial<T>
 }
 
 const DIFFERENCE_COLUMNS: readonly Column<Line>[] = [

@@ -29,7 +29,6 @@ export interface PrefixedAgentFlags {
 export function addAgentOptions(command: Command, prefix: '' | 'mcp-'): Command {
   const readOnly = new Option(`--${prefix}read-only`, 'let agents only read')
   const conflict = prefix === '' ? 'readOnly' : 'mcpReadOnly'
-  const proposes = prefix === '' ? 'propose' : 'mcpPropose'
   return command
     .addOption(readOnly)
     .addOption(
@@ -42,7 +41,7 @@ export function addAgentOptions(command: Command, prefix: '' | 'mcp-'): Command 
       new Option(
         `--${prefix}allow-definition`,
         'let agents change the contract and the derivations',
-      ).conflicts([conflict, proposes]),
+      ).conflicts(conflict),
     )
     .addOption(
       new Option(

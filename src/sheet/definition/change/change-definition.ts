@@ -6,12 +6,17 @@ import {
   OperationError,
   PermissionDeniedError,
   PreconditionFailedError,
+  ValidationError,
 } from '../../../errors/service-error.ts'
 import type { BaseFile, ChangedFile, DefinitionEffect } from '../../../store/definition-change.ts'
 import type { FieldChanges } from '../../../store/field-changes.ts'
+import type { AcceptedProposal } from '../../../provenance/log-line.ts'
 import { OutdatedDefinitionError } from '../../../store/revision-store.ts'
 import { resolveActor, type GivenActor } from '../../resolve-actor.ts'
 import type { DefinitionBase, Sheet } from '../../sheet.ts'
+import { nothingToPropose } from '../../../store/rules/proposal-rules.ts'
+import type { ProposalId } from '../../../store/stored-proposal.ts'
+import { toProposedDefinition } from './proposed-edit.ts'
 import { targetDefinitions } from '../definition-files.ts'
 import { outdatedAfter } from './count-outdated.ts'
 
@@ -42,6 +47,10 @@ export interface DefinitionEdit {
   readonly reverts?: string | null
   /** Whether nothing is changed and only the effect is returned. */
   readonly dryRun?: boolean
+  /** Whether it becomes a proposal, which somebody else accepts; by default it is carried out. */
+  readonly proposes?: boolean
+  /** The waiting proposal that the actor accepts with it, and its proposer; null for none. */
+  readonly proposal?: AcceptedProposal | null
 }
 
 /** The effect of a change, and the versions of its files. */
@@ -49,6 +58,8 @@ export interface DefinitionReport extends DefinitionEffect {
   readonly dryRun: boolean
   /** The files that differ; none where the request changes nothing. */
   readonly files: readonly FileVersions[]
+  /** The id of the proposal that it has become; null where it was carried out or only tried. */
+  readonly proposed: ProposalId | null
 }
 
 /** A file that a change concerns; the versions are hex SHA-256, null where there is no file. */
@@ -67,10 +78,12 @@ const TRIES = 10
  * Changes definition files of a sheet: the files, the store that follows them and the history together, or nothing. A dry run
  * returns the same effect and changes nothing. Throws PermissionDeniedError where the service may not change the definition,
  * PreconditionFailedError for a file of another version, and OperationError, with the message that an edit of the file would
- * give, where the definition would not be valid or the stored records do not allow it.
+ * give, where the definition would not be valid or the stored records do not allow it. A change that is proposed is tried, and throws
+ * as the change does; then OperationError where it changes nothing, and ConflictError where too many proposals wait.
  */
 export async function changeDefinition(sheet: Sheet, edit: DefinitionEdit): Promise<DefinitionReport> {
   checkMayChange(sheet)
+  if (edit.proposes === true) checkNote(edit.note ?? null)
   const actor = resolveActor(sheet, edit.actor)
   return sheet.changingDefinition(async () => {
     for (let tries = 1; ; tries += 1) {
@@ -94,8 +107,15 @@ export function checkMayChange(sheet: Sheet): void {
   )
 }
 
+/** Throws ValidationError for characters that no store keeps. */
+function checkNote(note: string | null): void {
+  if (note === null || (note.isWellFormed() && !note.includes('\0'))) return
+  throw new ValidationError('"note" must not contain lone surrogates or U+0000')
+}
+
 async function attempt(sheet: Sheet, edit: DefinitionEdit, actor: string): Promise<DefinitionReport> {
-  const { note = null, reverts = null, dryRun = false } = edit
+  const { note = null, reverts = null, proposal = null, proposes = false } = edit
+  const dryRun = edit.dryRun === true || proposes
   const { store, files } = await sheet.definition()
   // With the texts, before anything waits: another request may meanwhile read the files of a newer revision.
   const { revision } = files
@@ -107,8 +127,17 @@ async function attempt(sheet: Sheet, edit: DefinitionEdit, actor: string): Promi
     after: versionOf(after),
   }))
   if (changed.length === 0) {
+    if (proposes && edit.dryRun !== true) throw nothingToPropose('definition')
     const { total } = await store.status()
-    return { id: null, records: total, fields: NO_EFFECT, targets: [], dryRun, files: versions }
+    return {
+      id: null,
+      records: total,
+      fields: NO_EFFECT,
+      targets: [],
+      dryRun,
+      files: versions,
+      proposed: null,
+    }
   }
   const after = files.withChanges(new Map(changed.map(({ path, after: bytes }) => [path, bytes])))
   const contract = after.contract()
@@ -118,7 +147,7 @@ async function attempt(sheet: Sheet, edit: DefinitionEdit, actor: string): Promi
     definition: {
       contract,
       targets: targetDefinitions(derivations),
-      ...(edit.changes !== undefined && { changes: { ...edit.changes, actor } }),
+      ...(edit.changes !== undefined && { changes: { ...edit.changes, actor, proposal } }),
       ...(revision !== null && { revision }),
     },
     files: changed,
@@ -129,12 +158,19 @@ async function attempt(sheet: Sheet, edit: DefinitionEdit, actor: string): Promi
     actor,
     note,
     reverts,
+    proposal,
     dryRun,
   })
   const effect = await (dryRun ? commit : sheet.whileCommitting(commit))
   // The next operation has the new definition, also where it only reads.
   if (!dryRun) await sheet.definition()
-  return { ...effect, dryRun, files: versions }
+  const report = { ...effect, dryRun, files: versions, proposed: null }
+  if (!proposes || edit.dryRun === true) return report
+  const [conflict] = effect.fields.conflicts
+  if (conflict !== undefined) throw new OperationError(conflict, 'definition_refused')
+  const definition = toProposedDefinition({ files: changed, changes: edit.changes ?? null, reverts })
+  const proposed = await store.proposals.propose({ change: { definition }, actor, note })
+  return { ...report, proposed }
 }
 
 /** Returns the change of a file; nothing where the text stays. Throws PreconditionFailedError for another version. */

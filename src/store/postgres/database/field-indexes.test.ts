@@ -229,6 +229,7 @@ suite('indexes of fields', () => {
     try {
       await other.query('LOCK TABLE "$data" IN ROW EXCLUSIVE MODE')
       await store.changeDefinition({
+        proposal: null,
         definition: { contract: contractWith(...properties), targets: [] },
         files: [],
         base: [],

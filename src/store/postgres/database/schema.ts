@@ -5,7 +5,7 @@ import { definitionTables } from '../../rows/definition-tables.ts'
 import { deletedBlocksTable } from '../../rows/deleted-blocks.ts'
 
 /** Version of the tables below; a store of a later version is refused. */
-export const SCHEMA_VERSION = 22
+export const SCHEMA_VERSION = 23
 
 /**
  * The tables beside the records. Every name contains `$`, which no field name can (D5). Times are texts, UTC with
@@ -371,6 +371,8 @@ export const MIGRATIONS: Readonly<Record<number, string>> = {
   21: definitionTables({ integer: 'bigint', text: 'text', bytes: 'bytea', options: '' }),
   // The seq of the last change of fields when it was made, whose names and types its values have.
   22: 'ALTER TABLE "$proposal" ADD COLUMN fields_seq bigint NOT NULL DEFAULT 0;',
+  // A proposed change of the definition, as JSON; and the accepted proposal of a change.
+  23: 'ALTER TABLE "$proposal" ADD COLUMN definition text; ALTER TABLE "$definition_change" ADD COLUMN proposal bigint;',
 }
 
 /** Creates the tables of a new store, except that of records. */

@@ -34,7 +34,7 @@ const FIELDS = ['id', 'a', 'label']
 
 /** Removes the changes of version 6 and later ones. */
 const BACK_TO_VERSION_5 = `
-  ALTER TABLE "$proposal" DROP COLUMN fields_seq;
+  ALTER TABLE "$proposal" DROP COLUMN fields_seq; ALTER TABLE "$proposal" DROP COLUMN definition;
   DROP TABLE "$field_change"; ALTER TABLE "$target" DROP COLUMN changed;
   DROP TABLE "$usage";
   DROP TABLE "$definition_change"; DROP TABLE "$definition_file"; DROP TABLE "$definition_text";

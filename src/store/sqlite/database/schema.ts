@@ -4,7 +4,7 @@ import { definitionTables } from '../../rows/definition-tables.ts'
 import { deletedBlocksTable } from '../../rows/deleted-blocks.ts'
 
 /** Version of the tables below; a store of a later version is refused. */
-export const SCHEMA_VERSION = 21
+export const SCHEMA_VERSION = 22
 
 /**
  * The tables of the first version. {@link MIGRATIONS} adds those of later versions, to new and existing stores.
@@ -142,6 +142,10 @@ export const FIRST_TABLES = `
  * 20: changes of the definition; see {@link definitionTables}.
  *
  * 21: `$proposal.fields_seq`: the seq of the last change of fields when it was made, whose names and types its values have.
+ *
+ * 22: proposed changes of the definition.
+ * - `$proposal.definition`: the change as JSON of a {@link ProposedDefinition}; null for a change of records.
+ * - `$definition_change.proposal`: the accepted proposal whose change it is; null for none.
  */
 export const MIGRATIONS: Readonly<Record<number, string>> = {
   2: `
@@ -260,6 +264,10 @@ export const MIGRATIONS: Readonly<Record<number, string>> = {
   20: definitionTables({ integer: 'INTEGER', text: 'TEXT', bytes: 'BLOB', options: 'STRICT' }),
   21: `
   ALTER TABLE "$proposal" ADD COLUMN fields_seq INTEGER NOT NULL DEFAULT 0;
+  `,
+  22: `
+  ALTER TABLE "$proposal" ADD COLUMN definition TEXT;
+  ALTER TABLE "$definition_change" ADD COLUMN proposal INTEGER;
   `,
 }
 

@@ -267,6 +267,7 @@ export class TestSheet {
   /** Returns the effect of a change of the definition, which is not made. */
   tryChange(change: Partial<SheetSetup>, changes: Partial<FieldChanges>): Promise<DefinitionEffect> {
     return this.store.changeDefinition({
+      proposal: null,
       definition: this.#definition({ ...this.#setup, ...change }, changes),
       files: [],
       base: [],
