@@ -70,7 +70,7 @@ test('the linter refuses exactly the imports that the architecture forbids', asy
   assert.deepEqual(await refused('no-restricted-imports'), forbidden.toSorted())
 })
 
-test('only open-sheet.ts, store-thread.ts, formula-dialect.ts and other-store.ts name a concrete store, the page imports only wire, and neither it nor wire needs Node', async () => {
+test('only open-sheet.ts, store-thread.ts, formula-dialect.ts and other-store.ts name a concrete store, the page imports only wire and the editing of YAML, and neither it nor wire needs Node', async () => {
   await put('src/sheet/list.ts', `export { store } from '../store/sqlite/sqlite-store.ts'\n`)
   await put(
     'src/sheet/open-sheet.ts',
@@ -96,6 +96,8 @@ test('only open-sheet.ts, store-thread.ts, formula-dialect.ts and other-store.ts
     'web/grid.ts',
     `export { open } from '../src/sheet/open.ts'\nexport { page } from '../src/wire/page.ts'\n`,
   )
+  await put('web/forms.ts', `export { editYaml } from '../src/contract/yaml/edit/edit-yaml.ts'\n`)
+  await put('web/odcs.ts', `export { parseYamlFile } from '../src/contract/yaml/yaml-file.ts'\n`)
   await put('web/file.ts', `export { join } from 'node:path'\n`)
   await put('src/http/app.test.ts', `export { open } from '../store/sqlite/store.ts'\n`)
   assert.deepEqual(await refused('no-restricted-imports'), [
@@ -106,6 +108,7 @@ test('only open-sheet.ts, store-thread.ts, formula-dialect.ts and other-store.ts
     'src/wire/file.ts',
     'web/file.ts',
     'web/grid.ts',
+    'web/odcs.ts',
   ])
 })
 

@@ -358,6 +358,21 @@ test('a new name that a derivation cannot be edited for is refused with its line
   assert.equal(await text(running), OFFERS.contract)
 })
 
+test('the plan of a new name lists the scripts that get it, which are not edited', async (t) => {
+  const script = 'targets: [owner_note]\ninputs: [title, price]\nkind: script\nscript: note\n'
+  const files = { ...OFFERS, derivations: { ...OFFERS.derivations, 'note.yaml': script } }
+  const running = await startApp(t, { files })
+  const plan = async (name: string): Promise<readonly string[]> => {
+    const url = `${PROPERTIES}/${name}?dry_run=true`
+    return assertOk(await send(running, ['PATCH', url], { new_name: 'other' })).json<ContractChangeAnswer>()
+      .unedited
+  }
+  assert.deepEqual(await plan('title'), [
+    'scripts/note is not edited: by derivations/note.yaml it gets the input "title" as "other"',
+  ])
+  assert.deepEqual(await plan('currency'), [])
+})
+
 test('a new name that no field can have is refused, and no formula is edited for it', async (t) => {
   const formula = 'targets: [rate]\nkind: sql\nexpression: price * 2\n'
   const running = await startApp(t, { files: { ...OFFERS, derivations: { 'rate.yaml': formula } } })

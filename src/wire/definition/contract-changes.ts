@@ -161,6 +161,9 @@ export const ContractChangeAnswer = Type.Object({
   ...DefinitionChangeAnswer.properties,
   changes: Type.Array(ContractDifference, { description: 'What changes in the contract.' }),
   edits: Type.Array(LineChangeAnswer, { description: 'The lines of the files that differ.' }),
+  unedited: Type.Array(Type.String(), {
+    description: 'The scripts that get a renamed field by its new name: they are not edited.',
+  }),
 })
 export type ContractChangeAnswer = Static<typeof ContractChangeAnswer>
 
@@ -175,6 +178,7 @@ export function toContractChangeAnswer(report: ContractReport): ContractChangeAn
       change.change === 'reorder' ? { change: 'reorder', field: null } : { ...change },
     ),
     edits: report.edits.map((edit) => ({ ...edit })),
+    unedited: [...report.unedited],
   }
 }
 

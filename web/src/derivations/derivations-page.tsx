@@ -88,7 +88,13 @@ export default function DerivationsPage({ contract }: { readonly contract: Sheet
       )}
       {edited !== null ? (
         <Suspense fallback={<div className="derivation-panel" aria-busy="true" />}>
-          <DerivationEditor key={edited} sheet={contract.name} file={edited} onClose={closeEditor} />
+          <DerivationEditor
+            key={edited}
+            contract={contract}
+            sheet={contract.name}
+            file={edited}
+            onClose={closeEditor}
+          />
         </Suspense>
       ) : (
         selected !== null && (

@@ -15,7 +15,7 @@ const MAX_MISFITS = 5
 
 /** Returns the effect of a change of fields, or of a dry run, in sentences for a terminal, with the edited lines. */
 export function fieldText(answer: ContractChangeAnswer, screen: Screen): string {
-  const { files, changes, fields, targets, edits, conflicts } = answer
+  const { files, changes, fields, targets, edits, unedited, conflicts } = answer
   if (files.length === 0) return 'Nothing to change: the contract says this already.'
   const sentences = [
     ...changes.map(changeSentence),
@@ -29,6 +29,7 @@ export function fieldText(answer: ContractChangeAnswer, screen: Screen): string 
     '',
     ...editLines(edits.slice(0, MAX_EDITS), screen),
     ...(edits.length > MAX_EDITS ? [`and ${grouped(edits.length - MAX_EDITS)} more lines`] : []),
+    ...unedited.map((script) => visibleText(script)),
     ...conflicts.map((conflict) => `\n${screen.paint('red', 'refused')}: ${visibleText(conflict)}`),
   ]
   return parts.join('\n')

@@ -37,6 +37,16 @@ test('a tag is removed with the value that it was for', () => {
   assert.equal(edited('a: !!seq\n  - 1\nb: 2\n', { op: 'set', path: ['a'], value: 'x' }), 'a: x\nb: 2\n')
 })
 
+test('a text of several lines is a block of lines, also with indented lines and spaces at their ends', () => {
+  const set = (text: string, value: string): string => edited(text, { op: 'set', path: ['a'], value })
+  const value = 'SELECT\n    max(x) \n\n\t-- all\nFROM records\n'
+  const block = 'a: |\n  SELECT\n      max(x) \n\n  \t-- all\n  FROM records\nb: 1\n'
+  assert.equal(set('a: |\n  x\nb: 1\n', value), block)
+  assert.equal(set('a: x\nb: 1\n', value), block)
+  assert.equal(set('a: |\n  xyz\nb: 1\n', 'x\n'), 'a: |\n  x\nb: 1\n')
+  assert.equal(set('a: |\n  x\nb: 1\n', 'x\r\ny\n'), 'a: "x\\r\\ny\\n"\nb: 1\n')
+})
+
 test('JSON stays JSON', () => {
   const text = '{\n  "a": [1, 2],\n  "b": {}\n}\n'
   assert.equal(

@@ -1,7 +1,7 @@
 import { isAlias, isMap, visit } from 'yaml'
 import type { Alias, Node } from 'yaml'
 import { ContractError, fileError, OperationError } from '../../../errors/service-error.ts'
-import { jsonEqual } from '../../json/json.ts'
+import { jsonEqual, type JsonValue } from '../../json/json.ts'
 import { YamlError } from '../yaml-document.ts'
 import { FILE_LIMITS } from '../yaml-limits.ts'
 import { splicesOf } from './splice-yaml.ts'
@@ -21,6 +21,11 @@ export function editYaml(text: string, file: string, edits: readonly YamlEdit[])
   if (together !== null) return together.text
   for (const edit of edits) source = applied(source, file, edit)
   return source.text
+}
+
+/** Returns the value of a YAML text that {@link editYaml} can edit. Throws ContractError with the line for a text that is no YAML. */
+export function readYaml(text: string, file: string): JsonValue {
+  return read(text, file).value
 }
 
 /** Returns the value of a YAML text, and where an edit would change it. */

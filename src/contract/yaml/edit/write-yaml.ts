@@ -144,7 +144,8 @@ function typeLike(token: CST.Token | undefined, inFlow: boolean): Scalar.Type | 
 function chooseBlock(node: Scalar): void {
   const { value } = node
   if (typeof value !== 'string') return
-  const isPlainText = /^\S[^]*\S\n?$/.test(value) && !/[\t\r]|[ ]\n|\n /.test(value) && !hasUnusual(value)
+  // The first line gives the indentation, and the parser drops line ends other than LF.
+  const isPlainText = /^\S(?:[^]*\S)?\n?$/.test(value) && !value.includes('\r') && !hasUnusual(value)
   if (value.includes('\n')) node.type = isPlainText ? Scalar.BLOCK_LITERAL : Scalar.QUOTE_DOUBLE
   else quoteUnusual(node)
 }

@@ -33,6 +33,8 @@ export interface ContractReport extends DefinitionReport {
   readonly changes: readonly DefinitionChange[]
   /** The lines of the files that differ. */
   readonly edits: readonly LineChange[]
+  /** The scripts that get a renamed field by its new name, and are not edited; each a sentence. */
+  readonly unedited: readonly string[]
   /** The version of the contract after the change; with a dry run that of the present one. */
   readonly version: string
 }
@@ -330,6 +332,7 @@ async function changeContract(
       const present = versionOf(texts.get(file.path) ?? null)
       return { ...file, ifMatch: present === null ? null : [present], ifAbsent: present === null }
     })
+    const unedited = await scriptsNotEdited(files, contract, edited.changes?.renamed ?? new Map())
     try {
       const { changes } = edited
       const report = await changeDefinition(sheet, {
@@ -345,6 +348,7 @@ async function changeContract(
           ...lineChanges(CONTRACT, text, edited.text),
           ...others.flatMap((file) => editsOf(file, texts)),
         ],
+        unedited,
         version: (options.dryRun ? version : versionOf(own.bytes)) ?? '',
       }
     } catch (error) {
@@ -352,6 +356,35 @@ async function changeContract(
       const isRetried = error instanceof PreconditionFailedError && isExpected
       if (!isRetried || tries === TRIES) throw error
     }
+  }
+}
+
+/** Says which scripts get renamed inputs; none while the present derivations are not valid. */
+async function scriptsNotEdited(
+  files: DefinitionFiles,
+  contract: Contract,
+  renamed: ReadonlyMap<string, string>,
+): Promise<readonly string[]> {
+  if (renamed.size === 0) return []
+  try {
+    const { levels } = await files.withChanges(new Map()).derivations(contract)
+    return levels
+      .flat()
+      .flatMap(({ file, inputs, resources }) =>
+        resources
+          .filter(({ type }) => type === 'process')
+          .flatMap(({ name: script }) =>
+            inputs
+              .filter((input) => renamed.has(input))
+              .map(
+                (input) =>
+                  `${script} is not edited: by derivations/${file} it gets the input "${input}" as "${renamed.get(input)}"`,
+              ),
+          ),
+      )
+  } catch (error) {
+    if (error instanceof ContractError) return []
+    throw error
   }
 }
 

@@ -1,12 +1,17 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { X } from 'lucide-react'
-import { useMemo, useRef, useState } from 'react'
+import { Tabs } from 'radix-ui'
+import { useEffect, useMemo, useRef, useState } from 'react'
 import { ApiError, messageOf } from '../../api/api-error.ts'
+import type { SheetContract } from '../../api/contract.ts'
 import { derivationFileQuery, derivationsQuery } from '../../api/queries.ts'
 import { server } from '../../api/server.ts'
 import type { DerivationAnswer } from '../../../../src/wire/definition/derivations.ts'
+import { DerivationForm } from '../forms/derivation-form.tsx'
+import { DerivationPreview } from '../forms/derivation-preview.tsx'
 import { openRunDialog } from '../../runs/dialogs/run-dialog.tsx'
 import { useActor } from '../../state/actor.ts'
+import { Stored, useStored } from '../../state/stored.ts'
 import { Button, IconButton } from '../../ui/button.tsx'
 import { showError, showSuccess } from '../../ui/toasts.tsx'
 import { ChangeImpact } from './change-impact.tsx'
@@ -20,6 +25,7 @@ import { useFileDraft, type FileDraft } from './use-file-draft.ts'
 import { YamlEditor, type YamlEditorHandle } from './yaml-editor.tsx'
 
 interface DerivationEditorProps {
+  readonly contract: SheetContract
   readonly sheet: string
   readonly file: string
   readonly onClose: () => void
@@ -29,8 +35,11 @@ const STATUS = 'derivation-editor-status'
 const KEYS = 'derivation-editor-keys'
 const NONE: readonly DerivationAnswer[] = []
 
+/** How files were edited last: in a form, or as text. */
+const editedAs = new Stored('edit-as', (value) => (value === 'yaml' ? 'yaml' : 'form'))
+
 /** The panel in which the text of a derivation is edited, checked and saved. */
-export default function DerivationEditor({ sheet, file, onClose }: DerivationEditorProps) {
+export default function DerivationEditor({ contract, sheet, file, onClose }: DerivationEditorProps) {
   const [actor] = useActor()
   const draft = useFileDraft(draftKey(sheet, file), file)
   const { text, base, isDirty, isOutdated } = draft
@@ -38,6 +47,7 @@ export default function DerivationEditor({ sheet, file, onClose }: DerivationEdi
   const { data } = useQuery(derivationsQuery)
   const editor = useRef<YamlEditorHandle>(null)
   const footer = useRef<HTMLElement>(null)
+  const { view, setView, goToLine } = useView(editor)
   const { save, isSaving, refused } = useSave(file, draft, actor, onClose)
   const error = refused ?? (isDirty && !isOutdated ? check.error : null)
   const problem = useMemo(() => (error === null ? null : faultOf(error, file)), [error, file])
@@ -73,24 +83,53 @@ export default function DerivationEditor({ sheet, file, onClose }: DerivationEdi
           {messageOf(draft.error)}
         </p>
       )}
-      {draft.isLoaded ? (
-        <YamlEditor
-          key={file}
-          ref={editor}
+      <Tabs.Root value={view} onValueChange={setView} activationMode="manual" className="editor-tabs">
+        <Tabs.List className="panel-tab-list" aria-label="Edit as">
+          <Tabs.Trigger value="form">Form</Tabs.Trigger>
+          <Tabs.Trigger value="yaml">YAML</Tabs.Trigger>
+        </Tabs.List>
+        <Tabs.Content value="form" tabIndex={-1}>
+          {draft.isLoaded && (
+            <DerivationForm
+              contract={contract}
+              file={file}
+              text={text}
+              onText={draft.set}
+              onYaml={() => setView('yaml')}
+              actor={actor}
+            />
+          )}
+        </Tabs.Content>
+        <Tabs.Content value="yaml" tabIndex={-1} className="editor-yaml">
+          {draft.isLoaded ? (
+            <YamlEditor
+              key={file}
+              ref={editor}
+              text={text}
+              label={`Text of ${file}`}
+              describedBy={`${KEYS} ${STATUS}`}
+              fault={fault}
+              onChange={draft.set}
+              onSave={() => canSave && void save(false)}
+              onLeave={() => footer.current?.querySelector<HTMLElement>('button:not(:disabled)')?.focus()}
+            />
+          ) : (
+            <div className="yaml-editor" aria-busy={draft.error === null} />
+          )}
+          <p className="form-hint editor-keys" id={KEYS}>
+            <kbd>Ctrl S</kbd> saves, <kbd>Ctrl ]</kbd> indents, <kbd>Esc</kbd> leaves the editor
+          </p>
+        </Tabs.Content>
+      </Tabs.Root>
+      {draft.isLoaded && !isOutdated && (
+        <DerivationPreview
+          contract={contract}
+          file={file}
           text={text}
-          label={`Text of ${file}`}
-          describedBy={`${KEYS} ${STATUS}`}
-          fault={fault}
-          onChange={draft.set}
-          onSave={() => canSave && void save(false)}
-          onLeave={() => footer.current?.querySelector<HTMLElement>('button:not(:disabled)')?.focus()}
+          actor={actor}
+          targetsNow={data?.derivations.find((each) => each.file === file)?.targets ?? null}
         />
-      ) : (
-        <div className="yaml-editor" aria-busy={draft.error === null} />
       )}
-      <p className="form-hint editor-keys" id={KEYS}>
-        <kbd>Ctrl S</kbd> saves, <kbd>Ctrl ]</kbd> indents, <kbd>Esc</kbd> leaves the editor
-      </p>
       {isOutdated && (
         <OutdatedDraft
           file={file}
@@ -105,7 +144,7 @@ export default function DerivationEditor({ sheet, file, onClose }: DerivationEdi
         {isOutdated ? null : !isDirty ? (
           <p className="form-hint">No changes. What you change is kept in this browser until you save it.</p>
         ) : problem !== null ? (
-          <Problem problem={problem} onGo={(line) => editor.current?.goToLine(line)} />
+          <Problem problem={problem} isShown={view === 'yaml'} onGo={goToLine} />
         ) : check.effect === null ? (
           <p className="form-hint">Checking…</p>
         ) : (
@@ -142,25 +181,53 @@ export default function DerivationEditor({ sheet, file, onClose }: DerivationEdi
   )
 }
 
+interface View {
+  readonly view: string
+  readonly setView: (view: string) => void
+  /** Moves the cursor to a line of the text. */
+  readonly goToLine: (line: number) => void
+}
+
+function useView(editor: { readonly current: YamlEditorHandle | null }): View {
+  const [view, setStored] = useStored(editedAs)
+  const wanted = useRef<number | null>(null)
+  useEffect(() => {
+    if (view !== 'yaml' || wanted.current === null) return
+    editor.current?.goToLine(wanted.current)
+    wanted.current = null
+  }, [view, editor])
+  const setView = (next: string): void => setStored(next === 'yaml' ? 'yaml' : 'form')
+  return {
+    view,
+    setView,
+    goToLine: (line) => {
+      if (view === 'yaml') editor.current?.goToLine(line)
+      else wanted.current = line
+      setView('yaml')
+    },
+  }
+}
+
 function isAllowed({ effect }: ChangeCheck): boolean {
   return effect !== null && effect.conflicts.length === 0
 }
 
 interface ProblemProps {
   readonly problem: { readonly line: number | null; readonly message: string }
+  /** Whether the editor shows the message at its line. */
+  readonly isShown: boolean
   readonly onGo: (line: number) => void
 }
 
-function Problem({ problem: { line, message }, onGo }: ProblemProps) {
+function Problem({ problem: { line, message }, isShown, onGo }: ProblemProps) {
   if (line === null) return <p className="form-error">{message}</p>
   return (
     <p className="form-error editor-problem">
       <Button look="quiet" onClick={() => onGo(line)}>
         Line {line}
       </Button>
-      {/* The editor shows the message at the line. */}
-      <span className="visually-hidden">{message}</span>
-      <span>has an error. Nothing is saved until you fix it.</span>
+      <span className={isShown ? 'visually-hidden' : ''}>{message}</span>
+      {isShown && <span>has an error. Nothing is saved until you fix it.</span>}
     </p>
   )
 }

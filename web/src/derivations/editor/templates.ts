@@ -31,7 +31,7 @@ export const KIND_TEMPLATES: readonly KindTemplate[] = [
     name: 'HTTP request',
     description: 'The response of an API',
     text: ({ targets, input }) =>
-      `inputs: [${input}]\nkind: http\nurl: https://api.example.com/lookup/{{ ${input} }}\n` +
+      `kind: http\nurl: https://api.example.com/lookup/{{ ${input} }}\n` +
       responseText('response_path', 'response_schema', targets),
   },
   {
@@ -63,7 +63,26 @@ export const KIND_TEMPLATES: readonly KindTemplate[] = [
     text: ({ targets, input }) =>
       `inputs: [${input}]\nkind: script\nscript: compute\n${targets.length > 1 ? 'output: json\n' : ''}`,
   },
+  {
+    kind: 'first',
+    name: 'Fallbacks',
+    description: 'The first of several sources with a value',
+    text: ({ targets, input }) =>
+      `kind: first\nsteps:\n${['first', 'second']
+        .map((source) =>
+          itemText(
+            `kind: http\nurl: https://${source}.example.com/lookup/{{ ${input} }}\n` +
+              responseText('response_path', 'response_schema', targets),
+          ),
+        )
+        .join('')}`,
+  },
 ]
+
+/** Returns lines as an item of a list of a member. */
+function itemText(lines: string): string {
+  return lines.replaceAll(/^(?=.)/gm, '    ').replace('    ', '  - ')
+}
 
 function responseText(one: string, several: string, targets: readonly string[]): string {
   if (targets.length === 1) return `${one}: ${targets[0]}\n`

@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { axeFaults } from '../support/axe-faults.ts'
+import { NO_BROWSER } from '../support/browser.ts'
+import { eventually, picture, Viewer } from '../support/viewer.ts'
+
+async function assertAccessible(page: Page, name: string): Promise<void> {
+  await picture(page, `${name}-light`)
+  assert.deepEqual(await axeFaults(page), [])
+  await page.emulateMedia({ colorScheme: 'dark' })
+  await picture(page, `${name}-dark`)
+  assert.deepEqual(await axeFaults(page, { rules: ['color-contrast'] }), [], 'dark')
+  await page.emulateMedia({ colorScheme: 'light' })
+}
+
+test(
+  'a derivation is written with a form, tried on one row, and seen on rows before it is saved',
+  { skip: NO_BROWSER },
+  async (t) => {
+    const viewer = await Viewer.start(t)
+    const page = await viewer.open('/derivations')
+    const dialog = page.getByRole('dialog', { name: 'New derivation' })
+    await page.getByRole('button', { name: 'New derivation…' }).click()
+    await dialog.getByRole('checkbox', { name: 'Capital', exact: true }).check()
+    await dialog.getByRole('radio', { name: /^HTTP request/ }).check()
+    await dialog.getByRole('button', { name: 'Continue' }).click()
+    const panel = page.getByRole('region', { name: 'Edit capital.yaml' })
+
+    await t.test('a slash offers the fields', async () => {
+      const url = panel.getByRole('textbox', { name: 'URL' })
+      await url.click()
+      await page.keyboard.press('Control+a')
+      await page.keyboard.type(`http://127.0.0.1:${viewer.sheet.api.port}/countries/i`)
+      await page.getByRole('option', { name: /^id/ }).waitFor()
+      await page.keyboard.press('Enter')
+      await page.keyboard.type('/names?languages=de,fr')
+      await panel.locator('.field-chip').getByText('Code', { exact: true }).waitFor()
+    })
+
+    await t.test('a click on a value of the response fills the field', async () => {
+      await panel.getByRole('button', { name: 'Try one row' }).click()
+      await panel.getByRole('button', { name: /^fr / }).click()
+      assert.equal(
+        await panel.getByRole('textbox', { name: 'Capital', exact: true }).inputValue(),
+        'names.fr',
+      )
+      // The effect of the edited text is known.
+      await panel.locator('[aria-busy="false"]').waitFor()
+      await assertAccessible(page, 'forms-http')
+    })
+
+    await t.test('a preview shows what comes out of some rows, and writes no cell', async () => {
+      await panel.getByRole('combobox', { name: 'Rows of the preview' }).selectOption('First rows')
+      await panel.getByRole('button', { name: 'Preview', exact: true }).click()
+      await panel.getByText('5 of 5 valid').waitFor()
+      const row = panel.locator('.preview-rows li').first()
+      await row.locator('summary').click()
+      await row.getByText(/GET http.*names\?languages=de,fr/).waitFor()
+      await assertAccessible(page, 'forms-preview')
+      for (const width of [400, 900, 1440]) {
+        await page.setViewportSize({ width, height: 900 })
+        await picture(page, `forms-${width}`)
+      }
+      await page.setViewportSize({ width: 1280, height: 800 })
+    })
+
+    await t.test('the text has what the form wrote', async () => {
+      await panel.getByRole('tab', { name: 'YAML' }).click()
+      await panel.getByText('response_path: names.fr').waitFor()
+      await panel.getByRole('tab', { name: 'Form' }).click()
+      await panel.getByRole('button', { name: 'Save', exact: true }).click()
+      await page.getByText('Saved capital.yaml').waitFor()
+      assert.equal(
+        await readFile(join(viewer.sheet.path, 'derivations', 'capital.yaml'), 'utf8'),
+        `targets: [capital]\nkind: http\nurl: http://127.0.0.1:${viewer.sheet.api.port}/countries/{{ id }}/names?languages=de,fr\nresponse_path: names.fr\n`,
+      )
+    })
+
+    await t.test('no page reported an error', () => viewer.assertCalm())
+  },
+)
+
+test(
+  'a form edits an existing file in place, and compares its rows with the present values',
+  { skip: NO_BROWSER },
+  async (t) => {
+    const viewer = await Viewer.start(t)
+    const file = join(viewer.sheet.path, 'derivations', 'names.yaml')
+    const initial = await readFile(file, 'utf8')
+    await viewer.post('/api/materialize', {
+      actor: 'human:me',
+      targets: ['name_de'],
+      record_ids: ['AD', 'AE'],
+    })
+    const page = await viewer.open('/derivations?file=names.yaml&edit=1')
+    const panel = page.getByRole('region', { name: 'Edit names.yaml' })
+    await panel.getByRole('textbox', { name: 'Name in German' }).fill('names.fr')
+    await panel.getByRole('status').getByText('2 cells become stale.').waitFor()
+    await panel.getByRole('button', { name: 'Preview', exact: true }).click()
+    await panel.getByText(/2 changed|5 changed/).waitFor()
+    await picture(page, 'forms-changed')
+    await panel.getByRole('button', { name: 'Save', exact: true }).click()
+    await page.getByText('Saved names.yaml').waitFor()
+    await eventually(async () =>
+      assert.equal(await readFile(file, 'utf8'), initial.replace('names.de', 'names.fr')),
+    )
+    viewer.assertCalm()
+  },
+)
