@@ -1,12 +1,20 @@
-import { useEffect, useId, useState, type FormEvent } from 'react'
+import { useQuery } from '@tanstack/react-query'
+import { useEffect, useId, useMemo, useState, type FormEvent } from 'react'
+import type { PreviewAnswer } from '../../../src/wire/definition/preview.ts'
 import type { SheetContract } from '../api/contract.ts'
+import { derivationsQuery } from '../api/queries.ts'
+import type { KindTemplate } from '../derivations/editor/templates.ts'
+import { openRunDialog } from '../runs/dialogs/run-dialog.tsx'
 import { Button } from '../ui/button.tsx'
 import '../ui/form.css'
-import { withField, type FieldPlace } from './contract-with.ts'
+import { cellsOf, firstText, newFileFor, targetsOf, withFields, withTargets } from './computed-draft.ts'
+import { ComputedPart } from './computed-part.tsx'
+import type { FieldPlace } from './contract-with.ts'
 import { Drawer } from './drawer.tsx'
 import { draftProblem, EMPTY_DRAFT, guessType, nameOfHeading, type FieldDraft } from './field-draft.ts'
 import { FieldSettings } from './field-settings.tsx'
-import type { Ghost, GhostCell } from './ghost.ts'
+import type { Ghost } from './ghost.ts'
+import { KindCards } from './kind-cards.tsx'
 import { isReady, PlanStatus } from './plan-status.tsx'
 import { TypeSelect } from './type-select.tsx'
 import { usePlan, useSaving } from './use-plan.ts'
@@ -14,102 +22,225 @@ import { usePlan, useSaving } from './use-plan.ts'
 interface AddColumnProps {
   readonly contract: SheetContract
   readonly place: FieldPlace
+  /** The ids of the records that are ticked. */
+  readonly ticked: readonly string[]
   readonly onGhost: (ghost: Ghost) => void
   readonly onClose: () => void
-  /** Called with the name of the new field. */
-  readonly onAdded: (name: string) => void
+  /** Called with the name of the new field, and what is to be done once the grid shows it. */
+  readonly onAdded: (name: string, next: () => void) => void
 }
 
-const NO_CELLS: ReadonlyMap<string, GhostCell> = new Map()
+/** How a new column is computed. */
+interface Computation {
+  readonly template: KindTemplate
+  /** The name of the column for which the text was begun. */
+  readonly name: string
+  readonly file: string
+  readonly text: string
+}
 
-/** The drawer in which a column is named, typed and added. */
-export function AddColumn({ contract, place, onGhost, onClose, onAdded }: AddColumnProps) {
+/** The drawer in which a column is named, typed, for a computed one configured and tried, and added. */
+export function AddColumn({ contract, place, ticked, onGhost, onClose, onAdded }: AddColumnProps) {
   const form = useId()
-  const hint = useId()
   const [heading, setHeading] = useState('')
   const [settings, setSettings] = useState<Partial<FieldDraft>>({})
+  const [template, setTemplate] = useState<KindTemplate | null>(null)
+  const [isConfiguring, setIsConfiguring] = useState(false)
+  const [begun, setBegun] = useState<Computation | null>(null)
+  const [others, setOthers] = useState<readonly FieldDraft[]>([])
+  const [answer, setAnswer] = useState<PreviewAnswer | null>(null)
+  const { data } = useQuery(derivationsQuery)
   const name = nameOfHeading(heading) || (heading.trim() === '' ? '' : `column_${contract.fields.length + 1}`)
   const title = heading.trim() === name ? '' : heading.trim()
-  const draft: FieldDraft = { ...EMPTY_DRAFT, type: guessType(name), ...settings, name, title }
+  const draft = useMemo(
+    (): FieldDraft => ({ ...EMPTY_DRAFT, type: guessType(name), ...settings, name, title }),
+    [settings, name, title],
+  )
   const problem = draftProblem(
     draft,
     contract.fields.map((field) => field.name),
   )
-  const isNamed = name !== ''
-  const key = isNamed && problem === null ? JSON.stringify(['add', draft, place]) : null
-  const planning = usePlan(key, (document) => ({ document: { ...withField(document, draft, place) } }))
+  const computation = isConfiguring && begun?.template === template ? begun : null
+  const all = useMemo(() => [draft, ...others], [draft, others])
+  const drafts = useMemo(() => {
+    const targets = computation === null ? [] : targetsOf(computation.text)
+    return all.filter((each, index) => index === 0 || targets.includes(each.name))
+  }, [all, computation])
+  const isPlanned = name !== '' && problem === null && (template === null || computation !== null)
+  const key = isPlanned
+    ? JSON.stringify(['add', drafts, place, computation?.file ?? null, computation?.text ?? null])
+    : null
+  const planning = usePlan(key, (document) => ({
+    document: { ...withFields(document, drafts, place) },
+    ...(computation !== null && { derivations: { [computation.file]: computation.text } }),
+  }))
   const { save, isSaving, refused } = useSaving()
   const canAdd = isReady(planning) && !isSaving
-  const change = (wanted: Partial<FieldDraft>): void => setSettings({ ...settings, ...wanted })
+  const canContinue = name !== '' && problem === null
+  useGhost(drafts, { place, heading, answer }, onGhost)
 
-  const { type } = draft
-  useEffect(() => {
-    onGhost({
-      place,
-      columns: [
-        { name, title: heading.trim() === '' ? 'New column' : heading.trim(), type, cells: NO_CELLS },
-      ],
-    })
-  }, [onGhost, place, name, heading, type])
-
-  const add = async (event: FormEvent): Promise<void> => {
-    event.preventDefault()
+  const begin = (): void => {
+    if (template === null || !canContinue) return
+    setIsConfiguring(true)
+    if (begun?.template === template && begun.name === name) return
+    const file = newFileFor(name, data?.derivations.map((each) => each.file) ?? [])
+    // What was configured for the column by another name stays.
+    const text =
+      begun?.template === template
+        ? withTargets(begun.text, (targets) =>
+            targets.map((target) => (target === begun.name ? name : target)),
+          )
+        : firstText(contract, template, name)
+    setBegun({ template, name, file, text })
+    setAnswer(null)
+  }
+  const add = async (compute: boolean): Promise<void> => {
     if (!canAdd || planning.plan === null) return
-    if (await save(planning.plan, `Added the column ${heading.trim()}`)) onAdded(name)
+    if (!(await save(planning.plan, `Added the column ${heading.trim()}`))) return
+    const targets = drafts.map((each) => each.name)
+    onAdded(name, () => compute && openRunDialog({ targets }, `Compute ${heading.trim()}`))
+  }
+  const submit = (event: FormEvent): void => {
+    event.preventDefault()
+    if (template === null) void add(false)
+    else begin()
   }
   return (
     <Drawer
-      title="Add a column"
+      title={computation === null ? 'Add a column' : `Add ${heading.trim()}`}
+      isWide={computation !== null}
       onClose={onClose}
       status={
         <PlanStatus
           problem={problem}
           planning={planning}
-          isChanged={isNamed}
+          isChanged={isPlanned}
           without="Nothing else changes."
           refused={refused}
         />
       }
       actions={
         <>
+          {computation !== null && (
+            <Button look="quiet" className="column-remove" onClick={() => setIsConfiguring(false)}>
+              Back
+            </Button>
+          )}
           <Button onClick={onClose}>Cancel</Button>
-          <Button look="primary" type="submit" form={form} disabled={!canAdd}>
-            {isSaving ? 'Adding…' : 'Add column'}
-          </Button>
+          {computation !== null ? (
+            <>
+              <Button disabled={!canAdd} onClick={() => void add(false)}>
+                {isSaving ? 'Adding…' : 'Add column'}
+              </Button>
+              <Button look="primary" disabled={!canAdd} onClick={() => void add(true)}>
+                Add and compute…
+              </Button>
+            </>
+          ) : (
+            <Button
+              look="primary"
+              type="submit"
+              form={form}
+              disabled={template === null ? !canAdd : !canContinue}
+            >
+              {isSaving ? 'Adding…' : template === null ? 'Add column' : 'Continue'}
+            </Button>
+          )}
         </>
       }
     >
-      <form id={form} className="form" onSubmit={(event) => void add(event)}>
-        <label>
-          Name
-          <input
-            // The drawer was opened to type a name.
-            // oxlint-disable-next-line jsx-a11y/no-autofocus
-            autoFocus
-            value={heading}
-            maxLength={200}
-            autoComplete="off"
-            aria-describedby={hint}
-            onChange={(event) => setHeading(event.currentTarget.value)}
+      {computation === null ? (
+        <form id={form} className="form" onSubmit={submit}>
+          <NameInput value={heading} name={title === '' ? null : name} onChange={setHeading} />
+          <KindCards
+            chosen={template}
+            hasScripts={contract.fields.some(({ derived }) => derived?.kind === 'script')}
+            onChoose={setTemplate}
           />
-        </label>
-        <p className="form-hint" id={hint}>
-          {title === '' ? (
-            'The heading of the column.'
-          ) : (
-            <>
-              In formulas and requests it is <code>{name}</code>.
-            </>
-          )}
-        </p>
-        <TypeSelect value={draft.type} onChange={(chosen) => change({ type: chosen })} />
-        <details className="column-more">
-          <summary>More</summary>
-          <div className="form">
-            <FieldSettings draft={draft} isDerived={false} onChange={change} />
-          </div>
-        </details>
-      </form>
+          <TypeSelect value={draft.type} onChange={(type) => setSettings({ ...settings, type })} />
+          <details className="column-more">
+            <summary>More</summary>
+            <div className="form">
+              <FieldSettings
+                draft={draft}
+                isDerived={template !== null}
+                onChange={(wanted) => setSettings({ ...settings, ...wanted })}
+              />
+            </div>
+          </details>
+        </form>
+      ) : (
+        <ComputedPart
+          contract={contract}
+          drafts={all}
+          file={computation.file}
+          kind={computation.template.kind}
+          text={computation.text}
+          onText={(text) => setBegun({ ...computation, text })}
+          onAnother={(other) => setOthers([...others, other])}
+          ticked={ticked}
+          onPreview={setAnswer}
+          onSave={() => void add(false)}
+        />
+      )}
     </Drawer>
   )
+}
+
+interface NameInputProps {
+  readonly value: string
+  /** The name of the field; null if it is the heading. */
+  readonly name: string | null
+  readonly onChange: (heading: string) => void
+}
+
+function NameInput({ value, name, onChange }: NameInputProps) {
+  const hint = useId()
+  return (
+    <>
+      <label>
+        Name
+        <input
+          // The drawer was opened to type a name.
+          // oxlint-disable-next-line jsx-a11y/no-autofocus
+          autoFocus
+          value={value}
+          maxLength={200}
+          autoComplete="off"
+          aria-describedby={hint}
+          onChange={(event) => onChange(event.currentTarget.value)}
+        />
+      </label>
+      <p className="form-hint" id={hint}>
+        {name === null ? (
+          'The heading of the column.'
+        ) : (
+          <>
+            In formulas and requests it is <code>{name}</code>.
+          </>
+        )}
+      </p>
+    </>
+  )
+}
+
+/** Shows the new columns in the grid, with the values of the last preview. */
+function useGhost(
+  drafts: readonly FieldDraft[],
+  shown: { readonly place: FieldPlace; readonly heading: string; readonly answer: PreviewAnswer | null },
+  onGhost: (ghost: Ghost) => void,
+): void {
+  const { place, heading, answer } = shown
+  useEffect(() => {
+    const untitled = heading.trim() === '' ? 'New column' : heading.trim()
+    onGhost({
+      place,
+      columns: drafts.map(({ name, title, type }, index) => ({
+        name,
+        title: index === 0 ? untitled : title === '' ? name : title,
+        type,
+        cells: cellsOf(answer, name),
+      })),
+    })
+  }, [onGhost, place, heading, drafts, answer])
 }

@@ -7,9 +7,11 @@ import type { Ghost } from './ghost.ts'
 export interface ColumnDrawerProps {
   readonly contract: SheetContract
   readonly state: DrawerState
+  /** The ids of the records that are ticked. */
+  readonly ticked: readonly string[]
   readonly onGhost: (ghost: Ghost) => void
   readonly onClose: () => void
-  readonly onAdded: (name: string) => void
+  readonly onAdded: (name: string, next: () => void) => void
   /** Called after a field was saved, with its names before and after. */
   readonly onSaved: (from: string, to: string) => void
   readonly onRemoved: (name: string) => void
@@ -19,12 +21,15 @@ export interface ColumnDrawerProps {
 export default function ColumnDrawer({
   contract,
   state,
+  ticked,
   onSaved,
   onRemoved,
   ...callbacks
 }: ColumnDrawerProps) {
   if (state.do === 'add')
-    return <AddColumn key={state.key} contract={contract} place={state.place} {...callbacks} />
+    return (
+      <AddColumn key={state.key} contract={contract} place={state.place} ticked={ticked} {...callbacks} />
+    )
   const field = contract.fieldByName.get(state.field)
   if (field === undefined) return null
   return (

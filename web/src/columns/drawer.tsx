@@ -5,6 +5,7 @@ import './drawer.css'
 
 interface DrawerProps {
   readonly title: string
+  readonly isWide?: boolean
   readonly onClose: () => void
   readonly children: ReactNode
   /** What stays visible above the buttons. */
@@ -14,7 +15,7 @@ interface DrawerProps {
 }
 
 /** The panel at the right of the grid, below it on narrow screens. Escape closes it. */
-export function Drawer({ title, onClose, children, status, actions }: DrawerProps) {
+export function Drawer({ title, isWide = false, onClose, children, status, actions }: DrawerProps) {
   const heading = useId()
   const onKeyDown = (event: KeyboardEvent): void => {
     if (event.key !== 'Escape' || event.defaultPrevented) return
@@ -22,7 +23,11 @@ export function Drawer({ title, onClose, children, status, actions }: DrawerProp
     onClose()
   }
   return (
-    <aside className="column-drawer" aria-labelledby={heading} onKeyDown={onKeyDown}>
+    <aside
+      className={isWide ? 'column-drawer wide' : 'column-drawer'}
+      aria-labelledby={heading}
+      onKeyDown={onKeyDown}
+    >
       <header>
         <h2 id={heading}>{title}</h2>
         <IconButton label="Close" onClick={onClose}>

@@ -24,11 +24,7 @@ export function PlanStatus({ problem, planning, isChanged, without, refused, chi
   return (
     <>
       <FormError text={refused} />
-      <div
-        className={isCurrent || problem !== null || !isChanged ? 'column-plan' : 'column-plan old'}
-        role="status"
-        aria-busy={isChanged && problem === null && !isCurrent}
-      >
+      <div className="column-plan" role="status" aria-busy={isChanged && problem === null && !isCurrent}>
         {problem !== null ? (
           <p className="form-error">{problem}</p>
         ) : !isChanged ? null : error !== null ? (

@@ -12,7 +12,7 @@ const field = (change: string, counts: Partial<Record<'kept' | 'converted' | 'lo
   misfits: [],
   ...counts,
 })
-const file = (path: string) => ({ path, before: null, after: null })
+const file = (path: string, before: string | null = 'a') => ({ path, before, after: 'b' })
 
 test('a plan says what becomes of the values, and which derivations are edited', () => {
   const text = (...fields: ReturnType<typeof field>[]) => planText({ fields, files: [file('contract.yaml')] })
@@ -29,6 +29,7 @@ test('a plan says what becomes of the values, and which derivations are edited',
     '2 values stay the same.',
     '3 values do not fit.',
   ])
+  assert.deepEqual(planText({ fields: [], files: [file('derivations/new.yaml', null)] }), [])
   assert.deepEqual(planText({ fields: [], files: [file('derivations/a.yaml')] }), [
     'The change also edits `a.yaml`.',
   ])

@@ -9,9 +9,8 @@ export function planText({
   files,
 }: Pick<DefinitionChangeAnswer, 'fields' | 'files'>): readonly string[] {
   const derivations = files
-    .map(({ path }) => path)
-    .filter((path) => path !== 'contract.yaml')
-    .map((path) => `\`${path.replace('derivations/', '')}\``)
+    .filter(({ path, before, after }) => path !== 'contract.yaml' && before !== null && after !== null)
+    .map(({ path }) => `\`${path.replace('derivations/', '')}\``)
   return [
     ...fields.flatMap(fieldText),
     ...(derivations.length === 0 ? [] : [`The change also edits ${derivations.join(', ')}.`]),

@@ -1,4 +1,5 @@
 import { TriangleAlert } from 'lucide-react'
+import type { FieldType } from '../../api/contract.ts'
 import { GHOST_WIDTH, type Ghost } from '../../columns/ghost.ts'
 import { CellValueView } from '../../values/cell-value-view.tsx'
 import { TypeIcon } from '../../values/type-icon.tsx'
@@ -36,10 +37,19 @@ export function GhostCells({ ghost, recordId }: GhostProps & { readonly recordId
     const cell = recordId === null ? undefined : cells.get(recordId)
     return (
       // oxlint-disable-next-line react/no-array-index-key
-      <div key={index} aria-hidden="true" className="grid-cell ghost" style={{ width: GHOST_WIDTH }}>
+      <div
+        key={index}
+        aria-hidden="true"
+        className={isNumber(type) ? 'grid-cell ghost right' : 'grid-cell ghost'}
+        style={{ width: GHOST_WIDTH }}
+      >
         {cell?.isFailed === true && <TriangleAlert className="ghost-failed" size={13} />}
         {cell !== undefined && !cell.isFailed && <CellValueView type={type} value={cell.value} />}
       </div>
     )
   })
+}
+
+function isNumber(type: FieldType): boolean {
+  return type === 'number' || type === 'integer'
 }

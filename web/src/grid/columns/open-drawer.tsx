@@ -1,7 +1,10 @@
-import { lazy, Suspense, useEffect, useEffectEvent, useState } from 'react'
+import { lazy, Suspense, useEffect, useEffectEvent, useMemo, useState } from 'react'
 import { useColumnSettings } from '../../state/columns.ts'
 import type { GridModel } from '../interaction/use-grid.ts'
 import { formatSort, parseSort } from './sort-order.ts'
+
+/** The number of ticked records on which a new column is tried. */
+const TICKED = 10
 
 /** Loads the drawer. */
 export const fetchDrawer = () => import('../../columns/column-drawer.tsx')
@@ -29,16 +32,19 @@ export function OpenDrawer({ model }: { readonly model: GridModel }) {
     drawer.close()
     scroller.element?.focus({ preventScroll: true })
   }
-  const [added, setAdded] = useState<string | null>(null)
-  const selectAdded = useEffectEvent((name: string) => {
+  const [added, setAdded] = useState<{ readonly name: string; readonly next: () => void } | null>(null)
+  const selectAdded = useEffectEvent(({ name, next }: NonNullable<typeof added>) => {
     close()
     const first = rows.at(0)
     if (first !== undefined) selecting.reveal({ recordId: String(first['id']), field: name })
+    next()
   })
   useEffect(() => {
-    if (added !== null && columns.layout.indexByName.has(added)) selectAdded(added)
+    if (added !== null && columns.layout.indexByName.has(added.name)) selectAdded(added)
   }, [added, columns.layout])
 
+  const { checked } = model
+  const ticked = useMemo(() => [...checked.ids].slice(0, TICKED), [checked.ids])
   const { state } = drawer
   if (state === null) return null
   const rename = (from: string, to: string | null): void => {
@@ -66,13 +72,14 @@ export function OpenDrawer({ model }: { readonly model: GridModel }) {
       <ColumnDrawer
         contract={contract}
         state={state}
+        ticked={ticked}
         onGhost={drawer.setGhost}
         onClose={close}
-        onAdded={(name) => {
+        onAdded={(name, next) => {
           if (state.do === 'add' && state.place !== null && settings.order.length > 0)
             columns.place(name, state.place.beside, state.place.side)
           // It is selected once the grid has it.
-          setAdded(name)
+          setAdded({ name, next })
         }}
         onSaved={(from, to) => {
           rename(from, to)
