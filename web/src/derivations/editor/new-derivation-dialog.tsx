@@ -6,7 +6,7 @@ import '../../ui/form.css'
 import { FormError } from '../../ui/form-error.tsx'
 import { draftKey, storeDraft } from './drafts.ts'
 import './new-derivation-dialog.css'
-import { fileNameFor, freeFields, inputFor, KIND_TEMPLATES, templateText } from './templates.ts'
+import { fileNameFor, freeFields, inputFor, KIND_TEMPLATES, templateText } from '../forms/templates.ts'
 
 interface NewDerivationDialogProps {
   readonly contract: SheetContract

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { KIND_TEMPLATES, templateText } from '../editor/templates.ts'
+import { KIND_TEMPLATES, templateText } from './templates.ts'
 import { editForm, memberOf, membersAt, readForm, type FormMembers, type LastEdit } from './form-text.ts'
 import { fieldsOfKind, type KindField } from './kind-fields.ts'
 import { mappingOf, mapTarget, setTargets } from './mapping.ts'
