@@ -25,7 +25,7 @@ export interface ProposalPage {
 }
 
 export interface AcceptOptions extends ActorOptions {
-  /** Of a change of the definition: the numbers of values that may be lost, by the names of removed fields. */
+  /** The numbers of values that a change of the definition may lose, by the names of removed fields. */
   readonly confirm?: Readonly<Record<string, number>> | undefined
 }
 

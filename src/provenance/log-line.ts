@@ -89,7 +89,7 @@ export interface FieldsLine extends CommonFields {
   readonly converted?: Readonly<Record<string, { readonly from: LogicalType; readonly to: LogicalType }>>
   /** Fields that have their values back, with the `seq` of the line that removed each. */
   readonly restored?: Readonly<Record<string, number>>
-  /** As of a {@link RecordLine}. */
+  /** See {@link RecordLine.proposal}. */
   readonly proposal?: string
   readonly proposed_by?: string
 }

@@ -66,7 +66,7 @@ interface Spent {
   readonly totalCost: number
 }
 
-/** What calls may still take; null for no bound. */
+/** The amount that calls may still take; null for no bound. */
 interface Bounds {
   readonly maxCalls: number | null
   readonly maxCost: number | null

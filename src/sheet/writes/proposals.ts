@@ -57,7 +57,7 @@ export interface ProposalDecision {
 }
 
 export interface ProposalAcceptance extends ProposalDecision {
-  /** Of a change of the definition, see {@link Acceptance}. */
+  /** See {@link Acceptance.confirm}. */
   readonly confirm?: ReadonlyMap<string, number>
 }
 

@@ -1,6 +1,6 @@
 import type { FieldPlace } from './contract-with.ts'
 
-/** What the drawer of columns is open for. */
+/** The task for which the drawer of columns is open. */
 export type DrawerState =
   | {
       readonly do: 'add'

@@ -8,7 +8,7 @@ interface DrawerProps {
   readonly isWide?: boolean
   readonly onClose: () => void
   readonly children: ReactNode
-  /** What stays visible above the buttons. */
+  /** The part that stays visible above the buttons. */
   readonly status: ReactNode
   /** The buttons, the main one last. */
   readonly actions: ReactNode

@@ -15,7 +15,7 @@ export const FIELD_TYPES: readonly FieldType[] = [
   'object',
 ]
 
-/** Who may edit a field: what the contract does without a permission, or one of the usual permissions, or patterns. */
+/** The actors who may edit a field: the default of the contract, one of the usual permissions, or patterns. */
 export type Editors = 'default' | 'anybody' | 'people' | 'nobody' | 'patterns'
 
 /** The settings of a field in a form. */
@@ -114,7 +114,7 @@ export function closedListOf({
   return list
 }
 
-/** Why a draft cannot be a field, as far as the page knows; null if it can. */
+/** Returns why a draft cannot be a field, as far as the page knows; null if it can. */
 export function draftProblem(draft: FieldDraft, others: readonly string[]): string | null {
   const { name, editors } = draft
   if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name))

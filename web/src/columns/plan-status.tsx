@@ -4,16 +4,16 @@ import { PlanView } from './plan-view.tsx'
 import type { Planning } from './use-plan.ts'
 
 interface PlanStatusProps {
-  /** Why there is no plan yet, or no valid one. */
+  /** The reason why there is no plan yet, or no valid one. */
   readonly problem: string | null
   readonly planning: Planning
   /** Whether something changes. */
   readonly isChanged: boolean
   /** The sentence for a change without an effect on values. */
   readonly without: string
-  /** Why saving was refused. */
+  /** The reason why saving was refused. */
   readonly refused: string | null
-  /** What can be done about conflicts. */
+  /** The ways to resolve conflicts. */
   readonly children?: ReactNode
 }
 

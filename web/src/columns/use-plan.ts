@@ -25,7 +25,7 @@ export interface Plan {
 export interface Planning {
   /** Null until the first plan, and for a change that is refused. */
   readonly plan: Plan | null
-  /** Why the change is refused. */
+  /** The reason why the change is refused. */
   readonly error: string | null
   /** Whether plan and error are those of the present change. */
   readonly isCurrent: boolean
@@ -78,7 +78,7 @@ export interface Saving {
   /** Makes a planned change, and reports whether it was made. */
   readonly save: (plan: Plan, text: string, options?: SaveOptions) => Promise<boolean>
   readonly isSaving: boolean
-  /** Why the last attempt was refused. */
+  /** The error of the last attempt. */
   readonly refused: string | null
 }
 

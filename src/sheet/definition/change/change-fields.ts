@@ -46,7 +46,7 @@ export interface ContractOptions {
   /** The versions of `contract.yaml` of which the present one must be; see {@link FileEdit}. */
   readonly ifMatch: FileEdit['ifMatch']
   readonly dryRun: boolean
-  /** As in {@link DefinitionEdit}. */
+  /** See {@link DefinitionEdit.proposes}. */
   readonly proposes?: boolean
 }
 

@@ -39,7 +39,7 @@ export async function readDerivationFile(sheet: Sheet, file: string): Promise<De
 export type DerivationFileOptions = Omit<DefinitionEdit, 'files' | 'reverts'> & {
   /** See {@link FileEdit.ifMatch}. */
   readonly ifMatch: readonly string[] | '*' | null
-  /** As in {@link FileEdit}. */
+  /** See {@link FileEdit.ifMatch}. */
   readonly ifAbsent?: boolean
 }
 
@@ -93,14 +93,14 @@ export async function keepValues(
   return startMaterialize(sheet, { targets: null, recordIds: null, force: false, keepFresh: file, actor })
 }
 
-/** What became of the run that {@link tryKeepValues} starts. */
+/** The outcome of the run that {@link tryKeepValues} starts. */
 export interface KeptValues {
   readonly run: StartedRun | null
-  /** Why the run could not start; null for none. */
+  /** The error with which the run could not start; null for none. */
   readonly error: ServiceError | null
 }
 
-/** Of a change that keeps no values. */
+/** The outcome of a change that keeps no values. */
 export const NO_RUN: KeptValues = { run: null, error: null }
 
 /** Starts a run as {@link keepValues} does, and returns why it could not start: the file is changed then already. */

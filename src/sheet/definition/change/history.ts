@@ -63,7 +63,7 @@ export interface ChangeRevert {
   /** The numbers of values that may be lost, by the names of fields that the change had added. */
   readonly confirm: ReadonlyMap<string, number>
   readonly dryRun: boolean
-  /** As in {@link DefinitionEdit}. */
+  /** See {@link DefinitionEdit.proposes}. */
   readonly proposes?: boolean
 }
 

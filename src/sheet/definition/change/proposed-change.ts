@@ -34,7 +34,7 @@ export interface ProposalPlan extends DefinitionReport {
   readonly secrets: readonly string[]
 }
 
-/** How a person accepts a proposed change. */
+/** The options with which a person accepts a proposed change. */
 export interface Acceptance {
   readonly actor: string
   readonly note: string | null

@@ -58,7 +58,7 @@ export function ColumnMenu(props: ColumnMenuProps) {
   )
 }
 
-/** What changes the contract: absent where the service refuses it. */
+/** The commands that change the contract: absent where the service refuses it. */
 function DefinitionItems({
   host,
   column: { field },

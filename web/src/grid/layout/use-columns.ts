@@ -38,7 +38,7 @@ export interface Columns {
 /** The width of the head with the button that adds a column. */
 const ADD_WIDTH = 44
 
-/** What the grid shows besides columns. */
+/** The parts of the grid besides columns. */
 interface Beside {
   /** The columns that do not exist yet. */
   readonly ghost: Ghost | null
