@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { PreviewAnswer } from '../../../src/wire/definition/preview.ts'
 import { toSheetContract, type ContractDocument } from '../api/contract.ts'
-import { KIND_TEMPLATES } from '../derivations/editor/templates.ts'
+import { KIND_TEMPLATES } from '../derivations/forms/templates.ts'
 import {
   cellsOf,
   contractTextOf,

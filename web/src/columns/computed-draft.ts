@@ -1,6 +1,6 @@
 import type { PreviewAnswer } from '../../../src/wire/definition/preview.ts'
 import { toSheetContract, type ContractDocument, type SheetContract } from '../api/contract.ts'
-import { inputFor, templateText, type KindTemplate } from '../derivations/editor/templates.ts'
+import { inputFor, templateText, type KindTemplate } from '../derivations/forms/templates.ts'
 import { editForm, memberOf, readForm } from '../derivations/forms/form-text.ts'
 import { setTargets } from '../derivations/forms/mapping.ts'
 import { namesOf } from '../derivations/forms/member-forms.ts'

@@ -8,7 +8,7 @@ import {
   Sheet,
   Sparkles,
 } from 'lucide-react'
-import { KIND_TEMPLATES, type KindTemplate } from '../derivations/editor/templates.ts'
+import { KIND_TEMPLATES, type KindTemplate } from '../derivations/forms/templates.ts'
 
 const ICONS: Readonly<Record<string, typeof Globe>> = {
   sql: FunctionSquare,
