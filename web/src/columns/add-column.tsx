@@ -30,7 +30,7 @@ interface AddColumnProps {
   readonly onAdded: (name: string, next: () => void) => void
 }
 
-/** How a new column is computed. */
+/** The computation of a new column. */
 interface Computation {
   readonly template: KindTemplate
   /** The name of the column for which the text was begun. */

@@ -35,7 +35,7 @@ const STATUS = 'derivation-editor-status'
 const KEYS = 'derivation-editor-keys'
 const NONE: readonly DerivationAnswer[] = []
 
-/** How files were edited last: in a form, or as text. */
+/** The way in which files were edited last: in a form, or as text. */
 const editedAs = new Stored('edit-as', (value) => (value === 'yaml' ? 'yaml' : 'form'))
 
 /** The panel in which the text of a derivation is edited, checked and saved. */

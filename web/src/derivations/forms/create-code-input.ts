@@ -28,7 +28,7 @@ import { sqlLanguage } from '../../sql/editor/sql-language.ts'
 import { EDITOR_THEME } from '../../ui/editor-theme.ts'
 import { typedSlot } from './field-slots.ts'
 
-/** How an input reads its text: with placeholders for fields, as SQL, or as it is. */
+/** The way in which an input reads its text: with placeholders for fields, as SQL, or as it is. */
 export type CodeMode = 'url' | 'fields' | 'env' | 'sql' | 'plain'
 
 export interface CodeInputOptions {

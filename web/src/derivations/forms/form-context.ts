@@ -16,7 +16,7 @@ export interface FormPart {
 
 interface FormEditing {
   readonly edit: FormPart['edit']
-  /** Why the last edit could not be made; null if it was. */
+  /** The reason for which the last edit could not be made; null if it was. */
   readonly problem: string | null
 }
 

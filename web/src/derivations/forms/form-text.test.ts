@@ -206,7 +206,7 @@ test('a further target turns one path into several, and the last one back into i
 test('a text that is no YAML has a problem with its line, and is not edited', () => {
   const reading = readForm('kind: ai\nprompt: [\n')
   assert.ok('problem' in reading)
-  assert.match(reading.problem, /^Line [23]: /)
+  assert.match(reading.problem, /^The file:[23]: /)
   assert.ok('problem' in readForm(''))
   assert.ok('problem' in readForm('- a\n'))
   assert.ok('problem' in editForm('a: [\n', [{ op: 'set', path: ['a'], value: 1 }], null))

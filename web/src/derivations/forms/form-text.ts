@@ -24,7 +24,8 @@ export interface LastEdit {
 
 export type Edited = { readonly last: LastEdit } | { readonly problem: string }
 
-const FILE = 'file'
+/** The name of the text in messages, before the line: a form does not show which file it edits. */
+const FILE = 'The file'
 
 /** Reads the text of a derivation file for a form. */
 export function readForm(text: string): FormReading {
@@ -33,7 +34,7 @@ export function readForm(text: string): FormReading {
     if (isMembers(value)) return { members: value }
     return { problem: 'The file is not a map with the keys targets and kind.' }
   } catch (error) {
-    return { problem: placed(messageOf(error)) }
+    return { problem: messageOf(error) }
   }
 }
 
@@ -49,7 +50,7 @@ export function editForm(text: string, edits: readonly YamlEdit[], last: LastEdi
   try {
     return { last: { path, base, text: editYaml(base, FILE, edits) } }
   } catch (error) {
-    return { problem: placed(messageOf(error)) }
+    return { problem: messageOf(error) }
   }
 }
 
@@ -81,8 +82,4 @@ export function isMembers(value: unknown): value is FormMembers {
 /** Only the value at one place is replaced or added, so that a following edit of this place can replace it. */
 function placeOf(edit: YamlEdit | undefined): string {
   return edit?.op === 'set' ? JSON.stringify(edit.path) : ''
-}
-
-function placed(message: string): string {
-  return message.replace(/^file:(\d+): /, 'Line $1: ').replace(/^file /, 'The file ')
 }

@@ -13,10 +13,10 @@ import { shownText, textToStore } from './text-member.ts'
 interface KindFieldsFormProps {
   readonly part: FormPart
   readonly isStep: boolean
-  /** What a click on a value of a response fills. */
+  /** The field that a click on a value of a response fills. */
   readonly pick: MappingPick
   readonly onYaml: () => void
-  /** What follows the fields of each file. */
+  /** Fields that follow those of the kind. */
   readonly children?: ReactNode
 }
 

@@ -3,7 +3,7 @@ import { splitIds } from '../../api/split-ids.ts'
 import { server } from '../../api/server.ts'
 import type { Present } from './preview-text.ts'
 
-/** How the records of a preview are chosen. */
+/** The ways to choose the records of a preview. */
 export type RowChoice = 'random' | 'first' | 'ticked' | 'states'
 
 /** Records in a preview of the first or of random ones. */
