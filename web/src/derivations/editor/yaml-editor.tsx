@@ -1,6 +1,7 @@
 import { EditorView } from '@codemirror/view'
-import { useEffect, useEffectEvent, useImperativeHandle, useRef, type Ref } from 'react'
-import { replaceText } from '../../ui/replace-text.ts'
+import { useEffect, useEffectEvent, useImperativeHandle, useRef, useState, type Ref } from 'react'
+import { useEditorText } from '../../ui/use-editor-text.ts'
+import { WrittenTexts } from '../../ui/written-texts.ts'
 import { createYamlEditor } from './create-yaml-editor.ts'
 import { setFault, type Fault } from './fault-line.ts'
 import './yaml-editor.css'
@@ -27,7 +28,11 @@ export function YamlEditor({ text, label, describedBy, fault, ref, ...events }: 
   const host = useRef<HTMLDivElement>(null)
   const view = useRef<EditorView>(null)
   const initialText = useRef(text)
-  const onChange = useEffectEvent((now: string) => events.onChange(now))
+  const [written] = useState(() => new WrittenTexts())
+  const onChange = useEffectEvent((now: string) => {
+    written.add(now)
+    events.onChange(now)
+  })
   const onSave = useEffectEvent(() => events.onSave())
   const onLeave = useEffectEvent(() => events.onLeave())
 
@@ -48,9 +53,7 @@ export function YamlEditor({ text, label, describedBy, fault, ref, ...events }: 
     }
   }, [label, describedBy])
 
-  useEffect(() => {
-    if (view.current !== null) replaceText(view.current, text)
-  }, [text])
+  useEditorText(view, text, written)
 
   useEffect(() => {
     view.current?.dispatch({ effects: setFault.of(fault) })

@@ -1,10 +1,11 @@
 import type { EditorView } from '@codemirror/view'
 import { Plus } from 'lucide-react'
-import { useEffect, useEffectEvent, useId, useRef } from 'react'
+import { useEffect, useEffectEvent, useId, useRef, useState } from 'react'
 import type { SheetContract } from '../../api/contract.ts'
 import { Button } from '../../ui/button.tsx'
 import { useLatest } from '../../ui/use-latest.ts'
-import { replaceText } from '../../ui/replace-text.ts'
+import { useEditorText } from '../../ui/use-editor-text.ts'
+import { WrittenTexts } from '../../ui/written-texts.ts'
 import { createCodeInput, offerFields, setContract, type CodeMode } from './create-code-input.ts'
 
 interface CodeInputProps {
@@ -23,9 +24,13 @@ export function CodeInput({ mode, contract, label, hint, text, hasLines, example
   const host = useRef<HTMLDivElement>(null)
   const view = useRef<EditorView>(null)
   const initialText = useRef(text)
+  const [written] = useState(() => new WrittenTexts())
   const initialContract = useLatest(contract)
   const hintId = useId()
-  const onChange = useEffectEvent((now: string) => onText(now))
+  const onChange = useEffectEvent((now: string) => {
+    written.add(now)
+    onText(now)
+  })
   const hasSlots = mode === 'url' || mode === 'fields' || mode === 'env'
 
   useEffect(() => {
@@ -50,9 +55,7 @@ export function CodeInput({ mode, contract, label, hint, text, hasLines, example
     if (view.current !== null) setContract(view.current, mode, contract)
   }, [mode, contract])
 
-  useEffect(() => {
-    if (view.current !== null && view.current.state.doc.toString() !== text) replaceText(view.current, text)
-  }, [text])
+  useEditorText(view, text, written)
 
   return (
     <div className="code-field">

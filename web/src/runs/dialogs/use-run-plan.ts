@@ -18,13 +18,14 @@ interface ShownPlan {
 export function useRunPlan(order: RunOrder, actor: string, isValid: boolean): ShownPlan {
   const text = JSON.stringify(order)
   const settled = useSettled(text, SETTLE_MS)
-  const { data, error, isFetching, isPlaceholderData } = useQuery({
+  const { data, error, isPlaceholderData } = useQuery({
     queryKey: ['plan', settled, actor],
     queryFn: () => server.runs.plan(JSON.parse(settled) as RunOrder, { actor }),
     enabled: isValid,
     placeholderData: keepPreviousData,
     gcTime: 0,
   })
-  const isSettled = isValid && settled === text && !isFetching && !isPlaceholderData
+  // Also while it is loaded again after a change of the sheet: a button that is disabled for that moment would lose a click.
+  const isSettled = isValid && settled === text && !isPlaceholderData
   return { plan: data ?? null, isCurrent: isSettled, error: settled === text ? error : null }
 }

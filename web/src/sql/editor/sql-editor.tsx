@@ -1,7 +1,8 @@
 import type { EditorView } from '@codemirror/view'
-import { useEffect, useEffectEvent, useRef } from 'react'
+import { useEffect, useEffectEvent, useRef, useState } from 'react'
 import type { SheetContract } from '../../api/contract.ts'
-import { replaceText } from '../../ui/replace-text.ts'
+import { useEditorText } from '../../ui/use-editor-text.ts'
+import { WrittenTexts } from '../../ui/written-texts.ts'
 import { createEditor } from './create-editor.ts'
 
 interface SqlEditorProps {
@@ -17,7 +18,11 @@ export function SqlEditor({ contract, text, ...events }: SqlEditorProps) {
   const host = useRef<HTMLDivElement>(null)
   const view = useRef<EditorView>(null)
   const initialText = useRef(text)
-  const onChange = useEffectEvent((now: string) => events.onChange(now))
+  const [written] = useState(() => new WrittenTexts())
+  const onChange = useEffectEvent((now: string) => {
+    written.add(now)
+    events.onChange(now)
+  })
   const onRun = useEffectEvent(() => events.onRun())
   const onLeave = useEffectEvent(() => events.onLeave())
 
@@ -36,9 +41,7 @@ export function SqlEditor({ contract, text, ...events }: SqlEditorProps) {
     }
   }, [contract])
 
-  useEffect(() => {
-    if (view.current !== null) replaceText(view.current, text)
-  }, [text])
+  useEditorText(view, text, written)
 
   return <div ref={host} className="sql-editor" />
 }
