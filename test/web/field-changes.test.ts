@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
-import type { Locator, Page } from 'playwright-core'
 import { axeFaults } from '../support/axe-faults.ts'
 import { NO_BROWSER } from '../support/browser.ts'
 import { contractText } from '../support/contract-with.ts'
+import { assertAccessible, openMenu } from '../support/panels.ts'
 import { writeSheet } from '../support/sheet-fixture.ts'
 import { cellAt, eventually, picture, settled, shows, SheetViewer } from '../support/viewer.ts'
 
@@ -34,21 +34,6 @@ async function fieldsOf(viewer: SheetViewer): Promise<readonly string[]> {
     schema: [{ properties: { name: string; logicalType: string }[] }]
   }>('/api/contract')
   return schema[0].properties.map(({ name, logicalType }) => `${name} ${logicalType}`)
-}
-
-async function openMenu(page: Page, title: string): Promise<Locator> {
-  await page.getByRole('columnheader', { name: title, exact: true }).hover()
-  await page.getByRole('button', { name: `Menu of ${title}` }).click()
-  return page.getByRole('menu', { name: `Menu of ${title}` })
-}
-
-async function assertAccessible(page: Page, name: string): Promise<void> {
-  await picture(page, `${name}-light`)
-  assert.deepEqual(await axeFaults(page), [])
-  await page.emulateMedia({ colorScheme: 'dark' })
-  await picture(page, `${name}-dark`)
-  assert.deepEqual(await axeFaults(page, { rules: ['color-contrast'] }), [], 'dark')
-  await page.emulateMedia({ colorScheme: 'light' })
 }
 
 test('fields are changed in the grid', { skip: NO_BROWSER }, async (t) => {

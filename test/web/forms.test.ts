@@ -2,19 +2,9 @@ import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import type { Page } from 'playwright-core'
-import { axeFaults } from '../support/axe-faults.ts'
 import { NO_BROWSER } from '../support/browser.ts'
+import { assertAccessible, beginCapital } from '../support/panels.ts'
 import { eventually, picture, Viewer } from '../support/viewer.ts'
-
-async function assertAccessible(page: Page, name: string): Promise<void> {
-  await picture(page, `${name}-light`)
-  assert.deepEqual(await axeFaults(page), [])
-  await page.emulateMedia({ colorScheme: 'dark' })
-  await picture(page, `${name}-dark`)
-  assert.deepEqual(await axeFaults(page, { rules: ['color-contrast'] }), [], 'dark')
-  await page.emulateMedia({ colorScheme: 'light' })
-}
 
 test(
   'a derivation is written with a form, tried on one row, and seen on rows before it is saved',
@@ -22,10 +12,7 @@ test(
   async (t) => {
     const viewer = await Viewer.start(t)
     const page = await viewer.open('/derivations')
-    const dialog = page.getByRole('dialog', { name: 'New derivation' })
-    await page.getByRole('button', { name: 'New derivation…' }).click()
-    await dialog.getByRole('checkbox', { name: 'Capital', exact: true }).check()
-    await dialog.getByRole('radio', { name: /^HTTP request/ }).check()
+    const dialog = await beginCapital(page)
     await dialog.getByRole('button', { name: 'Continue' }).click()
     const panel = page.getByRole('region', { name: 'Edit capital.yaml' })
 

@@ -3,14 +3,14 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import type { Locator, Page } from 'playwright-core'
-import { axeFaults } from '../support/axe-faults.ts'
 import { NO_BROWSER } from '../support/browser.ts'
 import { contractText } from '../support/contract-with.ts'
 import { startLocalApi } from '../support/local-api.ts'
 import { ModelServer } from '../support/model-server.ts'
 import { onEnd } from '../support/on-end.ts'
+import { assertAccessible } from '../support/panels.ts'
 import { writeSheet } from '../support/sheet-fixture.ts'
-import { cellAt, eventually, picture, shows, SheetViewer } from '../support/viewer.ts'
+import { cellAt, eventually, shows, SheetViewer } from '../support/viewer.ts'
 
 /*
  * A person who has never seen a file of a sheet adds a column of each kind that computes. Each test reads like what they do; none shows YAML.
@@ -50,6 +50,12 @@ async function preview(page: Page, drawer: Locator, values: readonly string[]): 
     await shows(page.locator(`.grid-row[data-row="${row}"] .grid-cell.ghost`).first(), value)
 }
 
+/** Waits until the column can be added. */
+async function ready(page: Page): Promise<void> {
+  const button = page.getByRole('button', { name: 'Add and compute…' })
+  await eventually(async () => assert.equal(await button.isEnabled(), true))
+}
+
 /** Adds the column, and computes it. */
 async function compute(page: Page, drawer: Locator): Promise<void> {
   assert.equal(await page.locator('.yaml-editor').count(), 0, 'no YAML was seen')
@@ -59,23 +65,13 @@ async function compute(page: Page, drawer: Locator): Promise<void> {
   await dialog.waitFor({ state: 'detached' })
 }
 
-async function assertAccessible(page: Page, name: string): Promise<void> {
-  const button = page.getByRole('button', { name: 'Add and compute…' })
-  await eventually(async () => assert.equal(await button.isEnabled(), true))
-  await picture(page, `${name}-light`)
-  assert.deepEqual(await axeFaults(page), [])
-  await page.emulateMedia({ colorScheme: 'dark' })
-  await picture(page, `${name}-dark`)
-  assert.deepEqual(await axeFaults(page, { rules: ['color-contrast'] }), [], 'dark')
-  await page.emulateMedia({ colorScheme: 'light' })
-}
-
 test('a newcomer adds a column that a formula computes', { skip: NO_BROWSER }, async (t) => {
   const viewer = await SheetViewer.on(t, await writeSheet(t, TOWNS))
   const page = await viewer.open()
   const drawer = await begin(page, 'Share (%)', /^Formula/)
   await type(page, drawer.getByRole('textbox', { name: 'Formula' }), 'round(people / 2000.0, 1)')
   await preview(page, drawer, ['63.5', '27'])
+  await ready(page)
   await assertAccessible(page, 'newcomer-formula')
   await compute(page, drawer)
   await shows(await cellAt(page, 0, 'Share (%)'), /^63\.5/)
@@ -101,6 +97,7 @@ test(
     await drawer.getByRole('button', { name: /^mayor / }).click()
     await drawer.getByRole('button', { name: /^code / }).click()
     await preview(page, drawer, ['Ansbacher', 'Dupper'])
+    await ready(page)
     await assertAccessible(page, 'newcomer-http')
     const { length } = api.requests
     await compute(page, drawer)
@@ -126,6 +123,7 @@ test('a newcomer adds a column that a model fills', { skip: NO_BROWSER }, async 
   await page.locator('.cm-tooltip').getByRole('option', { name: /^town/ }).click()
   await preview(page, drawer, ['Danube', 'Inn'])
   await drawer.getByText(/about \$0\.0\d+ a call/).waitFor()
+  await ready(page)
   await assertAccessible(page, 'newcomer-ai')
   await compute(page, drawer)
   await shows(await cellAt(page, 1, 'River'), /^Inn/)

@@ -1,0 +1,30 @@
+import assert from 'node:assert/strict'
+import type { Locator, Page } from 'playwright-core'
+import { axeFaults } from './axe-faults.ts'
+import { picture } from './viewer.ts'
+
+/** Asserts that axe finds nothing on the page in both themes, and takes a picture of each. */
+export async function assertAccessible(page: Page, name: string): Promise<void> {
+  await picture(page, `${name}-light`)
+  assert.deepEqual(await axeFaults(page), [])
+  await page.emulateMedia({ colorScheme: 'dark' })
+  await picture(page, `${name}-dark`)
+  assert.deepEqual(await axeFaults(page, { rules: ['color-contrast'] }), [], 'dark')
+  await page.emulateMedia({ colorScheme: 'light' })
+}
+
+/** Opens the menu of a column. */
+export async function openMenu(page: Page, title: string): Promise<Locator> {
+  await page.getByRole('columnheader', { name: title, exact: true }).hover()
+  await page.getByRole('button', { name: `Menu of ${title}` }).click()
+  return page.getByRole('menu', { name: `Menu of ${title}` })
+}
+
+/** Begins a new derivation of the field Capital by an HTTP request, up to the button that continues. */
+export async function beginCapital(page: Page): Promise<Locator> {
+  await page.getByRole('button', { name: 'New derivation…' }).click()
+  const dialog = page.getByRole('dialog', { name: 'New derivation' })
+  await dialog.getByRole('checkbox', { name: 'Capital', exact: true }).check()
+  await dialog.getByRole('radio', { name: /^HTTP request/ }).check()
+  return dialog
+}
