@@ -48,6 +48,25 @@ test('columns by mouse', { skip: NO_BROWSER }, async (t) => {
   const viewer = await Viewer.start(t)
   const page = await viewer.open()
 
+  await t.test(
+    'a column can be added without scrolling, also where the last head is out of view',
+    async () => {
+      const add = page.getByRole('button', { name: 'Add a column' })
+      for (const width of [800, 1440, 1280]) {
+        await page.setViewportSize({ width, height: 800 })
+        await eventually(async () => {
+          const box = await add.boundingBox()
+          assert.ok(box !== null && box.x + box.width <= width, `visible at ${width} px`)
+        })
+        await picture(page, `columns-add-${width}`)
+      }
+      await add.click()
+      await page.getByRole('complementary', { name: 'Add a column' }).waitFor()
+      await page.keyboard.press('Escape')
+      await page.getByRole('grid').evaluate((grid) => grid.scrollTo({ left: 0 }))
+    },
+  )
+
   await t.test('resizing a column by its edge persists after a reload', async () => {
     const before = await widthOf(page, 'Name')
     const box = await page.getByRole('columnheader', { name: 'Name', exact: true }).boundingBox()

@@ -8,21 +8,13 @@ import { NO_BROWSER } from '../support/browser.ts'
 import { exampleSheet } from '../support/example.ts'
 import { applyEdits } from '../support/engine.ts'
 import { onEnd } from '../support/on-end.ts'
+import { assertAccessible, beginCapital } from '../support/panels.ts'
 import { eventually, picture, settled, SheetViewer, Viewer } from '../support/viewer.ts'
 
 /** Replaces the text of the editor that has the focus, as pasting does. */
 async function replaceAll(page: Page, text: string): Promise<void> {
   await page.keyboard.press('Control+a')
   await page.keyboard.insertText(text)
-}
-
-async function assertAccessible(page: Page, name: string): Promise<void> {
-  await picture(page, `${name}-light`)
-  assert.deepEqual(await axeFaults(page), [])
-  await page.emulateMedia({ colorScheme: 'dark' })
-  await picture(page, `${name}-dark`)
-  assert.deepEqual(await axeFaults(page, { rules: ['color-contrast'] }), [], 'dark')
-  await page.emulateMedia({ colorScheme: 'light' })
 }
 
 test('a derivation is edited in the browser', { skip: NO_BROWSER }, async (t) => {
@@ -63,6 +55,21 @@ test('a derivation is edited in the browser', { skip: NO_BROWSER }, async (t) =>
     await page.setViewportSize({ width: 900, height: 800 })
     await picture(page, 'definition-900')
     await page.setViewportSize({ width: 1280, height: 800 })
+  })
+
+  await t.test('the effect of an earlier text stays readable while the present one is checked', async () => {
+    const held = Promise.withResolvers<void>()
+    await page.route('**/api/derivations/names.yaml?*', async (route) => {
+      await held.promise
+      await route.continue()
+    })
+    await replaceAll(page, `${edited}# again\n`)
+    await status.locator('.old').waitFor()
+    assert.deepEqual(await axeFaults(page, { rules: ['color-contrast'] }), [])
+    held.resolve()
+    await page.unrouteAll()
+    await replaceAll(page, edited)
+    await status.getByText('2 cells become stale.').waitFor()
   })
 
   await t.test(
@@ -157,10 +164,7 @@ test('a derivation is edited in the browser', { skip: NO_BROWSER }, async (t) =>
 test('a derivation is begun from a template, kept and saved', { skip: NO_BROWSER }, async (t) => {
   const viewer = await Viewer.start(t)
   const page = await viewer.open('/derivations')
-  const dialog = page.getByRole('dialog', { name: 'New derivation' })
-  await page.getByRole('button', { name: 'New derivation…' }).click()
-  await dialog.getByRole('checkbox', { name: 'Capital', exact: true }).check()
-  await dialog.getByRole('radio', { name: /^HTTP request/ }).check()
+  const dialog = await beginCapital(page)
   await picture(page, 'definition-new')
   assert.deepEqual(await axeFaults(page, { exclude: '.derivations-page' }), [])
   await dialog.getByRole('button', { name: 'Continue' }).click()

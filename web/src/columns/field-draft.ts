@@ -2,19 +2,6 @@ import type { FieldType, SheetField } from '../api/contract.ts'
 import { quote } from '../values/parse-number.ts'
 import { parseText } from '../values/value-text.ts'
 
-/** The types that a field can have, in the order of a choice. */
-export const FIELD_TYPES: readonly FieldType[] = [
-  'string',
-  'integer',
-  'number',
-  'boolean',
-  'date',
-  'timestamp',
-  'time',
-  'array',
-  'object',
-]
-
 /** The actors who may edit a field: the default of the contract, one of the usual permissions, or patterns. */
 export type Editors = 'default' | 'anybody' | 'people' | 'nobody' | 'patterns'
 

@@ -1,6 +1,6 @@
 import type { FieldType } from '../api/contract.ts'
-import { FIELD_TYPES } from './field-draft.ts'
 
+/** The names of the types that a field can have, in the order of the choice. */
 const NAMES: Readonly<Record<FieldType, string>> = {
   string: 'Text',
   integer: 'Whole number',
@@ -24,9 +24,9 @@ export function TypeSelect({ value, onChange }: TypeSelectProps) {
     <label>
       Type
       <select value={value} onChange={(event) => onChange(event.currentTarget.value as FieldType)}>
-        {FIELD_TYPES.map((type) => (
+        {Object.entries(NAMES).map(([type, name]) => (
           <option key={type} value={type}>
-            {NAMES[type]}
+            {name}
           </option>
         ))}
       </select>

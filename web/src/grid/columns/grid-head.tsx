@@ -11,7 +11,7 @@ import { fittingWidth } from './fitting-width.ts'
 import { GhostHeads } from './ghost-cells.tsx'
 import './grid-head.css'
 import { parseSort } from './sort-order.ts'
-import type { Columns } from '../layout/use-columns.ts'
+import { ADD_WIDTH, type Columns } from '../layout/use-columns.ts'
 import { useHeadDrag } from './use-head-drag.ts'
 
 interface GridHeadProps {
@@ -83,19 +83,25 @@ export const GridHead = memo(function GridHead(props: GridHeadProps) {
             {others.slice(0, ghostAt).map(head)}
             {showsGhost && <GhostHeads ghost={ghost} />}
             {others.slice(ghostAt).map(head)}
-            {mayAdd && endColumn >= layout.others.length && (
-              <div role="columnheader" aria-label="Add a column" className="column-add">
-                <IconButton
-                  label="Add a column"
-                  tabIndex={-1}
-                  onClick={() => host.current.model.drawer.add(null)}
-                >
-                  <Plus size={16} />
-                </IconButton>
-              </div>
-            )}
           </div>
         </div>
+        {mayAdd && (
+          <div
+            role="columnheader"
+            aria-label="Add a column"
+            className="column-add"
+            // At the right edge where the columns are wider than the grid.
+            style={{ left: `min(${layout.end}px, 100% - ${ADD_WIDTH}px)`, width: ADD_WIDTH }}
+          >
+            <IconButton
+              label="Add a column"
+              tabIndex={-1}
+              onClick={() => host.current.model.drawer.add(null)}
+            >
+              <Plus size={16} />
+            </IconButton>
+          </div>
+        )}
       </div>
       {drag.mark !== null && <div role="none" className="grid-drop-mark" style={{ left: drag.mark }} />}
     </div>

@@ -1,6 +1,7 @@
 import { lazy, Suspense, useEffect, useEffectEvent, useMemo, useState } from 'react'
 import { useColumnSettings } from '../../state/columns.ts'
 import type { GridModel } from '../interaction/use-grid.ts'
+import { visibleWidth } from '../layout/column-layout.ts'
 import { formatSort, parseSort } from './sort-order.ts'
 
 /** The number of ticked records on which a new column is tried. */
@@ -20,7 +21,7 @@ export function OpenDrawer({ model }: { readonly model: GridModel }) {
   const ghostLeft = ghost?.left ?? null
   const ghostEnd = ghost === null ? 0 : ghost.left + ghost.width
   const { pinnedEnd } = columns.layout
-  const { width } = model.scroll
+  const width = visibleWidth(columns.layout, model.scroll.width)
   useEffect(() => {
     if (ghostLeft === null) return
     // Into view, with the least movement.

@@ -147,8 +147,14 @@ export function scrollLeftToShow(
 ): number {
   if (column.isPinned) return scrollLeft
   const start = column.left - layout.pinnedEnd
-  if (start < scrollLeft || column.width > room - layout.pinnedEnd) return start
-  return Math.max(scrollLeft, column.left + column.width - room)
+  const visible = visibleWidth(layout, room)
+  if (start < scrollLeft || column.width > visible - layout.pinnedEnd) return start
+  return Math.max(scrollLeft, column.left + column.width - visible)
+}
+
+/** The part of the width in which columns are visible: beside the space after the last one, which stays in view. */
+export function visibleWidth({ width, end }: ColumnLayout, room: number): number {
+  return room - (width - end)
 }
 
 /** Returns the index of the first column that ends after a position. */

@@ -36,7 +36,7 @@ export interface Columns {
 }
 
 /** The width of the head with the button that adds a column. */
-const ADD_WIDTH = 44
+export const ADD_WIDTH = 44
 
 /** The parts of the grid besides columns. */
 interface Beside {
