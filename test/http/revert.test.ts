@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { InjectOptions, LightMyRequestResponse } from 'fastify'
-import { CSRF, runScenarios, startApp, type TestApp } from '../support/http-fixture.ts'
+import { CSRF, runScenarios, startAppOver, type TestApp } from '../support/http-fixture.ts'
+import { openImpatient, openTestSheetIn, writeSheet } from '../support/sheet-fixture.ts'
 
 const actor = 'agent:test'
 
@@ -265,11 +266,14 @@ runScenarios('reverts', [
 ])
 
 test('a revert that fails has its run in Location as well', async (t) => {
-  const app = await startApp(t, { sheet: { lockTimeoutMs: 20 } })
+  const directory = await writeSheet(t, {})
+  const app = await startAppOver(t, await openTestSheetIn(t, directory))
   await after(app, materialize)
+  const impatient = await startAppOver(t, await openImpatient(t, directory))
   const { store } = await app.sheet.current()
-  const lock = await store.lockRun(0, app.sheet.stopping)
-  const response = await app.app.inject(revert({ actor, run_id: '1' }))
+  // On PostgreSQL the lock of the run is free some time after its end.
+  const lock = await store.lockRun(60_000, app.sheet.stopping)
+  const response = await impatient.app.inject(revert({ actor, run_id: '1' }))
   lock.release()
   assert.equal(response.statusCode, 409)
   assert.equal(response.headers.location, '/api/runs/2')

@@ -11,34 +11,29 @@ import {
 } from '../../src/errors/service-error.ts'
 import { cancelRun } from '../../src/sheet/runs/cancel-run.ts'
 import { startMaterialize, type MaterializeRequest } from '../../src/sheet/runs/materialize.ts'
-import type { SheetOptions } from '../../src/sheet/open-sheet.ts'
 import { getRun, listRuns } from '../../src/sheet/runs/read-runs.ts'
 import { revertCell, startRevert, type RevertReport } from '../../src/sheet/runs/revert.ts'
 import type { NewRun } from '../../src/store/stored-run.ts'
 import { answerLookups, lookup, openRunSheet, type RunSheet } from '../support/run-fixture.ts'
+import { openImpatient } from '../support/sheet-fixture.ts'
 
 const ACTOR = 'agent:undo'
 
+/** Time for the lock of an earlier run to become free, which on PostgreSQL is some time after the run's end. */
+const PATIENT_MS = 60_000
+
 /** A sheet where `b` is looked up by `a`, and `c` by `b`. */
-async function openChain(
-  t: TestContext,
-  ids: readonly string[],
-  options: Partial<SheetOptions> = {},
-): Promise<RunSheet> {
-  const run = await openRunSheet(
-    t,
-    {
-      properties: [
-        'a: string',
-        "{name: b, logicalType: string, x-editable-by: ['user:*']}",
-        'c: string',
-        'note: string',
-      ],
-      records: ids.map((id) => ({ id, a: id })),
-      derivations: (url) => ({ 'b.yaml': lookup(url, 'b', 'a'), 'c.yaml': lookup(url, 'c', 'b') }),
-    },
-    options,
-  )
+async function openChain(t: TestContext, ids: readonly string[]): Promise<RunSheet> {
+  const run = await openRunSheet(t, {
+    properties: [
+      'a: string',
+      "{name: b, logicalType: string, x-editable-by: ['user:*']}",
+      'c: string',
+      'note: string',
+    ],
+    records: ids.map((id) => ({ id, a: id })),
+    derivations: (url) => ({ 'b.yaml': lookup(url, 'b', 'a'), 'c.yaml': lookup(url, 'c', 'b') }),
+  })
   answerLookups(run.api)
   return run
 }
@@ -57,7 +52,7 @@ async function undo(run: RunSheet, runId: string): Promise<RevertReport> {
   assert.equal(report.runId, id)
   await run.checkStatus()
   const { store } = await run.sheet.current()
-  const lock = await store.lockRun(0, run.sheet.stopping)
+  const lock = await store.lockRun(PATIENT_MS, run.sheet.stopping)
   lock.release()
   return report
 }
@@ -335,11 +330,12 @@ test('D31: a revert waits for the run under way, and can be cancelled while it w
 })
 
 test('D31: a revert that waits too long fails', async (t) => {
-  const run = await openChain(t, ['1'], { lockTimeoutMs: 20 })
+  const run = await openChain(t, ['1'])
   const first = await compute(run)
+  const impatient = await openImpatient(t, run.directory)
   const { store } = await run.sheet.current()
-  const lock = await store.lockRun(0, run.sheet.stopping)
-  const { id, done } = await startRevert(run.sheet, { runId: first, actor: ACTOR })
+  const lock = await store.lockRun(PATIENT_MS, run.sheet.stopping)
+  const { id, done } = await startRevert(impatient, { runId: first, actor: ACTOR })
   await assert.rejects(done, LockTimeoutError)
   lock.release()
   const { state, error } = await getRun(run.sheet, id)
@@ -351,7 +347,7 @@ test('closing a sheet ends its reverts, and their rows record it', async (t) => 
   const run = await openChain(t, ['1'])
   const first = await compute(run)
   const { store } = await run.sheet.current()
-  const lock = await store.lockRun(0, run.sheet.stopping)
+  const lock = await store.lockRun(PATIENT_MS, run.sheet.stopping)
   const { id, done } = await startRevert(run.sheet, { runId: first, actor: ACTOR })
   const refused = assert.rejects(done, /the service is stopping/)
   await run.sheet.stopRuns()

@@ -12,6 +12,7 @@ import { watchRun } from '../../src/sheet/runs/watch/watch-run.ts'
 import { openOnEngine, perEngine, placeOnEngine } from '../support/engine.ts'
 import { onEnd } from '../support/on-end.ts'
 import { openLookupSheet, type RunSheet } from '../support/run-fixture.ts'
+import { openImpatient } from '../support/sheet-fixture.ts'
 
 const OTHER_RUN = join(import.meta.dirname, '..', 'support', 'run-in-process.ts')
 const REQUEST: MaterializeRequest = { targets: null, recordIds: null, force: false, actor: 'agent:runner' }
@@ -328,8 +329,7 @@ test('a run that its stopping service ended is interrupted', async (t) => {
 
 test('a run that could not get the lock has failed', async (t) => {
   const run = await openLookupSheet(t, numbered(1))
-  const impatient = await openOnEngine(run.directory, { lockTimeoutMs: 20 })
-  onEnd(t, () => impatient.close())
+  const impatient = await openImpatient(t, run.directory)
   const hold = run.api.hold('*')
   const first = run.start()
   await hold.arrived()

@@ -88,6 +88,14 @@ export async function openTestSheet(
   return openTestSheetIn(t, await writeSheet(t, files), options)
 }
 
+/**
+ * Opens the sheet in a directory with runs that wait 20 ms for the run lock. For other locks they wait as usual: a write of another
+ * process may take longer.
+ */
+export async function openImpatient(t: TestContext, directory: string): Promise<Sheet> {
+  return Object.assign(await openTestSheetIn(t, directory), { lockTimeoutMs: 20 })
+}
+
 /** Opens the sheet in a directory as {@link openTestSheet} does. */
 export async function openTestSheetIn(
   t: TestContext,

@@ -152,7 +152,7 @@ test('D31: one server at a time has the run lock, which is free again when its c
   const next = two.lockRun(30_000, new AbortController().signal)
   held.release()
   ;(await next).release()
-  ;(await one.lockRun(1000, new AbortController().signal)).release()
+  ;(await one.lockRun(30_000, new AbortController().signal)).release()
 })
 
 test('D31: a run that has lost its lock stores nothing more', async (t) => {
@@ -194,7 +194,7 @@ test('D31: a run that has lost its lock stores nothing more', async (t) => {
   await client.query("SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND granted")
   const another = await open(urlOf(store), { targets })
   t.after(() => another.close())
-  const taken = await another.lockRun(5000, new AbortController().signal)
+  const taken = await another.lockRun(30_000, new AbortController().signal)
   await assert.rejects(commit('late'), (error) => {
     assert.ok(error instanceof RecordsError)
     assert.match(error.message, /run lock/)
