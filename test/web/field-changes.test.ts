@@ -150,8 +150,37 @@ test('fields are changed in the grid', { skip: NO_BROWSER }, async (t) => {
     assert.deepEqual(await axeFaults(page), [])
     const box = await adding.boundingBox()
     assert.ok(box !== null && box.x === 0 && box.width === 400)
+  })
+
+  await t.test('what was typed is lost only when the person agrees', async () => {
+    const name = adding.getByLabel('Name')
+    const dialog = page.getByRole('dialog', { name: 'Discard your changes?' })
+    await page.setViewportSize({ width: 1280, height: 800 })
+    await name.focus()
     await page.keyboard.press('Escape')
+    await dialog.waitFor()
+    await picture(page, 'column-discard')
+    assert.deepEqual(await axeFaults(page, { exclude: '.grid-page' }), [])
+    await page.keyboard.press('Escape')
+    await dialog.waitFor({ state: 'detached' })
+    await eventually(async () => assert.ok(await name.evaluate((element) => element.matches(':focus'))))
+    assert.equal(await name.inputValue(), 'Population')
+    await page.getByRole('link', { name: 'Contract' }).click()
+    await dialog.getByRole('button', { name: 'Keep editing' }).click()
+    await (await openMenu(page, 'area')).getByRole('menuitem', { name: 'Edit field…' }).click()
+    await dialog.getByRole('button', { name: 'Keep editing' }).click()
+    assert.equal(await name.inputValue(), 'Population')
+    await adding.getByRole('button', { name: 'Cancel' }).click()
+    await dialog.getByRole('button', { name: 'Discard' }).click()
     await adding.waitFor({ state: 'detached' })
+    await eventually(async () =>
+      assert.ok(await page.getByRole('grid').evaluate((element) => element.matches(':focus'))),
+    )
+    await page.getByRole('link', { name: 'Contract' }).click()
+    await page
+      .getByRole('heading', { name: 'Fields' })
+      .or(page.getByRole('tab', { name: 'Fields' }))
+      .waitFor()
   })
 
   viewer.assertCalm()

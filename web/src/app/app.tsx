@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { lazy, Suspense, useEffect } from 'react'
-import { Route, Switch, useLocation } from 'wouter'
+import { Route, Router, Switch, useLocation, type AroundNavHandler } from 'wouter'
 import { isUnreachable } from '../api/api-error.ts'
 import { contractQuery } from '../api/queries.ts'
 import { GridPage } from '../grid/grid-page.tsx'
@@ -8,6 +8,7 @@ import { fetchDrawer } from '../grid/columns/open-drawer.tsx'
 import { useLive } from '../live/use-live.ts'
 import { Notice } from '../ui/notice.tsx'
 import { Toasts } from '../ui/toasts.tsx'
+import { UnsavedDialog, whenSaved } from '../ui/unsaved.tsx'
 import './app.css'
 import { BrokenContract } from './broken-contract.tsx'
 import { CommandMenu } from '../ui/command-menu.tsx'
@@ -29,7 +30,22 @@ const ProposalsPage = lazy(fetchProposals)
 const DerivationsPage = lazy(fetchDerivations)
 const ContractPage = lazy(fetchContract)
 
+/** The viewer. A page that has changes which are not saved is left when the person agrees. */
 export function App() {
+  return (
+    <Router aroundNav={leaveSaved}>
+      <Pages />
+    </Router>
+  )
+}
+
+const leaveSaved: AroundNavHandler = (navigate, to, options) => {
+  const go = (): void => navigate(to, options)
+  if (new URL(to, location.href).pathname === location.pathname) go()
+  else whenSaved(go)
+}
+
+function Pages() {
   useLive()
   const [path] = useLocation()
   const { data: contract, error } = useQuery(contractQuery)
@@ -81,6 +97,7 @@ export function App() {
       </main>
       <CommandMenu contract={contract ?? null} />
       <Toasts />
+      <UnsavedDialog />
     </div>
   )
 }

@@ -76,6 +76,7 @@ export function AddColumn({ contract, place, ticked, onGhost, onClose, onAdded }
   }))
   const { save, isSaving, refused } = useSaving()
   const canAdd = isReady(planning) && !isSaving
+  const isChanged = heading !== '' || template !== null || Object.keys(settings).length > 0
   const canContinue = name !== '' && problem === null
   useGhost(drafts, { place, heading, answer }, onGhost)
 
@@ -109,6 +110,7 @@ export function AddColumn({ contract, place, ticked, onGhost, onClose, onAdded }
     <Drawer
       title={computation === null ? 'Add a column' : `Add ${heading.trim()}`}
       isWide={computation !== null}
+      isChanged={isChanged && !isSaving}
       onClose={onClose}
       status={
         <PlanStatus
@@ -119,14 +121,15 @@ export function AddColumn({ contract, place, ticked, onGhost, onClose, onAdded }
           refused={refused}
         />
       }
+      firstAction={
+        computation !== null && (
+          <Button look="quiet" className="column-remove" onClick={() => setIsConfiguring(false)}>
+            Back
+          </Button>
+        )
+      }
       actions={
         <>
-          {computation !== null && (
-            <Button look="quiet" className="column-remove" onClick={() => setIsConfiguring(false)}>
-              Back
-            </Button>
-          )}
-          <Button onClick={onClose}>Cancel</Button>
           {computation !== null ? (
             <>
               <Button disabled={!canAdd} onClick={() => void add(false)}>

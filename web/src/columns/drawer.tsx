@@ -1,26 +1,46 @@
 import { X } from 'lucide-react'
 import { useId, type KeyboardEvent, type ReactNode } from 'react'
-import { IconButton } from '../ui/button.tsx'
+import { Button, IconButton } from '../ui/button.tsx'
+import { useUnsaved, whenSaved } from '../ui/unsaved.tsx'
 import './drawer.css'
 
 interface DrawerProps {
   readonly title: string
   readonly isWide?: boolean
+  /** Whether it has changes that are not saved. */
+  readonly isChanged: boolean
+  /** Called for the changes that the person throws away. */
+  readonly onDiscard?: () => void
   readonly onClose: () => void
   readonly children: ReactNode
   /** The part that stays visible above the buttons. */
   readonly status: ReactNode
-  /** The buttons, the main one last. */
+  /** The buttons after *Cancel*, the main one last. */
   readonly actions: ReactNode
+  /** The button before *Cancel*. */
+  readonly firstAction?: ReactNode
 }
 
-/** The panel at the right of the grid, below it on narrow screens. Escape closes it. */
-export function Drawer({ title, isWide = false, onClose, children, status, actions }: DrawerProps) {
+/** The panel at the right of the grid, below it on narrow screens. Escape closes it, and asks before changes are lost. */
+export function Drawer(props: DrawerProps) {
+  const {
+    title,
+    isWide = false,
+    isChanged,
+    onDiscard,
+    onClose,
+    children,
+    status,
+    firstAction,
+    actions,
+  } = props
   const heading = useId()
+  useUnsaved(isChanged, onDiscard)
+  const close = (): void => whenSaved(onClose)
   const onKeyDown = (event: KeyboardEvent): void => {
     if (event.key !== 'Escape' || event.defaultPrevented) return
     event.stopPropagation()
-    onClose()
+    close()
   }
   return (
     <aside
@@ -30,13 +50,17 @@ export function Drawer({ title, isWide = false, onClose, children, status, actio
     >
       <header>
         <h2 id={heading}>{title}</h2>
-        <IconButton label="Close" onClick={onClose}>
+        <IconButton label="Close" onClick={close}>
           <X size={16} />
         </IconButton>
       </header>
       <div className="column-drawer-body">{children}</div>
       <div className="column-drawer-status">{status}</div>
-      <footer>{actions}</footer>
+      <footer>
+        {firstAction}
+        <Button onClick={close}>Cancel</Button>
+        {actions}
+      </footer>
     </aside>
   )
 }

@@ -60,6 +60,7 @@ export function EditColumn({ contract, field, onClose, onSaved, onRemoved }: Edi
   return (
     <Drawer
       title={`Edit ${field.title}`}
+      isChanged={isChanged && !isSaving}
       onClose={onClose}
       status={
         <PlanStatus
@@ -92,16 +93,15 @@ export function EditColumn({ contract, field, onClose, onSaved, onRemoved }: Edi
           )}
         </PlanStatus>
       }
+      firstAction={
+        <Button look="quiet" className="column-remove" onClick={() => setIsRemoving(true)}>
+          Remove field…
+        </Button>
+      }
       actions={
-        <>
-          <Button look="quiet" className="column-remove" onClick={() => setIsRemoving(true)}>
-            Remove field…
-          </Button>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button look="primary" type="submit" form={form} disabled={!canSave}>
-            {isSaving ? 'Saving…' : 'Save'}
-          </Button>
-        </>
+        <Button look="primary" type="submit" form={form} disabled={!canSave}>
+          {isSaving ? 'Saving…' : 'Save'}
+        </Button>
       }
     >
       {field.derived !== null && (

@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useMemo, useState } from 'react'
 import { permissionsQuery } from '../api/queries.ts'
 import { useActor } from '../state/actor.ts'
+import { whenSaved } from '../ui/unsaved.tsx'
 import type { FieldPlace } from './contract-with.ts'
 import type { DrawerState } from './drawer-state.ts'
 import type { Ghost } from './ghost.ts'
@@ -14,7 +15,9 @@ export interface ColumnDrawerControl {
   readonly state: DrawerState | null
   /** The columns that it would add, as the grid shows them. */
   readonly ghost: Ghost | null
+  /** Begins a column, once the person agrees to lose what the drawer has. */
   add(place: FieldPlace): void
+  /** Edits a field, likewise. */
   edit(field: string): void
   close(): void
   setGhost(ghost: Ghost): void
@@ -32,11 +35,12 @@ export function useDrawer(): ColumnDrawerControl {
       mayChange,
       state: mayChange ? state : null,
       ghost: mayChange && state?.do === 'add' ? ghost : null,
-      add: (place) => {
-        setGhost(null)
-        setState((now) => ({ do: 'add', place, key: now?.do === 'add' ? now.key + 1 : 0 }))
-      },
-      edit: (field) => setState({ do: 'edit', field }),
+      add: (place) =>
+        whenSaved(() => {
+          setGhost(null)
+          setState((now) => ({ do: 'add', place, key: now?.do === 'add' ? now.key + 1 : 0 }))
+        }),
+      edit: (field) => whenSaved(() => setState({ do: 'edit', field })),
       close: () => setState(null),
       setGhost,
     }),

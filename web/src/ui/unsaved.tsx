@@ -1,0 +1,77 @@
+import { useEffect, useSyncExternalStore } from 'react'
+import { Button } from './button.tsx'
+import { Dialog } from './dialog.tsx'
+
+/** The drafts that leaving would lose, by what throws each away. */
+const drafts = new Set<() => void>()
+
+/** The step that waits for the answer of the person; null while nothing is asked. */
+let waiting: (() => void) | null = null
+
+const listeners = new Set<() => void>()
+
+/** Asks before this draft is lost, while it is changed: where the page leaves it, and where the browser leaves the page. */
+export function useUnsaved(isChanged: boolean, onDiscard: () => void = nothing): void {
+  useEffect(() => {
+    if (!isChanged) return
+    drafts.add(onDiscard)
+    addEventListener('beforeunload', keepPage)
+    return () => {
+      drafts.delete(onDiscard)
+      if (drafts.size === 0) removeEventListener('beforeunload', keepPage)
+    }
+  }, [isChanged, onDiscard])
+}
+
+/** Takes a step that loses drafts: at once if there are none, otherwise when the person agrees. */
+export function whenSaved(step: () => void): void {
+  if (drafts.size === 0) step()
+  else wait(step)
+}
+
+/** The question whether drafts are thrown away. */
+export function UnsavedDialog() {
+  const step = useSyncExternalStore(subscribe, () => waiting)
+  const keep = (): void => wait(null)
+  const discard = (): void => {
+    for (const each of drafts) each()
+    drafts.clear()
+    wait(null)
+    // The focus goes where the step leads, once the dialog is closed.
+    setTimeout(() => step?.())
+  }
+  return (
+    <Dialog
+      title="Discard your changes?"
+      description="They are not saved."
+      open={step !== null}
+      onClose={keep}
+      actions={
+        <>
+          <Button onClick={keep}>Keep editing</Button>
+          <Button look="danger" onClick={discard}>
+            Discard
+          </Button>
+        </>
+      }
+    />
+  )
+}
+
+function wait(step: (() => void) | null): void {
+  waiting = step
+  for (const listener of listeners) listener()
+}
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener)
+  return () => listeners.delete(listener)
+}
+
+function keepPage(event: BeforeUnloadEvent): void {
+  event.preventDefault()
+}
+
+function nothing(): void {
+  // A draft that only its form has is lost with it.
+}
