@@ -27,6 +27,8 @@ const SHOWN_OUTPUT = 5000
  * @property {import('./test-groups.mjs').TestGroup} group
  * @property {import('./test-events.mjs').TestCounts | null} counts null when the process ended before all tests had
  * @property {readonly import('./test-events.mjs').TestFailure[]} failures
+ * @property {readonly (readonly string[])[]} outer paths of tests of which subtests failed
+ * @property {readonly import('./test-events.mjs').EndedTest[]} passes of a group of which only some tests run
  *
  * @typedef {object} RunOptions
  * @property {string} node
@@ -75,6 +77,10 @@ class GroupRun {
     this.group = group
     /** @type {import('./test-events.mjs').TestFailure[]} */
     this.failures = []
+    /** @type {(readonly string[])[]} */
+    this.outer = []
+    /** @type {import('./test-events.mjs').EndedTest[]} */
+    this.passes = []
     /** @type {import('./test-events.mjs').TestCounts | null} */
     this.counts = null
     this.passed = 0
@@ -90,6 +96,7 @@ class GroupRun {
         `--test-reporter=${join(ROOT, 'scripts', 'test-events.mjs')}`,
         '--test-reporter-destination=stdout',
         `--test-timeout=${TEST_TIMEOUT_MS}`,
+        ...(group.only || []).map((path) => `--test-name-pattern=${patternOf(path)}`),
         ...group.files,
       ],
       { stdio: ['ignore', 'pipe', 'pipe'], env: testEnvironment() },
@@ -121,22 +128,22 @@ class GroupRun {
   /** @returns {Promise<GroupResult>} */
   async end() {
     const code = await this.exited
-    const { group, failures, counts } = this
+    const { group, failures, outer, passes, counts } = this
     this.file = ''
     // Without a summary some of its tests may not have run, whatever the exit code.
     const isWhole = counts !== null && (code === 0 || failures.length > 0)
     if (!isWhole && !failures.some(({ file }) => file === '')) {
-      this.#fail({ name: group.name, file: '', error: `The process of ${group.name} ended with ${code}` })
+      this.#fail({ ...ofGroup(group), error: `The process of ${group.name} ended with ${code}` })
     }
     if (failures.length > 0 && this.output.trim() !== '') {
       console.log(`What the tests of ${group.name} printed last:\n${this.output}`)
     }
-    return { group, counts, failures }
+    return { group, counts, failures, outer, passes }
   }
 
   /** @param {string} why */
   #stop(why) {
-    this.#fail({ name: this.group.name, file: '', error: `The process of ${this.group.name} ${why}` })
+    this.#fail({ ...ofGroup(this.group), error: `The process of ${this.group.name} ${why}` })
     this.child.kill('SIGKILL')
   }
 
@@ -172,10 +179,34 @@ class GroupRun {
       this.counts = event.counts
       return
     }
+    if (event.type === 'outer') {
+      this.outer.push(event.path)
+      return
+    }
     this.file = event.file
     if (event.type === 'fail') this.#fail(event)
-    else this.passed += 1
+    else if (!event.isSuite) this.passed += 1
+    if (event.type === 'pass' && this.group.only) this.passes.push(event)
   }
+}
+
+/**
+ * The test that stands for the whole process of a group.
+ *
+ * @param {import('./test-groups.mjs').TestGroup} group
+ * @returns {import('./test-events.mjs').EndedTest}
+ */
+function ofGroup({ name }) {
+  return { name, path: [name], file: '' }
+}
+
+/**
+ * Returns a pattern of Node's test runner for one test: it joins the names of a path with spaces.
+ *
+ * @param {readonly string[]} path
+ */
+function patternOf(path) {
+  return `^${path.join(' ').replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&')}$`
 }
 
 /** The environment of tests. */

@@ -89,6 +89,39 @@ test('in continuous integration a flaky test fails unless it is listed', async (
   assert.match(listed.output, /^✔ fails once \(test\/b\.test\.mjs\), see test\/flaky\.md$/m)
 })
 
+/** Some of its tests fail unless they were run before, the others if they were. Names have characters of patterns. */
+const SOME_FAIL_ONCE = `import { existsSync, writeFileSync } from 'node:fs'
+import { suite, test } from 'node:test'
+const again = existsSync('tried')
+writeFileSync('tried', '')
+const failsOnce = () => { if (!again) throw new Error('the first time') }
+const passesOnce = () => { if (again) throw new Error('not asked for') }
+test('a/b (1+1) \\\\ [x]', failsOnce)
+test('a/b (1+1) \\\\ [x] more', passesOnce)
+test('outer', async (t) => {
+  await t.test('inner', failsOnce)
+  await t.test('beside', () => {})
+})
+suite('of two', () => {
+  test('one', failsOnce)
+  test('other', passesOnce)
+})
+`
+
+test('a second try runs the failed tests alone, by their names', async (t) => {
+  const { code, output } = await runTests(t, { 'test/b.test.mjs': SOME_FAIL_ONCE })
+  assert.equal(code, 0, output)
+  assert.match(output, /Of all tests:\nℹ tests 7\nℹ pass 7\nℹ fail 0\n(?:ℹ .*\n)*ℹ flaky 3\n/)
+})
+
+test('a failed test that does not run again has failed', async (t) => {
+  const vanishes = FAILS_ONCE.replace('  test(', `  if (!existsSync('tried')) test(`)
+  const { code, output } = await runTests(t, { 'test/b.test.mjs': vanishes })
+  assert.equal(code, 1, output)
+  assert.match(output, /^Failed:\n✖ fails once \(test\/b\.test\.mjs\)$/m)
+  assert.match(output, /Of all tests:\nℹ tests 1\nℹ pass 0\nℹ fail 1\n(?:ℹ .*\n)*ℹ flaky 0\n/)
+})
+
 test('a second failure is a failure', async (t) => {
   const { code, output } = await runTests(t, {
     'src/a.test.mjs': PASSES,
@@ -100,14 +133,14 @@ test('a second failure is a failure', async (t) => {
   assert.match(output, /Of all tests:\nℹ tests 3\nℹ pass 2\nℹ fail 1\n(?:ℹ .*\n)*ℹ flaky 1\n/)
 })
 
-test('if a test from another file failed in a file, its group runs once more', async (t) => {
+test('if tests from another file failed in a file, they run once more in its group', async (t) => {
   const { code, output } = await runTests(t, {
-    'src/shared.mjs': FAILS_ONCE,
+    'src/shared.mjs': SOME_FAIL_ONCE,
     'test/group.test.mjs': `await import('../src/shared.mjs')`,
   })
   assert.equal(code, 0, output)
   assert.match(output, /^Second try, alone: test$/m)
-  assert.match(output, /^✔ fails once \(src\/shared\.mjs\), /m)
+  assert.match(output, /^✔ inner \(src\/shared\.mjs\), /m)
 })
 
 test('the group of a crashed file runs once more', async (t) => {

@@ -41,6 +41,7 @@ const FIRST = [
  * @typedef {object} TestGroup
  * @property {string} name
  * @property {readonly string[]} files
+ * @property {readonly (readonly string[])[]} [only] paths of the tests to run, see `EndedTest`; all when absent
  */
 
 /**

@@ -7,7 +7,7 @@
  *   npm test -- --test-name-pattern=D21       options go to the runner
  *
  * A whole run uses the machine to the full, with databases, browsers and servers in processes of their own, and a test may
- * be delayed for longer than it waits. So a few files that failed run a second time, alone. A test that passes only then
+ * be delayed for longer than it waits. So the failed tests of a few files run a second time, alone. A test that passes only then
  * is flaky: it, or the product, has a race. The closing lines name it, and in CI it fails unless `test/flaky.md` lists it.
  */
 import { spawn } from 'child_process'
@@ -25,6 +25,7 @@ const FLAKY_LIST = 'test/flaky.md'
 
 /** @typedef {import('./test-groups.mjs').TestGroup} TestGroup */
 /** @typedef {import('./run-groups.mjs').GroupResult} GroupResult */
+/** @typedef {import('./test-events.mjs').TestFailure} TestFailure */
 
 const args = process.argv.slice(2)
 const options = args.filter((arg) => arg.startsWith('-'))
@@ -83,16 +84,60 @@ async function runAll(program) {
 }
 
 /**
- * Returns what to run again: each file with a failed test, or the whole group, where a test is written in a file that others import.
+ * Returns what to run again: the failed tests of each file, or of the group, where a test is written in a file that others import;
+ * and the whole group, where its process ended early.
  *
  * @param {GroupResult} result
  * @returns {readonly TestGroup[]}
  */
-function secondTries({ group, failures }) {
+function secondTries({ group, failures, outer }) {
   const failed = new Set(failures.map(({ file }) => file))
   if (failed.size === 0) return []
+  if (failed.has('')) return [group]
   const files = group.files.filter((file) => failed.has(file))
-  return files.length < failed.size ? [group] : files.map((file) => ({ name: file, files: [file] }))
+  if (files.length < failed.size) return [{ ...group, only: pathsOf(failures, outer) }]
+  return files.map((file) => ({
+    name: file,
+    files: [file],
+    only: pathsOf(
+      failures.filter((failure) => failure.file === file),
+      outer,
+    ),
+  }))
+}
+
+/**
+ * Returns the paths of the tests to run for these to run: a subtest runs only with the test that it is in.
+ *
+ * @param {readonly TestFailure[]} failures
+ * @param {GroupResult['outer']} outer
+ */
+function pathsOf(failures, outer) {
+  const paths = failures.map(({ path }) => {
+    const around = outer.filter((other) => other.every((name, index) => name === path[index]))
+    return around.toSorted((one, another) => one.length - another.length)[0] || path
+  })
+  return [...new Map(paths.map((path) => [path.join('\n'), path])).values()]
+}
+
+/**
+ * Returns the failures of the first try that the second did not mend. A test that did not run again has failed.
+ *
+ * @param {readonly GroupResult[]} first
+ * @param {readonly GroupResult[]} second
+ * @returns {readonly TestFailure[]}
+ */
+function unmended(first, second) {
+  return first.flatMap(({ group, failures }) => {
+    const again = second.filter((result) => result.group.files.every((file) => group.files.includes(file)))
+    const isMended = (/** @type {TestFailure} */ failure) =>
+      again.some(
+        (result) =>
+          result.counts !== null &&
+          (!result.group.only || result.passes.some((pass) => isSame(pass, failure))),
+      )
+    return failures.filter((failure) => !isMended(failure))
+  })
 }
 
 /**
@@ -103,13 +148,13 @@ function secondTries({ group, failures }) {
  * @returns {number} the exit code
  */
 function finish(first, second) {
-  const failures = (second.length > 0 ? second : first).flatMap((result) => result.failures)
-  const flaky =
-    second.length === 0
-      ? []
-      : first
-          .flatMap((result) => result.failures)
-          .filter((failure) => !failures.some((known) => isSame(known, failure)))
+  const again = second.flatMap((result) => result.failures)
+  const isKnown = (/** @type {TestFailure} */ failure) => again.some((known) => isSame(known, failure))
+  const lost = unmended(first, second).filter((failure) => !isKnown(failure))
+  const failures = [...again, ...lost]
+  const flaky = first
+    .flatMap((result) => result.failures)
+    .filter((failure) => !isKnown(failure) && !lost.includes(failure))
   if (failures.length > 0) {
     console.log('\nFailed:')
     for (const { name, file } of failures) console.log(`✖ ${name} (${file})`)
@@ -128,7 +173,7 @@ function finish(first, second) {
     }
   }
   console.log('\nOf all tests:')
-  const counts = countAll(first, second)
+  const counts = countAll(first, second, lost.length)
   for (const [what, count] of Object.entries({ ...counts, flaky: flaky.length }))
     console.log(`ℹ ${what} ${count}`)
   return failures.length > 0 || (process.env.CI === 'true' && unlisted.length > 0) ? 1 : 0
@@ -139,9 +184,10 @@ function finish(first, second) {
  *
  * @param {readonly GroupResult[]} first
  * @param {readonly GroupResult[]} second
+ * @param {number} lost failed tests that should have run again and did not
  */
-function countAll(first, second) {
-  const sum = { tests: 0, pass: 0, fail: 0, cancelled: 0, skipped: 0, todo: 0 }
+function countAll(first, second, lost) {
+  const sum = { tests: 0, pass: 0, fail: second.length > 0 ? lost : 0, cancelled: 0, skipped: 0, todo: 0 }
   for (const { group, counts } of first) {
     const again = second.filter((result) => result.group.files.every((file) => group.files.includes(file)))
     // A process that ended early counted nothing; then its whole group ran again.
@@ -160,11 +206,11 @@ function countAll(first, second) {
 }
 
 /**
- * @param {import('./test-events.mjs').TestFailure} one
- * @param {import('./test-events.mjs').TestFailure} other
+ * @param {import('./test-events.mjs').EndedTest} one
+ * @param {import('./test-events.mjs').EndedTest} other
  */
 function isSame(one, other) {
-  return one.name === other.name && one.file === other.file
+  return one.file === other.file && one.path.join('\n') === other.path.join('\n')
 }
 
 /** @param {string} path */
