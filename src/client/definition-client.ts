@@ -118,6 +118,11 @@ export class DefinitionClient {
     return { contract: (await response.json()) as ContractAnswer, version }
   }
 
+  /** Returns the text of `contract.yaml` with its version, also when it is not valid. */
+  readContractText(options?: CallOptions): Promise<DerivationFileAnswer> {
+    return this.#connection.get('/api/contract/text', {}, options)
+  }
+
   /** Replaces the contract: by `renamed` fields get other names, and those that are absent are removed. */
   writeContract(contract: NewContract, options: FileChangeOptions = {}): Promise<ContractChangeAnswer> {
     return this.#connection.writeAs('/api/contract', contract, options, sendingOf('PUT', options))

@@ -195,6 +195,12 @@ export class Sheet {
     return { store: this.#store, files: this.#parts.files }
   }
 
+  /** Returns the definition files as they are, valid or not, by their paths; also while the store was never opened. */
+  async texts(): Promise<ReadonlyMap<string, Uint8Array>> {
+    await this.#read(true)
+    return this.#parts.files.texts()
+  }
+
   /** Carries out changes of the definition one after the other. */
   changingDefinition<T>(work: () => Promise<T>): Promise<T> {
     const done = this.#changing.then(work)

@@ -189,6 +189,26 @@ test('a field that derivations read is not removed while another takes its name'
   assert.equal((await running.app.inject('/api/records/a')).json<{ price: string }>().price, 'Apple')
 })
 
+test('a derivation that changes with the contract must have the version that the request names', async (t) => {
+  const running = await startApp(t)
+  const put = ['PUT', '/api/contract'] as const
+  const rate = async (): Promise<{ text: string; version: string }> =>
+    assertOk(await running.app.inject('/api/derivations/rate.yaml')).json()
+  const document = await contract(running)
+  const { text: before, version } = await rate()
+  const mine = (note: string, named: string): object => ({
+    document,
+    derivations: { 'rate.yaml': `${before}# ${note}\n` },
+    versions: { 'rate.yaml': named },
+  })
+  assertOk(await send(running, put, mine('first', version)))
+  const refused = await send(running, put, mine('second', version))
+  assertEnvelope(refused, 412, 'OperationError', /^derivations\/rate\.yaml /)
+  assert.equal((await rate()).text, `${before}# first\n`)
+  const unnamed = await send(running, put, { document, versions: { 'rate.yaml': version } })
+  assertEnvelope(unnamed, 400, 'ValidationError', /^versions names "rate\.yaml", which is not in derivations/)
+})
+
 test('a text repairs a contract that was broken by hand, and the history has both', async (t) => {
   const directory = await writeSheet(t, OFFERS)
   const running = await startAppOver(t, await openTestSheetIn(t, directory))
@@ -199,6 +219,9 @@ test('a text repairs a contract that was broken by hand, and the history has bot
     assert.equal((await running.app.inject('/api/records')).statusCode, 500)
     const byDocument = await send(running, put, { document: {} })
     assert.equal(byDocument.statusCode, 400, byDocument.body)
+    const read = assertOk(await running.app.inject('/api/contract/text'))
+    const { text: present, version } = read.json<{ text: string; version: string }>()
+    assert.deepEqual([present, read.headers.etag], [broken, `"${version}"`])
     const repaired = `# Repair ${index}\n${OFFERS.contract}`
     const answer = assertOk(await send(running, put, { text: repaired })).json<ContractChangeAnswer>()
     assert.equal(answer.change, `${2 * index + 2}`)

@@ -6,6 +6,7 @@ import {
   type ContractOptions,
   type ContractReport,
 } from '../../sheet/definition/change/change-fields.ts'
+import { readContractFile } from '../../sheet/definition/change/derivation-file.ts'
 import { replaceContract } from '../../sheet/definition/change/replace-contract.ts'
 import { readContract, readContractVersion } from '../../sheet/schema/read-contract.ts'
 import { ChangeQuery } from '../../wire/definition/change.ts'
@@ -22,6 +23,7 @@ import {
   toFieldChange,
   toNewField,
 } from '../../wire/definition/contract-changes.ts'
+import { DerivationFileAnswer } from '../../wire/definition/derivations.ts'
 import { wholeNumber } from '../../wire/schema/page-parameters.ts'
 import type { Operation } from '../openapi/operation.ts'
 import { readFileIfMatch, tagContract, tagFile } from '../response/entity-tag.ts'
@@ -33,6 +35,15 @@ const GET: Operation = {
   summary: 'Get the contract',
   description:
     'The validated document (Open Data Contract Standard) with defaults filled in, and `derived` on each property that a derivation computes. The `ETag` is for `If-Match` of a change.',
+  answers: { 200: { headers: ['ETag'] } },
+}
+
+const GET_TEXT: Operation = {
+  id: 'getContractText',
+  tag: 'Sheet',
+  summary: 'Get the text of the contract',
+  description: 'Also of a file that is not valid. The `ETag` is its version, for `If-Match` of a change.',
+  errors: [404],
   answers: { 200: { headers: ['ETag'] } },
 }
 
@@ -90,6 +101,17 @@ export function contractRoutes(app: Api, { sheet, actors, read, write }: RouteCo
     return contract
   })
 
+  const textSchema = { querystring: NoQuery, response: { 200: DerivationFileAnswer } }
+  app.get(
+    '/api/contract/text',
+    { ...read, schema: textSchema, config: { operation: GET_TEXT } },
+    async (_, reply) => {
+      const file = await readContractFile(sheet)
+      tagFile(reply, file.version)
+      return file
+    },
+  )
+
   const optionsOf = (
     request: FastifyRequest,
     query: { readonly dry_run?: string },
@@ -118,6 +140,7 @@ export function contractRoutes(app: Api, { sheet, actors, read, write }: RouteCo
         on_invalid: onInvalid = {},
         confirm = {},
         derivations = {},
+        versions = {},
         note,
         actor,
       } = request.body
@@ -130,6 +153,7 @@ export function contractRoutes(app: Api, { sheet, actors, read, write }: RouteCo
           converted: new Map(Object.entries(onInvalid)),
           confirmed: new Map(Object.entries(confirm)),
           derivations: new Map(Object.entries(derivations)),
+          versions: new Map(Object.entries(versions)),
         },
         { ...optionsOf(request, request.query, note), actor: actors.ofBody(request, actor) },
       )

@@ -130,6 +130,12 @@ export const PutContractBody = closedObject({
         'The texts of derivation files that change together with the contract, by their names; null removes a file.',
     }),
   ),
+  versions: Type.Optional(
+    Type.Record(Type.String(), Type.String(), {
+      description:
+        'The versions that files of `derivations` must still have, by their names; otherwise the response is a 412.',
+    }),
+  ),
   note,
   actor,
 })

@@ -193,7 +193,8 @@ function changedFile(
   return isSame ? [] : [{ path, before, after: bytes }]
 }
 
-function checkVersion(path: string, before: Uint8Array | null, ifMatch: FileEdit['ifMatch']): void {
+/** Throws PreconditionFailedError for a file whose version is none of these; null checks nothing. */
+export function checkVersion(path: string, before: Uint8Array | null, ifMatch: FileEdit['ifMatch']): void {
   if (ifMatch === null) return
   const version = versionOf(before)
   const holds = version !== null && (ifMatch === '*' || ifMatch.includes(version))

@@ -21,6 +21,7 @@ import { definitionText, type DefinitionText } from '../definition-text.ts'
 import {
   changeDefinition,
   checkMayChange,
+  checkVersion,
   refusal,
   versionOf,
   type DefinitionReport,
@@ -69,8 +70,16 @@ export interface NewContract {
   readonly converted: ReadonlyMap<string, Conversion['onInvalid']>
   /** The numbers of values that may be lost, by the names of removed fields. */
   readonly confirmed: ReadonlyMap<string, number>
-  /** The texts of derivation files that change with it, by their names; null removes a file. */
-  readonly derivations?: ReadonlyMap<string, Uint8Array | null>
+  /** The derivation files that change with it, by their names. */
+  readonly derivations?: ReadonlyMap<string, NewDerivation>
+}
+
+/** The text of a derivation file that changes with the contract. */
+export interface NewDerivation {
+  /** Null removes the file. */
+  readonly bytes: Uint8Array | null
+  /** The version, hex SHA-256, that it must still have; null for no condition. */
+  readonly version: string | null
 }
 
 const CONTRACT = 'contract.yaml'
@@ -185,15 +194,16 @@ export function writeContract(
   })
 }
 
-/** Returns the changes of derivation files. Throws as {@link checkName} does, and SheetError where a file to remove does not exist. */
+/** Returns the changes of derivation files. Throws as {@link checkName} and {@link checkVersion} do, and SheetError where a file to remove does not exist. */
 function derivationEdits(
-  derivations: ReadonlyMap<string, Uint8Array | null>,
+  derivations: ReadonlyMap<string, NewDerivation>,
   texts: ReadonlyMap<string, Uint8Array>,
 ): readonly Pick<FileEdit, 'path' | 'bytes'>[] {
-  return Array.from(derivations, ([file, bytes]) => {
+  return Array.from(derivations, ([file, { bytes, version }]) => {
     checkName(file)
     const path = `derivations/${file}`
     if (bytes === null && !texts.has(path)) throw unknownFile(file, texts)
+    checkVersion(path, texts.get(path) ?? null, version === null ? null : [version])
     return { path, bytes }
   })
 }

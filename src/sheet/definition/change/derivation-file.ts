@@ -11,9 +11,9 @@ import {
   type DefinitionReport,
 } from './change-definition.ts'
 
-/** A derivation file as it is, valid or not. */
-export interface DerivationFile {
-  /** Its name in `derivations/`. */
+/** A definition file as it is, valid or not. */
+export interface DefinitionFileText {
+  /** `contract.yaml`, or the name of a derivation file in `derivations/`. */
   readonly file: string
   readonly text: string
   /** Hex SHA-256 of its bytes. */
@@ -27,12 +27,18 @@ const MAX_NAME_BYTES = 200
 const NAME = /^(?!\.)[^/\\\p{Cc}\uFFFD]+\.yaml$/u
 
 /** Reads a derivation file, also one that is not valid. Throws SheetError when it does not exist. */
-export async function readDerivationFile(sheet: Sheet, file: string): Promise<DerivationFile> {
-  const { files } = await sheet.definition()
-  const texts = files.texts()
+export async function readDerivationFile(sheet: Sheet, file: string): Promise<DefinitionFileText> {
+  const texts = await sheet.texts()
   const bytes = texts.get(`derivations/${file}`)
   if (bytes === undefined) throw unknownFile(file, texts)
   return { file, text: Buffer.from(bytes).toString(), version: versionOf(bytes) as string }
+}
+
+/** Reads `contract.yaml`, also when it is not valid. Throws SheetError when it does not exist. */
+export async function readContractFile(sheet: Sheet): Promise<DefinitionFileText> {
+  const bytes = (await sheet.texts()).get('contract.yaml')
+  if (bytes === undefined) throw new SheetError('the sheet has no contract.yaml; write the file')
+  return { file: 'contract.yaml', text: Buffer.from(bytes).toString(), version: versionOf(bytes) as string }
 }
 
 /** The options of a change of a derivation file. */

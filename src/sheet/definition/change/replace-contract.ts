@@ -1,5 +1,6 @@
 import { writeDocument } from '../../../contract/edit/write-document.ts'
 import type { JsonValue } from '../../../contract/json/json.ts'
+import { showValue } from '../../../contract/json/show-value.ts'
 import { ValidationError } from '../../../errors/service-error.ts'
 import type { Sheet } from '../../sheet.ts'
 import { bytesOfText } from './derivation-file.ts'
@@ -16,16 +17,18 @@ export interface WholeContract extends Omit<NewContract, 'text' | 'derivations'>
   readonly document: unknown
   /** The texts of derivation files that change with it, by their names; null removes a file. */
   readonly derivations?: ReadonlyMap<string, string | null>
+  /** The versions, hex SHA-256, that files of `derivations` must still have, by their names. */
+  readonly versions?: ReadonlyMap<string, string>
 }
 
 /**
  * Replaces the contract, by another text or by a document; see {@link writeContract}, also for its errors. A text also replaces a contract
  * that is not valid. Throws ValidationError without
- * one of the two, with both, and for a text with lone surrogates.
+ * one of the two, with both, for a text with lone surrogates, and for the version of a file that does not change.
  */
 export async function replaceContract(
   sheet: Sheet,
-  { text, document, derivations = new Map(), ...fields }: WholeContract,
+  { text, document, derivations = new Map(), versions = new Map(), ...fields }: WholeContract,
   options: ContractOptions,
 ): Promise<ContractReport> {
   if ((text === undefined) === (document === undefined)) {
@@ -34,14 +37,21 @@ export async function replaceContract(
   if (text !== undefined && !text.isWellFormed()) {
     throw new ValidationError('text has a lone surrogate, which is no character; send valid Unicode')
   }
-  const bytesOf = new Map(
-    Array.from(derivations, ([file, one]) => [file, one === null ? null : bytesOfText(one)] as const),
+  for (const file of versions.keys()) {
+    if (!derivations.has(file))
+      throw new ValidationError(`versions names ${showValue(file)}, which is not in derivations`)
+  }
+  const files = new Map(
+    Array.from(derivations, ([file, one]) => [
+      file,
+      { bytes: one === null ? null : bytesOfText(one), version: versions.get(file) ?? null },
+    ]),
   )
   return writeContract(
     sheet,
     (present) => ({
       ...fields,
-      derivations: bytesOf,
+      derivations: files,
       text: text ?? writeDocument(present, document as JsonValue, fields.renamed),
     }),
     { ...options, repairs: text !== undefined },
