@@ -1,6 +1,5 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { X } from 'lucide-react'
-import { Tabs } from 'radix-ui'
 import { useEffect, useMemo, useRef, useState } from 'react'
 import { ApiError, messageOf } from '../../api/api-error.ts'
 import type { SheetContract } from '../../api/contract.ts'
@@ -13,12 +12,14 @@ import { openRunDialog } from '../../runs/dialogs/run-dialog.tsx'
 import { useActor } from '../../state/actor.ts'
 import { Stored, useStored } from '../../state/stored.ts'
 import { Button, IconButton } from '../../ui/button.tsx'
-import { showError, showSuccess } from '../../ui/toasts.tsx'
+import { showSuccess } from '../../ui/toasts.tsx'
 import { ChangeImpact } from './change-impact.tsx'
 import './derivation-editor.css'
 import { draftKey } from './drafts.ts'
+import { EditAsTabs } from './edit-as-tabs.tsx'
 import type { Fault } from './fault-line.ts'
-import { madeStale } from './impact-text.ts'
+import { madeStale, pendingTargets } from './impact-text.ts'
+import { keepFresh } from './keep-fresh.ts'
 import { OutdatedDraft } from './outdated-draft.tsx'
 import { faultOf, useChangeCheck, type ChangeCheck } from './use-change-check.ts'
 import { useFileDraft, type FileDraft } from './use-file-draft.ts'
@@ -83,13 +84,13 @@ export default function DerivationEditor({ contract, sheet, file, onClose }: Der
           {messageOf(draft.error)}
         </p>
       )}
-      <Tabs.Root value={view} onValueChange={setView} activationMode="manual" className="editor-tabs">
-        <Tabs.List className="panel-tab-list" aria-label="Edit as">
-          <Tabs.Trigger value="form">Form</Tabs.Trigger>
-          <Tabs.Trigger value="yaml">YAML</Tabs.Trigger>
-        </Tabs.List>
-        <Tabs.Content value="form" tabIndex={-1}>
-          {draft.isLoaded && (
+      <EditAsTabs
+        view={view}
+        onView={setView}
+        className="editor-tabs"
+        yamlClassName="editor-yaml"
+        form={
+          draft.isLoaded && (
             <DerivationForm
               contract={contract}
               file={file}
@@ -98,29 +99,31 @@ export default function DerivationEditor({ contract, sheet, file, onClose }: Der
               onYaml={() => setView('yaml')}
               actor={actor}
             />
-          )}
-        </Tabs.Content>
-        <Tabs.Content value="yaml" tabIndex={-1} className="editor-yaml">
-          {draft.isLoaded ? (
-            <YamlEditor
-              key={file}
-              ref={editor}
-              text={text}
-              label={`Text of ${file}`}
-              describedBy={`${KEYS} ${STATUS}`}
-              fault={fault}
-              onChange={draft.set}
-              onSave={() => canSave && void save(false)}
-              onLeave={() => footer.current?.querySelector<HTMLElement>('button:not(:disabled)')?.focus()}
-            />
-          ) : (
-            <div className="yaml-editor" aria-busy={draft.error === null} />
-          )}
-          <p className="form-hint editor-keys" id={KEYS}>
-            <kbd>Ctrl S</kbd> saves, <kbd>Ctrl ]</kbd> indents, <kbd>Esc</kbd> leaves the editor
-          </p>
-        </Tabs.Content>
-      </Tabs.Root>
+          )
+        }
+        yaml={
+          <>
+            {draft.isLoaded ? (
+              <YamlEditor
+                key={file}
+                ref={editor}
+                text={text}
+                label={`Text of ${file}`}
+                describedBy={`${KEYS} ${STATUS}`}
+                fault={fault}
+                onChange={draft.set}
+                onSave={() => canSave && void save(false)}
+                onLeave={() => footer.current?.querySelector<HTMLElement>('button:not(:disabled)')?.focus()}
+              />
+            ) : (
+              <div className="yaml-editor" aria-busy={draft.error === null} />
+            )}
+            <p className="form-hint editor-keys" id={KEYS}>
+              <kbd>Ctrl S</kbd> saves, <kbd>Ctrl ]</kbd> indents, <kbd>Esc</kbd> leaves the editor
+            </p>
+          </>
+        }
+      />
       {draft.isLoaded && !isOutdated && (
         <DerivationPreview
           contract={contract}
@@ -276,20 +279,10 @@ function useSave(file: string, draft: FileDraft, actor: string, onSaved: () => v
   return { save, isSaving, refused: failure?.text === draft.text ? failure.error : null }
 }
 
-async function keepFresh(file: string, actor: string): Promise<void> {
-  try {
-    await server.runs.start({ keep_fresh: file }, { actor })
-    showSuccess(`Saved ${file}. Its values count as fresh.`)
-  } catch (error) {
-    showError(new Error(`Saved ${file}, but its values could not be marked as fresh: ${messageOf(error)}`))
-  }
-}
-
 type Targets = Awaited<ReturnType<typeof server.definition.write>>['targets']
 
 function offerRun(file: string, all: Targets): void {
-  const pending = all.filter(({ after }) => after !== null && after.stale + after.missing > 0)
-  const targets = pending.map(({ field }) => field)
+  const targets = pendingTargets(all)
   showSuccess(
     `Saved ${file}`,
     targets.length === 0

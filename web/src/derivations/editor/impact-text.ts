@@ -34,6 +34,13 @@ export function madeStale(targets: readonly Target[]): number {
   return gainOf(targets, 'stale')
 }
 
+/** The fields that have stale or missing cells after a change. */
+export function pendingTargets(targets: readonly Target[]): string[] {
+  return targets
+    .filter(({ after }) => after !== null && after.stale + after.missing > 0)
+    .map(({ field }) => field)
+}
+
 function addedText({ field, before, after }: Target): readonly string[] {
   return before === null && after !== null
     ? [`\`${field}\` becomes a derived field: ${cellsText(after)}.`]
