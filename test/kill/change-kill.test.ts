@@ -8,14 +8,22 @@ import { readDerivations } from '../../src/sheet/schema/read-derivations.ts'
 import { openSheet } from '../../src/sheet/open-sheet.ts'
 import { contractText } from '../support/contract-with.ts'
 import { writeSheet } from '../support/sheet-fixture.ts'
+import type { ChangeOrder } from './change-process.ts'
+import { seededRandom } from './kill-harness.ts'
 
 const HOOK = pathToFileURL(join(import.meta.dirname, 'kill-at-step.ts')).href
 const PROGRAM = join(import.meta.dirname, 'change-process.ts')
 
-/** The steps between two kills: all steps in the campaign. */
-const STRIDE = process.env['COLOPHON_KILLS'] === undefined ? 3 : 1
+const IS_CAMPAIGN = process.env['COLOPHON_KILLS'] !== undefined
 
-const FIELDS = ['a', 'b', 'c', 'd'].map((name) => `{name: ${name}, logicalType: string}`)
+/** The steps between two faults of an editor or the disk: all steps in the campaign. */
+const STRIDE = IS_CAMPAIGN ? 1 : 6
+
+/** The number of random steps at which the change is killed: all in the campaign. */
+const KILLS = IS_CAMPAIGN ? Infinity : 6
+const SEED = Number(process.env['COLOPHON_SEED'] ?? 1)
+
+const FIELDS = ['a', 'b', 'c', 'd', 'f', 'g'].map((name) => `{name: ${name}, logicalType: string}`)
 
 function derivation(target: string, path: string): string {
   return `targets: [${target}]\ninputs: [id]\nkind: http\nurl: https://a.example/{{ id }}\nresponse_path: ${path}\n`
@@ -24,14 +32,24 @@ function derivation(target: string, path: string): string {
 type Files = Readonly<Record<string, string>>
 
 const BEFORE: Files = {
-  'contract.yaml': contractText(FIELDS),
+  'contract.yaml': contractText([...FIELDS, '{name: gone, logicalType: string}']),
   'derivations/a.yaml': derivation('a', 'old'),
   'derivations/b.yaml': derivation('b', 'old'),
+  'derivations/c.yaml': derivation('c', 'old'),
+  'derivations/d.yaml': derivation('d', 'old'),
 }
 const AFTER: Files = {
-  'contract.yaml': contractText([...FIELDS, '{name: e, logicalType: string}']),
+  'contract.yaml': contractText([
+    ...FIELDS.map((field) => field.replace('name: d', 'name: renamed')),
+    '{name: e, logicalType: string}',
+    '{name: more, logicalType: integer, x-indexed: true}',
+  ]),
   'derivations/a.yaml': derivation('a', 'new'),
+  'derivations/c.yaml': derivation('c', 'new'),
+  'derivations/d.yaml': derivation('renamed', 'old'),
   'derivations/e.yaml': derivation('e', 'new'),
+  'derivations/f.yaml': derivation('f', 'new'),
+  'derivations/g.yaml': derivation('g', 'new'),
 }
 const CHANGE = { ...AFTER, 'derivations/b.yaml': null }
 
@@ -40,12 +58,20 @@ function changeWith(
   directory: string,
   fault: Readonly<Record<string, string>>,
 ): { readonly wasKilled: boolean; readonly stderr: string } {
-  const { signal, stderr } = spawnSync(
-    process.execPath,
-    ['--import', HOOK, PROGRAM, directory, JSON.stringify(CHANGE)],
-    { env: { ...process.env, ...fault }, encoding: 'utf8' },
-  )
+  const order: ChangeOrder = { directory, texts: CHANGE, renamed: [['d', 'renamed']], removed: [['gone', 1]] }
+  const { signal, stderr } = spawnSync(process.execPath, ['--import', HOOK, PROGRAM, JSON.stringify(order)], {
+    env: { ...process.env, ...fault },
+    encoding: 'utf8',
+  })
   return { wasKilled: signal === 'SIGKILL', stderr }
+}
+
+/** Returns the number of steps of the change. */
+async function countSteps(t: TestContext): Promise<number> {
+  const directory = await newSheet(t)
+  const counted = join(directory, 'steps')
+  assert.equal(changeWith(directory, { STEPS: counted }).stderr, '')
+  return Number(readFileSync(counted, 'utf8'))
 }
 
 function filesIn(directory: string): Files {
@@ -58,7 +84,7 @@ async function newSheet(t: TestContext): Promise<string> {
   const { 'contract.yaml': contract = '', ...derivations } = BEFORE
   const directory = await writeSheet(t, {
     contract,
-    records: [{ id: 'r' }],
+    records: [{ id: 'r', gone: 'x' }],
     derivations: Object.fromEntries(
       Object.entries(derivations).map(([path, text]) => [path.slice('derivations/'.length), text]),
     ),
@@ -92,14 +118,23 @@ async function checkSheet(directory: string): Promise<boolean> {
   return isNew
 }
 
+/** Returns the first step, the last one, and random ones between them, ascending. */
+function chosen(steps: number): readonly number[] {
+  const random = seededRandom(SEED)
+  const between = Array.from({ length: steps - 2 }, (_, index) => ({ step: index + 2, at: random() }))
+  const some = between.toSorted((a, b) => a.at - b.at).slice(0, KILLS)
+  return [1, ...some.map(({ step }) => step), steps].toSorted((a, b) => a - b)
+}
+
 test('a kill at any step of a change leaves the old definition or the new one, in files and store alike', async (t) => {
+  const steps = await countSteps(t)
+  assert.ok(steps >= 50, `${steps} steps`)
   const outcomes: boolean[] = []
-  for (let step = 1, wasKilled = true; wasKilled; step += STRIDE) {
+  for (const step of chosen(steps)) {
     const directory = await newSheet(t)
-    const done = changeWith(directory, { KILL_AT_STEP: String(step) })
-    assert.equal(done.stderr, '')
+    const { wasKilled, stderr } = changeWith(directory, { KILL_AT_STEP: String(step) })
+    assert.deepEqual({ step, wasKilled, stderr }, { step, wasKilled: true, stderr: '' })
     outcomes.push(await checkSheet(directory))
-    wasKilled = done.wasKilled
   }
   // Old until it is committed, new from then on.
   assert.deepEqual(
@@ -107,14 +142,14 @@ test('a kill at any step of a change leaves the old definition or the new one, i
     outcomes.toSorted((a, b) => Number(a) - Number(b)),
   )
   assert.ok(outcomes.includes(false) && outcomes.includes(true))
-  assert.ok(outcomes.length * STRIDE > 15, `${outcomes.length * STRIDE} steps`)
 })
 
 test('a file that an editor saves at any step of a change keeps its text, and the change is whole', async (t) => {
   const edited = derivation('a', 'by hand')
   const outcomes = new Set<string>()
-  // The change has 29 steps; in the last ones its files are written.
-  for (let step = STRIDE; step <= 30; step += 3 * STRIDE) {
+  // In the last steps its files are written.
+  const steps = await countSteps(t)
+  for (let step = steps; step >= 1; step -= 3 * STRIDE) {
     const directory = await newSheet(t)
     const saved = join(directory, 'derivations/a.yaml')
     const { stderr } = changeWith(directory, { SAVE_AT_STEP: String(step), SAVED: saved, SAVED_TEXT: edited })
@@ -135,7 +170,7 @@ test('a file that an editor saves at any step of a change keeps its text, and th
 
 test('a disk that is full from any step of a change on refuses the change, or delays its files', async (t) => {
   const outcomes: boolean[] = []
-  for (let step = 1; ; step += 2 * STRIDE) {
+  for (let step = 1; ; step += 3 * STRIDE) {
     const directory = await newSheet(t)
     const { stderr } = changeWith(directory, { FAIL_FROM_STEP: String(step) })
     const isNew = await checkSheet(directory)

@@ -156,6 +156,21 @@ test('a change repairs a definition that is not valid, and none makes it invalid
   await assert.rejects(changeDefinition(sheet, edit('contract.yaml', null)), { code: 'definition_refused' })
 })
 
+test('a note with characters that no store keeps is refused, also in a dry run', async (t) => {
+  const sheet = await openOnEngine(await writeSheet(t, FILES))
+  onEnd(t, () => sheet.close())
+  for (const note of ['a\0b', '\uD800']) {
+    for (const dryRun of [false, true]) {
+      const change = edit('derivations/c.yaml', derivation('c', 'a', 'x'), { note, dryRun })
+      await assert.rejects(changeDefinition(sheet, change), {
+        code: 'invalid_request',
+        message: /^"note" must not/,
+      })
+    }
+  }
+  assert.equal((await sheet.defined()).derivations.byTarget.size, 1)
+})
+
 test('an edit by hand that takes effect with a change has an entry before it', async (t) => {
   const texts = { ...FILES.derivations, 'c.yaml': derivation('c', 'a', 'x') }
   const directory = await writeSheet(t, { ...FILES, derivations: texts })

@@ -83,7 +83,7 @@ const TRIES = 10
  */
 export async function changeDefinition(sheet: Sheet, edit: DefinitionEdit): Promise<DefinitionReport> {
   checkMayChange(sheet)
-  if (edit.proposes === true) checkNote(edit.note ?? null)
+  checkNote(edit.note ?? null)
   const actor = resolveActor(sheet, edit.actor)
   return sheet.changingDefinition(async () => {
     for (let tries = 1; ; tries += 1) {
