@@ -1,7 +1,7 @@
 import { editYaml } from '../contract/yaml/edit/edit-yaml.ts'
 import type { YamlEdit, YamlPath } from '../contract/yaml/edit/yaml-edit.ts'
 import type { Contract } from '../contract/contract.ts'
-import { isJsonObject, type JsonObject } from '../contract/json/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../contract/json/json.ts'
 import { parseYamlFile } from '../contract/yaml/yaml-file.ts'
 import { COMMON_KEYS } from './definition/common-keys.ts'
 import { renameInNames } from './definition/rename-edits.ts'
@@ -24,28 +24,34 @@ export interface RenamedField {
 }
 
 /**
- * Returns the text of a derivation file with another name of a field, where its keys name the field, in placeholders and in formulas. Texts
- * and comments that only contain the name stay. Throws ContractError for a file that is not valid or a formula that cannot be edited, and
+ * Returns the text of a derivation file with another name of a field, where its keys name the field, in placeholders, formulas and queries. Texts
+ * and comments that only contain the name stay. Throws ContractError for a file that is not valid or a formula or query that cannot be edited, and
  * OperationError for a place that can only be edited by hand.
  */
 export function renameInDerivation({ file, text }: FileToRename, rename: RenamedField, kinds: Kinds): string {
   const yaml = parseYamlFile(text, file)
   if (!isJsonObject(yaml.value)) return text
-  const editsOf = (keys: JsonObject, at: YamlPath): readonly YamlEdit[] => {
+  const editsOf = (keys: JsonObject, at: YamlPath, around: readonly string[]): readonly YamlEdit[] => {
     const kind = kindOf(keys, kinds)
+    const listed = Object.hasOwn(keys, 'inputs') ? namesIn(keys['inputs']) : around
     const own = Object.fromEntries(Object.entries(keys).filter(([key]) => !COMMON_KEYS.includes(key)))
     const edits = [
       ...renameInNames(keys, 'targets', rename),
       ...renameInNames(keys, 'inputs', rename),
       ...(kind?.renameField?.(own, {
         ...rename,
-        step: (path, step) => editsOf(step, [...at, ...path]).map((edit) => within(path, edit)),
+        listed,
+        step: (path, step) => editsOf(step, [...at, ...path], listed).map((edit) => within(path, edit)),
         fail: (path, message) => yaml.fail([...at, ...path], message),
       }) ?? []),
     ]
     return edits
   }
-  return editYaml(text, file, editsOf(yaml.value, []))
+  return editYaml(text, file, editsOf(yaml.value, [], []))
+}
+
+function namesIn(list: JsonValue | undefined): readonly string[] {
+  return Array.isArray(list) ? list.filter((name) => typeof name === 'string') : []
 }
 
 function within(path: YamlPath, edit: YamlEdit): YamlEdit {

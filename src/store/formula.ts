@@ -70,12 +70,23 @@ export type FormulaRenamer = (
   rename: FieldRename,
 ) => readonly TextEdit[]
 
-/** The SQL dialect of a sheet's store, and how it reads formulas and queries, and edits formulas. */
+/**
+ * Returns the edits of a query after which it reads a field by another name and has the same rows. Throws QueryError for text that is no
+ * query, and where it cannot be edited for certain.
+ */
+export type QueryRenamer = (
+  statement: string,
+  of: { readonly listed: readonly string[]; readonly fields: readonly FormulaField[] },
+  rename: FieldRename,
+) => readonly TextEdit[]
+
+/** The SQL dialect of a sheet's store, and how it reads and edits formulas and queries. */
 export interface FormulaDialect {
   readonly name: Dialect
   readonly read: FormulaReader
   readonly readQuery: QueryReader
   readonly rename: FormulaRenamer
+  readonly renameInQuery: QueryRenamer
 }
 
 /** The values of the inputs of a formula in one record, in their order. */

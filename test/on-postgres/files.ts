@@ -153,6 +153,7 @@ export const LEFT_OUT: Readonly<Record<string, string>> = {
   'sheet/script-kind.test.ts': 'the kind by itself; scripts.test.ts is about sheets',
   'sheet/script-processes.test.ts': 'processes of scripts; scripts.test.ts is about sheets',
   'sheet/rename-in-derivation.test.ts': 'texts alone; the formulas of each engine are tested with it',
+  'sheet/rename-in-query.test.ts': 'texts alone; both engines are tested with it',
   'sheet/look-up-kind.test.ts': 'the kind by itself; look-ups.test.ts is about sheets',
   'sheet/push-and-pull.test.ts': SHARED,
   'sheet/run-store-faults.test.ts':

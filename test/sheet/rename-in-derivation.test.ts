@@ -74,12 +74,12 @@ test('a file that does not name the field stays as it is', async () => {
   assert.equal(await renamed(text), text)
 })
 
-test('a query is not edited: one that names the field is refused with its line', async () => {
+test('a query is edited where it names the field, and one that cannot be edited is refused with its line', async () => {
   const text =
-    'targets: [country]\ninputs: [city]\nkind: sql\nexpression: SELECT max(country) FROM records WHERE temp > ?\n'
-  assert.equal(await renamed(text), text.replace('[city]', '[town]'))
+    'targets: [country]\ninputs: [city]\nkind: sql\nexpression: |\n  SELECT max(country) FROM records WHERE temp > ? AND city = :city\n'
+  assert.equal(await renamed(text), text.replace('[city]', '[town]').replace('city = :city', 'town = :town'))
   await assert.rejects(
-    () => renamed(text, 'temp', 'heat'),
-    /derivations\/a\.yaml:4: temp cannot be renamed here: queries are not edited; edit it by hand/,
+    () => renamed(text, 'temp', 'country'),
+    /derivations\/a\.yaml:4: temp cannot be renamed here: the query has the name country already; edit it by hand/,
   )
 })

@@ -222,6 +222,8 @@ export interface RenameContext {
   readonly to: string
   /** The contract with the name before. */
   readonly contract: Contract
+  /** The inputs that the file lists, by the names before. */
+  readonly listed: readonly string[]
   /** Returns the edits of a part of the file, at `path`, that is a derivation of another kind. */
   step(path: YamlPath, keys: JsonObject): readonly YamlEdit[]
   /** Throws a ContractError that names the file, the line of `path` (keys from the document's root) and `message`. */

@@ -38,17 +38,25 @@ export function renameInTemplates(value: JsonValue | undefined, path: YamlPath, 
   return Object.entries(value).flatMap(([key, item]) => renameInTemplates(item, [...path, key], rename))
 }
 
-/** Returns the edits of a formula. Throws ContractError for one that cannot be edited. */
+/** Returns the edits of a formula or, with `isQuery`, of a query. Throws ContractError for one that cannot be edited. */
 export function renameInExpression(
   value: JsonValue | undefined,
   path: YamlPath,
-  { dialect, context }: { readonly dialect: FormulaDialect; readonly context: RenameContext },
+  {
+    dialect,
+    context,
+    isQuery = false,
+  }: { readonly dialect: FormulaDialect; readonly context: RenameContext; readonly isQuery?: boolean },
 ): YamlEdit[] {
   if (typeof value !== 'string') return []
-  // Formulas are read without the white space around them.
+  const { listed, contract } = context
+  // The white space around them is none of the formula or query.
   const before = value.length - value.trimStart().length
+  const sql = value.trim()
   try {
-    const edits = dialect.rename(value.trim(), context.contract.fields, context)
+    const edits = isQuery
+      ? dialect.renameInQuery(sql, { listed, fields: contract.fields }, context)
+      : dialect.rename(sql, contract.fields, context)
     if (edits.length === 0) return []
     const moved = edits.map(({ start, end, text }) => ({ start: start + before, end: end + before, text }))
     return [{ op: 'text', path, edits: moved }]

@@ -7,15 +7,18 @@ export async function formulaDialect(name: Dialect): Promise<FormulaDialect> {
     const { readFormula } = await import('../../store/sqlite/sql/formula-table.ts')
     const { renameInFormula } = await import('../../store/sqlite/sql/rename-in-formula.ts')
     const { readQuery } = await import('../../store/sqlite/sql/query-table.ts')
-    return { name, read: readFormula, readQuery, rename: renameInFormula }
+    const { renameInQuery } = await import('../../store/sqlite/sql/rename-in-query.ts')
+    return { name, read: readFormula, readQuery, rename: renameInFormula, renameInQuery }
   }
   const { FormulaParser } = await import('../../store/postgres/formula/read-formula.ts')
   const { queryReader } = await import('../../store/postgres/formula/read-query.ts')
+  const { queryRenamerOf } = await import('../../store/postgres/formula/rename-in-query.ts')
   const parser = await FormulaParser.load()
   return {
     name,
     read: (expression, fields) => parser.names(expression, fields),
     readQuery: queryReader(parser.parse),
     rename: (expression, fields, rename) => parser.rename(expression, fields, rename),
+    renameInQuery: queryRenamerOf(parser.parse),
   }
 }

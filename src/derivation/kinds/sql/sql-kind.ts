@@ -68,17 +68,11 @@ export class SqlKind implements DerivationKind<SqlSpec, SqlPlan> {
 
   renameField(file: JsonObject, context: RenameContext): readonly YamlEdit[] {
     const { expression = null } = file
-    if (typeof expression === 'string' && isStatement(expression)) {
-      const { from } = context
-      if (new RegExp(`(?<![A-Za-z0-9_])${from}(?![A-Za-z0-9_])`, 'i').test(expression)) {
-        context.fail(
-          ['expression'],
-          `${from} cannot be renamed here: queries are not edited; edit it by hand`,
-        )
-      }
-      return renameInKeys(file, 'output_schema', context)
-    }
-    return renameInExpression(file['expression'], ['expression'], { dialect: this.#dialect, context })
+    const isQuery = typeof expression === 'string' && isStatement(expression)
+    return [
+      ...renameInExpression(expression, ['expression'], { dialect: this.#dialect, context, isQuery }),
+      ...renameInKeys(file, 'output_schema', context),
+    ]
   }
 
   prepare(): void {}

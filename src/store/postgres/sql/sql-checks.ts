@@ -84,7 +84,7 @@ export function checkRecordsQuery(
   of: { readonly listed: readonly string[]; readonly fields: readonly TypedField[] },
 ): CheckedRecordsQuery {
   checkQueryLength(sql)
-  const tokens = withNamedPlaceholders(tokensOf(sql, 'statement'))
+  const tokens = queryTokens(sql)
   const significant = tokens.filter(isSignificant)
   const placeholders = significant.filter(({ kind }) => kind === 'placeholder')
   const fields = placeholderFields(
@@ -115,6 +115,11 @@ export function checkRecordsQuery(
     text += name === null ? token.text : ` ($${inputs.indexOf(name) + 1}::${typeOf(name)}) `
   }
   return { text, inputs, names: namesIn(significant, new Set(of.fields.map((field) => field.name))) }
+}
+
+/** Returns the tokens of a query of a derivation. Throws QueryError for a text that is too long. */
+export function queryTokens(sql: string): readonly SqlToken[] {
+  return withNamedPlaceholders(tokensOf(sql, 'statement'))
 }
 
 /** Joins a colon and the word after it to a placeholder, apart from the second colon of a cast. */
