@@ -1,9 +1,10 @@
+import { EditorState } from '@codemirror/state'
 import { EditorView } from '@codemirror/view'
-import { useEffect, useEffectEvent, useImperativeHandle, useRef, useState, type Ref } from 'react'
-import { useEditorText } from '../../ui/use-editor-text.ts'
-import { WrittenTexts } from '../../ui/written-texts.ts'
-import { createYamlEditor } from './create-yaml-editor.ts'
+import { useEffect, useImperativeHandle, useMemo, type Ref } from 'react'
+import { useCodeMirror } from '../../ui/use-code-mirror.ts'
+import { useLatest } from '../../ui/use-latest.ts'
 import { setFault, type Fault } from './fault-line.ts'
+import { lineEndOf, yamlExtensions } from './yaml-extensions.ts'
 import './yaml-editor.css'
 
 /** The commands that the page gives to an editor. */
@@ -24,40 +25,27 @@ interface YamlEditorProps {
 }
 
 /** An editor of YAML that shows an error at its line. It takes the focus when it appears. */
-export function YamlEditor({ text, label, describedBy, fault, ref, ...events }: YamlEditorProps) {
-  const host = useRef<HTMLDivElement>(null)
-  const view = useRef<EditorView>(null)
-  const initialText = useRef(text)
-  const [written] = useState(() => new WrittenTexts())
-  const onChange = useEffectEvent((now: string) => {
-    written.add(now)
-    events.onChange(now)
-  })
-  const onSave = useEffectEvent(() => events.onSave())
-  const onLeave = useEffectEvent(() => events.onLeave())
+export function YamlEditor({ text, label, describedBy, fault, ref, onChange, ...keys }: YamlEditorProps) {
+  const latest = useLatest(keys)
+  const lineEnd = lineEndOf(text)
+  const extensions = useMemo(
+    () => [
+      // Without it, line ends of Windows would all become others.
+      EditorState.lineSeparator.of(lineEnd),
+      yamlExtensions(
+        { label, describedBy },
+        { onSave: () => latest.current.onSave(), onLeave: () => latest.current.onLeave() },
+      ),
+    ],
+    [lineEnd, label, describedBy, latest],
+  )
+  const { host, view } = useCodeMirror({ text, extensions, onChange })
 
-  useEffect(() => {
-    if (host.current === null) return
-    const editor = createYamlEditor(
-      host.current,
-      initialText.current,
-      { label, describedBy },
-      { onChange: (now) => onChange(now), onSave: () => onSave(), onLeave: () => onLeave() },
-    )
-    view.current = editor
-    editor.focus()
-    return () => {
-      // A remounted editor keeps the text.
-      initialText.current = editor.state.sliceDoc()
-      editor.destroy()
-    }
-  }, [label, describedBy])
-
-  useEditorText(view, text, written)
+  useEffect(() => view.current?.focus(), [view])
 
   useEffect(() => {
     view.current?.dispatch({ effects: setFault.of(fault) })
-  }, [fault])
+  }, [view, fault])
 
   useImperativeHandle(ref, () => ({
     goToLine(line) {

@@ -1,9 +1,8 @@
-import type { EditorView } from '@codemirror/view'
-import { useEffect, useEffectEvent, useRef, useState } from 'react'
+import { useMemo } from 'react'
 import type { SheetContract } from '../../api/contract.ts'
-import { useEditorText } from '../../ui/use-editor-text.ts'
-import { WrittenTexts } from '../../ui/written-texts.ts'
-import { createEditor } from './create-editor.ts'
+import { useCodeMirror } from '../../ui/use-code-mirror.ts'
+import { useLatest } from '../../ui/use-latest.ts'
+import { sqlExtensions } from './sql-extensions.ts'
 
 interface SqlEditorProps {
   readonly contract: SheetContract
@@ -14,34 +13,16 @@ interface SqlEditorProps {
 }
 
 /** The editor of the statement. Ctrl+Enter runs it, Escape leaves it. */
-export function SqlEditor({ contract, text, ...events }: SqlEditorProps) {
-  const host = useRef<HTMLDivElement>(null)
-  const view = useRef<EditorView>(null)
-  const initialText = useRef(text)
-  const [written] = useState(() => new WrittenTexts())
-  const onChange = useEffectEvent((now: string) => {
-    written.add(now)
-    events.onChange(now)
-  })
-  const onRun = useEffectEvent(() => events.onRun())
-  const onLeave = useEffectEvent(() => events.onLeave())
-
-  useEffect(() => {
-    if (host.current === null) return
-    const editor = createEditor(host.current, initialText.current, contract, {
-      onChange: (now) => onChange(now),
-      onRun: () => onRun(),
-      onLeave: () => onLeave(),
-    })
-    view.current = editor
-    return () => {
-      // A remounted editor keeps the text.
-      initialText.current = editor.state.doc.toString()
-      editor.destroy()
-    }
-  }, [contract])
-
-  useEditorText(view, text, written)
-
+export function SqlEditor({ contract, text, onChange, ...keys }: SqlEditorProps) {
+  const latest = useLatest(keys)
+  const extensions = useMemo(
+    () =>
+      sqlExtensions(contract, {
+        onRun: () => latest.current.onRun(),
+        onLeave: () => latest.current.onLeave(),
+      }),
+    [contract, latest],
+  )
+  const { host } = useCodeMirror({ text, extensions, onChange })
   return <div ref={host} className="sql-editor" />
 }

@@ -10,7 +10,7 @@ import {
   type CompletionResult,
 } from '@codemirror/autocomplete'
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands'
-import { Compartment, EditorState, type Extension } from '@codemirror/state'
+import type { Extension } from '@codemirror/state'
 import {
   Decoration,
   drawSelection,
@@ -39,52 +39,35 @@ export interface CodeInputOptions {
   readonly describedBy: string
   readonly hasLines: boolean
   readonly example: string
-  readonly onChange: (text: string) => void
 }
-
-const LANGUAGE = new Compartment()
 
 /** Characters before the cursor that decide whether fields are offered; URLs are shorter. */
 const MAX_BEFORE = 5000
 
-/** Creates an input of a text. Placeholders are shown as chips with the title of their field; `/` offers the fields. */
-export function createCodeInput(parent: HTMLElement, text: string, options: CodeInputOptions): EditorView {
-  const { mode, contract, label, describedBy, hasLines, example, onChange } = options
-  return new EditorView({
-    parent,
-    state: EditorState.create({
-      doc: text,
-      extensions: [
-        history(),
-        drawSelection(),
-        EditorView.lineWrapping,
-        LANGUAGE.of(languageOf(mode, contract)),
-        example === '' ? [] : placeholder(example),
-        // Tab leaves the input unless completions are open.
-        keymap.of([{ key: 'Tab', run: acceptCompletion }, ...completionKeymap, ...historyKeymap]),
-        // After the keys of completions.
-        hasLines ? [] : ONE_LINE,
-        keymap.of(defaultKeymap),
-        EditorView.contentAttributes.of({
-          'aria-label': label,
-          'aria-describedby': describedBy,
-          'aria-multiline': String(hasLines),
-          spellcheck: String(mode !== 'sql'),
-          // The area that scrolls holds an element that the keyboard reaches.
-          tabindex: '0',
-        }),
-        EDITOR_THEME,
-        EditorView.updateListener.of((update) => {
-          if (update.docChanged) onChange(update.state.doc.toString())
-        }),
-      ],
+/** The extensions of an input of a text. Placeholders are shown as chips with the title of their field; `/` offers the fields. */
+export function codeExtensions(options: CodeInputOptions): Extension {
+  const { mode, contract, label, describedBy, hasLines, example } = options
+  return [
+    history(),
+    drawSelection(),
+    EditorView.lineWrapping,
+    languageOf(mode, contract),
+    example === '' ? [] : placeholder(example),
+    // Tab leaves the input unless completions are open.
+    keymap.of([{ key: 'Tab', run: acceptCompletion }, ...completionKeymap, ...historyKeymap]),
+    // After the keys of completions.
+    hasLines ? [] : ONE_LINE,
+    keymap.of(defaultKeymap),
+    EditorView.contentAttributes.of({
+      'aria-label': label,
+      'aria-describedby': describedBy,
+      'aria-multiline': String(hasLines),
+      spellcheck: String(mode !== 'sql'),
+      // The area that scrolls holds an element that the keyboard reaches.
+      tabindex: '0',
     }),
-  })
-}
-
-/** Gives an input the fields of a changed contract. */
-export function setContract(view: EditorView, mode: CodeMode, contract: SheetContract): void {
-  view.dispatch({ effects: LANGUAGE.reconfigure(languageOf(mode, contract)) })
+    EDITOR_THEME,
+  ]
 }
 
 /** Opens the list of fields at the cursor. */
