@@ -67,7 +67,7 @@ test('a derivation is edited in the browser', { skip: NO_BROWSER }, async (t) =>
     await status.locator('.old').waitFor()
     assert.deepEqual(await axeFaults(page, { rules: ['color-contrast'] }), [])
     held.resolve()
-    await page.unrouteAll()
+    await page.unrouteAll({ behavior: 'wait' })
     await replaceAll(page, edited)
     await status.getByText('2 cells become stale.').waitFor()
   })
