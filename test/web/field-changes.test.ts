@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict'
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { axeFaults } from '../support/axe-faults.ts'
 import { NO_BROWSER } from '../support/browser.ts'
 import { contractText } from '../support/contract-with.ts'
+import { applyEdits } from '../support/engine.ts'
 import { assertAccessible, openMenu } from '../support/panels.ts'
 import { writeSheet } from '../support/sheet-fixture.ts'
-import { cellAt, eventually, picture, settled, shows, SheetViewer } from '../support/viewer.ts'
+import { cellAt, eventually, picture, settled, shows, SheetViewer, Viewer } from '../support/viewer.ts'
 
 const TOWNS = {
   contract: contractText([
@@ -181,6 +184,131 @@ test('fields are changed in the grid', { skip: NO_BROWSER }, async (t) => {
       .getByRole('heading', { name: 'Fields' })
       .or(page.getByRole('tab', { name: 'Fields' }))
       .waitFor()
+  })
+
+  viewer.assertCalm()
+})
+
+test('a computed field is edited with its computation in one drawer', { skip: NO_BROWSER }, async (t) => {
+  const viewer = await Viewer.start(t)
+  const file = join(viewer.sheet.path, 'derivations', 'names.yaml')
+  const initial = await readFile(file, 'utf8')
+  await viewer.post('/api/materialize', { actor: 'human:me', targets: ['name_de'], record_ids: ['AD', 'AE'] })
+  await viewer.post('/api/records', { actor: 'human:me', records: [{ id: 'BV', name_de: 'Bouvet' }] })
+  const page = await viewer.open('/?cell=AD~name_de&panel=1')
+  const drawer = page.getByRole('complementary', { name: 'Edit Name in German' })
+  const status = drawer.locator('.column-plan')
+  const target = drawer.getByRole('textbox', { name: 'Name in German' })
+  const save = drawer.getByRole('button', { name: 'Save', exact: true })
+
+  await t.test('from the provenance of a cell, with the keyboard alone', async () => {
+    await page.getByRole('button', { name: 'Edit field…' }).focus()
+    await page.keyboard.press('Enter')
+    await drawer.getByText('names.yaml', { exact: true }).waitFor()
+    await drawer.getByText(/also fills Name in French, Name in Japanese/).waitFor()
+    await eventually(async () =>
+      assert.ok(
+        await drawer.getByLabel('Name', { exact: true }).evaluate((element) => element.matches(':focus')),
+      ),
+    )
+    assert.equal(await target.inputValue(), 'names.de')
+    await page.keyboard.press('Escape')
+    await drawer.waitFor({ state: 'detached' })
+  })
+
+  await t.test('from the graph: the field of a node, and those of a derivation', async () => {
+    await page.goto(`${viewer.url}/derivations`)
+    await page.locator('a.graph-node').filter({ hasText: 'currency' }).first().click()
+    await page.getByRole('complementary', { name: 'Edit Currency' }).waitFor()
+    await page.goto(`${viewer.url}/derivations?file=names.yaml`)
+    await page.getByRole('link', { name: 'Edit field name_de' }).click()
+    await target.waitFor()
+    assert.equal(new URL(page.url()).search, '')
+  })
+
+  await t.test('an error is at its line, and the file stays', async () => {
+    await drawer.getByRole('tab', { name: 'YAML' }).click()
+    const editor = drawer.getByRole('textbox', { name: 'Text of names.yaml' })
+    await editor.focus()
+    await page.keyboard.press('Control+a')
+    await page.keyboard.insertText(initial.replace('kind: http\n', 'kind: http\ntimeouts: 3\n'))
+    await drawer.locator('.fault-message').getByText('unknown key "timeouts"').waitFor()
+    assert.equal(await save.isDisabled(), true)
+    await assertAccessible(page, 'computed-fault')
+    await drawer.getByRole('button', { name: 'Discard changes' }).click()
+    await drawer.getByRole('tab', { name: 'Form' }).click()
+    assert.equal(await readFile(file, 'utf8'), initial)
+  })
+
+  await t.test('field and computation have one effect, which is shown, and are saved together', async () => {
+    await target.fill('names.fr')
+    await drawer.getByLabel('Heading').fill('German name')
+    await status.getByText('2 cells become stale.').waitFor()
+    await status.getByText('1 manual value is kept.').waitFor()
+    await eventually(async () => assert.equal(await save.isEnabled(), true))
+    await assertAccessible(page, 'computed-edit')
+    for (const width of [400, 800, 1440]) {
+      await page.setViewportSize({ width, height: 900 })
+      await picture(page, `computed-edit-${width}`)
+    }
+    await page.setViewportSize({ width: 1280, height: 800 })
+    await save.click()
+    await page.getByText('Changed German name').waitFor()
+    await drawer.waitFor({ state: 'detached' })
+    assert.equal(await readFile(file, 'utf8'), initial.replace('names.de', 'names.fr'))
+    assert.match(
+      await readFile(join(viewer.sheet.path, 'contract.yaml'), 'utf8'),
+      /businessName: German name/,
+    )
+  })
+
+  const edited = page.getByRole('complementary', { name: 'Edit German name' })
+  const path = edited.getByRole('textbox', { name: 'German name' })
+  const reopen = async (): Promise<void> => {
+    await page.goto(`${viewer.url}/?edit=name_de`)
+    await path.waitFor()
+  }
+  const states = async (): Promise<readonly unknown[]> => {
+    const { name_de: counts } =
+      await viewer.get<Record<string, { stale: number; fresh: number }>>('/api/status')
+    return [counts?.stale, counts?.fresh]
+  }
+
+  await t.test('values that still hold stay fresh', async () => {
+    await viewer.post('/api/materialize', { actor: 'human:me', targets: ['name_de'], only: 'stale' })
+    await reopen()
+    await path.fill('names.de')
+    await edited.getByRole('button', { name: 'Save, values still hold' }).click()
+    await page.getByText('Saved names.yaml. Its values count as fresh.').waitFor()
+    await eventually(async () => assert.deepEqual(await states(), [0, 2]))
+  })
+
+  await t.test(
+    'a draft of the computation is kept, and of two edits of the file the person chooses',
+    async () => {
+      await reopen()
+      await path.fill('names.ja')
+      await edited.getByText('2 cells become stale.').waitFor()
+      await page.keyboard.press('Escape')
+      await edited.waitFor({ state: 'detached' })
+      const theirs = initial.replace('# One call', '# A call')
+      await writeFile(file, theirs)
+      await applyEdits(viewer.sheet.path)
+      await page.goto(`${viewer.url}/?edit=name_de`)
+      const conflict = edited.getByRole('region', { name: 'Changed meanwhile' })
+      await conflict.getByLabel('Their changes').getByText('# A call').waitFor()
+      await conflict.getByLabel('Your changes').getByText('name_de: names.ja').waitFor()
+      await assertAccessible(page, 'computed-outdated')
+      await conflict.getByRole('button', { name: 'Use their text' }).click()
+      assert.equal(await path.inputValue(), 'names.de')
+    },
+  )
+
+  await t.test('a change is saved and computed', async () => {
+    await path.fill('names.ja')
+    await edited.getByRole('button', { name: 'Save and recompute…' }).click()
+    await page.getByRole('dialog', { name: /names\.yaml/ }).waitFor()
+    await edited.waitFor({ state: 'detached' })
   })
 
   viewer.assertCalm()

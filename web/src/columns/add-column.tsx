@@ -7,7 +7,17 @@ import type { KindTemplate } from '../derivations/forms/templates.ts'
 import { openRunDialog } from '../runs/dialogs/run-dialog.tsx'
 import { Button } from '../ui/button.tsx'
 import '../ui/form.css'
-import { cellsOf, firstText, newFileFor, targetsOf, withFields, withTargets } from './computed-draft.ts'
+import { AnotherColumn } from './another-column.tsx'
+import {
+  cellsOf,
+  contractTextOf,
+  contractWith,
+  firstText,
+  newFileFor,
+  targetsOf,
+  withFields,
+  withTargets,
+} from './computed-draft.ts'
 import { ComputedPart } from './computed-part.tsx'
 import type { FieldPlace } from './contract-with.ts'
 import { Drawer } from './drawer.tsx'
@@ -17,6 +27,7 @@ import type { Ghost } from './ghost.ts'
 import { KindCards } from './kind-cards.tsx'
 import { isReady, PlanStatus } from './plan-status.tsx'
 import { TypeSelect } from './type-select.tsx'
+import { useFault } from './use-fault.ts'
 import { usePlan, useSaving } from './use-plan.ts'
 
 interface AddColumnProps {
@@ -173,12 +184,11 @@ export function AddColumn({ contract, place, ticked, onGhost, onClose, onAdded }
           </details>
         </form>
       ) : (
-        <ComputedPart
+        <NewComputation
           contract={contract}
           drafts={all}
-          file={computation.file}
-          kind={computation.template.kind}
-          text={computation.text}
+          computation={computation}
+          error={planning.error}
           onText={(text) => setBegun({ ...computation, text })}
           onAnother={(other) => setOthers([...others, other])}
           ticked={ticked}
@@ -187,6 +197,49 @@ export function AddColumn({ contract, place, ticked, onGhost, onClose, onAdded }
         />
       )}
     </Drawer>
+  )
+}
+
+interface NewComputationProps {
+  readonly contract: SheetContract
+  /** The columns that are added, the first one first. */
+  readonly drafts: readonly FieldDraft[]
+  readonly computation: Computation
+  /** The error with which the service refuses the text; null for none. */
+  readonly error: Error | null
+  readonly onText: (text: string) => void
+  /** Called with a further column that the derivation fills. */
+  readonly onAnother: (draft: FieldDraft) => void
+  readonly ticked: readonly string[]
+  readonly onPreview: (answer: PreviewAnswer) => void
+  readonly onSave: () => void
+}
+
+/** The computation of columns that do not exist yet. */
+function NewComputation({ contract, drafts, computation, error, onAnother, ...props }: NewComputationProps) {
+  const { file, text, template } = computation
+  const drafted = useMemo(() => contractWith(contract, drafts), [contract, drafts])
+  const contractText = useMemo(() => contractTextOf(drafted), [drafted])
+  return (
+    <ComputedPart
+      contract={drafted}
+      contractText={contractText}
+      file={file}
+      text={text}
+      targetsNow={null}
+      fault={useFault(error, file)}
+      {...props}
+    >
+      {template.kind !== 'sql' && (
+        <AnotherColumn
+          names={drafted.fields.map(({ name }) => name)}
+          onAdd={(name, title) => {
+            onAnother({ ...EMPTY_DRAFT, name, title, type: guessType(name) })
+            props.onText(withTargets(text, (targets) => [...targets, name]))
+          }}
+        />
+      )}
+    </ComputedPart>
   )
 }
 

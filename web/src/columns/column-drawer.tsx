@@ -37,6 +37,7 @@ export default function ColumnDrawer({
       key={field.name}
       contract={contract}
       field={field}
+      ticked={ticked}
       onClose={callbacks.onClose}
       onSaved={(name) => onSaved(field.name, name)}
       onRemoved={() => onRemoved(field.name)}

@@ -1,82 +1,76 @@
-import { Tabs } from 'radix-ui'
-import { useMemo, useState } from 'react'
+import { useState, type ReactNode } from 'react'
 import type { PreviewAnswer } from '../../../src/wire/definition/preview.ts'
 import type { SheetContract } from '../api/contract.ts'
+import { EditAsTabs } from '../derivations/editor/edit-as-tabs.tsx'
+import type { Fault } from '../derivations/editor/fault-line.ts'
+import { YamlEditor } from '../derivations/editor/yaml-editor.tsx'
 import { DerivationForm } from '../derivations/forms/derivation-form.tsx'
 import { DerivationPreview } from '../derivations/forms/derivation-preview.tsx'
-import { YamlEditor } from '../derivations/editor/yaml-editor.tsx'
 import { useActor } from '../state/actor.ts'
-import { AnotherColumn } from './another-column.tsx'
-import { contractTextOf, contractWith, withTargets } from './computed-draft.ts'
-import { EMPTY_DRAFT, guessType, type FieldDraft } from './field-draft.ts'
+import { PLAN } from './plan-status.tsx'
 
 interface ComputedPartProps {
+  /** The contract, with fields that are not saved yet. */
   readonly contract: SheetContract
-  /** The columns that are added, the first one first. */
-  readonly drafts: readonly FieldDraft[]
+  /** The text of that contract; null for the present one. */
+  readonly contractText: string | null
   readonly file: string
-  readonly kind: string
   readonly text: string
   readonly onText: (text: string) => void
-  /** Called with a further column that the derivation fills. */
-  readonly onAnother: (draft: FieldDraft) => void
+  /** The fields that the derivation fills on the server; null for a new one. */
+  readonly targetsNow: readonly string[] | null
+  /** The error at a line of the text; null for none. */
+  readonly fault: Fault | null
   readonly ticked: readonly string[]
-  readonly onPreview: (answer: PreviewAnswer) => void
+  readonly onPreview?: (answer: PreviewAnswer) => void
   readonly onSave: () => void
+  /** The part below the form. */
+  readonly children?: ReactNode
 }
 
-/** The part of the drawer in which the computation of a new column is written, as a form or as text, and tried on rows. */
+/** The part of the drawer in which the computation of a column is written, as a form or as text, and tried on rows. */
 export function ComputedPart(props: ComputedPartProps) {
-  const { contract, drafts, file, kind, text, onText, onAnother, ticked, onPreview, onSave } = props
+  const { contract, contractText, file, text, onText, targetsNow, fault, ticked, onPreview, onSave } = props
   const [actor] = useActor()
   const [view, setView] = useState('form')
-  const drafted = useMemo(() => contractWith(contract, drafts), [contract, drafts])
-  const contractText = useMemo(() => contractTextOf(drafted), [drafted])
   return (
     <>
-      <Tabs.Root value={view} onValueChange={setView} activationMode="manual" className="column-tabs">
-        <Tabs.List className="panel-tab-list" aria-label="Edit as">
-          <Tabs.Trigger value="form">Form</Tabs.Trigger>
-          <Tabs.Trigger value="yaml">YAML</Tabs.Trigger>
-        </Tabs.List>
-        <Tabs.Content value="form" tabIndex={-1}>
-          <DerivationForm
-            contract={drafted}
-            file={file}
-            text={text}
-            onText={onText}
-            onYaml={() => setView('yaml')}
-            actor={actor}
-            contractText={contractText}
-          />
-          {kind !== 'sql' && (
-            <AnotherColumn
-              names={drafted.fields.map(({ name }) => name)}
-              onAdd={(name, title) => {
-                onAnother({ ...EMPTY_DRAFT, name, title, type: guessType(name) })
-                onText(withTargets(text, (targets) => [...targets, name]))
-              }}
+      <EditAsTabs
+        view={view}
+        onView={setView}
+        className="column-tabs"
+        form={
+          <>
+            <DerivationForm
+              contract={contract}
+              file={file}
+              text={text}
+              onText={onText}
+              onYaml={() => setView('yaml')}
+              actor={actor}
+              contractText={contractText}
             />
-          )}
-        </Tabs.Content>
-        <Tabs.Content value="yaml" tabIndex={-1}>
+            {props.children}
+          </>
+        }
+        yaml={
           <YamlEditor
             text={text}
             label={`Text of ${file}`}
-            describedBy="column-plan"
-            fault={null}
+            describedBy={PLAN}
+            fault={fault}
             onChange={onText}
             onSave={onSave}
-            onLeave={() => undefined}
+            onLeave={() => document.querySelector<HTMLElement>('.column-drawer > footer button')?.focus()}
           />
-        </Tabs.Content>
-      </Tabs.Root>
+        }
+      />
       <DerivationPreview
-        contract={drafted}
+        contract={contract}
         file={file}
         text={text}
         actor={actor}
-        targetsNow={null}
+        targetsNow={targetsNow}
         contractText={contractText}
         ticked={ticked}
         onResult={onPreview}

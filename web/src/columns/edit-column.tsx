@@ -1,11 +1,21 @@
-import { useId, useState, type FormEvent } from 'react'
-import { Link } from 'wouter'
+import { useQueryClient } from '@tanstack/react-query'
+import { Trash2 } from 'lucide-react'
+import { useEffect, useId, useState, type FormEvent } from 'react'
+import { ApiError } from '../api/api-error.ts'
 import type { SheetContract, SheetField } from '../api/contract.ts'
-import { Button } from '../ui/button.tsx'
+import { derivationFileQuery } from '../api/queries.ts'
+import { draftKey } from '../derivations/editor/drafts.ts'
+import { madeStale, pendingTargets } from '../derivations/editor/impact-text.ts'
+import { keepFresh } from '../derivations/editor/keep-fresh.ts'
+import { useFileDraft } from '../derivations/editor/use-file-draft.ts'
+import { openRunDialog } from '../runs/dialogs/run-dialog.tsx'
+import { useActor } from '../state/actor.ts'
+import { Button, IconButton } from '../ui/button.tsx'
 import { countOf } from '../ui/format.ts'
 import '../ui/form.css'
 import { lostOptions, withChangedField } from './contract-with.ts'
 import { Drawer } from './drawer.tsx'
+import { EditComputation, type EditedComputation } from './edit-computation.tsx'
 import { draftOf, draftProblem, type FieldDraft } from './field-draft.ts'
 import { FieldSettings } from './field-settings.tsx'
 import { isReady, PlanStatus } from './plan-status.tsx'
@@ -16,15 +26,37 @@ import { usePlan, useSaving } from './use-plan.ts'
 interface EditColumnProps {
   readonly contract: SheetContract
   readonly field: SheetField
+  /** The ids of the records that are ticked. */
+  readonly ticked: readonly string[]
   readonly onClose: () => void
   /** Called after the field was saved, with its name of by then. */
   readonly onSaved: (name: string) => void
   readonly onRemoved: () => void
 }
 
-/** The drawer in which the settings of a field are changed, with the effect before it is saved. */
-export function EditColumn({ contract, field, onClose, onSaved, onRemoved }: EditColumnProps) {
+/** The drawer in which a field is changed, for a computed one with its computation. */
+export function EditColumn(props: EditColumnProps) {
+  const { derived } = props.field
+  return derived === null ? (
+    <EditDrawer {...props} computation={null} />
+  ) : (
+    <EditComputed key={derived.derivation} {...props} file={derived.derivation} />
+  )
+}
+
+function EditComputed({ file, ...props }: EditColumnProps & { readonly file: string }) {
+  const draft = useFileDraft(draftKey(props.contract.name, file), file)
+  return <EditDrawer {...props} computation={{ file, draft }} />
+}
+
+type EditDrawerProps = EditColumnProps & { readonly computation: EditedComputation | null }
+
+/** The ways to save a change of a computation: with no run, with one, or with the present values as fresh ones. */
+type SaveMode = 'only' | 'recompute' | 'keep'
+
+function EditDrawer({ contract, field, ticked, computation, onClose, onSaved, onRemoved }: EditDrawerProps) {
   const form = useId()
+  const [actor] = useActor()
   // As it was when the drawer was opened: only what is changed here is written.
   const [before] = useState(() => draftOf(field))
   const [draft, setDraft] = useState(before)
@@ -32,41 +64,67 @@ export function EditColumn({ contract, field, onClose, onSaved, onRemoved }: Edi
   const [isRemoving, setIsRemoving] = useState(false)
   const { name } = before
   const isChanged = (Object.keys(draft) as (keyof FieldDraft)[]).some((key) => draft[key] !== before[key])
+  const text = computation?.draft.isDirty === true ? computation : null
+  const isOutdated = computation?.draft.isOutdated === true
   const others = contract.fields.map((each) => each.name).filter((each) => each !== name)
-  const problem = draft.name === '' ? 'A field needs a name.' : draftProblem(draft, others)
+  const problem = problemOf(draft, { before, others, edited: text?.file ?? null })
   const isConverted = draft.type !== before.type
   // The values of another type were not agreed to.
   const loses = losesFor === draft.type
-  const key = isChanged && problem === null ? JSON.stringify(['edit', name, before, draft, loses]) : null
-  const planning = usePlan(key, (document) => ({
-    document: { ...withChangedField(document, name, { before, draft }) },
-    renamed: draft.name === name ? {} : { [name]: draft.name },
-    on_invalid: isConverted ? { [draft.name]: loses ? 'null' : 'refuse' } : {},
-  }))
+  const edited = text === null ? null : [text.file, text.draft.text, text.draft.base?.version]
+  const isPlanned = (isChanged || text !== null) && problem === null && !isOutdated
+  const planning = usePlan(
+    isPlanned ? JSON.stringify(['edit', name, before, draft, loses, edited]) : null,
+    (document) => ({
+      document: { ...withChangedField(document, name, { before, draft }) },
+      renamed: draft.name === name ? {} : { [name]: draft.name },
+      on_invalid: isConverted ? { [draft.name]: loses ? 'null' : 'refuse' } : {},
+      ...(text !== null && {
+        derivations: { [text.file]: text.draft.text },
+        versions: text.draft.base === null ? {} : { [text.file]: text.draft.base.version },
+      }),
+    }),
+  )
   const { save, isSaving, refused } = useSaving()
+  const saved = useSavedFile(text, planning.error)
   const canSave = isReady(planning) && !isSaving
-  const lost = planning.plan?.effect.fields.find((each) => each.change === 'converted')?.lost ?? 0
+  const effect = planning.plan?.effect ?? null
+  const lost = effect?.fields.find((each) => each.change === 'converted')?.lost ?? 0
   const options = lostOptions(field.options, before.type, draft.type)
+  const targets = text === null || effect === null ? [] : pendingTargets(effect.targets)
   const change = (wanted: Partial<FieldDraft>): void => setDraft({ ...draft, ...wanted })
-  const submit = async (event: FormEvent): Promise<void> => {
-    event.preventDefault()
+  const saveAs = async (mode: SaveMode): Promise<void> => {
     if (!canSave || planning.plan === null) return
-    const text =
-      draft.name === name
-        ? `Changed ${draft.title === '' ? name : draft.title}`
-        : `Renamed ${name} to ${draft.name}`
-    await save(planning.plan, text, { onMade: () => onSaved(draft.name) })
+    const title = draft.title === '' ? draft.name : draft.title
+    const message = draft.name === name ? `Changed ${title}` : `Renamed ${name} to ${draft.name}`
+    const isMade = await save(planning.plan, message, {
+      onMade: (made) => {
+        saved(made.files)
+        onSaved(draft.name)
+      },
+    })
+    if (!isMade || text === null) return
+    if (mode === 'keep') await keepFresh(text.file, actor)
+    if (mode === 'recompute') openRunDialog({ targets }, `${text.file}: compute`)
+  }
+  const submit = (event: FormEvent): void => {
+    event.preventDefault()
+    void saveAs('only')
   }
   return (
     <Drawer
       title={`Edit ${field.title}`}
+      isWide={computation !== null}
       isChanged={isChanged && !isSaving}
       onClose={onClose}
       status={
         <PlanStatus
-          problem={problem}
+          problem={
+            isOutdated ? `${computation?.file} was changed meanwhile: choose one of the texts.` : problem
+          }
           planning={planning}
-          isChanged={isChanged}
+          isChanged={isPlanned}
+          editedFile={text?.file ?? null}
           without="No value changes."
           refused={refused}
         >
@@ -94,26 +152,39 @@ export function EditColumn({ contract, field, onClose, onSaved, onRemoved }: Edi
         </PlanStatus>
       }
       firstAction={
-        <Button look="quiet" className="column-remove" onClick={() => setIsRemoving(true)}>
-          Remove field…
-        </Button>
+        computation === null ? (
+          <Button look="quiet" className="column-remove" onClick={() => setIsRemoving(true)}>
+            Remove field…
+          </Button>
+        ) : (
+          <IconButton label="Remove field…" className="column-remove" onClick={() => setIsRemoving(true)}>
+            <Trash2 size={16} />
+          </IconButton>
+        )
       }
       actions={
-        <Button look="primary" type="submit" form={form} disabled={!canSave}>
-          {isSaving ? 'Saving…' : 'Save'}
-        </Button>
+        <>
+          {text !== null && effect !== null && madeStale(effect.targets) > 0 && (
+            <Button
+              disabled={!canSave}
+              title="For edits that change no value, such as a comment: the present values count as fresh, without any call"
+              onClick={() => void saveAs('keep')}
+            >
+              Save, values still hold
+            </Button>
+          )}
+          {targets.length > 0 && (
+            <Button disabled={!canSave} onClick={() => void saveAs('recompute')}>
+              Save and recompute…
+            </Button>
+          )}
+          <Button look="primary" type="submit" form={form} disabled={!canSave}>
+            {isSaving ? 'Saving…' : 'Save'}
+          </Button>
+        </>
       }
     >
-      {field.derived !== null && (
-        <p className="form-hint">
-          Computed by{' '}
-          <Link href={`/derivations?file=${encodeURIComponent(field.derived.derivation)}&edit=1`}>
-            {field.derived.derivation}
-          </Link>
-          .
-        </p>
-      )}
-      <form id={form} className="form" onSubmit={(event) => void submit(event)}>
+      <form id={form} className="form" onSubmit={submit}>
         <label>
           Name
           <input
@@ -137,18 +208,70 @@ export function EditColumn({ contract, field, onClose, onSaved, onRemoved }: Edi
           />
         </label>
         <TypeSelect value={draft.type} onChange={(type) => change({ type })} />
-        <details className="column-more" open={hasMore(before)}>
+        <details className="column-more" open={computation === null && hasMore(before)}>
           <summary>More</summary>
           <div className="form">
             <FieldSettings draft={draft} isDerived={field.derived !== null} onChange={change} />
           </div>
         </details>
       </form>
+      {computation !== null && (
+        <EditComputation
+          contract={contract}
+          field={field}
+          draft={problem === null && draft.name === name && isChanged ? { before, draft } : null}
+          computation={computation}
+          error={planning.error}
+          ticked={ticked}
+          onSave={() => void saveAs('only')}
+        />
+      )}
       {isRemoving && (
         <RemoveFieldDialog field={field} onClose={() => setIsRemoving(false)} onRemoved={onRemoved} />
       )}
     </Drawer>
   )
+}
+
+interface Surroundings {
+  readonly before: FieldDraft
+  /** The names of the other fields. */
+  readonly others: readonly string[]
+  /** The derivation file whose text is changed too; null for none. */
+  readonly edited: string | null
+}
+
+/** Returns why a draft cannot be saved, as far as the page knows; null if it can. */
+function problemOf(draft: FieldDraft, { before, others, edited }: Surroundings): string | null {
+  if (draft.name === '') return 'A field needs a name.'
+  if (edited !== null && draft.name !== before.name)
+    return `Save the new name and the change of ${edited} one after the other: a new name also edits that file.`
+  return draftProblem(draft, others)
+}
+
+/** Reads a file again when the service has another version of it, and returns what ends its draft once it is saved. */
+function useSavedFile(
+  text: EditedComputation | null,
+  error: Error | null,
+): (files: readonly { readonly path: string; readonly after: string | null }[]) => void {
+  const client = useQueryClient()
+  const file = text?.file ?? null
+  const isMismatch = error instanceof ApiError && error.status === 412
+  useEffect(() => {
+    if (isMismatch && file !== null)
+      void client.invalidateQueries({ queryKey: derivationFileQuery(file).queryKey })
+  }, [client, file, isMismatch])
+  return (files) => {
+    if (text === null) return
+    const version = files.find(({ path }) => path === `derivations/${text.file}`)?.after
+    if (typeof version === 'string')
+      client.setQueryData(derivationFileQuery(text.file).queryKey, {
+        file: text.file,
+        text: text.draft.text,
+        version,
+      })
+    text.draft.saved()
+  }
 }
 
 /** Whether a field has settings that most fields do not have. */

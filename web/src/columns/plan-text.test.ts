@@ -33,6 +33,7 @@ test('a plan says what becomes of the values, and which derivations are edited',
   assert.deepEqual(planText({ fields: [], files: [file('derivations/a.yaml')] }), [
     'The change also edits `a.yaml`.',
   ])
+  assert.deepEqual(planText({ fields: [], files: [file('derivations/a.yaml')] }, 'a.yaml'), [])
 })
 
 test('the values that would be lost are counted by field', () => {

@@ -3,13 +3,17 @@ import { countOf, formatCount } from '../ui/format.ts'
 
 type FieldEffect = DefinitionChangeAnswer['fields'][number]
 
-/** The sentences that say what a change does to the values of fields; names are in backquotes. */
-export function planText({
-  fields,
-  files,
-}: Pick<DefinitionChangeAnswer, 'fields' | 'files'>): readonly string[] {
+/**
+ * The sentences that say what a change does to the values of fields, and to files besides the contract and `editedFile`; names are in
+ * backquotes.
+ */
+export function planText(
+  { fields, files }: Pick<DefinitionChangeAnswer, 'fields' | 'files'>,
+  editedFile: string | null = null,
+): readonly string[] {
   const derivations = files
     .filter(({ path, before, after }) => path !== 'contract.yaml' && before !== null && after !== null)
+    .filter(({ path }) => path !== `derivations/${editedFile}`)
     .map(({ path }) => `\`${path.replace('derivations/', '')}\``)
   return [
     ...fields.flatMap(fieldText),

@@ -11,15 +11,17 @@ const SHOWN = 5
 
 interface PlanViewProps {
   readonly effect: DefinitionChangeAnswer
+  /** The derivation file that the person changes; null for none. */
+  readonly editedFile?: string | null | undefined
   /** The sentence for a change without an effect on values. */
   readonly without: string
 }
 
 /** The effect of a change on values and cells: sentences, and the values that do not fit. */
-export function PlanView({ effect, without }: PlanViewProps) {
+export function PlanView({ effect, editedFile = null, without }: PlanViewProps) {
   const { data } = useQuery(derivationsQuery)
   const sentences = [
-    ...planText(effect),
+    ...planText(effect, editedFile),
     ...(effect.targets.length === 0 ? [] : impactText(effect, data?.derivations ?? [])),
   ]
   const misfits = effect.fields.flatMap((field) => field.misfits)

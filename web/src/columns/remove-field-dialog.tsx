@@ -1,3 +1,4 @@
+import { messageOf } from '../api/api-error.ts'
 import type { SheetField } from '../api/contract.ts'
 import { Button } from '../ui/button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
@@ -47,7 +48,7 @@ export function RemoveFieldDialog({ field: { name, title }, onClose, onRemoved }
         {plan === null && error === null && <p className="form-hint">Checking…</p>}
         {plan !== null && <PlanView effect={plan.effect} without="No value is lost." />}
       </div>
-      <FormError text={refused ?? error} />
+      <FormError text={refused ?? (error === null ? null : messageOf(error))} />
     </Dialog>
   )
 }

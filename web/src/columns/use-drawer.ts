@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
-import { useMemo, useState } from 'react'
+import { useEffect, useEffectEvent, useMemo, useState } from 'react'
+import { useSearchParams } from 'wouter'
 import { permissionsQuery } from '../api/queries.ts'
 import { useActor } from '../state/actor.ts'
 import { whenSaved } from '../ui/unsaved.tsx'
@@ -29,7 +30,17 @@ export function useDrawer(): ColumnDrawerControl {
   const { data: permissions } = useQuery(permissionsQuery(actor))
   const [state, setState] = useState<DrawerState | null>(null)
   const [ghost, setGhost] = useState<Ghost | null>(null)
+  const [params, setParams] = useSearchParams()
+  const asked = params.get('edit')
   const mayChange = permissions !== undefined && permissions.read_only_definition !== true
+  // A link of another page asks for it once: the field can have another name later.
+  const editAsked = useEffectEvent((field: string) => {
+    whenSaved(() => setState({ do: 'edit', field }))
+    setParams((now) => new URLSearchParams([...now].filter(([key]) => key !== 'edit')), { replace: true })
+  })
+  useEffect(() => {
+    if (mayChange && asked !== null) editAsked(asked)
+  }, [mayChange, asked])
   return useMemo(
     () => ({
       mayChange,

@@ -25,8 +25,8 @@ export interface Plan {
 export interface Planning {
   /** Null until the first plan, and for a change that is refused. */
   readonly plan: Plan | null
-  /** The reason why the change is refused. */
-  readonly error: string | null
+  /** The error with which the change is refused; null if it is not. */
+  readonly error: Error | null
   /** Whether plan and error are those of the present change. */
   readonly isCurrent: boolean
 }
@@ -62,7 +62,7 @@ export function usePlan(key: string | null, edit: ContractEdit): Planning {
   const isCurrent = isEnabled && !isFetching && !isPlaceholderData
   return {
     plan: key === null || error !== null ? null : (data ?? null),
-    error: key === null || error === null ? null : messageOf(error),
+    error: key === null ? null : error,
     isCurrent,
   }
 }
@@ -70,8 +70,8 @@ export function usePlan(key: string | null, edit: ContractEdit): Planning {
 interface SaveOptions {
   /** The numbers of values that may be lost. */
   readonly confirm?: NewContract['confirm']
-  /** Called when the change is made, before the page reads the contract again. */
-  readonly onMade?: () => void
+  /** Called with the effect when the change is made, before the page reads the contract again. */
+  readonly onMade?: (effect: DefinitionChangeAnswer) => void
 }
 
 export interface Saving {
@@ -92,11 +92,12 @@ export function useSaving(): Saving {
     setIsSaving(true)
     setRefused(null)
     try {
-      const { change } = await server.definition.writeContract(
+      const effect = await server.definition.writeContract(
         { ...contract, ...(confirm !== undefined && { confirm }) },
         { ifVersion: version, actor },
       )
-      onMade?.()
+      const { change } = effect
+      onMade?.(effect)
       await client.invalidateQueries({ queryKey: ['contract'], exact: true })
       showSuccess(text, change === null ? null : { name: 'Undo', run: () => void undoChange(change, actor) })
       return true

@@ -17,6 +17,8 @@ interface DerivationGraphProps {
   readonly derivations: readonly DerivationAnswer[]
   readonly status: StatusAnswer
   readonly selected: string | null
+  /** Whether the definition may be changed. */
+  readonly mayEdit: boolean
   readonly onSelect: (file: string) => void
   /** Buttons in the corner. */
   readonly children?: ReactNode
@@ -28,6 +30,7 @@ export function DerivationGraph({
   derivations,
   status,
   selected,
+  mayEdit,
   onSelect,
   children,
 }: DerivationGraphProps) {
@@ -76,6 +79,7 @@ export function DerivationGraph({
                     field={contract.fieldByName.get(node.name) ?? null}
                     counts={status[node.name] ?? null}
                     style={position(node)}
+                    mayEdit={mayEdit}
                     onSelect={onSelect}
                   />
                 ))}

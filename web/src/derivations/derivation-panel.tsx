@@ -1,12 +1,14 @@
 import { useQuery } from '@tanstack/react-query'
 import { Pencil, Trash2, X } from 'lucide-react'
 import { useState } from 'react'
+import { Link } from 'wouter'
 import type { DerivationAnswer } from '../../../src/wire/definition/derivations.ts'
 import type { StatusAnswer, TargetStatusAnswer } from '../../../src/wire/runs/status.ts'
 import { derivationFileQuery } from '../api/queries.ts'
 import type { RunOrder } from '../../../src/client/client.ts'
 import { openRunDialog } from '../runs/dialogs/run-dialog.tsx'
 import { useStored } from '../state/stored.ts'
+import { editFieldPath } from '../state/view-state.ts'
 import { Button, IconButton } from '../ui/button.tsx'
 import { formatCount } from '../ui/format.ts'
 import './derivation-panel.css'
@@ -73,7 +75,7 @@ export function DerivationPanel({ derivation, status, onClose, ...editing }: Der
       <h3>{targets.length === 1 ? 'Target' : 'Targets'}</h3>
       <ul className="derivation-targets">
         {targets.map((target) => (
-          <Target key={target} name={target} status={status[target] ?? null} />
+          <Target key={target} name={target} status={status[target] ?? null} mayEdit={!editing.isReadOnly} />
         ))}
       </ul>
       <FileHead file={file} {...editing} onRemoved={onClose} />
@@ -156,10 +158,23 @@ function Names({ names }: { readonly names: readonly string[] }) {
   )
 }
 
-function Target({ name, status }: { readonly name: string; readonly status: TargetStatusAnswer | null }) {
+interface TargetProps {
+  readonly name: string
+  readonly status: TargetStatusAnswer | null
+  readonly mayEdit: boolean
+}
+
+function Target({ name, status, mayEdit }: TargetProps) {
   return (
     <li>
-      <code>{name}</code>
+      <span className="derivation-target">
+        <code>{name}</code>
+        {mayEdit && (
+          <Link href={editFieldPath(name)} aria-label={`Edit field ${name}`}>
+            Edit field
+          </Link>
+        )}
+      </span>
       {status !== null && (
         <>
           <StatusBar counts={status} />

@@ -81,6 +81,7 @@ export default function DerivationsPage({ contract }: { readonly contract: Sheet
           derivations={derivations}
           status={status ?? NONE}
           selected={selected?.file ?? null}
+          mayEdit={!isReadOnly}
           onSelect={select}
         >
           {start}

@@ -1,7 +1,9 @@
 import type { CSSProperties } from 'react'
+import { Link } from 'wouter'
 import type { DerivationAnswer } from '../../../src/wire/definition/derivations.ts'
 import type { StatusAnswer } from '../../../src/wire/runs/status.ts'
 import type { SheetField } from '../api/contract.ts'
+import { editFieldPath } from '../state/view-state.ts'
 import { TypeIcon } from '../values/type-icon.tsx'
 import { StatusBar } from './status-bar.tsx'
 import { countsText, headline, sumCounts, type StatusCounts } from './status-text.ts'
@@ -12,11 +14,13 @@ interface FieldNodeProps {
   /** The counts of a derived field; null if they are not loaded. */
   readonly counts: StatusCounts | null
   readonly style: CSSProperties
+  /** Whether the definition may be changed. */
+  readonly mayEdit: boolean
   readonly onSelect: (file: string) => void
 }
 
-/** The node of a field; for a derived field, with the counts of its cell states. */
-export function FieldNode({ name, field, counts, style, onSelect }: FieldNodeProps) {
+/** The node of a field; for a derived field, with the counts of its cell states. A click on another one edits it. */
+export function FieldNode({ name, field, counts, style, mayEdit, onSelect }: FieldNodeProps) {
   const derived = field?.derived ?? null
   const label = (
     <span className="graph-name">
@@ -25,7 +29,18 @@ export function FieldNode({ name, field, counts, style, onSelect }: FieldNodePro
     </span>
   )
   if (derived === null) {
-    return (
+    return mayEdit && field !== null && !field.primaryKey ? (
+      // With the keyboard, the menu of its column does the same.
+      <Link
+        tabIndex={-1}
+        className="graph-node field"
+        style={style}
+        title="Edit field…"
+        href={editFieldPath(name)}
+      >
+        {label}
+      </Link>
+    ) : (
       <div className="graph-node field" style={style} title={field?.title}>
         {label}
       </div>

@@ -66,6 +66,7 @@ export function GridPage({ contract }: { readonly contract: SheetContract }) {
             cell={selecting.cell ?? view.cell}
             onClose={() => change({ panel: false })}
             onSelect={selecting.reveal}
+            onEditField={drawer.mayChange ? drawer.edit : null}
           />
         )}
       </div>

@@ -20,10 +20,12 @@ interface CellPanelProps {
   readonly cell: CellRef
   readonly onClose: () => void
   readonly onSelect: (cell: CellRef) => void
+  /** Edits a field; null where the service refuses it. */
+  readonly onEditField: ((name: string) => void) | null
 }
 
 /** The provenance panel of the selected cell and its record. */
-export function CellPanel({ contract, cell, onClose, onSelect }: CellPanelProps) {
+export function CellPanel({ contract, cell, onClose, onSelect, onEditField }: CellPanelProps) {
   const [width, setWidth] = usePanelWidth()
   const [tab, setTab] = useState('cell')
   const throttled = useThrottledCell(cell)
@@ -66,6 +68,7 @@ export function CellPanel({ contract, cell, onClose, onSelect }: CellPanelProps)
             contract={contract}
             cell={shown}
             onSelect={onSelect}
+            onEditField={onEditField}
           />
         </Tabs.Content>
         <Tabs.Content value="record" className="panel-body" tabIndex={-1}>

@@ -5,6 +5,7 @@ import { StateMark, STATE_LABELS, type CellStateName } from '../ui/cell-state.ts
 import { Notice } from '../ui/notice.tsx'
 import { useCellData, type CellData } from './use-cell-data.ts'
 import './cell-tab.css'
+import { Button } from '../ui/button.tsx'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { DeletedNote } from './deleted-note.tsx'
 import { FullValue, plainValue } from './diff/full-value.tsx'
@@ -18,10 +19,12 @@ interface CellTabProps {
   readonly contract: SheetContract
   readonly cell: CellRef
   readonly onSelect: (cell: CellRef) => void
+  /** Edits a field; null where the service refuses it. */
+  readonly onEditField: ((name: string) => void) | null
 }
 
 /** The value, state, origin and history of a cell. */
-export function CellTab({ contract, cell, onSelect }: CellTabProps) {
+export function CellTab({ contract, cell, onSelect, onEditField }: CellTabProps) {
   const data = useCellData(contract, cell)
   const field = contract.fieldByName.get(cell.field)
   if (field === undefined) {
@@ -30,7 +33,7 @@ export function CellTab({ contract, cell, onSelect }: CellTabProps) {
   const { record, history, why, isGone } = data
   return (
     <>
-      <CellHead recordId={cell.recordId} field={field} data={data} />
+      <CellHead recordId={cell.recordId} field={field} data={data} onEditField={onEditField} />
       {isGone && history.error === null && <DeletedNote recordId={cell.recordId} />}
       {record.error !== null && record.data === undefined && !isGone && (
         <PanelError error={record.error} onRetry={() => void record.refetch()} />
@@ -67,10 +70,12 @@ function CellHead({
   recordId,
   field,
   data: { record, why, isGone },
+  onEditField,
 }: {
   readonly recordId: string
   readonly field: SheetField
   readonly data: CellData
+  readonly onEditField: CellTabProps['onEditField']
 }) {
   const value = record.data?.[field.name]
   const running = useRunning()
@@ -78,10 +83,17 @@ function CellHead({
   const state = isComputed(running, { recordId, field: field.name }, stored) ? 'running' : stored
   return (
     <section className="cell-head" aria-label="Value">
-      <h2 title={field.description ?? undefined}>
-        {field.title}
-        {field.title !== field.name && <code>{field.name}</code>}
-      </h2>
+      <div className="cell-head-name">
+        <h2 title={field.description ?? undefined}>
+          {field.title}
+          {field.title !== field.name && <code>{field.name}</code>}
+        </h2>
+        {onEditField !== null && !field.primaryKey && (
+          <Button look="quiet" onClick={() => onEditField(field.name)}>
+            Edit field…
+          </Button>
+        )}
+      </div>
       {!isGone && record.data !== undefined && (
         <div className="cell-head-value">
           <FullValue type={field.type} value={value} />

@@ -64,6 +64,11 @@ export function writeView({ sort, conditions, sql, cell, panel }: ViewState): UR
   return params
 }
 
+/** Returns the URL of the grid with the drawer that edits a field. */
+export function editFieldPath(field: string): string {
+  return `/?${new URLSearchParams({ edit: field }).toString()}`
+}
+
 /** Returns the URL of a cell with its provenance panel. */
 export function cellPath(cell: CellRef): string {
   return `/?${writeView({ sort: null, conditions: [], sql: null, cell, panel: true }).toString()}`

@@ -1,6 +1,7 @@
 import { LineDiff } from '../../provenance/diff/diff-view.tsx'
 import { Button } from '../../ui/button.tsx'
 import type { FileText } from './drafts.ts'
+import './outdated-draft.css'
 
 interface OutdatedDraftProps {
   readonly file: string
@@ -25,11 +26,11 @@ export function OutdatedDraft({ file, text, base, current, onKeep, onDiscard }: 
       </p>
       {current !== null && (
         <>
-          <h3>Their changes</h3>
+          <h3 className="outdated-head">Their changes</h3>
           <LineDiff was={was} is={current.text} label="Their changes" />
         </>
       )}
-      <h3>Your changes</h3>
+      <h3 className="outdated-head">Your changes</h3>
       <LineDiff was={was} is={text} label="Your changes" />
       <div className="outdated-choice">
         <Button onClick={onKeep}>Keep my text</Button>

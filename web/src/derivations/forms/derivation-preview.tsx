@@ -34,7 +34,7 @@ interface DerivationPreviewProps {
   /** The ids of the records that are ticked. */
   readonly ticked?: readonly string[]
   /** Called with each result. */
-  readonly onResult?: (answer: PreviewAnswer) => void
+  readonly onResult?: ((answer: PreviewAnswer) => void) | undefined
 }
 
 interface Result {

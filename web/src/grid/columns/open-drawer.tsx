@@ -1,7 +1,7 @@
 import { lazy, Suspense, useEffect, useEffectEvent, useMemo, useState } from 'react'
 import { useColumnSettings } from '../../state/columns.ts'
 import type { GridModel } from '../interaction/use-grid.ts'
-import { visibleWidth } from '../layout/column-layout.ts'
+import { scrollLeftToShow, visibleWidth } from '../layout/column-layout.ts'
 import { formatSort, parseSort } from './sort-order.ts'
 
 /** The number of ticked records on which a new column is tried. */
@@ -28,6 +28,16 @@ export function OpenDrawer({ model }: { readonly model: GridModel }) {
     if (ghostEnd - scroller.left > width) scroller.scrollToLeft(ghostEnd - width)
     else if (ghostLeft - scroller.left < pinnedEnd) scroller.scrollToLeft(ghostLeft - pinnedEnd)
   }, [scroller, ghostLeft, ghostEnd, pinnedEnd, width])
+
+  const edited = drawer.state?.do === 'edit' ? drawer.state.field : null
+  const showEdited = useEffectEvent((field: string) => {
+    const column = columns.layout.columns[columns.layout.indexByName.get(field) ?? -1]
+    if (column !== undefined)
+      scroller.scrollToLeft(scrollLeftToShow(columns.layout, column, scroller.left, model.scroll.width))
+  })
+  useEffect(() => {
+    if (edited !== null) showEdited(edited)
+  }, [edited, model.scroll.width])
 
   const close = (): void => {
     drawer.close()
