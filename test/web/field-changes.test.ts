@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
+import { createClient } from '../../src/client/client.ts'
 import { axeFaults } from '../support/axe-faults.ts'
 import { NO_BROWSER } from '../support/browser.ts'
 import { contractText } from '../support/contract-with.ts'
@@ -37,6 +38,13 @@ async function fieldsOf(viewer: SheetViewer): Promise<readonly string[]> {
     schema: [{ properties: { name: string; logicalType: string }[] }]
   }>('/api/contract')
   return schema[0].properties.map(({ name, logicalType }) => `${name} ${logicalType}`)
+}
+
+/** Changes a text in the contract, as another person does. */
+async function editContract(viewer: SheetViewer, from: string, to: string, renamed = {}): Promise<void> {
+  const { definition } = createClient({ baseUrl: viewer.url, actor: 'human:ben' })
+  const { text } = await definition.readContractText()
+  await definition.writeContract({ text: text.replace(from, to), renamed })
 }
 
 test('fields are changed in the grid', { skip: NO_BROWSER }, async (t) => {
@@ -141,6 +149,34 @@ test('fields are changed in the grid', { skip: NO_BROWSER }, async (t) => {
     await eventually(async () => assert.equal(await viewer.value('2', 'name'), 'Passau'))
   })
 
+  await t.test('changes of two people are merged, and where they differ the person chooses', async () => {
+    await page.goto(`${viewer.url}/?edit=area`)
+    const editing = page.getByRole('complementary', { name: /^Edit/ })
+    await editing.getByLabel('Heading').fill('Mine')
+    await status.getByText('No value changes.').waitFor()
+    await editContract(viewer, '{name: area,', '{name: area, businessName: Theirs, description: In km²,')
+    const conflict = editing.getByRole('region', { name: 'Changed meanwhile' })
+    await shows(conflict.getByRole('row', { name: /^Heading/ }), 'Heading – Theirs Mine')
+    assert.equal(await editing.getByRole('button', { name: 'Save' }).isDisabled(), true)
+    await assertAccessible(page, 'column-conflict')
+    await conflict.getByRole('button', { name: 'Keep mine' }).click()
+    await editing.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Changed Mine').waitFor()
+    const { text } = await createClient({ baseUrl: viewer.url }).definition.readContractText()
+    assert.match(text, /\{name: area, businessName: Mine, description: In km²,/)
+  })
+
+  await t.test('what was typed stays when another person removes the field', async () => {
+    await page.goto(`${viewer.url}/?edit=founded_year`)
+    const editing = page.getByRole('complementary', { name: /^Edit/ })
+    await editing.getByLabel('Heading').fill('Founded in')
+    await editContract(viewer, 'name: founded_year', 'name: since', { founded_year: 'since' })
+    await status.getByText(/founded_year was renamed or removed meanwhile/).waitFor()
+    assert.equal(await editing.getByLabel('Heading').inputValue(), 'Founded in')
+    await editContract(viewer, 'name: since', 'name: founded_year', { since: 'founded_year' })
+    await status.getByText('No value changes.').waitFor()
+  })
+
   await t.test('the drawer fits a narrow page', async () => {
     await page.setViewportSize({ width: 400, height: 800 })
     await page.goto(`${viewer.url}/`)
@@ -170,7 +206,7 @@ test('fields are changed in the grid', { skip: NO_BROWSER }, async (t) => {
     assert.equal(await name.inputValue(), 'Population')
     await page.getByRole('link', { name: 'Contract' }).click()
     await dialog.getByRole('button', { name: 'Keep editing' }).click()
-    await (await openMenu(page, 'area')).getByRole('menuitem', { name: 'Edit field…' }).click()
+    await (await openMenu(page, 'Mine')).getByRole('menuitem', { name: 'Edit field…' }).click()
     await dialog.getByRole('button', { name: 'Keep editing' }).click()
     assert.equal(await name.inputValue(), 'Population')
     await adding.getByRole('button', { name: 'Cancel' }).click()

@@ -1,6 +1,7 @@
+import { useState } from 'react'
 import type { SheetContract } from '../api/contract.ts'
 import { AddColumn } from './add-column.tsx'
-import { EditColumn } from './edit-column.tsx'
+import { EditColumn, type EditColumnProps } from './edit-column.tsx'
 import type { DrawerState } from './drawer-state.ts'
 import type { Ghost } from './ghost.ts'
 
@@ -30,17 +31,27 @@ export default function ColumnDrawer({
     return (
       <AddColumn key={state.key} contract={contract} place={state.place} ticked={ticked} {...callbacks} />
     )
-  const field = contract.fieldByName.get(state.field)
-  if (field === undefined) return null
   return (
-    <EditColumn
-      key={field.name}
+    <EditKnown
+      key={state.field}
+      name={state.field}
       contract={contract}
-      field={field}
       ticked={ticked}
       onClose={callbacks.onClose}
-      onSaved={(name) => onSaved(field.name, name)}
-      onRemoved={() => onRemoved(field.name)}
+      onSaved={(name) => onSaved(state.field, name)}
+      onRemoved={() => onRemoved(state.field)}
     />
+  )
+}
+
+type EditKnownProps = Omit<EditColumnProps, 'field' | 'isGone'> & { readonly name: string }
+
+/** Edits a field by its name. What was typed stays when another person removes the field or gives it another name. */
+function EditKnown({ name, ...props }: EditKnownProps) {
+  const present = props.contract.fieldByName.get(name)
+  const [known, setKnown] = useState(present)
+  if (present !== undefined && present !== known) setKnown(present)
+  return known === undefined ? null : (
+    <EditColumn {...props} field={present ?? known} isGone={present === undefined} />
   )
 }

@@ -2,7 +2,12 @@ import { useQueryClient } from '@tanstack/react-query'
 import { Trash2 } from 'lucide-react'
 import { useEffect, useId, useState, type FormEvent } from 'react'
 import { ApiError } from '../api/api-error.ts'
-import type { SheetContract, SheetField } from '../api/contract.ts'
+import {
+  toSheetContract,
+  type ContractDocument,
+  type SheetContract,
+  type SheetField,
+} from '../api/contract.ts'
 import { derivationFileQuery } from '../api/queries.ts'
 import { draftKey } from '../derivations/editor/drafts.ts'
 import { madeStale, pendingTargets } from '../derivations/editor/impact-text.ts'
@@ -18,14 +23,19 @@ import { Drawer } from './drawer.tsx'
 import { EditComputation, type EditedComputation } from './edit-computation.tsx'
 import { draftOf, draftProblem, type FieldDraft } from './field-draft.ts'
 import { FieldSettings } from './field-settings.tsx'
+import { mergeDraft } from './merge-draft.ts'
 import { isReady, PlanStatus } from './plan-status.tsx'
 import { RemoveFieldDialog } from './remove-field-dialog.tsx'
+import { SettingConflicts } from './setting-conflict.tsx'
 import { TypeSelect } from './type-select.tsx'
+import { useFieldDraft } from './use-field-draft.ts'
 import { usePlan, useSaving } from './use-plan.ts'
 
-interface EditColumnProps {
+export interface EditColumnProps {
   readonly contract: SheetContract
   readonly field: SheetField
+  /** Whether the contract no longer has the field; it is then as it was last. */
+  readonly isGone: boolean
   /** The ids of the records that are ticked. */
   readonly ticked: readonly string[]
   readonly onClose: () => void
@@ -54,29 +64,43 @@ type EditDrawerProps = EditColumnProps & { readonly computation: EditedComputati
 /** The ways to save a change of a computation: with no run, with one, or with the present values as fresh ones. */
 type SaveMode = 'only' | 'recompute' | 'keep'
 
-function EditDrawer({ contract, field, ticked, computation, onClose, onSaved, onRemoved }: EditDrawerProps) {
+function EditDrawer({
+  contract,
+  field,
+  isGone,
+  ticked,
+  computation,
+  onClose,
+  onSaved,
+  onRemoved,
+}: EditDrawerProps) {
   const form = useId()
   const [actor] = useActor()
-  // As it was when the drawer was opened: only what is changed here is written.
-  const [before] = useState(() => draftOf(field))
-  const [draft, setDraft] = useState(before)
+  const { before, draft, isChanged, conflict, change, resolve } = useFieldDraft(field)
+  const [initial] = useState(before)
   const [losesFor, setLosesFor] = useState<string | null>(null)
   const [isRemoving, setIsRemoving] = useState(false)
   const { name } = before
-  const isChanged = (Object.keys(draft) as (keyof FieldDraft)[]).some((key) => draft[key] !== before[key])
   const text = computation?.draft.isDirty === true ? computation : null
   const isOutdated = computation?.draft.isOutdated === true
   const others = contract.fields.map((each) => each.name).filter((each) => each !== name)
   const problem = problemOf(draft, { before, others, edited: text?.file ?? null })
+  const meanwhile = isGone
+    ? `The field ${name} was renamed or removed meanwhile. Close the drawer to go on.`
+    : conflict !== null
+      ? 'The field was changed meanwhile: choose one of the settings.'
+      : isOutdated
+        ? `${computation?.file} was changed meanwhile: choose one of the texts.`
+        : null
   const isConverted = draft.type !== before.type
   // The values of another type were not agreed to.
   const loses = losesFor === draft.type
   const edited = text === null ? null : [text.file, text.draft.text, text.draft.base?.version]
-  const isPlanned = (isChanged || text !== null) && problem === null && !isOutdated
+  const isPlanned = (isChanged || text !== null) && problem === null && meanwhile === null
   const planning = usePlan(
     isPlanned ? JSON.stringify(['edit', name, before, draft, loses, edited]) : null,
     (document) => ({
-      document: { ...withChangedField(document, name, { before, draft }) },
+      document: { ...withChangedField(checked(document, name, { before, draft }), name, { before, draft }) },
       renamed: draft.name === name ? {} : { [name]: draft.name },
       on_invalid: isConverted ? { [draft.name]: loses ? 'null' : 'refuse' } : {},
       ...(text !== null && {
@@ -92,7 +116,6 @@ function EditDrawer({ contract, field, ticked, computation, onClose, onSaved, on
   const lost = effect?.fields.find((each) => each.change === 'converted')?.lost ?? 0
   const options = lostOptions(field.options, before.type, draft.type)
   const targets = text === null || effect === null ? [] : pendingTargets(effect.targets)
-  const change = (wanted: Partial<FieldDraft>): void => setDraft({ ...draft, ...wanted })
   const saveAs = async (mode: SaveMode): Promise<void> => {
     if (!canSave || planning.plan === null) return
     const title = draft.title === '' ? draft.name : draft.title
@@ -119,9 +142,7 @@ function EditDrawer({ contract, field, ticked, computation, onClose, onSaved, on
       onClose={onClose}
       status={
         <PlanStatus
-          problem={
-            isOutdated ? `${computation?.file} was changed meanwhile: choose one of the texts.` : problem
-          }
+          problem={meanwhile ?? problem}
           planning={planning}
           isChanged={isPlanned}
           editedFile={text?.file ?? null}
@@ -184,6 +205,16 @@ function EditDrawer({ contract, field, ticked, computation, onClose, onSaved, on
         </>
       }
     >
+      {conflict !== null && (
+        <SettingConflicts
+          field={field.title}
+          keys={conflict.keys}
+          before={before}
+          theirs={conflict.theirs}
+          mine={draft}
+          onResolve={resolve}
+        />
+      )}
       <form id={form} className="form" onSubmit={submit}>
         <label>
           Name
@@ -208,7 +239,7 @@ function EditDrawer({ contract, field, ticked, computation, onClose, onSaved, on
           />
         </label>
         <TypeSelect value={draft.type} onChange={(type) => change({ type })} />
-        <details className="column-more" open={computation === null && hasMore(before)}>
+        <details className="column-more" open={computation === null && hasMore(initial)}>
           <summary>More</summary>
           <div className="form">
             <FieldSettings draft={draft} isDerived={field.derived !== null} onChange={change} />
@@ -231,6 +262,18 @@ function EditDrawer({ contract, field, ticked, computation, onClose, onSaved, on
       )}
     </Drawer>
   )
+}
+
+/** Returns the contract. Throws where the field in it was changed in a way that the page does not show yet. */
+function checked(
+  document: ContractDocument,
+  name: string,
+  { before, draft }: { readonly before: FieldDraft; readonly draft: FieldDraft },
+): ContractDocument {
+  const present = toSheetContract(document).fieldByName.get(name)
+  if (present === undefined || mergeDraft(before, draft, draftOf(present)).conflicts.length > 0)
+    throw new Error(`The field ${name} was changed meanwhile.`)
+  return document
 }
 
 interface Surroundings {

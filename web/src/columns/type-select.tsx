@@ -1,7 +1,7 @@
 import type { FieldType } from '../api/contract.ts'
 
 /** The names of the types that a field can have, in the order of the choice. */
-const NAMES: Readonly<Record<FieldType, string>> = {
+export const TYPE_NAMES: Readonly<Record<FieldType, string>> = {
   string: 'Text',
   integer: 'Whole number',
   number: 'Number',
@@ -24,7 +24,7 @@ export function TypeSelect({ value, onChange }: TypeSelectProps) {
     <label>
       Type
       <select value={value} onChange={(event) => onChange(event.currentTarget.value as FieldType)}>
-        {Object.entries(NAMES).map(([type, name]) => (
+        {Object.entries(TYPE_NAMES).map(([type, name]) => (
           <option key={type} value={type}>
             {name}
           </option>

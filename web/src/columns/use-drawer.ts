@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useEffectEvent, useMemo, useState } from 'react'
 import { useSearchParams } from 'wouter'
+import type { SheetContract } from '../api/contract.ts'
 import { permissionsQuery } from '../api/queries.ts'
 import { useActor } from '../state/actor.ts'
 import { whenSaved } from '../ui/unsaved.tsx'
@@ -25,7 +26,7 @@ export interface ColumnDrawerControl {
 }
 
 /** The state of the drawer of columns, memoized. */
-export function useDrawer(): ColumnDrawerControl {
+export function useDrawer(contract: SheetContract): ColumnDrawerControl {
   const [actor] = useActor()
   const { data: permissions } = useQuery(permissionsQuery(actor))
   const [state, setState] = useState<DrawerState | null>(null)
@@ -35,7 +36,7 @@ export function useDrawer(): ColumnDrawerControl {
   const mayChange = permissions !== undefined && permissions.read_only_definition !== true
   // A link of another page asks for it once: the field can have another name later.
   const editAsked = useEffectEvent((field: string) => {
-    whenSaved(() => setState({ do: 'edit', field }))
+    if (contract.fieldByName.has(field)) whenSaved(() => setState({ do: 'edit', field }))
     setParams((now) => new URLSearchParams([...now].filter(([key]) => key !== 'edit')), { replace: true })
   })
   useEffect(() => {

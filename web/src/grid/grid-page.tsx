@@ -30,7 +30,7 @@ export function GridPage({ contract }: { readonly contract: SheetContract }) {
   const addColumn = useCallback(() => latest.current.model.drawer.add(null), [latest])
   useCommands('grid', commands)
   const { state } = drawer
-  const isOpen = state !== null && (state.do === 'add' || contract.fieldByName.has(state.field))
+  const isOpen = state !== null
   const isShown = rows.error === null && rows.count !== 0
   return (
     <div className="grid-page">

@@ -48,7 +48,7 @@ export function useGrid(contract: SheetContract): GridModel {
   const wanted = useMemo(() => ({ filter, sort: view.sort }), [filter, view.sort])
   const hasDerived = contract.fields.some(({ derived }) => derived !== null)
   const rows = useRows(wanted, scroll, hasDerived)
-  const drawer = useDrawer()
+  const drawer = useDrawer(contract)
   const columns = useColumns(contract, scroll.width, rows.count, {
     ghost: drawer.ghost,
     mayAdd: drawer.mayChange,
