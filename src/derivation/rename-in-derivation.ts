@@ -1,10 +1,11 @@
 import { editYaml } from '../contract/yaml/edit/edit-yaml.ts'
-import type { YamlEdit, YamlPath } from '../contract/yaml/edit/yaml-edit.ts'
+import { editText, type YamlEdit, type YamlPath } from '../contract/yaml/edit/yaml-edit.ts'
 import type { Contract } from '../contract/contract.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../contract/json/json.ts'
 import { parseYamlFile } from '../contract/yaml/yaml-file.ts'
 import { COMMON_KEYS } from './definition/common-keys.ts'
 import { renameInNames } from './definition/rename-edits.ts'
+import { renameInTemplate } from './definition/template.ts'
 import type { DerivationKind } from './definition/derivation-kind.ts'
 import type { Kinds } from './kinds.ts'
 
@@ -14,6 +15,13 @@ export interface FileToRename {
   readonly file: string
   /** Valid with the name before. */
   readonly text: string
+}
+
+/** A derivation file after a rename. */
+export interface RenamedFile {
+  readonly text: string
+  /** The paths of other files of the sheet that are its templates; see {@link renameInTemplateFile}. */
+  readonly templates: readonly string[]
 }
 
 /** A field with another name, and the contract before. */
@@ -28,9 +36,14 @@ export interface RenamedField {
  * and comments that only contain the name stay. Throws ContractError for a file that is not valid or a formula or query that cannot be edited, and
  * OperationError for a place that can only be edited by hand.
  */
-export function renameInDerivation({ file, text }: FileToRename, rename: RenamedField, kinds: Kinds): string {
+export function renameInDerivation(
+  { file, text }: FileToRename,
+  rename: RenamedField,
+  kinds: Kinds,
+): RenamedFile {
   const yaml = parseYamlFile(text, file)
-  if (!isJsonObject(yaml.value)) return text
+  const templates = new Set<string>()
+  if (!isJsonObject(yaml.value)) return { text, templates: [] }
   const editsOf = (keys: JsonObject, at: YamlPath, around: readonly string[]): readonly YamlEdit[] => {
     const kind = kindOf(keys, kinds)
     const listed = Object.hasOwn(keys, 'inputs') ? namesIn(keys['inputs']) : around
@@ -41,13 +54,20 @@ export function renameInDerivation({ file, text }: FileToRename, rename: Renamed
       ...(kind?.renameField?.(own, {
         ...rename,
         listed,
+        templateFile: (path) => templates.add(path),
         step: (path, step) => editsOf(step, [...at, ...path], listed).map((edit) => within(path, edit)),
         fail: (path, message) => yaml.fail([...at, ...path], message),
       }) ?? []),
     ]
     return edits
   }
-  return editYaml(text, file, editsOf(yaml.value, [], []))
+  const edited = editYaml(text, file, editsOf(yaml.value, [], []))
+  return { text: edited, templates: [...templates] }
+}
+
+/** Returns the text of a file whose whole text is a template with another name of a field. */
+export function renameInTemplateFile(text: string, { from, to }: RenamedField): string {
+  return editText(text, renameInTemplate(text, from, to))
 }
 
 function namesIn(list: JsonValue | undefined): readonly string[] {

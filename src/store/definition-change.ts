@@ -3,7 +3,7 @@ import type { FieldsEffect } from './field-changes.ts'
 
 /** A definition file that a change adds, edits or removes. */
 export interface ChangedFile {
-  /** `contract.yaml`, or `derivations/<name>.yaml`. */
+  /** `contract.yaml`, `derivations/<name>.yaml`, or the file of a prompt, which is only edited. */
   readonly path: string
   /** The bytes before and after; null where there is no such file. */
   readonly before: Uint8Array | null

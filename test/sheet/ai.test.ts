@@ -8,6 +8,8 @@ import { explainCell } from '../../src/sheet/cells/explain-cell.ts'
 import { usedResources } from '../../src/sheet/calls/used-resources.ts'
 import { planMaterialize } from '../../src/sheet/runs/plan-materialize.ts'
 import { readStatus } from '../../src/sheet/cells/read-status.ts'
+import { changeContractField } from '../../src/sheet/definition/change/change-fields.ts'
+import { revertChange } from '../../src/sheet/definition/change/history.ts'
 import { openSheet } from '../../src/sheet/open-sheet.ts'
 import { listRuns } from '../../src/sheet/runs/read-runs.ts'
 import { GOOD, openAiSheet, PRICE } from '../support/ai-fixture.ts'
@@ -287,6 +289,53 @@ test('a model that models.yaml does not have is refused with what to add, and so
   )
   await run.edit('models.yaml', models())
   assert.equal((await run.run()).materialized, 2)
+})
+
+test('another name of a field is edited in the file of a prompt, and taken back with it', async (t) => {
+  const prompt = '# About {{company}}\n\nThe company is {{ company }}, not company.\n'
+  const { run } = await openAiSheet(t, {
+    file: { prompt: null, prompt_ref: 'prompts/about/company.md' },
+    files: { 'prompts/about/company.md': prompt },
+  })
+  const { sheet } = run
+  const texts = async (): Promise<string> =>
+    Buffer.from(
+      (await sheet.definition()).files.texts(['prompts/about/company.md']).get('prompts/about/company.md') ??
+        [],
+    ).toString()
+  const rename = (dryRun: boolean): ReturnType<typeof changeContractField> =>
+    changeContractField(sheet, 'company', {
+      change: { newName: 'firm', onInvalid: 'refuse', editInputs: false },
+      actor: 'human:ann',
+      note: null,
+      ifMatch: null,
+      dryRun,
+    })
+  const plan = await rename(true)
+  assert.equal(await texts(), prompt)
+  const { id, edits } = await rename(false)
+  assert.deepEqual(edits, plan.edits)
+  assert.deepEqual(
+    edits.filter(({ file }) => file.endsWith('.md')).map(({ line, after }) => [line, after]),
+    [
+      [1, '# About {{firm}}'],
+      [3, 'The company is {{ firm }}, not company.'],
+    ],
+  )
+  assert.equal(
+    await texts(),
+    prompt.replace('{{company}}', '{{firm}}').replace('{{ company }}', '{{ firm }}'),
+  )
+  assert.equal((await run.run()).materialized, 2)
+  await revertChange(sheet, {
+    change: id ?? '',
+    actor: 'human:ann',
+    note: null,
+    confirm: new Map(),
+    dryRun: false,
+  })
+  assert.equal(await texts(), prompt)
+  assert.deepEqual(await run.counts('staff'), { stale: 1 })
 })
 
 test('archives and copies have the models and prompts; a prompt outside of the sheet is not read', async (t) => {

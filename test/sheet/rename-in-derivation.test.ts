@@ -18,6 +18,7 @@ async function renamed(text: string, from = 'city', to = 'town'): Promise<string
     formulas: await formulaDialect('sqlite'),
   })
   return renameInDerivation({ file: 'derivations/a.yaml', text }, { from, to, contract: CONTRACT }, kinds)
+    .text
 }
 
 test('a name is edited in lists, placeholders and keys, and not in other texts', async () => {

@@ -224,6 +224,8 @@ export interface RenameContext {
   readonly contract: Contract
   /** The inputs that the file lists, by the names before. */
   readonly listed: readonly string[]
+  /** Takes the path of a file of the sheet whose text is a template too: its placeholders are edited. */
+  templateFile(path: string): void
   /** Returns the edits of a part of the file, at `path`, that is a derivation of another kind. */
   step(path: YamlPath, keys: JsonObject): readonly YamlEdit[]
   /** Throws a ContractError that names the file, the line of `path` (keys from the document's root) and `message`. */

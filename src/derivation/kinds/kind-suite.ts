@@ -229,14 +229,14 @@ export function testKind(name: string, start: () => Promise<KindUnderTest>): voi
       const fields = contract.fields.map((field) => (field.name === from ? { ...field, name: to } : field))
       const fieldByName = new Map(fields.map((field) => [field.name, field]))
       const renamed = { ...contract, fields, fieldByName }
-      const text = renameInDerivation({ file: 'example.yaml', text: file }, { from, to, contract }, kinds)
+      const { text } = renameInDerivation({ file: 'example.yaml', text: file }, { from, to, contract }, kinds)
       const edited = parse({ ...subject, contract: renamed }, text)
       const named = (names: readonly string[]): Set<string> =>
         new Set(names.map((each) => (each === from ? to : each)))
       assert.deepEqual(new Set(edited.targets), named(targets))
       assert.deepEqual(new Set(edited.inputs), named(inputs))
       const back = { from: to, to: from, contract: renamed }
-      assert.equal(renameInDerivation({ file: 'example.yaml', text }, back, kinds), file)
+      assert.equal(renameInDerivation({ file: 'example.yaml', text }, back, kinds).text, file)
     }
   })
 

@@ -1,6 +1,7 @@
 import type { Source } from '../../derivation/definition/derivation-kind.ts'
 import type { DerivationSource } from '../../derivation/parse-derivation.ts'
 import type { DefinitionSource } from './definition-source.ts'
+import { sourceOf } from '../../derivation/read-sources.ts'
 import { checkFolder } from './derivation-folder.ts'
 
 const FOLDER = 'derivations/'
@@ -46,7 +47,8 @@ export class ChangedDefinition implements DefinitionSource {
   }
 
   source(path: string): Source {
-    return this.#base.source(path)
+    const changed = this.#changes.get(path) ?? null
+    return changed === null ? this.#base.source(path) : sourceOf(path, changed)
   }
 
   otherSheet(path: string): Promise<Source> {

@@ -7,7 +7,11 @@ import type { Derivation, Resource, Source } from '../../derivation/definition/d
 import { orderDerivations } from '../../derivation/definition/graph.ts'
 import { DEFAULT_HOST_POLICIES, type HostPolicies } from '../../derivation/definition/host-policies.ts'
 import type { Kinds } from '../../derivation/kinds.ts'
-import { renameInDerivation, type RenamedField } from '../../derivation/rename-in-derivation.ts'
+import {
+  renameInDerivation,
+  renameInTemplateFile,
+  type RenamedField,
+} from '../../derivation/rename-in-derivation.ts'
 import { readSources } from '../../derivation/read-sources.ts'
 import { parseDerivation, type DerivationSource } from '../../derivation/parse-derivation.ts'
 import { parseTransportFile } from '../../derivation/definition/parse-transport-file.ts'
@@ -137,28 +141,46 @@ export class DefinitionFiles {
   }
 
   /**
-   * Returns `contract.yaml` and the derivation files as last read, by their paths. Throws ContractError for those that cannot be
-   * read.
+   * Returns `contract.yaml` and the derivation files as last read, by their paths, and those of `more` that exist. Throws ContractError for
+   * those that cannot be read.
    */
-  texts(): ReadonlyMap<string, Uint8Array> {
+  texts(more: readonly string[] = []): ReadonlyMap<string, Uint8Array> {
     const { contract } = this.#source
     return new Map([
+      ...more.flatMap((path) => {
+        const { bytes } = this.#source.source(path)
+        return bytes === null ? [] : [[path, bytes] as const]
+      }),
       ...(contract === null ? [] : [['contract.yaml', contract] as const]),
       ...this.#source.derivations().map(({ file, bytes }) => [`derivations/${file}`, bytes] as const),
     ])
   }
 
   /**
-   * Returns the derivation files that name a field, with their texts for its other name. Throws ContractError and OperationError as
-   * {@link renameInDerivation} does.
+   * Returns the derivation files that name a field, and the files of their prompts, with their texts for its other name. Throws ContractError
+   * and OperationError as {@link renameInDerivation} does.
    */
   renamed(rename: RenamedField): readonly DefinitionFile[] {
-    return this.#source.derivations().flatMap(({ file, bytes }) => {
-      const path = `derivations/${file}`
+    const edited = new Map<string, Uint8Array>()
+    const edit = (path: string, bytes: Uint8Array, textAfter: (text: string) => string): void => {
       const { text, encode } = definitionText(bytes, path)
-      const renamed = renameInDerivation({ file: path, text }, rename, this.#kinds)
-      return renamed === text ? [] : [{ path, bytes: encode(renamed) }]
-    })
+      const after = textAfter(text)
+      if (after !== text) edited.set(path, encode(after))
+    }
+    const templates = new Set<string>()
+    for (const { file, bytes } of this.#source.derivations()) {
+      const path = `derivations/${file}`
+      edit(path, bytes, (text) => {
+        const renamed = renameInDerivation({ file: path, text }, rename, this.#kinds)
+        for (const template of renamed.templates) templates.add(template)
+        return renamed.text
+      })
+    }
+    for (const path of templates) {
+      const { bytes } = this.#source.source(path)
+      if (bytes !== null) edit(path, bytes, (text) => renameInTemplateFile(text, rename))
+    }
+    return [...edited].map(([path, bytes]) => ({ path, bytes }))
   }
 
   /** Returns the files that a store compares with a directory, as they were last read; null for those of a store. */

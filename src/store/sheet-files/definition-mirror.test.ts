@@ -109,12 +109,37 @@ test('no other path is written, whatever a store from an untrusted source has', 
     'transport.yaml',
     'sheet.db',
     '/tmp/evil.yaml',
+    '../evil.md',
+    'prompts/../../evil.md',
+    'prompts//evil.md',
+    '.git/evil.md',
+    '/tmp/evil.md',
     '',
   ]
   const files = paths.flatMap((path) => [changed(path, null, 'evil'), changed(path, 'old', 'evil')])
   assert.equal(mirror.settle(files).length, files.length)
   assert.deepEqual([read('contract.yaml'), read('transport.yaml')], ['old', 'old'])
   for (const path of paths) assert.throws(() => mirror.prepare([changed(path, null, 'evil')]))
+})
+
+test('the file of a prompt is edited, and neither created nor removed', (t) => {
+  const { mirror, directory, read, write } = make(t)
+  const path = 'prompts/firms/one.md'
+  mkdirSync(join(directory, 'prompts/firms'), { recursive: true })
+  write(path, 'old')
+  for (const file of [changed('new.md', null, 'new'), changed(path, 'old', null)]) {
+    assert.throws(() => mirror.prepare([file]), /not a definition file/)
+    assert.deepEqual(mirror.settle([file]), [file.path])
+  }
+  assert.deepEqual([read('new.md'), read(path)], [null, 'old'])
+  mirror.prepare([changed(path, 'old', 'new')])
+  assert.deepEqual(mirror.settle([changed(path, 'old', 'new')]), [])
+  assert.equal(read(path), 'new')
+  symlinkSync('firms', join(directory, 'prompts/link'))
+  assert.throws(
+    () => mirror.prepare([changed('prompts/link/one.md', 'new', 'evil')]),
+    /prompts\/link is a symbolic link/,
+  )
 })
 
 test('links are refused, and nothing is written through them', (t) => {

@@ -21,7 +21,10 @@ import type { BaseFile, ChangedFile } from '../definition-change.ts'
 import { readSheetFile, SheetFileError } from './sheet-paths.ts'
 
 /** The paths that a change may write: nothing else of a directory, whatever a store from an untrusted source has. */
-const WRITABLE = /^(?:contract\.yaml|derivations\/(?!\.)[^/\\\p{Cc}\uFFFD]+\.yaml)$/u
+const DEFINITION = /^(?:contract\.yaml|derivations\/(?!\.)[^/\\\p{Cc}\uFFFD]+\.yaml)$/u
+
+/** The paths of prompts, which a change may only edit. */
+const PROMPT = /^(?:(?!\.)[^/\\\p{Cc}\uFFFD]+\/)*(?!\.)[^/\\\p{Cc}\uFFFD]+\.md$/iu
 
 const CONTRACT = 'contract.yaml'
 const FOLDER = 'derivations'
@@ -69,10 +72,10 @@ export class DefinitionMirror {
 
   /** Removes what {@link prepare} wrote. What cannot be removed now is replaced by the next change of the file. */
   discard(files: readonly ChangedFile[]): void {
-    for (const { path } of files) {
-      if (!WRITABLE.test(path)) continue
+    for (const file of files) {
+      if (!isWritable(file)) continue
       try {
-        rmSync(this.#prepared(path), { force: true })
+        rmSync(this.#prepared(file.path), { force: true })
       } catch (error) {
         if (!isFileError(error)) throw error
       }
@@ -95,7 +98,7 @@ export class DefinitionMirror {
     }
     this.discard(files)
     return files
-      .filter(({ path, after }) => !WRITABLE.test(path) || !isSame(this.#read(path), after))
+      .filter((file) => !isWritable(file) || !isSame(this.#read(file.path), file.after))
       .map(({ path }) => path)
   }
 
@@ -109,8 +112,9 @@ export class DefinitionMirror {
   }
 
   /** Whether the file still has the text before. A store from an untrusted source may name any path. */
-  #isDue({ path, before, after }: ChangedFile): boolean {
-    if (!WRITABLE.test(path) || this.#linkOn(path) !== null) return false
+  #isDue(file: ChangedFile): boolean {
+    const { path, before, after } = file
+    if (!isWritable(file) || this.#linkOn(path) !== null) return false
     return isSame(this.#read(path), before) && !isSame(before, after)
   }
 
@@ -121,8 +125,9 @@ export class DefinitionMirror {
     onFile(path, () => (after === null ? rmSync(target) : renameSync(this.#prepared(path), target)))
   }
 
-  #prepare({ path, after }: ChangedFile): void {
-    if (!WRITABLE.test(path)) throw new Error(`not a definition file: ${path}`)
+  #prepare(file: ChangedFile): void {
+    const { path, after } = file
+    if (!isWritable(file)) throw new Error(`not a definition file: ${path}`)
     const link = this.#linkOn(path)
     if (link !== null) {
       throw new SheetFileError(
@@ -156,7 +161,7 @@ export class DefinitionMirror {
 
   /** Returns the name of the first link on the way to a file; null for none. */
   #linkOn(path: string): string | null {
-    const names = path === CONTRACT ? [path] : [dirname(path), path]
+    const names = path.split('/').map((_, index, all) => all.slice(0, index + 1).join('/'))
     const isLink = (name: string): boolean =>
       onFile(name, () =>
         lstatSync(join(this.#directory, name), { throwIfNoEntry: false }),
@@ -174,6 +179,10 @@ export class DefinitionMirror {
     const place = { directory: this.#directory, path: join(this.#directory, path), name: path }
     return readSheetFile(place, (bytes) => checkFileSize(bytes, path))
   }
+}
+
+function isWritable({ path, before, after }: ChangedFile): boolean {
+  return DEFINITION.test(path) || (PROMPT.test(path) && before !== null && after !== null)
 }
 
 function isSame(a: Uint8Array | null, b: Uint8Array | null): boolean {

@@ -78,8 +78,10 @@ export function parseAi(
   }
 }
 
-/** Returns the edits of a file of kind `ai` for another name of a field. The file of `prompt_ref` is none of them. */
+/** Returns the edits of a file of kind `ai` for another name of a field; the file of `prompt_ref` is a template. */
 export function renameInAi(file: JsonObject, rename: RenameContext): readonly YamlEdit[] {
+  const path = file['prompt_ref'] ?? null
+  if (typeof path === 'string') rename.templateFile(path)
   return [
     ...renameInTemplates(file['prompt'], ['prompt'], rename),
     ...renameInKeys(file, 'output_schema', rename),

@@ -22,7 +22,7 @@ import { outdatedAfter } from './count-outdated.ts'
 
 /** The new text of a definition file. */
 export interface FileEdit {
-  /** `contract.yaml`, or `derivations/<name>.yaml`. */
+  /** `contract.yaml`, `derivations/<name>.yaml`, or for another name of a field the present file of a prompt. */
   readonly path: string
   /** Null removes the file. */
   readonly bytes: Uint8Array | null
@@ -119,7 +119,7 @@ async function attempt(sheet: Sheet, edit: DefinitionEdit, actor: string): Promi
   const { store, files } = await sheet.definition()
   // With the texts, before anything waits: another request may meanwhile read the files of a newer revision.
   const { revision } = files
-  const texts = files.texts()
+  const texts = files.texts(otherPaths(edit.files))
   const changed = edit.files.flatMap((file) => changedFile(file, texts))
   const versions = changed.map(({ path, before, after }) => ({
     path,
@@ -171,6 +171,13 @@ async function attempt(sheet: Sheet, edit: DefinitionEdit, actor: string): Promi
   const definition = toProposedDefinition({ files: changed, changes: edit.changes ?? null, reverts })
   const proposed = await store.proposals.propose({ change: { definition }, actor, note })
   return { ...report, proposed }
+}
+
+/** Returns the paths of the files of a change that are neither the contract nor derivations: those of prompts. */
+export function otherPaths(files: readonly { readonly path: string }[]): readonly string[] {
+  return files.flatMap(({ path }) =>
+    path === 'contract.yaml' || path.startsWith('derivations/') ? [] : [path],
+  )
 }
 
 /** Returns the change of a file; nothing where the text stays. Throws PreconditionFailedError for another version. */

@@ -21,6 +21,7 @@ import { definitionText, type DefinitionText } from '../definition-text.ts'
 import {
   changeDefinition,
   checkMayChange,
+  otherPaths,
   checkVersion,
   refusal,
   versionOf,
@@ -210,10 +211,9 @@ function derivationEdits(
 
 /** Throws OperationError for a derivation that names a removed field whose name another one takes: it would read that one. */
 function refuseReaders(files: DefinitionFiles, contract: Contract, name: string): void {
-  const texts = files.texts()
-  const [file] = files.renamed({ from: name, to: unusedName(texts), contract })
+  const [file] = files.renamed({ from: name, to: unusedName(files.texts()), contract })
   if (file === undefined) return
-  const [first] = editsOf(file, texts)
+  const [first] = editsOf(file, files.texts(otherPaths([file])))
   throw new OperationError(
     `${file.path}:${first?.line ?? 1}: the change removes the field "${name}", and another field takes its name, which this derivation would read then; ` +
       'edit or remove the derivation first',
@@ -324,13 +324,13 @@ async function changeContract(
   checkMayChange(sheet)
   for (let tries = 1; ; tries += 1) {
     const { store, files } = await sheet.definition()
-    const texts = files.texts()
-    const bytes = texts.get(CONTRACT) ?? null
+    const bytes = files.texts().get(CONTRACT) ?? null
     const { contract, text, encode } = await refusing(() =>
       repairs ? presentOrStored(store, files, bytes) : presentContract(files, bytes),
     )
     const version = versionOf(bytes)
     const edited = await refusing(() => edit({ contract, files }))
+    const texts = files.texts(otherPaths(edited.files ?? []))
     const isExpected =
       ifMatch === null || (version !== null && (ifMatch === '*' || ifMatch.includes(version)))
     const own: FileEdit = {

@@ -8,6 +8,7 @@ import type { GivenActor } from '../../resolve-actor.ts'
 import type { Sheet } from '../../sheet.ts'
 import {
   changeDefinition,
+  otherPaths,
   versionOf,
   type DefinitionReport,
   type FieldRequests,
@@ -78,7 +79,7 @@ export async function revertChange(
 ): Promise<DefinitionReport> {
   const found = await readChange(sheet, id)
   const { files } = await sheet.definition()
-  const texts = files.texts()
+  const texts = files.texts(otherPaths(found.files))
   const edits = found.files.map((file): FileEdit => {
     const { path, before, after, bytesBefore } = file
     const present = texts.get(path) ?? null

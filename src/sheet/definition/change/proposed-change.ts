@@ -4,7 +4,7 @@ import { PreconditionFailedError, ContractError } from '../../../errors/service-
 import type { AcceptedProposal } from '../../../provenance/log-line.ts'
 import type { ProposedDefinition } from '../../../store/stored-proposal.ts'
 import type { DefinitionBase, Sheet } from '../../sheet.ts'
-import { changeDefinition, versionOf, type DefinitionReport } from './change-definition.ts'
+import { changeDefinition, otherPaths, versionOf, type DefinitionReport } from './change-definition.ts'
 import { toEdit } from './proposed-edit.ts'
 
 /** A proposed change of the definition, as a person sees it. */
@@ -49,7 +49,7 @@ export async function definitionDifference(
   isWaiting: boolean,
 ): Promise<DefinitionDifference> {
   const { files } = await sheet.definition()
-  const texts = files.texts()
+  const texts = files.texts(otherPaths(proposed))
   return {
     files: proposed.map((file) => ({ ...file, moved: isWaiting && hasMoved(file, texts) })),
     edits: proposed.flatMap(({ path, before, after }) => lineChanges(path, before ?? '', after ?? '')),
