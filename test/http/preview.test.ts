@@ -77,6 +77,7 @@ test('a preview computes and stores no cell, and a run with the same file does n
     ],
   )
   const [first, , , blocked, failed] = found.records
+  assert.equal(found.parallel, 8)
   assert.deepEqual(first?.inputs, { city: 'Bern', size: 0 })
   assert.equal(first?.request, `GET ${api.url}/Bern/0`)
   assert.deepEqual(first?.response, { status: 200, body: '{"label":"at Bern/0"}' })

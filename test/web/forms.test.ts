@@ -3,8 +3,10 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { NO_BROWSER } from '../support/browser.ts'
+import { contractText } from '../support/contract-with.ts'
 import { assertAccessible, beginCapital } from '../support/panels.ts'
-import { eventually, picture, Viewer } from '../support/viewer.ts'
+import { writeSheet } from '../support/sheet-fixture.ts'
+import { eventually, picture, SheetViewer, Viewer } from '../support/viewer.ts'
 
 test(
   'a derivation is written with a form, tried on one row, and seen on rows before it is saved',
@@ -100,3 +102,87 @@ test(
     viewer.assertCalm()
   },
 )
+
+const NOTES = {
+  contract: contractText(['{name: town, logicalType: string}', '{name: note, logicalType: string}']),
+  records: ['Ulm', 'Passau', 'Arnis'].map((town, index) => ({ id: String(index + 1), town })),
+  derivations: { 'note.yaml': "targets: [note]\nkind: sql\nexpression: town || ' is a large town'\n" },
+}
+
+test('a formula is computed on rows while one types', { skip: NO_BROWSER }, async (t) => {
+  const viewer = await SheetViewer.on(t, await writeSheet(t, NOTES))
+  await viewer.post('/api/materialize', { actor: 'human:me', record_ids: ['1', '2'] })
+  const page = await viewer.open('/derivations?file=note.yaml&edit=1')
+  const panel = page.getByRole('region', { name: 'Edit note.yaml' })
+  const preview = panel.getByRole('region', { name: 'Preview' })
+  const formula = panel.getByRole('textbox', { name: 'Formula' })
+  const type = async (text: string): Promise<void> => {
+    await formula.click()
+    await page.keyboard.press('Control+a')
+    await page.keyboard.insertText(text)
+  }
+
+  await t.test('nothing is computed before the formula changes', async () => {
+    await formula.waitFor()
+    assert.equal(await preview.locator('.preview-rows').count(), 0)
+  })
+
+  await t.test('a change is shown word by word beside the present values', async () => {
+    await type("town || ' is a small town'")
+    await preview.getByText('3 of 3 valid').waitFor()
+    await preview.getByText('3 changed, 0 same').waitFor()
+    assert.equal(await preview.locator('ins').first().innerText(), 'small')
+    await assertAccessible(page, 'forms-formula')
+  })
+
+  await t.test('with an error the last values stay, as those of an earlier text', async () => {
+    await type("town || ' is a tiny town' ||")
+    await preview.locator('.form-error').waitFor()
+    assert.equal(await preview.locator('.old ins').first().innerText(), 'small')
+    await assertAccessible(page, 'forms-formula-error')
+  })
+
+  await t.test('values of an earlier text never replace those of a later one', async () => {
+    const [arrived, held] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    await page.route(
+      '**/api/derivations/preview',
+      async (route) => {
+        arrived.resolve()
+        await held.promise
+        // The page has ended the request.
+        await route.continue().catch(() => undefined)
+      },
+      { times: 1 },
+    )
+    await type("town || ' is a late town'")
+    await arrived.promise
+    await type("town || ' is a new town'")
+    await preview.locator('ins').getByText('new').first().waitFor()
+    held.resolve()
+    await page.unrouteAll({ behavior: 'wait' })
+    assert.equal(await preview.locator('ins').first().innerText(), 'new')
+  })
+
+  await t.test('a new column is tried on the ticked rows', async () => {
+    await page.goto(viewer.url)
+    await page.getByRole('checkbox', { name: /2/ }).first().check()
+    await page.getByRole('button', { name: 'Add a column' }).click()
+    const drawer = page.getByRole('complementary')
+    await drawer.getByLabel('Name').fill('Loud')
+    await drawer.getByRole('radio', { name: /^Formula/ }).check()
+    await drawer.getByRole('button', { name: 'Continue' }).click()
+    await drawer.getByRole('textbox', { name: 'Formula' }).click()
+    await page.keyboard.press('Control+a')
+    await page.keyboard.insertText('upper(town)')
+    await drawer.getByText('1 of 1 valid').waitFor()
+    await drawer.locator('.preview-rows').getByText('PASSAU', { exact: true }).waitFor()
+    await drawer.getByRole('combobox', { name: 'Rows of the preview' }).selectOption('Varied rows')
+    await drawer.getByText('3 of 3 valid').waitFor()
+    for (const width of [800, 1440]) {
+      await page.setViewportSize({ width, height: 900 })
+      await picture(page, `forms-ticked-${width}`)
+    }
+  })
+
+  await t.test('no page reported an error', () => viewer.assertCalm())
+})

@@ -82,6 +82,8 @@ export interface Preview {
   readonly calls: number
   readonly totalCost: number
   readonly unpricedCalls: number
+  /** The calls that a run makes at the same time at most; null if it calls no host. */
+  readonly parallel: number | null
 }
 
 /** The result of one record. */
@@ -164,7 +166,17 @@ export async function previewDerivation(
     calls: sum(({ calls }) => calls),
     totalCost: sum(({ cost }) => cost),
     unpricedCalls: sum(({ unpricedCalls }) => unpricedCalls),
+    parallel: parallelCalls(sheet, derivation),
   }
+}
+
+/** Returns the concurrency of the host that allows the fewest calls; null for a derivation without a host. */
+function parallelCalls(sheet: Sheet, { resources }: Derivation): number | null {
+  const policies = sheet.policies()
+  const hosts = resources.filter(({ type }) => type === 'host')
+  return hosts.length === 0
+    ? null
+    : Math.min(...hosts.map(({ name }) => policies.forUrl(`http://${name}`).concurrency))
 }
 
 function checkRequest({ recordIds, sample, maxCost }: PreviewRequest): void {

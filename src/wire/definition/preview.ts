@@ -87,6 +87,9 @@ export const PreviewAnswer = Type.Object({
   calls: Type.Integer({ description: 'Calls that were made.' }),
   total_cost: Type.Number({ description: 'Dollars.' }),
   unpriced_calls: Type.Integer({ description: 'Of the calls, those without a known price.' }),
+  parallel: Type.Union([Type.Integer(), Type.Null()], {
+    description: 'The calls that a run makes at the same time at most; null if it calls no host.',
+  }),
 })
 export type PreviewAnswer = Static<typeof PreviewAnswer>
 
@@ -115,5 +118,6 @@ export function toPreviewAnswer({ records, totalCost, unpricedCalls, ...preview 
     calls: preview.calls,
     total_cost: totalCost,
     unpriced_calls: unpricedCalls,
+    parallel: preview.parallel,
   }
 }

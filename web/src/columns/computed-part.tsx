@@ -5,7 +5,7 @@ import { EditAsTabs } from '../derivations/editor/edit-as-tabs.tsx'
 import type { Fault } from '../derivations/editor/fault-line.ts'
 import { YamlEditor } from '../derivations/editor/yaml-editor.tsx'
 import { DerivationForm } from '../derivations/forms/derivation-form.tsx'
-import { DerivationPreview } from '../derivations/forms/derivation-preview.tsx'
+import { DerivationPreview } from '../derivations/preview/derivation-preview.tsx'
 import { useActor } from '../state/actor.ts'
 import { PLAN } from './plan-status.tsx'
 

@@ -7,11 +7,11 @@ import { Button, IconButton } from '../../ui/button.tsx'
 import '../../ui/form.css'
 import './derivation-form.css'
 import { useFormEditing, type FormPart } from './form-context.ts'
-import { memberOf, membersAt, readForm, textOf, type FormMembers } from './form-text.ts'
+import { memberOf, membersAt, readForm, textOf } from './form-text.ts'
 import { KIND_FIELDS } from './kind-fields.ts'
 import { KindFieldsForm } from './kind-fields-form.tsx'
 import { mapTarget, mappingOf, setTargets } from './mapping.ts'
-import { namesOf, stepsOf } from './member-forms.ts'
+import { isFormula, namesOf, stepsOf } from './member-forms.ts'
 import { NamesInput } from './names-input.tsx'
 import type { PreviewOf } from './preview-of.ts'
 import { TryRow } from './try-row.tsx'
@@ -55,7 +55,7 @@ export function DerivationForm(props: DerivationFormProps) {
         label="Fills"
         hint={null}
         names={targets}
-        choices={kind === 'sql' && !isQuery(members) ? [] : choices}
+        choices={isFormula(members) ? [] : choices}
         contract={contract}
         least={1}
         onNames={(names) => edit((now) => setTargets(now, names))}
@@ -69,11 +69,6 @@ export function DerivationForm(props: DerivationFormProps) {
       )}
     </div>
   )
-}
-
-/** A query over all records, which can fill several fields. */
-function isQuery(members: FormMembers): boolean {
-  return /^\s*(?:select|with)\b/i.test(textOf(members, 'expression'))
 }
 
 function Unreadable({ problem, onYaml }: { readonly problem: string; readonly onYaml: () => void }) {

@@ -1,6 +1,6 @@
 import { editsBetween } from '../../../../src/contract/yaml/edit/value-edits.ts'
 import type { YamlEdit, YamlPath } from '../../../../src/contract/yaml/edit/yaml-edit.ts'
-import { isMembers, memberOf, type FormMembers, type FormValue } from './form-text.ts'
+import { isMembers, memberOf, textOf, type FormMembers, type FormValue } from './form-text.ts'
 import { fieldsOfKind, type KindField } from './kind-fields.ts'
 
 /** Whether a form can show a value of a field without losing a part of it. */
@@ -49,6 +49,11 @@ export function namesOf(value: FormValue): readonly string[] {
   return Array.isArray(value)
     ? (value as readonly FormValue[]).filter((item) => typeof item === 'string')
     : []
+}
+
+/** Whether a file is a formula over the fields of one record: not a query over all records, which can fill several fields. */
+export function isFormula(members: FormMembers): boolean {
+  return textOf(members, 'kind') === 'sql' && !/^\s*(?:select|with)\b/i.test(textOf(members, 'expression'))
 }
 
 /** Returns the steps of a file of kind `first`. */
