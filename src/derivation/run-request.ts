@@ -20,7 +20,7 @@ export type PlanStore = Pick<SheetStore, 'status' | 'work' | 'cached' | 'usage' 
     /** Absent in a store without formulas. */
     readonly formulas?: FormulaStore
     /** Absent in a store without queries over all records. */
-    readonly queries?: RecordsQueries
+    readonly queries?: RecordsQueries | undefined
     readonly responses: Pick<ResponseStore, 'find' | 'read' | 'now'>
   }
 

@@ -105,7 +105,14 @@ test('a dry run returns the effect of the change, and changes nothing', async (t
   const plan = await answer(true)
   assert.deepEqual(await files(running), { 'rate.yaml': RATE })
   const done = await answer(false)
-  assert.deepEqual({ ...plan, dry_run: false, change: '1' }, done)
+  const { recomputing, ...effect } = plan
+  assert.deepEqual({ ...effect, dry_run: false, change: '1' }, done)
+  assert.deepEqual(recomputing, {
+    targets: { owner_note: { compute: 3, cached: 0, skipped: 0 } },
+    calls: 3,
+    cost: 0,
+    unpriced_calls: 3,
+  })
   assert.deepEqual(done.targets[0]?.after, {
     fresh: 0,
     stale: 0,

@@ -17,6 +17,7 @@ import { parseStub } from '../../src/sheet/transports.ts'
 import { upsertRecords } from '../../src/sheet/writes/upsert-records.ts'
 import { ServiceError } from '../../src/errors/service-error.ts'
 import { seededRandom } from '../kill/kill-harness.ts'
+import { checkRecomputing } from '../support/check-recomputing.ts'
 import { contractText } from '../support/contract-with.ts'
 import { openOnEngine, perEngine, placeOnEngine } from '../support/engine.ts'
 import { onEnd } from '../support/on-end.ts'
@@ -322,7 +323,9 @@ test(`${STEPS} random changes have exactly the effect that their dry runs predic
       continue
     }
     assert.ok(typeof done !== 'string', `${JSON.stringify(done)} was planned as ${JSON.stringify(plan)}`)
-    assert.deepEqual({ ...done, id: null, dryRun: true }, plan)
+    const { recomputing, ...planned } = plan
+    assert.deepEqual({ ...done, id: null, dryRun: true }, planned)
+    await checkRecomputing(sheet, recomputing ?? null)
     await checkEffect(sheet, done)
     outcomes.done += 1
   }

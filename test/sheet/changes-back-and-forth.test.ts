@@ -22,6 +22,7 @@ import { materialize } from '../../src/sheet/runs/materialize.ts'
 import type { Sheet } from '../../src/sheet/sheet.ts'
 import { parseStub } from '../../src/sheet/transports.ts'
 import { seededRandom } from '../kill/kill-harness.ts'
+import { checkRecomputing } from '../support/check-recomputing.ts'
 import { contractText } from '../support/contract-with.ts'
 import { openOnEngine, perEngine } from '../support/engine.ts'
 import { onEnd } from '../support/on-end.ts'
@@ -251,7 +252,9 @@ async function carryOut(sheet: Sheet, change: Change, what: () => string): Promi
   }
   assert.ok(typeof done !== 'string', `${String(done)}: ${what()} ${JSON.stringify(plan)}`)
   const versions = { version: null }
-  assert.deepEqual({ ...done, id: null, dryRun: true, ...versions }, { ...plan, ...versions }, what())
+  const { recomputing, ...planned } = plan
+  assert.deepEqual({ ...done, id: null, dryRun: true, ...versions }, { ...planned, ...versions }, what())
+  await checkRecomputing(sheet, recomputing ?? null, what())
   const after = await recordsOf(sheet)
   const counted = done.fields.fields.map(({ misfits: _, ...field }) => field)
   const expected = counted.map((field) => ({ ...field, ...counts(field, before, after) }))

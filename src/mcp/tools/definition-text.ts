@@ -1,4 +1,5 @@
 import type { DefinitionChangeAnswer } from '../../wire/definition/change.ts'
+import { recomputingMessage } from '../../wire/definition/recomputing-message.ts'
 import { countText } from './count-text.ts'
 
 /** Describes the effect of a change of the definition, or of a dry run, in sentences. */
@@ -8,6 +9,10 @@ export function definitionText(answer: DefinitionChangeAnswer, proposed: string 
   if (conflicts.length > 0) return `This change would be refused: ${conflicts.join('; ')}.`
   const paths = files.map(({ path }) => path).join(', ')
   const due = targets.reduce((sum, { before, after }) => sum + pendingIn(after) - pendingIn(before), 0)
+  const recomputing = recomputingMessage(answer.recomputing, {
+    money: (dollars) => `$${dollars}`,
+    calls: (count) => countText(count, 'call'),
+  })
   return [
     proposed !== null
       ? `Proposal ${proposed} to change ${paths} waits for a person; nothing has changed yet. If it is accepted:`
@@ -16,6 +21,7 @@ export function definitionText(answer: DefinitionChangeAnswer, proposed: string 
         : `Change ${change} of ${paths} was made; revert_definition_change takes it back.`,
     ...fields.flatMap(valuesText),
     ...(due > 0 ? [`${countText(due, 'cell')} more to compute.`] : []),
+    ...(recomputing === '' ? [] : [recomputing]),
   ].join(' ')
 }
 

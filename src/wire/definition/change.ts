@@ -1,12 +1,23 @@
 import { Type, type Static } from 'typebox'
 import type { ServiceError } from '../../errors/service-error.ts'
+import type { RunPlan } from '../../derivation/run-request.ts'
 import type { DefinitionReport } from '../../sheet/definition/change/change-definition.ts'
 import type { ChangeList } from '../../sheet/definition/change/history.ts'
 import type { ChangeTexts, DefinitionEffect, StoredChange } from '../../store/definition-change.ts'
 import { actorMember } from '../schema/actor-member.ts'
 import { cursorParameter, flagParameter, limitParameter } from '../schema/page-parameters.ts'
-import { inDocument } from '../schema/openapi-keywords.ts'
+import { inDocument, STORABLE } from '../schema/openapi-keywords.ts'
 import { closedObject } from '../schema/closed-object.ts'
+import { RunPlanAnswer, toRunPlanAnswer } from '../runs/materialize.ts'
+
+/** The reason of a change. */
+export const changeNote = Type.Optional(
+  Type.String({
+    maxLength: 1000,
+    description: 'The reason, for the history.',
+    ...inDocument({ pattern: STORABLE }),
+  }),
+)
 
 /** Query of the routes that change the definition. */
 export const ChangeQuery = closedObject({
@@ -73,17 +84,28 @@ export const DefinitionChangeAnswer = Type.Object({
   targets: Type.Array(TargetEffectAnswer, {
     description: 'The derived fields for which something changes.',
   }),
+  recomputing: Type.Optional(
+    Type.Union([RunPlanAnswer, Type.Null()], {
+      description:
+        'With `dry_run`, the plan of the run that would compute the derived fields with further stale or missing cells, and those computed from them; null where it is not known.',
+    }),
+  ),
 })
 export type DefinitionChangeAnswer = Static<typeof DefinitionChangeAnswer>
 /** Converts the effect of a change to the wire format. */
 export function toDefinitionChangeAnswer(report: DefinitionReport): DefinitionChangeAnswer {
-  const { id, dryRun, files, proposed: _, ...effect } = report
+  const { id, dryRun, files, proposed: _, recomputing, ...effect } = report
   return {
     change: id,
     dry_run: dryRun,
     files: files.map(({ path, before, after }) => ({ path, before, after })),
     ...toEffectAnswer(effect),
+    ...(recomputing !== undefined && { recomputing: toRecomputingAnswer(recomputing) }),
   }
+}
+
+function toRecomputingAnswer(plan: RunPlan | null): RunPlanAnswer | null {
+  return plan === null ? null : toRunPlanAnswer({ ...plan, notReady: [], stopAfterFailures: null })
 }
 
 function toEffectAnswer({ records, fields, targets }: Omit<DefinitionEffect, 'id'>): EffectAnswer {
@@ -210,7 +232,7 @@ export const RevertChangeBody = closedObject({
       description: 'The number of values that may be lost, by the names of fields that the change had added.',
     }),
   ),
-  note: Type.Optional(Type.String({ maxLength: 1000, description: 'The reason, for the history.' })),
+  note: changeNote,
   actor: Type.Optional(actorMember('The actor who takes it back; the server default when absent.')),
 })
 

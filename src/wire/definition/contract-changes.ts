@@ -5,7 +5,7 @@ import { actorMember } from '../schema/actor-member.ts'
 import { closedObject } from '../schema/closed-object.ts'
 import { inDocument } from '../schema/openapi-keywords.ts'
 import { flagParameter, WHOLE_NUMBER } from '../schema/page-parameters.ts'
-import { DefinitionChangeAnswer, toDefinitionChangeAnswer } from './change.ts'
+import { changeNote, DefinitionChangeAnswer, toDefinitionChangeAnswer } from './change.ts'
 import { ContractAnswer } from './contract.ts'
 
 /** Path of a field of the contract. */
@@ -59,7 +59,6 @@ const settings = {
   ),
 }
 
-const note = Type.Optional(Type.String({ maxLength: 1000, description: 'The reason, for the history.' }))
 const actor = Type.Optional(
   actorMember('The actor who changes the contract; the server default when absent.'),
 )
@@ -73,7 +72,7 @@ export const AddPropertyBody = closedObject({
   }),
   logicalType: LogicalTypeName,
   ...settings,
-  note,
+  note: changeNote,
   actor,
 })
 
@@ -95,7 +94,7 @@ export const ChangePropertyBody = closedObject({
         'Whether `x-inputs` of other fields get the new name; otherwise these refuse it (default).',
     }),
   ),
-  note,
+  note: changeNote,
   actor,
 })
 
@@ -136,7 +135,7 @@ export const PutContractBody = closedObject({
         'The versions that files of `derivations` must still have, by their names; otherwise the response is a 412.',
     }),
   ),
-  note,
+  note: changeNote,
   actor,
 })
 

@@ -1,6 +1,7 @@
 import { Type, type Static } from 'typebox'
 import { actorMember } from '../schema/actor-member.ts'
 import { inDocument } from '../schema/openapi-keywords.ts'
+import { changeNote } from './change.ts'
 import { closedObject } from '../schema/closed-object.ts'
 
 /** A derivation file as parsed. */
@@ -72,6 +73,6 @@ export type DerivationFileAnswer = Static<typeof DerivationFileAnswer>
 /** Body of `PUT /api/derivations/{file}`. */
 export const PutDerivationBody = closedObject({
   text: Type.String({ description: 'The whole text of the file.' }),
-  note: Type.Optional(Type.String({ maxLength: 1000, description: 'The reason, for the history.' })),
+  note: changeNote,
   actor: Type.Optional(actorMember('The actor who changes the file; the server default when absent.')),
 })

@@ -1,5 +1,6 @@
 import type { DefinitionChangeAnswer } from '../../../wire/definition/change.ts'
-import { cellsText, grouped } from '../../terminal/progress-line.ts'
+import { recomputingMessage } from '../../../wire/definition/recomputing-message.ts'
+import { callsText, cellsText, dollars, grouped } from '../../terminal/progress-line.ts'
 import { tableOf, type Column } from '../../terminal/table.ts'
 import type { Screen } from '../../terminal/terminal.ts'
 import { visibleText } from '../../terminal/visible-text.ts'
@@ -16,9 +17,16 @@ export function changeText(answer: DefinitionChangeAnswer, screen: Screen): stri
     ...files.map(({ path, before, after }) => `  ${verbOf(before, after)} ${path}`),
     ...(fields.length === 0 ? [] : ['', tableOf(FIELD_COLUMNS, fields, screen)]),
     ...(targets.length === 0 ? [] : ['', tableOf(TARGET_COLUMNS, targets, screen)]),
+    ...recomputingLines(answer),
     ...conflicts.map((conflict) => `\n${screen.paint('red', 'refused')}: ${visibleText(conflict)}`),
   ]
   return parts.join('\n')
+}
+
+/** Returns what it takes to compute the cells that become stale or missing; empty where there are none. */
+export function recomputingLines({ recomputing }: DefinitionChangeAnswer): readonly string[] {
+  const message = recomputingMessage(recomputing, { money: dollars, calls: callsText })
+  return message === '' ? [] : ['', visibleText(message)]
 }
 
 function headOf({ dry_run: isPlan, change, conflicts, targets }: DefinitionChangeAnswer): string {

@@ -3,6 +3,7 @@ import { cellsText, grouped } from '../../terminal/progress-line.ts'
 import { tableOf, type Column } from '../../terminal/table.ts'
 import type { Screen } from '../../terminal/terminal.ts'
 import { visibleText } from '../../terminal/visible-text.ts'
+import { recomputingLines } from './change-text.ts'
 
 type Change = ContractChangeAnswer['changes'][number]
 type Field = ContractChangeAnswer['fields'][number]
@@ -26,6 +27,7 @@ export function fieldText(answer: ContractChangeAnswer, screen: Screen): string 
     headOf(answer),
     ...sentences.map((sentence) => `  ${visibleText(sentence)}`),
     ...fields.flatMap((field) => misfitLines(field, screen)),
+    ...recomputingLines(answer),
     '',
     ...editLines(edits.slice(0, MAX_EDITS), screen),
     ...(edits.length > MAX_EDITS ? [`and ${grouped(edits.length - MAX_EDITS)} more lines`] : []),

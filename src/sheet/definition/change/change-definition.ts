@@ -13,12 +13,14 @@ import type { FieldChanges } from '../../../store/field-changes.ts'
 import type { AcceptedProposal } from '../../../provenance/log-line.ts'
 import { OutdatedDefinitionError } from '../../../store/revision-store.ts'
 import { resolveActor, type GivenActor } from '../../resolve-actor.ts'
+import type { RunPlan } from '../../../derivation/run-request.ts'
 import type { DefinitionBase, Sheet } from '../../sheet.ts'
 import { nothingToPropose } from '../../../store/rules/proposal-rules.ts'
 import type { ProposalId } from '../../../store/stored-proposal.ts'
 import { toProposedDefinition } from './proposed-edit.ts'
 import { targetDefinitions } from '../definition-files.ts'
 import { outdatedAfter } from './count-outdated.ts'
+import { planRecomputing } from './plan-recomputing.ts'
 
 /** The new text of a definition file. */
 export interface FileEdit {
@@ -60,6 +62,11 @@ export interface DefinitionReport extends DefinitionEffect {
   readonly files: readonly FileVersions[]
   /** The id of the proposal that it has become; null where it was carried out or only tried. */
   readonly proposed: ProposalId | null
+  /**
+   * With a dry run the plan of the run that would compute the cells that become stale or missing, see {@link planRecomputing}; null where it is
+   * not known. Absent for a change that is carried out, or refused.
+   */
+  readonly recomputing?: RunPlan | null
 }
 
 /** A file that a change concerns; the versions are hex SHA-256, null where there is no file. */
@@ -70,6 +77,8 @@ export interface FileVersions {
 }
 
 const NO_EFFECT = { seq: null, fields: [], conflicts: [] }
+
+const NOTHING_TO_COMPUTE: RunPlan = { targets: {}, calls: 0, cost: 0, atMost: false }
 
 /** Attempts while others change the definition at the same time. */
 const TRIES = 10
@@ -137,6 +146,7 @@ async function attempt(sheet: Sheet, edit: DefinitionEdit, actor: string): Promi
       dryRun,
       files: versions,
       proposed: null,
+      ...(dryRun && { recomputing: NOTHING_TO_COMPUTE }),
     }
   }
   const after = files.withChanges(new Map(changed.map(({ path, after: bytes }) => [path, bytes])))
@@ -164,7 +174,17 @@ async function attempt(sheet: Sheet, edit: DefinitionEdit, actor: string): Promi
   const effect = await (dryRun ? commit : sheet.whileCommitting(commit))
   // The next operation has the new definition, also where it only reads.
   if (!dryRun) await sheet.definition()
-  const report = { ...effect, dryRun, files: versions, proposed: null }
+  const isPlanned = dryRun && effect.fields.conflicts.length === 0
+  const recomputing = isPlanned
+    ? await planRecomputing(sheet, store, { contract, derivations, changes: edit.changes, effect })
+    : undefined
+  const report = {
+    ...effect,
+    dryRun,
+    files: versions,
+    proposed: null,
+    ...(recomputing !== undefined && { recomputing }),
+  }
   if (!proposes || edit.dryRun === true) return report
   const [conflict] = effect.fields.conflicts
   if (conflict !== undefined) throw new OperationError(conflict, 'definition_refused')
