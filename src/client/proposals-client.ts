@@ -1,9 +1,5 @@
-import type {
-  ProposalAnswer,
-  ProposalListAnswer,
-  ProposalPlanAnswer,
-  ProposalSummary,
-} from '../wire/records/proposals.ts'
+import type { ProposalPlanAnswer } from '../wire/definition/proposal-plan.ts'
+import type { ProposalAnswer, ProposalListAnswer, ProposalSummary } from '../wire/records/proposals.ts'
 import type { RecordAnswer } from '../wire/records/records.ts'
 import type { ActorOptions, CallOptions, Connection } from './connection.ts'
 import type { RecordPatch } from './records-client.ts'

@@ -30,12 +30,12 @@ import {
   MaterializeBody,
   RunPlanAnswer,
 } from '../../src/wire/runs/materialize.ts'
+import { ProposalPlanAnswer } from '../../src/wire/definition/proposal-plan.ts'
 import {
   AcceptProposalBody,
   PlanProposalBody,
   FieldDifferenceAnswer,
   ProposalAnswer,
-  ProposalPlanAnswer,
   ProposalListAnswer,
   ProposeBody,
   RecordDifferenceAnswer,

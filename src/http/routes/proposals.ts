@@ -9,6 +9,7 @@ import {
 } from '../../sheet/writes/proposals.ts'
 import { NoQuery } from '../../wire/definition/contract.ts'
 import { wholeNumber } from '../../wire/schema/page-parameters.ts'
+import { ProposalPlanAnswer, toProposalPlanAnswer } from '../../wire/definition/proposal-plan.ts'
 import {
   AcceptProposalBody,
   ProposalAnswer,
@@ -17,12 +18,10 @@ import {
   ProposalsQuery,
   ProposalSummary,
   PlanProposalBody,
-  ProposalPlanAnswer,
   ProposeBody,
   RejectProposalBody,
   toProposalAnswer,
   toProposalListAnswer,
-  toProposalPlanAnswer,
   toProposalSummary,
 } from '../../wire/records/proposals.ts'
 import { jsonInTurns } from '../../sheet/json-body.ts'

@@ -3,6 +3,7 @@ import type { NewField } from '../../contract/edit/edit-fields.ts'
 import type { ContractReport, FieldChange } from '../../sheet/definition/change/change-fields.ts'
 import { actorMember } from '../schema/actor-member.ts'
 import { closedObject } from '../schema/closed-object.ts'
+import { LineChangeAnswer } from '../schema/line-change.ts'
 import { inDocument } from '../schema/openapi-keywords.ts'
 import { flagParameter, WHOLE_NUMBER } from '../schema/page-parameters.ts'
 import { changeNote, DefinitionChangeAnswer, toDefinitionChangeAnswer } from './change.ts'
@@ -137,14 +138,6 @@ export const PutContractBody = closedObject({
   ),
   note: changeNote,
   actor,
-})
-
-/** A line of a file that differs. */
-export const LineChangeAnswer = Type.Object({
-  file: Type.String(),
-  line: Type.Integer({ description: 'The number of the line before the change, from 1.' }),
-  before: Type.Union([Type.String(), Type.Null()], { description: 'Null for an added line.' }),
-  after: Type.Union([Type.String(), Type.Null()], { description: 'Null for a removed line.' }),
 })
 
 const ContractDifference = Type.Object({

@@ -1,10 +1,8 @@
 import { Type, type Static } from 'typebox'
 import type { ProposalDetail, ProposalList, StoredProposal } from '../../sheet/writes/proposals.ts'
-import type { ProposalPlan } from '../../sheet/definition/change/proposed-change.ts'
-import { DefinitionChangeAnswer, toDefinitionChangeAnswer } from '../definition/change.ts'
-import { LineChangeAnswer } from '../definition/contract-changes.ts'
 import { actorMember } from '../schema/actor-member.ts'
 import { closedObject } from '../schema/closed-object.ts'
+import { LineChangeAnswer } from '../schema/line-change.ts'
 import { inDocument, STORABLE } from '../schema/openapi-keywords.ts'
 import { RecordInput } from './records.ts'
 import { cursorParameter, limitParameter } from '../schema/page-parameters.ts'
@@ -152,27 +150,6 @@ export const ProposalAnswer = Type.Object({
   definition: Type.Optional(DefinitionDifferenceAnswer),
 })
 
-/** Response of `POST /api/proposals/{id}/plan`. */
-export const ProposalPlanAnswer = Type.Object({
-  ...DefinitionChangeAnswer.properties,
-  resources: Type.Array(Type.Object({ type: Type.String(), name: Type.String() }), {
-    description:
-      'What derivations would use and do not use now, by `type`: a `host`, a `file`, another `sheet` or a `process`.',
-  }),
-  secrets: Type.Array(Type.String(), {
-    description: 'The environment variables that derivations would send and do not send now.',
-  }),
-})
-export type ProposalPlanAnswer = Static<typeof ProposalPlanAnswer>
-
-/** Converts the plan of a proposal to the wire format. */
-export function toProposalPlanAnswer({ resources, secrets, ...report }: ProposalPlan): ProposalPlanAnswer {
-  return {
-    ...toDefinitionChangeAnswer(report),
-    resources: resources.map(({ type, name }) => ({ type, name })),
-    secrets: [...secrets],
-  }
-}
 export type ProposalAnswer = Static<typeof ProposalAnswer>
 
 /** Response of `GET /api/proposals`. */

@@ -1,9 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
-import type {
-  DefinitionDifferenceAnswer,
-  ProposalAnswer,
-  ProposalPlanAnswer,
-} from '../../../src/wire/records/proposals.ts'
+import type { ProposalPlanAnswer } from '../../../src/wire/definition/proposal-plan.ts'
+import type { DefinitionDifferenceAnswer, ProposalAnswer } from '../../../src/wire/records/proposals.ts'
 import { messageOf } from '../api/api-error.ts'
 import { countOf } from '../ui/format.ts'
 import './definition-difference.css'

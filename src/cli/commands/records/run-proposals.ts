@@ -5,15 +5,14 @@ import {
   planProposal,
   rejectProposal,
 } from '../../../sheet/writes/proposals.ts'
+import { toProposalPlanAnswer, type ProposalPlanAnswer } from '../../../wire/definition/proposal-plan.ts'
 import {
   toProposalAnswer,
   toProposalListAnswer,
-  toProposalPlanAnswer,
   toProposalSummary,
   type DefinitionDifferenceAnswer,
   type FieldDifferenceAnswer,
   type ProposalAnswer,
-  type ProposalPlanAnswer,
   type ProposalSummary,
   type RecordDifferenceAnswer,
 } from '../../../wire/records/proposals.ts'
