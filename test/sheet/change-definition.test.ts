@@ -286,6 +286,45 @@ test('the plan of a changed fallback counts the cells that the change makes stal
   }
 })
 
+test('a derivation that is put back after two of its targets swapped their names computes both again', async (t) => {
+  const contract = contractText(['a', 'b', 'c'].map((name) => `{name: ${name}, logicalType: string}`))
+  const http = 'targets: [b, c]\nkind: http\nurl: https://a.example/{{ a }}\nresponse_schema: {b: x, c: y}\n'
+  const given = { contract, records: [{ id: 'r', a: 'r' }], derivations: { 'b.yaml': http } }
+  const responses = { 'GET https://a.example/r': { x: 'x', y: 'y' } }
+  const sheet = await openOnEngine(await writeSheet(t, given), {
+    transport: parseStub(JSON.stringify({ responses })),
+  })
+  onEnd(t, () => sheet.close())
+  const whole = { targets: null, recordIds: null, force: false, actor: ACTOR }
+  await materialize(sheet, whole)
+  const stale = async () => Object.values(await readStatus(sheet, null)).map((status) => status.stale)
+  const swap = async (): Promise<void> => {
+    const { files } = await sheet.definition()
+    const present = Buffer.from(files.texts().get('contract.yaml') ?? []).toString()
+    const swapped = present.replace(/name: (b|c)/g, (_, name) => `name: ${name === 'b' ? 'c' : 'b'}`)
+    const renamed = new Map([
+      ['b', 'c'],
+      ['c', 'b'],
+    ])
+    const changes = { renamed, removed: new Map(), converted: new Map() }
+    await changeDefinition(sheet, edit('contract.yaml', swapped, { changes }))
+  }
+  const remove = () => changeDefinition(sheet, edit('derivations/b.yaml', null))
+  const putBack = () => changeDefinition(sheet, edit('derivations/b.yaml', http))
+  await remove()
+  await swap()
+  await swap()
+  await putBack()
+  assert.deepEqual(await stale(), [0, 0])
+  await remove()
+  await swap()
+  await putBack()
+  assert.deepEqual(await stale(), [1, 1])
+  assert.equal((await materialize(sheet, whole)).materialized, 2)
+  const { records } = await listRecords(sheet, { fields: null, limit: 1 })
+  assert.deepEqual(JSON.parse(String(records)), [{ id: 'r', a: 'r', c: 'y', b: 'x' }])
+})
+
 /** A state that changes must predict, and dry runs leave as it is. */
 async function stateOf(sheet: Sheet): Promise<object> {
   const page = await listRecords(sheet, { fields: null, limit: 100 })

@@ -143,13 +143,14 @@ async function renameTargets(db: Connection, plan: FieldPlan): Promise<void> {
   // Two fields may swap their names, each of which is that of one target.
   await db.run(`UPDATE "$target" SET field = '$passing_' || id WHERE id = ANY($1)`, ids)
   await db.run(
-    `UPDATE "$target" AS target SET field = new.field, inputs = new.inputs::jsonb, required = new.required::jsonb,
-       non_empty = new.non_empty::jsonb, reads = new.reads::jsonb, sources = new.sources, changed = $8
-     FROM unnest($1::integer[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[])
-       AS new(id, field, inputs, required, non_empty, reads, sources)
+    `UPDATE "$target" AS target SET field = new.field, sha256 = new.sha256, inputs = new.inputs::jsonb, required = new.required::jsonb,
+       non_empty = new.non_empty::jsonb, reads = new.reads::jsonb, sources = new.sources, changed = $9
+     FROM unnest($1::integer[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[])
+       AS new(id, field, sha256, inputs, required, non_empty, reads, sources)
      WHERE target.id = new.id`,
     ids,
     renamed.map(({ field }) => field),
+    renamed.map(({ sha256 }) => sha256),
     renamed.map(({ inputs }) => JSON.stringify(inputs)),
     renamed.map(({ required }) => (required === null ? null : JSON.stringify(required))),
     renamed.map(({ nonEmpty }) => (nonEmpty === null ? null : JSON.stringify(nonEmpty))),

@@ -1,4 +1,5 @@
 import type { TargetDefinition } from '../../sheet-store.ts'
+import { hasOtherName } from '../../definition/follow-names.ts'
 import { canBeBlocked, recountSql } from '../../rows/blocked-sql.ts'
 import {
   firstVersions,
@@ -151,6 +152,13 @@ async function updateTarget(
     target.id,
   )
   if (keepsStates(target, definition)) return
+  if (hasOtherName(target)) {
+    await db.run(
+      `UPDATE "$cell" SET hash = decode(repeat('00', 32), 'hex') WHERE target = $1 AND hash IS NOT NULL`,
+      target.id,
+    )
+    await db.run('UPDATE "$failure" SET hash = NULL WHERE target = $1', target.id)
+  }
   // Version 0 keeps that of the cell: a computation under way used the old file, but no write happened (D28).
   const stale = await db.run(
     `INSERT INTO "$todo" (target, record, state, mark) SELECT target, record, ${STALE}, 0 FROM "$cell"

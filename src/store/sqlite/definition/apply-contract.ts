@@ -17,6 +17,7 @@ import {
   type RecordsToCheck,
 } from '../../definition/contract-conflicts.ts'
 import { inOrder, planEffect } from '../../definition/field-effects.ts'
+import { hasOtherName } from '../../definition/follow-names.ts'
 import { NO_CHANGES, type FieldChanges, type FieldsEffect } from '../../field-changes.ts'
 import { columnBefore, columnMoves } from '../../fields/column-moves.ts'
 import {
@@ -269,6 +270,10 @@ function updateTarget(db: Connection, target: StoredTarget, definition: TargetDe
     target.id,
   )
   if (keepsStates(target, definition)) return
+  if (hasOtherName(target)) {
+    db.run(`UPDATE "$cell" SET hash = zeroblob(32) WHERE target = ? AND hash IS NOT NULL`, target.id)
+    db.run('UPDATE "$failure" SET hash = NULL WHERE target = ?', target.id)
+  }
   // Version 0 keeps that of the cell: a computation under way used the old file, but no write happened (D28).
   const stale = db.run(
     `INSERT INTO "$todo" (target, record, state, mark) SELECT target, record, ${STALE}, 0 FROM "$cell" AS cell

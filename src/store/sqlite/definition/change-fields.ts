@@ -37,10 +37,11 @@ export function changeFields(db: Connection, plan: FieldPlan): void {
   const renamed = renamedTargets(db.query(STORED_TARGETS), plan)
   // Two fields may swap their names, each of which is that of one target.
   for (const { id } of renamed) db.run(`UPDATE "$target" SET field = '$passing_' || id WHERE id = ?`, id)
-  for (const { id, field, inputs, required, nonEmpty, reads, sources } of renamed) {
+  for (const { id, field, sha256, inputs, required, nonEmpty, reads, sources } of renamed) {
     db.run(
-      'UPDATE "$target" SET field = ?, inputs = ?, required = ?, non_empty = ?, reads = ?, sources = ?, changed = ? WHERE id = ?',
+      'UPDATE "$target" SET field = ?, sha256 = ?, inputs = ?, required = ?, non_empty = ?, reads = ?, sources = ?, changed = ? WHERE id = ?',
       field,
+      sha256,
       JSON.stringify(inputs),
       required === null ? null : JSON.stringify(required),
       nonEmpty === null ? null : JSON.stringify(nonEmpty),
