@@ -238,7 +238,7 @@ test('a proposal whose file has changed since cannot be accepted, and still wait
   await assert.rejects(acceptProposal(person, { id, actor: ANN }), {
     ...expected,
     message:
-      /^proposal 1 cannot be accepted, and nothing was changed: contract\.yaml has changed since it was/,
+      /^proposal 1 cannot be accepted, and nothing was changed: contract\.yaml has changed since it was made;/,
   })
   assert.equal((await getProposal(person, id)).state, 'waiting')
   // One of another file can be, and the rejected one is left as it was.

@@ -48,13 +48,19 @@ export async function definitionDifference(
   { files: proposed, reverts }: ProposedDefinition,
   isWaiting: boolean,
 ): Promise<DefinitionDifference> {
-  const { files } = await sheet.definition()
-  const texts = files.texts(otherPaths(proposed))
+  const texts = await presentTexts(sheet, proposed)
   return {
     files: proposed.map((file) => ({ ...file, moved: isWaiting && hasMoved(file, texts) })),
     edits: proposed.flatMap(({ path, before, after }) => lineChanges(path, before ?? '', after ?? '')),
     reverts,
   }
+}
+
+async function presentTexts(
+  sheet: Sheet,
+  files: ProposedDefinition['files'],
+): Promise<ReadonlyMap<string, Uint8Array>> {
+  return (await sheet.definition()).files.texts(otherPaths(files))
 }
 
 function hasMoved(
@@ -136,13 +142,24 @@ export async function acceptProposed(
     await changeDefinition(sheet, { ...toEdit(proposed, confirm), ...acceptance })
   } catch (error) {
     if (!(error instanceof PreconditionFailedError)) throw error
-    throw movedSince(acceptance.proposal.id, error)
+    throw movedSince(acceptance.proposal.id, proposed.files, await presentTexts(sheet, proposed.files))
   }
 }
 
-function movedSince(id: string, { message }: Error): PreconditionFailedError {
-  const [reason = message] = message.split(/, and nothing|; nothing/)
+/** Returns the error of a proposal whose files are not as they were when it was made. */
+function movedSince(
+  id: string,
+  files: ProposedDefinition['files'],
+  texts: ReadonlyMap<string, Uint8Array>,
+): PreconditionFailedError {
+  const moved = files
+    .filter((file) => hasMoved(file, texts))
+    .map(({ path, before }) => {
+      if (!texts.has(path)) return `${path} was removed`
+      return before === null ? `${path} was created` : `${path} has changed`
+    })
+  const since = moved.length === 0 ? 'a file has changed' : moved.join(', ')
   return new PreconditionFailedError(
-    `proposal ${id} cannot be accepted, and nothing was changed: ${reason}; reject it, and have it proposed again for the present files`,
+    `proposal ${id} cannot be accepted, and nothing was changed: ${since} since it was made; reject it, and have it proposed again for the present files`,
   )
 }
