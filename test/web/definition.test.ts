@@ -175,7 +175,7 @@ test('a derivation is begun from a template, kept and saved', { skip: NO_BROWSER
     .waitFor()
   await page.goto(`${viewer.url}/derivations`)
   await page.getByRole('button', { name: 'Continue capital.yaml' }).click()
-  await panel.getByRole('button', { name: 'Save', exact: true }).click()
+  await panel.getByRole('button', { name: 'Save only' }).click()
   await page.getByText('Saved capital.yaml').waitFor()
   await page.getByRole('button', { name: 'Edit', exact: true }).waitFor()
   const text = await readFile(join(viewer.sheet.path, 'derivations', 'capital.yaml'), 'utf8')

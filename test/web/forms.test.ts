@@ -63,8 +63,11 @@ test(
       await panel.getByRole('tab', { name: 'YAML' }).click()
       await panel.getByText('response_path: names.fr').waitFor()
       await panel.getByRole('tab', { name: 'Form' }).click()
-      await panel.getByRole('button', { name: 'Save', exact: true }).click()
-      await page.getByText('Saved capital.yaml').waitFor()
+      await panel.getByRole('button', { name: 'Run 100…' }).click()
+      const plan = page.getByRole('dialog', { name: 'capital.yaml: compute' })
+      await plan.getByRole('button', { name: /^Run \d+ calls/ }).waitFor()
+      assert.equal(await plan.getByLabel(/records/i).inputValue(), '100')
+      await plan.getByRole('button', { name: 'Cancel' }).click()
       assert.equal(
         await readFile(join(viewer.sheet.path, 'derivations', 'capital.yaml'), 'utf8'),
         `targets: [capital]\nkind: http\nurl: http://127.0.0.1:${viewer.sheet.api.port}/countries/{{ id }}/names?languages=de,fr\nresponse_path: names.fr\n`,
@@ -182,6 +185,23 @@ test('a formula is computed on rows while one types', { skip: NO_BROWSER }, asyn
       await page.setViewportSize({ width, height: 900 })
       await picture(page, `forms-ticked-${width}`)
     }
+  })
+
+  await t.test('a run of all is questioned if too few rows are valid', async () => {
+    await page.goto(viewer.url)
+    await page.getByRole('button', { name: 'Add a column' }).click()
+    const drawer = page.getByRole('complementary')
+    await drawer.getByLabel('Name').fill('Count')
+    await drawer.getByRole('radio', { name: /^Formula/ }).check()
+    await drawer.getByRole('button', { name: 'Continue' }).click()
+    await drawer.getByRole('textbox', { name: 'Formula' }).click()
+    await page.keyboard.press('Control+a')
+    await page.keyboard.insertText('town')
+    await drawer.getByText('0 of 3 valid').waitFor()
+    await drawer.getByRole('button', { name: 'Run all…' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Compute Count' })
+    await dialog.getByText(/^Only 0 of 3 rows of the preview were valid/).waitFor()
+    await assertAccessible(page, 'forms-doubt')
   })
 
   await t.test('no page reported an error', () => viewer.assertCalm())

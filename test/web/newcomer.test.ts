@@ -52,14 +52,14 @@ async function preview(page: Page, drawer: Locator, values: readonly string[]): 
 
 /** Waits until the column can be added. */
 async function ready(page: Page): Promise<void> {
-  const button = page.getByRole('button', { name: 'Add and compute…' })
+  const button = page.getByRole('button', { name: 'Run all…' })
   await eventually(async () => assert.equal(await button.isEnabled(), true))
 }
 
 /** Adds the column, and computes it. */
 async function compute(page: Page, drawer: Locator): Promise<void> {
   assert.equal(await page.locator('.yaml-editor').count(), 0, 'no YAML was seen')
-  await drawer.getByRole('button', { name: 'Add and compute…' }).click()
+  await drawer.getByRole('button', { name: 'Run all…' }).click()
   const dialog = page.getByRole('dialog')
   await dialog.getByRole('button', { name: /^(Run|Compute|Start)/ }).click()
   await dialog.waitFor({ state: 'detached' })

@@ -4,6 +4,8 @@ import type { PreviewAnswer } from '../../../src/wire/definition/preview.ts'
 import type { SheetContract } from '../api/contract.ts'
 import { derivationsQuery } from '../api/queries.ts'
 import type { KindTemplate } from '../derivations/forms/templates.ts'
+import { doubtText } from '../derivations/preview/preview-text.ts'
+import { RunButtons, type RunLimit } from '../derivations/preview/run-buttons.tsx'
 import { openRunDialog } from '../runs/dialogs/run-dialog.tsx'
 import { Button } from '../ui/button.tsx'
 import '../ui/form.css'
@@ -106,15 +108,19 @@ export function AddColumn({ contract, place, ticked, onGhost, onClose, onAdded }
     setBegun({ template, name, file, text })
     setAnswer(null)
   }
-  const add = async (compute: boolean): Promise<void> => {
+  const add = async (next: RunLimit | 'no run'): Promise<void> => {
     if (!canAdd || planning.plan === null) return
     if (!(await save(planning.plan, `Added the column ${heading.trim()}`))) return
     const targets = drafts.map((each) => each.name)
-    onAdded(name, () => compute && openRunDialog({ targets }, `Compute ${heading.trim()}`))
+    onAdded(name, () => {
+      if (next === 'no run') return
+      const order = next === null ? { targets } : { targets, limit: next }
+      openRunDialog(order, `Compute ${heading.trim()}`, next === null ? doubtText(answer) : null)
+    })
   }
   const submit = (event: FormEvent): void => {
     event.preventDefault()
-    if (template === null) void add(false)
+    if (template === null) void add('no run')
     else begin()
   }
   return (
@@ -143,12 +149,10 @@ export function AddColumn({ contract, place, ticked, onGhost, onClose, onAdded }
         <>
           {computation !== null ? (
             <>
-              <Button disabled={!canAdd} onClick={() => void add(false)}>
-                {isSaving ? 'Adding…' : 'Add column'}
+              <Button disabled={!canAdd} onClick={() => void add('no run')}>
+                {isSaving ? 'Adding…' : 'Save only'}
               </Button>
-              <Button look="primary" disabled={!canAdd} onClick={() => void add(true)}>
-                Add and compute…
-              </Button>
+              <RunButtons disabled={!canAdd} onRun={(limit) => void add(limit)} />
             </>
           ) : (
             <Button
@@ -193,7 +197,7 @@ export function AddColumn({ contract, place, ticked, onGhost, onClose, onAdded }
           onAnother={(other) => setOthers([...others, other])}
           ticked={ticked}
           onPreview={setAnswer}
-          onSave={() => void add(false)}
+          onSave={() => void add('no run')}
         />
       )}
     </Drawer>

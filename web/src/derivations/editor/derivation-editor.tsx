@@ -5,9 +5,12 @@ import { ApiError, messageOf } from '../../api/api-error.ts'
 import type { SheetContract } from '../../api/contract.ts'
 import { derivationFileQuery, derivationsQuery } from '../../api/queries.ts'
 import { server } from '../../api/server.ts'
+import type { PreviewAnswer } from '../../../../src/wire/definition/preview.ts'
 import type { DerivationAnswer } from '../../../../src/wire/definition/derivations.ts'
 import { DerivationForm } from '../forms/derivation-form.tsx'
 import { DerivationPreview } from '../preview/derivation-preview.tsx'
+import { doubtText } from '../preview/preview-text.ts'
+import { RunButtons, type RunLimit } from '../preview/run-buttons.tsx'
 import { openRunDialog } from '../../runs/dialogs/run-dialog.tsx'
 import { useActor } from '../../state/actor.ts'
 import { Stored, useStored } from '../../state/stored.ts'
@@ -46,6 +49,7 @@ export default function DerivationEditor({ contract, sheet, file, onClose }: Der
   const { text, base, isDirty, isOutdated } = draft
   const check = useChangeCheck({ file, text, base }, actor, isDirty && !isOutdated)
   const { data } = useQuery(derivationsQuery)
+  const [answer, setAnswer] = useState<PreviewAnswer | null>(null)
   const editor = useRef<YamlEditorHandle>(null)
   const footer = useRef<HTMLElement>(null)
   const { view, setView, goToLine } = useView(editor)
@@ -60,6 +64,8 @@ export default function DerivationEditor({ contract, sheet, file, onClose }: Der
   const canSave =
     isDirty && !isOutdated && check.isCurrent && check.effect !== null && isAllowed(check) && !isSaving
   const stale = check.effect === null ? 0 : madeStale(check.effect.targets)
+  const isPending = check.effect !== null && pendingTargets(check.effect.targets).length > 0
+  const isNew = draft.isLoaded && base === null
   const discard = (): void => {
     const undo = draft.discard()
     showSuccess('Draft discarded', { name: 'Undo', run: undo })
@@ -112,7 +118,7 @@ export default function DerivationEditor({ contract, sheet, file, onClose }: Der
                 describedBy={`${KEYS} ${STATUS}`}
                 fault={fault}
                 onChange={draft.set}
-                onSave={() => canSave && void save(false)}
+                onSave={() => canSave && void save('only')}
                 onLeave={() => footer.current?.querySelector<HTMLElement>('button:not(:disabled)')?.focus()}
               />
             ) : (
@@ -131,6 +137,7 @@ export default function DerivationEditor({ contract, sheet, file, onClose }: Der
           text={text}
           actor={actor}
           targetsNow={data?.derivations.find((each) => each.file === file)?.targets ?? null}
+          onResult={setAnswer}
         />
       )}
       {isOutdated && (
@@ -171,14 +178,36 @@ export default function DerivationEditor({ contract, sheet, file, onClose }: Der
           <Button
             disabled={!canSave}
             title="For edits that change no value, such as a comment: the present values count as fresh, without any call"
-            onClick={() => void save(true)}
+            onClick={() => void save('keep')}
           >
             Save, values still hold
           </Button>
         )}
-        <Button look="primary" disabled={!canSave} onClick={() => void save(false)}>
-          {isSaving ? 'Saving…' : 'Save'}
-        </Button>
+        {isNew ? (
+          <>
+            <Button disabled={!canSave} onClick={() => void save('only')}>
+              {isSaving ? 'Saving…' : 'Save only'}
+            </Button>
+            <RunButtons
+              disabled={!canSave}
+              onRun={(limit) => void save({ limit, doubt: doubtText(answer) })}
+            />
+          </>
+        ) : (
+          <>
+            {isPending && (
+              <Button
+                disabled={!canSave}
+                onClick={() => void save({ limit: null, doubt: doubtText(answer) })}
+              >
+                Save and recompute…
+              </Button>
+            )}
+            <Button look="primary" disabled={!canSave} onClick={() => void save('only')}>
+              {isSaving ? 'Saving…' : 'Save'}
+            </Button>
+          </>
+        )}
       </footer>
     </section>
   )
@@ -235,19 +264,22 @@ function Problem({ problem: { line, message }, isShown, onGo }: ProblemProps) {
   )
 }
 
+/** The step after a saved change: none, marking the cells that it makes stale as fresh, or the plan of a run. */
+type Next = 'only' | 'keep' | { readonly limit: RunLimit; readonly doubt: string | null }
+
 interface Saving {
-  readonly save: (keepsFresh: boolean) => Promise<void>
+  readonly save: (next: Next) => Promise<void>
   readonly isSaving: boolean
   /** The error of the last attempt, until the text changes; null for none. */
   readonly refused: Error | null
 }
 
-/** Saves a draft, and with `keepsFresh` marks the cells that this makes stale as fresh. */
+/** Saves a draft. */
 function useSave(file: string, draft: FileDraft, actor: string, onSaved: () => void): Saving {
   const client = useQueryClient()
   const [isSaving, setIsSaving] = useState(false)
   const [failure, setFailure] = useState<{ readonly text: string; readonly error: Error } | null>(null)
-  const save = async (keepsFresh: boolean): Promise<void> => {
+  const save = async (next: Next): Promise<void> => {
     const { text, base } = draft
     setIsSaving(true)
     setFailure(null)
@@ -264,8 +296,12 @@ function useSave(file: string, draft: FileDraft, actor: string, onSaved: () => v
       void client.invalidateQueries({ queryKey: ['contract'] })
       void client.invalidateQueries({ queryKey: ['records'] })
       onSaved()
-      if (keepsFresh) await keepFresh(file, actor)
-      else offerRun(file, targets)
+      if (next === 'keep') await keepFresh(file, actor)
+      else if (next === 'only') offerRun(file, targets)
+      else {
+        const order = { targets: pendingTargets(targets), ...(next.limit !== null && { limit: next.limit }) }
+        openRunDialog(order, `${file}: compute`, next.limit === null ? next.doubt : null)
+      }
     } catch (error) {
       setIsSaving(false)
       // The draft becomes outdated when the file of by then is read.

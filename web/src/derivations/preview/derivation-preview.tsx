@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
+import { ApiError } from '../../api/api-error.ts'
 import { countQuery } from '../../api/queries.ts'
 import { Button } from '../../ui/button.tsx'
 import './derivation-preview.css'
@@ -14,6 +15,13 @@ const NAMES: Readonly<Record<RowChoice, string>> = {
   first: 'First rows',
   random: 'Random rows',
   varied: 'Varied rows',
+}
+
+/** Returns the message of an error; that of a formula is shown with the effect of the change. */
+function errorText(error: Error, isLive: boolean): string {
+  return isLive && error instanceof ApiError && error.place !== null
+    ? 'Not computed: the text has an error.'
+    : error.message
 }
 
 /** Computes a derivation that is not saved on a few records, and shows what comes out. No cell is written. */
@@ -55,7 +63,7 @@ export function DerivationPreview(options: PreviewOptions) {
         </span>
       </div>
       <div className="preview-summary" role="status">
-        {error !== null && <p className="form-error">{error.message}</p>}
+        {error !== null && <p className="form-error">{errorText(error, isLive)}</p>}
         {result !== null && (
           <p>
             {isOld && <span className="preview-old">Of an earlier text. </span>}

@@ -59,6 +59,17 @@ function timeText({ records, parallel }: PreviewAnswer, count: number): string |
   return `${left.startsWith('<') ? left : `about ${left}`} at ${formatCount(lanes)} in parallel`
 }
 
+/** The share of valid records below which a run of all is questioned. */
+const ENOUGH = 4 / 5
+
+/** Returns why a run of all records is questionable; null if most records of the preview were valid, and without a preview. */
+export function doubtText(answer: PreviewAnswer | null): string | null {
+  if (answer === null) return null
+  const [valid, all] = [answer.records.filter(isValid).length, answer.records.length]
+  if (valid >= all * ENOUGH) return null
+  return `Only ${formatCount(valid)} of ${formatCount(all)} rows of the preview were valid. Run it for all records all the same?`
+}
+
 /** Returns why a record has no values; null if it has some. */
 export function reasonText(row: PreviewRow): string | null {
   switch (row.outcome) {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { chooseRows, fieldsIn } from './preview-rows.ts'
 import { joined, portionsOf } from './portions.ts'
-import { previewSummary, reasonText, type PreviewRow } from './preview-text.ts'
+import { doubtText, previewSummary, reasonText, type PreviewRow } from './preview-text.ts'
 import { variedRows } from './vary-rows.ts'
 
 function row(id: string, given: Partial<PreviewRow> = {}): PreviewRow {
@@ -64,6 +64,15 @@ test('a summary counts valid and changed results, and gives the cost of a call a
     '2 of 3 valid',
     '2 calls, cost not set',
   ])
+})
+
+test('a run of all is questioned if fewer than four of five rows were valid', () => {
+  const failed = row('f', { outcome: 'failed', values: {}, failures: { rate: FAILURE } })
+  const valid = ['1', '2', '3', '4'].map((id) => row(id))
+  assert.equal(doubtText(answer([...valid, failed])), null)
+  assert.match(doubtText(answer([...valid.slice(1), failed, failed])) ?? '', /^Only 3 of 5 rows/)
+  assert.equal(doubtText(answer([])), null)
+  assert.equal(doubtText(null), null)
 })
 
 test('a record without values has a reason', () => {

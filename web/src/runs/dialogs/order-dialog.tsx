@@ -26,13 +26,15 @@ interface OrderDialogProps {
   readonly contract: SheetContract
   readonly order: RunOrder
   readonly title: string
+  /** The reason to think twice; null for none. */
+  readonly doubt: string | null
   readonly onClose: () => void
 }
 
 const FORM = 'run-order'
 
 /** The dialog with the options, plan and cost of a run, and the button that starts it. */
-export function OrderDialog({ contract, order: asked, title, onClose }: OrderDialogProps) {
+export function OrderDialog({ contract, order: asked, title, doubt, onClose }: OrderDialogProps) {
   const client = useQueryClient()
   const [actor] = useActor()
   const [options, setOptions] = useState(() => optionsOf(asked))
@@ -92,6 +94,7 @@ export function OrderDialog({ contract, order: asked, title, onClose }: OrderDia
       }
     >
       <form id={FORM} className="run-order" onSubmit={onSubmit} onKeyDown={onKeyDown}>
+        {doubt !== null && <p className="run-doubt">{doubt}</p>}
         <RunOptionsForm options={options} errors={errors} onChange={setOptions} />
         {choosesManual && (
           <ManualChoice

@@ -6,6 +6,8 @@ import { OrderDialog } from './order-dialog.tsx'
 interface Asked {
   readonly order: RunOrder
   readonly title: string
+  /** The reason to think twice; null for none. */
+  readonly doubt: string | null
 }
 
 let asked: Asked | null = null
@@ -22,8 +24,8 @@ function subscribe(listener: () => void): () => void {
 }
 
 /** Opens the dialog that shows the plan and cost of a run and starts it on request. */
-export function openRunDialog(order: RunOrder, title: string): void {
-  replace({ order, title })
+export function openRunDialog(order: RunOrder, title: string, doubt: string | null = null): void {
+  replace({ order, title, doubt })
 }
 
 /** Opens the dialog for a run of all pending cells. */ export function openPendingRun(): void {
@@ -38,7 +40,5 @@ export function openRunDialog(order: RunOrder, title: string): void {
 export function RunDialog({ contract }: { readonly contract: SheetContract }) {
   const shown = useSyncExternalStore(subscribe, () => asked)
   if (shown === null) return null
-  return (
-    <OrderDialog contract={contract} order={shown.order} title={shown.title} onClose={() => replace(null)} />
-  )
+  return <OrderDialog contract={contract} {...shown} onClose={() => replace(null)} />
 }
