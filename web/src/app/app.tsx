@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { lazy, Suspense, useEffect } from 'react'
+import { Activity, lazy, Suspense, useEffect, useState } from 'react'
 import { Route, Router, Switch, useLocation, type AroundNavHandler } from 'wouter'
 import { isUnreachable } from '../api/api-error.ts'
 import { contractQuery } from '../api/queries.ts'
@@ -48,7 +48,11 @@ const leaveSaved: AroundNavHandler = (navigate, to, options) => {
 function Pages() {
   useLive()
   const [path] = useLocation()
-  const { data: contract, error } = useQuery(contractQuery)
+  const { data: contract, error: failure, isPending } = useQuery(contractQuery)
+  const [last, setLast] = useState<Error | null>(null)
+  if (!isPending && failure !== last) setLast(failure)
+  // Another attempt without data yet has no error until it ends.
+  const error = isPending ? last : failure
   // Loaded content stays visible while the server is unreachable.
   const exists = contract !== undefined
   useEffect(() => {
@@ -61,38 +65,40 @@ function Pages() {
       <Header contract={contract ?? null} />
       {exists && <LostNotice />}
       <main className="app-main">
-        {isBroken ? (
-          <BrokenContract error={error} />
-        ) : contract === undefined ? (
-          <div className="app-loading" aria-busy="true" />
+        {isBroken && <BrokenContract error={error} />}
+        {contract === undefined ? (
+          !isBroken && <div className="app-loading" aria-busy="true" />
         ) : (
-          <PageBoundary key={path.split('/')[1]}>
-            <Suspense fallback={<div className="app-loading" aria-busy="true" />}>
-              <Switch>
-                <Route path="/">
-                  <GridPage contract={contract} />
-                </Route>
-                <Route path="/sql">
-                  <SqlPage contract={contract} />
-                </Route>
-                <Route path="/runs/:id?">
-                  {({ id }) => <RunsPage contract={contract} runId={id ?? null} />}
-                </Route>
-                <Route path="/proposals/:id?">
-                  {({ id }) => <ProposalsPage contract={contract} proposalId={id ?? null} />}
-                </Route>
-                <Route path="/derivations">
-                  <DerivationsPage contract={contract} />
-                </Route>
-                <Route path="/contract">
-                  <ContractPage contract={contract} />
-                </Route>
-                <Route>
-                  <Notice title="Page not found">Check the address.</Notice>
-                </Route>
-              </Switch>
-            </Suspense>
-          </PageBoundary>
+          // What was typed stays until the definition can be read again.
+          <Activity mode={isBroken ? 'hidden' : 'visible'}>
+            <PageBoundary key={path.split('/')[1]}>
+              <Suspense fallback={<div className="app-loading" aria-busy="true" />}>
+                <Switch>
+                  <Route path="/">
+                    <GridPage contract={contract} />
+                  </Route>
+                  <Route path="/sql">
+                    <SqlPage contract={contract} />
+                  </Route>
+                  <Route path="/runs/:id?">
+                    {({ id }) => <RunsPage contract={contract} runId={id ?? null} />}
+                  </Route>
+                  <Route path="/proposals/:id?">
+                    {({ id }) => <ProposalsPage contract={contract} proposalId={id ?? null} />}
+                  </Route>
+                  <Route path="/derivations">
+                    <DerivationsPage contract={contract} />
+                  </Route>
+                  <Route path="/contract">
+                    <ContractPage contract={contract} />
+                  </Route>
+                  <Route>
+                    <Notice title="Page not found">Check the address.</Notice>
+                  </Route>
+                </Switch>
+              </Suspense>
+            </PageBoundary>
+          </Activity>
         )}
       </main>
       <CommandMenu contract={contract ?? null} />

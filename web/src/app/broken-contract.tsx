@@ -1,12 +1,16 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { useEffect } from 'react'
-import { isUnreachable, messageOf } from '../api/api-error.ts'
+import { lazy, Suspense, useEffect } from 'react'
+import { ApiError, isUnreachable, messageOf } from '../api/api-error.ts'
 import { contractQuery } from '../api/queries.ts'
+import { mayRepair } from '../repair/may-repair.ts'
 import { Notice } from '../ui/notice.tsx'
+
+// With the editor, which is seldom needed.
+const RepairDefinition = lazy(() => import('../repair/repair-definition.tsx'))
 
 const RETRY_MS = 1000
 
-/** Replaces the page while the sheet cannot be read, and retries every second. */
+/** Replaces the page while the sheet cannot be read, and retries every second. A definition file that is not valid can be repaired in it. */
 export function BrokenContract({ error }: { readonly error: Error }) {
   const client = useQueryClient()
   useEffect(() => {
@@ -17,6 +21,13 @@ export function BrokenContract({ error }: { readonly error: Error }) {
     return () => clearInterval(timer)
   }, [client])
   const isAway = isUnreachable(error)
+  if (error instanceof ApiError && error.place !== null && mayRepair(error.place.file)) {
+    return (
+      <Suspense fallback={<div className="app-loading" aria-busy="true" />}>
+        <RepairDefinition error={error} />
+      </Suspense>
+    )
+  }
   return (
     <Notice kind="error" title={isAway ? 'Cannot reach the server' : 'Cannot read the sheet'}>
       <p>{messageOf(error)}</p>
