@@ -29,6 +29,12 @@ const file = Type.String({
   title: 'a file name',
   description: 'The name of a derivation file, such as rate.yaml; list_derivations returns them.',
 })
+const derivations = Type.Optional(
+  Type.Record(Type.String(), Type.Union([Type.String(), Type.Null()]), {
+    description:
+      'The whole texts of derivation files that change together with the field, by their names, such as one that computes it; null removes a file.',
+  }),
+)
 const confirm = Type.Optional(
   Type.Integer({
     minimum: 0,
@@ -50,6 +56,7 @@ const {
 export const AddFieldInput = closedObject({
   ...withoutActor(AddPropertyBody.properties),
   note,
+  derivations,
   if_version: contractVersion,
   dry_run: dryRun,
 })
@@ -58,6 +65,7 @@ export const ChangeFieldInput = closedObject({
   field,
   ...settings,
   note,
+  derivations,
   if_version: contractVersion,
   dry_run: dryRun,
 })
@@ -70,6 +78,7 @@ export const RenameFieldInput = closedObject({
   }),
   edit_inputs: editInputs,
   note,
+  derivations,
   if_version: contractVersion,
   dry_run: dryRun,
 })
@@ -78,6 +87,7 @@ export const RemoveFieldInput = closedObject({
   field,
   confirm,
   note,
+  derivations,
   if_version: contractVersion,
   dry_run: dryRun,
 })

@@ -63,6 +63,33 @@ test('a derivation is tried, written, listed in the history and taken back at th
   assert.deepEqual(json(await run(['derivation', 'list', sheet])), { derivations: [] })
 })
 
+test('a computed field is removed together with its derivation, with the number of its values', async (t) => {
+  const sheet = await writeSheet(t)
+  const remove = ['field', 'remove', sheet, 'rate']
+  const refused = await run(remove)
+  assert.deepEqual([refused.code, refused.stdout], [1, ''])
+  assert.match(refused.stderr, /"rate" is derived; .*derivations\/rate\.yaml.* --derivation/)
+  const stub = join(sheet, 'stub.json')
+  await writeFile(stub, RATES)
+  await run(['materialize', sheet, '--stub', stub])
+  const plan = await run([...remove, '--derivation', '--dry-run'])
+  assert.equal(plan.code, 1)
+  const { conflicts, fields } = JSON.parse(plan.stdout) as DefinitionChangeAnswer
+  assert.match(conflicts[0] ?? '', /confirm that number/)
+  const done = json(
+    await run([...remove, '--derivation', '--confirm', `${fields[0]?.lost}`]),
+  ) as DefinitionChangeAnswer
+  assert.deepEqual(
+    done.files.map(({ path, after }) => [path, after === null]),
+    [
+      ['contract.yaml', false],
+      ['derivations/rate.yaml', true],
+    ],
+  )
+  json(await run(['history', sheet, '1', '--revert']))
+  assert.equal(await readFile(join(sheet, 'derivations', 'rate.yaml'), 'utf8'), RATE)
+})
+
 test('changes at the command line that are not possible exit with 1, wrong usage with 2', async (t) => {
   const sheet = await writeSheet(t)
   const cases: readonly (readonly [args: readonly string[], code: number, message: RegExp])[] = [

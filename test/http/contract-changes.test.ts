@@ -374,7 +374,7 @@ test('nothing is changed where the definition is read-only', async (t) => {
 
 test('a new name that a derivation cannot be edited for is refused with its line', async (t) => {
   const query =
-    'targets: [rate]\nkind: sql\nexpression: SELECT count(*) FROM records WHERE currency IS NOT NULL\n'
+    'targets: [rate]\nkind: sql\nexpression: SELECT count(*) AS money FROM records WHERE currency IS NOT NULL\n'
   const running = await startApp(t, { files: { ...OFFERS, derivations: { 'rate.yaml': query } } })
   const answer = await send(running, ['PATCH', `${PROPERTIES}/currency`], { new_name: 'money' })
   assertEnvelope(answer, 400, 'OperationError', /^derivations\/rate\.yaml:3: /)

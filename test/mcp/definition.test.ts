@@ -205,6 +205,44 @@ test('with --propose a change of the definition waits, and is carried out when a
   }
 })
 
+test('a field and its derivation are added, proposed and removed together', async (t) => {
+  const { agent, person } = await proposing(t)
+  const text = 'targets: [c]\nkind: http\ninputs: [a]\nurl: https://a.example/{{ a }}\nresponse_path: c\n'
+  const field = { name: 'c', logicalType: 'string', editable_by: ['human:*'] }
+  const added = { ...field, derivations: { 'c.yaml': text } }
+  const plan = await agent.call('add_field', { ...added, dry_run: true })
+  assert.match(plan.text, /3 cells more to compute\. Computing c takes 3 calls: \$0\.$/)
+  assert.partialDeepStrictEqual(plan.structured['recomputing'], { calls: 3, cost: 0 })
+  assert.match(
+    await agent.fails('add_field', { ...added, derivations: { 'c.yaml': 'targets: [d]\n' } }),
+    /^OperationError: derivations\/c\.yaml:1: /,
+  )
+  const id = await proposed(agent, 'add_field', added)
+  const { definition } = await getProposal(person, id)
+  assert.deepEqual(
+    definition?.files.map(({ path }) => path),
+    ['contract.yaml', 'derivations/c.yaml'],
+  )
+  assert.equal((await planProposal(person, id)).recomputing?.calls, 3)
+  await acceptProposal(person, { id, actor: ANN })
+  assert.equal((await person.defined()).derivations.byTarget.get('c')?.file, 'c.yaml')
+
+  await upsertRecords(person, { records: [{ id: 'r0', c: 'x' }], actor: ANN }, { ifMatch: null, actor: null })
+  assert.match(
+    await agent.fails('remove_field', { field: 'c' }),
+    /^OperationError: .* is derived; .*derivations/,
+  )
+  const both = { field: 'c', derivations: { 'c.yaml': null } }
+  assert.match(
+    await agent.fails('remove_field', both),
+    /^OperationError: removing property "c" loses its value in 1 record: confirm that number/,
+  )
+  const removal = await proposed(agent, 'remove_field', { ...both, confirm: 1 })
+  await acceptProposal(person, { id: removal, actor: ANN })
+  assert.deepEqual(await fieldsOf(agent), ['id', 'a', 'b', 'secret_note'])
+  assert.equal((await person.defined()).derivations.byTarget.size, 1)
+})
+
 test('a proposal that two people accept at once is carried out once, and the other is told', async (t) => {
   const { agent, person, sheet } = await proposing(t)
   const other = await openOnEngine(sheet)

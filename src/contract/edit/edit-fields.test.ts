@@ -63,7 +63,7 @@ test('a field is added after the others, in the form of the file, and removed ag
 # the end
 `
   assert.equal(text, TEXT.replace('# the end\n', end))
-  assert.equal(removeField(parseContract(text), 'pages', false), TEXT)
+  assert.equal(removeField(parseContract(text), 'pages', null), TEXT)
 })
 
 test('settings are changed where they are, and added where they are not', () => {
@@ -141,11 +141,11 @@ test('a field that the contract needs elsewhere is neither renamed nor removed',
   )
   refused(rename('titel', 'heading'), 'SheetError', /no field "titel"; was title meant\?/)
   refused(() => addField(CONTRACT, { name: 'shelf', logicalType: 'string' }), 'OperationError', /already/)
-  refused(() => removeField(CONTRACT, 'id', false), 'OperationError', /primary-key/)
-  refused(() => removeField(CONTRACT, 'summary', true), 'OperationError', /derived/)
-  refused(() => removeField(CONTRACT, 'title', false), 'OperationError', /x-inputs/)
+  refused(() => removeField(CONTRACT, 'id', null), 'OperationError', /primary-key/)
+  refused(() => removeField(CONTRACT, 'summary', 'summary.yaml'), 'OperationError', /derived/)
+  refused(() => removeField(CONTRACT, 'title', null), 'OperationError', /x-inputs/)
   refused(
-    () => removeField(CONTRACT, 'shelf', false),
+    () => removeField(CONTRACT, 'shelf', null),
     'OperationError',
     /^contract\.yaml:14: idFrom names "shelf"/,
   )

@@ -95,11 +95,12 @@ export function renameField(
  * Returns the text of a contract without a field. Throws SheetError for an unknown field, OperationError for the primary key, for a derived
  * field and for one that `x-inputs` or `idFrom` name.
  */
-export function removeField(contract: Contract, name: string, isDerived: boolean): string {
+export function removeField(contract: Contract, name: string, derivation: string | null): string {
   const { path } = editableField(contract, name)
-  if (isDerived) {
+  if (derivation !== null) {
     throw new OperationError(
-      `the field "${name}" is derived; remove it from the targets of its derivation first`,
+      `the field "${name}" is derived; remove it from the targets of derivations/${derivation} first, or the field and that file in one change ` +
+        `(PUT /api/contract with "derivations", or \`colophon field remove\` with --derivation)`,
     )
   }
   const yaml = parseYamlFile(contract.text, FILE)

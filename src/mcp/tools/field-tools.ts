@@ -28,7 +28,9 @@ export const CHANGES_DEFINITION = {
 export const addFieldTool = defineTool({
   name: 'add_field',
   title: 'Add a field',
-  description: 'Adds a field at the end of the contract, without values. Set dry_run first.',
+  description:
+    'Adds a field at the end of the contract, without values; with derivations also the file that computes it, both or neither. ' +
+    'Set dry_run first: it has the cells to compute, the calls and their cost.',
   input: AddFieldInput,
   output: FieldToolAnswer,
   annotations: CHANGES_DEFINITION,
@@ -71,7 +73,7 @@ export const removeFieldTool = defineTool({
   name: 'remove_field',
   title: 'Remove a field',
   description:
-    'Removes a field that no derivation computes. Its values stay in the log, and a revert of the change brings them back. Set ' +
+    'Removes a field. One that a derivation computes is removed together with its file, which derivations sets to null. Its values stay in the log, and a revert of the change brings them back. Set ' +
     'dry_run first: a field with values needs confirm with their number.',
   input: RemoveFieldInput,
   output: FieldToolAnswer,
@@ -84,13 +86,21 @@ export const removeFieldTool = defineTool({
 interface Given {
   readonly note?: string
   readonly if_version?: string
+  readonly derivations?: Readonly<Record<string, string | null>>
   readonly dry_run?: boolean
 }
 
 function optionsOf(given: Given, { actor, scope }: ToolContext): ContractOptions {
-  const { note = null, if_version: version, dry_run: dryRun = false } = given
+  const { note = null, if_version: version, dry_run: dryRun = false, derivations = {} } = given
   const ifMatch = version === undefined ? null : [version]
-  return { actor, note, dryRun, ifMatch, proposes: scope.mode === 'propose' }
+  return {
+    actor,
+    note,
+    dryRun,
+    ifMatch,
+    proposes: scope.mode === 'propose',
+    derivations: new Map(Object.entries(derivations)),
+  }
 }
 
 function result(report: ContractReport): ToolResult<Static<typeof FieldToolAnswer>> {

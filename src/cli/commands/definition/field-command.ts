@@ -153,21 +153,28 @@ function removeCommand(): Command {
     new Command('remove').description(
       'Remove a field and its values, which stay in the log. Asks at a terminal.',
     ),
-  ).addOption(
-    new Option(
-      '--confirm <count>',
-      'do not ask: the number of values that are lost; not needed for a field without values',
-    ).argParser(integerBetween(0, Number.MAX_SAFE_INTEGER)),
   )
+    .addOption(
+      new Option(
+        '--confirm <count>',
+        'do not ask: the number of values that are lost; not needed for a field without values',
+      ).argParser(integerBetween(0, Number.MAX_SAFE_INTEGER)),
+    )
+    .option('--derivation', 'also remove the derivation file that computes the field')
   addExamples(command, [
     ['colophon field remove countries motto --actor human:ann', 'Show the effect, ask, and remove it'],
     ['colophon field remove countries motto --confirm 250 --actor human:ann', 'Without a question'],
+    [
+      'colophon field remove countries rate --derivation --dry-run --actor human:ann',
+      'A computed field with its derivation',
+    ],
   ])
   return addChangeOptions(command).action(
-    onSheet((flags: ChangeFlags & { readonly confirm?: number }, name: string) =>
+    onSheet((flags: ChangeFlags & { readonly confirm?: number; readonly derivation?: true }, name: string) =>
       withSheet(flags, async (context) => {
         const { runRemove } = await import('./run-field.ts')
-        return runRemove(context, name, { confirm: flags.confirm ?? null, ...changeOf(flags) })
+        const options = { confirm: flags.confirm ?? null, withDerivation: flags.derivation === true }
+        return runRemove(context, name, { ...options, ...changeOf(flags) })
       }),
     ),
   )

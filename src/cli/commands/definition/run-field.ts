@@ -1,6 +1,7 @@
 import {
   addContractField,
   changeContractField,
+  derivationRemoved,
   removeContractField,
   type ContractOptions,
   type ContractReport,
@@ -63,10 +64,15 @@ export async function runRename(
 export async function runRemove(
   context: CommandContext,
   name: string,
-  { confirm, ...flags }: ChangeFlags & { readonly confirm: number | null },
+  {
+    confirm,
+    withDerivation,
+    ...flags
+  }: ChangeFlags & { readonly confirm: number | null; readonly withDerivation: boolean },
 ): Promise<ExitCode> {
   const { sheet, out } = context
-  const options = optionsOf(context, flags)
+  const derivations = withDerivation ? await derivationRemoved(sheet, name) : null
+  const options = { ...optionsOf(context, flags), ...(derivations !== null && { derivations }) }
   if (confirm !== null || flags.dryRun || !canAsk()) {
     return print(context, await removeContractField(sheet, name, { ...options, confirm }))
   }

@@ -16,7 +16,7 @@ import type { SheetStore } from '../../../store/sheet-store.ts'
 import type { GivenActor } from '../../resolve-actor.ts'
 import type { Sheet } from '../../sheet.ts'
 import type { DefinitionFile, DefinitionFiles } from '../definition-files.ts'
-import { checkName, unknownFile } from './derivation-file.ts'
+import { bytesOfText, checkName, unknownFile } from './derivation-file.ts'
 import { definitionText, type DefinitionText } from '../definition-text.ts'
 import {
   changeDefinition,
@@ -50,6 +50,8 @@ export interface ContractOptions {
   readonly dryRun: boolean
   /** See {@link DefinitionEdit.proposes}. */
   readonly proposes?: boolean
+  /** The texts of derivation files that change together with the contract, by their names; null removes a file. */
+  readonly derivations?: ReadonlyMap<string, string | null>
 }
 
 /** A change of a field. */
@@ -143,14 +145,34 @@ export function removeContractField(
   name: string,
   { confirm, ...options }: ContractOptions & { readonly confirm: number | null },
 ): Promise<ContractReport> {
-  return changeContract(sheet, options, async ({ contract, files }) => ({
-    text: removeField(contract, name, await isDerived(files, contract, name)),
-    changes: { ...NO_REQUESTS, removed: new Map([[name, confirm]]) },
-  }))
+  return changeContract(sheet, options, async ({ contract, files }) => {
+    const given = givenEdits(options.derivations, files.texts())
+    const after = files.withChanges(new Map(given.map(({ path, bytes }) => [path, bytes])))
+    const { byTarget } = await after.derivations(contract)
+    return {
+      text: removeField(contract, name, byTarget.get(name)?.file ?? null),
+      changes: { ...NO_REQUESTS, removed: new Map([[name, confirm]]) },
+    }
+  })
 }
 
-async function isDerived(files: DefinitionFiles, contract: Contract, name: string): Promise<boolean> {
-  return (await files.withChanges(new Map()).derivations(contract)).byTarget.has(name)
+/**
+ * Returns the change of derivations with which a derived field is removed: its file is. Null for a field that is not derived. Throws
+ * OperationError for a file that computes other fields too, and ContractError while the definition is not valid.
+ */
+export async function derivationRemoved(
+  sheet: Sheet,
+  name: string,
+): Promise<ReadonlyMap<string, null> | null> {
+  const derivation = (await sheet.defined()).derivations.byTarget.get(name)
+  if (derivation === undefined) return null
+  const { file, targets } = derivation
+  const others = targets.filter((target) => target !== name)
+  if (others.length === 0) return new Map([[file, null]])
+  throw new OperationError(
+    `derivations/${file} computes ${others.join(', ')} too; take "${name}" out of its targets, and then remove the field`,
+    'definition_refused',
+  )
 }
 
 /**
@@ -207,6 +229,17 @@ function derivationEdits(
     checkVersion(path, texts.get(path) ?? null, version === null ? null : [version])
     return { path, bytes }
   })
+}
+
+function givenEdits(
+  derivations: ContractOptions['derivations'] = new Map(),
+  texts: ReadonlyMap<string, Uint8Array>,
+): readonly Pick<FileEdit, 'path' | 'bytes'>[] {
+  const given = Array.from(derivations, ([file, text]) => {
+    const bytes = text === null ? null : bytesOfText(text)
+    return [file, { bytes, version: null }] as const
+  })
+  return derivationEdits(new Map(given), texts)
 }
 
 /** Throws OperationError for a derivation that names a removed field whose name another one takes: it would read that one. */
@@ -318,7 +351,7 @@ async function presentOrStored(
 
 async function changeContract(
   sheet: Sheet,
-  { ifMatch, repairs = false, ...options }: ContractOptions & { readonly repairs?: boolean },
+  { ifMatch, repairs = false, derivations, ...options }: ContractOptions & { readonly repairs?: boolean },
   edit: (present: Present) => Edited | Promise<Edited>,
 ): Promise<ContractReport> {
   checkMayChange(sheet)
@@ -330,7 +363,10 @@ async function changeContract(
     )
     const version = versionOf(bytes)
     const edited = await refusing(() => edit({ contract, files }))
-    const texts = files.texts(otherPaths(edited.files ?? []))
+    const given = givenEdits(derivations, files.texts())
+    const isGiven = ({ path }: Pick<FileEdit, 'path'>): boolean => given.some((file) => file.path === path)
+    const edits = [...(edited.files ?? []).filter((file) => !isGiven(file)), ...given]
+    const texts = files.texts(otherPaths(edits))
     const isExpected =
       ifMatch === null || (version !== null && (ifMatch === '*' || ifMatch.includes(version)))
     const own: FileEdit = {
@@ -338,7 +374,7 @@ async function changeContract(
       bytes: encode(edited.text),
       ifMatch: isExpected && version !== null ? [version] : ifMatch,
     }
-    const others = (edited.files ?? []).map((file): FileEdit => {
+    const others = edits.map((file): FileEdit => {
       const present = versionOf(texts.get(file.path) ?? null)
       return { ...file, ifMatch: present === null ? null : [present], ifAbsent: present === null }
     })

@@ -128,14 +128,21 @@ export class Database implements Connection {
   }
 
   async #use<T>(pool: Pool, work: (db: ClientConnection) => Promise<T>): Promise<T> {
-    const first = await this.#tryWith(pool, work)
-    if ('value' in first) return first.value
-    if (!isWorthTrying(first.error)) throw asRecordsError(first.error)
-    // By then the pool has removed others that were lost along with it.
-    await sleep(RETRY_MS)
-    const second = await this.#tryWith(pool, work)
-    if ('value' in second) return second.value
-    throw asRecordsError(second.error)
+    let wasLost = false
+    for (let stale = 0; ;) {
+      const tried = await this.#tryWith(pool, work)
+      if ('value' in tried) return tried.value
+      const { error } = tried
+      // Each connection of the pool may have prepared such a statement, and is closed then.
+      if (isStalePlan(error) && stale <= pool.options.max) {
+        stale += 1
+        continue
+      }
+      if (wasLost || !isConnectionFault(error)) throw asRecordsError(error)
+      wasLost = true
+      // By then the pool has removed others that were lost along with it.
+      await sleep(RETRY_MS)
+    }
   }
 
   async #tryWith<T>(
