@@ -6,6 +6,7 @@ export type Hint =
   | { readonly action: 'list_runs' }
   | { readonly action: 'get_run' | 'cancel_run'; readonly run: string }
   | { readonly action: 'list_entries' }
+  | { readonly action: 'remove_with_derivation' }
 
 /** An error in a file of the sheet. */
 export interface FileError {

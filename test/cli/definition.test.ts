@@ -68,7 +68,10 @@ test('a computed field is removed together with its derivation, with the number 
   const remove = ['field', 'remove', sheet, 'rate']
   const refused = await run(remove)
   assert.deepEqual([refused.code, refused.stdout], [1, ''])
-  assert.match(refused.stderr, /"rate" is derived; .*derivations\/rate\.yaml.* --derivation/)
+  assert.match(
+    refused.stderr,
+    /"rate" is derived; .*derivations\/rate\.yaml first, or remove that file in the same change; `colophon field remove --derivation`/,
+  )
   const stub = join(sheet, 'stub.json')
   await writeFile(stub, RATES)
   await run(['materialize', sheet, '--stub', stub])

@@ -13,6 +13,8 @@ function commandOf(hint: Hint): string {
       return '`colophon runs` shows it'
     case 'cancel_run':
       return '`colophon runs --cancel` cancels it'
+    case 'remove_with_derivation':
+      return '`colophon field remove --derivation` does that'
     case 'list_entries':
       return '`colophon provenance --history` lists the entries of a cell'
   }

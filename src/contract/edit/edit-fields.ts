@@ -99,8 +99,9 @@ export function removeField(contract: Contract, name: string, derivation: string
   const { path } = editableField(contract, name)
   if (derivation !== null) {
     throw new OperationError(
-      `the field "${name}" is derived; remove it from the targets of derivations/${derivation} first, or the field and that file in one change ` +
-        `(PUT /api/contract with "derivations", or \`colophon field remove\` with --derivation)`,
+      `the field "${name}" is derived; remove it from the targets of derivations/${derivation} first, or remove that file in the same change`,
+      'invalid_operation',
+      { hint: { action: 'remove_with_derivation' } },
     )
   }
   const yaml = parseYamlFile(contract.text, FILE)

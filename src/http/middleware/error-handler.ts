@@ -30,6 +30,8 @@ function routeOf(hint: Hint): string {
       return `GET /api/runs/${hint.run} shows it`
     case 'cancel_run':
       return `POST /api/runs/${hint.run}/cancel cancels it`
+    case 'remove_with_derivation':
+      return 'PUT /api/contract with derivations does that'
     case 'list_entries':
       return 'GET /api/provenance with history=true lists the entries of a cell'
   }

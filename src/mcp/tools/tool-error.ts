@@ -41,6 +41,8 @@ export function toolOf(hint: Hint): string {
       return 'get_run shows it'
     case 'cancel_run':
       return 'cancel_run cancels it'
+    case 'remove_with_derivation':
+      return 'remove_field with derivations does that'
     case 'list_entries':
       return 'get_provenance lists the entries of a cell'
   }
