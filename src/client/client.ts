@@ -1,7 +1,7 @@
 import type { SheetFrame } from '../wire/service/sheet-frame.ts'
 import type { Condition } from '../wire/schema/conditions.ts'
 import type { ContractAnswer } from '../wire/definition/contract.ts'
-import type { DerivationsAnswer } from '../wire/definition/derivations.ts'
+import type { DerivationListAnswer } from '../wire/definition/derivations.ts'
 import type { WireFrame } from '../wire/runs/materialize-frames.ts'
 import type { PermissionsAnswer } from '../wire/records/permissions.ts'
 import type { QueryAnswer } from '../wire/records/query.ts'
@@ -63,7 +63,7 @@ export interface Client<R extends object = RecordAnswer> {
   readonly proposals: ProposalsClient<R>
   readonly definition: DefinitionClient
   contract(options?: CallOptions): Promise<ContractAnswer>
-  derivations(options?: CallOptions): Promise<DerivationsAnswer>
+  derivations(options?: CallOptions): Promise<DerivationListAnswer>
   /** Returns the permissions of an actor (default: the actor of writes). */
   permissions(actor?: string | null, options?: CallOptions): Promise<PermissionsAnswer>
   /** Returns the state of the derived fields, by field. */

@@ -67,7 +67,8 @@ export async function openSheet(path: string, options: Partial<SheetOptions> = {
   const { transport = new NetworkTransport() } = options
   const dialect = isStoreUrl(path) ? 'postgres' : 'sqlite'
   const scripts = await scriptProcesses(options.scripts ?? 'off', isStoreUrl(path) ? null : resolve(path))
-  const kinds = await loadKinds({ dialect, transport, env: envFor(path), scripts, own: options.kinds })
+  const env = envFor(path)
+  const kinds = await loadKinds({ dialect, transport, env, scripts, own: options.kinds })
   const place = isStoreUrl(path)
     ? await storedSheet(path, { ...options, lockTimeoutMs })
     : sheetDirectory(path, { ...options, lockTimeoutMs, logger })
@@ -86,6 +87,7 @@ export async function openSheet(path: string, options: Partial<SheetOptions> = {
     openStore: (definition) => place.openStore(definition),
     warnings: () => place.warnings(),
     confinement: scripts.confinement,
+    env,
     closeTransport: async () => {
       await Promise.all([transport.close(), scripts.close()])
     },

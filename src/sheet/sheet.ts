@@ -74,6 +74,8 @@ export interface SheetParts {
   closeTransport(): Promise<void>
   /** See {@link Sheet.confinement}. */
   readonly confinement: string
+  /** The environment variables that derivations may use. */
+  readonly env: NodeJS.ProcessEnv
 }
 
 /**
@@ -237,6 +239,11 @@ export class Sheet {
    */
   policies(): HostPolicies {
     return this.#parts.files.policies()
+  }
+
+  /** Whether this process has an environment variable that derivations may use. */
+  hasVariable(name: string): boolean {
+    return (this.#parts.env[name] ?? '') !== ''
   }
 
   /** Returns warnings for the operator, each a sentence, such as about lines set aside from the log. */

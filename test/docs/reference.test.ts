@@ -82,7 +82,7 @@ import {
 import {
   DerivationAnswer,
   DerivationFileAnswer,
-  DerivationsAnswer,
+  DerivationListAnswer,
   PutDerivationBody,
 } from '../../src/wire/definition/derivations.ts'
 import { HealthAnswer } from '../../src/wire/service/health.ts'
@@ -166,7 +166,7 @@ const ANSWERS: Readonly<Record<string, ObjectShape>> = {
   'GET /api/status': TargetStatusAnswer,
   'GET /api/status/{target}/{record_id}': CellExplanationAnswer,
   'GET /api/sheet/events': SheetFrame,
-  'GET /api/derivations': DerivationsAnswer,
+  'GET /api/derivations': DerivationListAnswer,
   'GET /api/derivations/{file}': DerivationFileAnswer,
   'PUT /api/contract': ContractChangeAnswer,
   'PUT /api/derivations/{file}': PutDerivationAnswer,

@@ -3,6 +3,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { previewDerivation } from '../../src/sheet/preview/preview-derivation.ts'
+import { readChoices } from '../../src/sheet/schema/read-choices.ts'
 import { upsertRecords } from '../../src/sheet/writes/upsert-records.ts'
 import type { DefinitionChangeAnswer } from '../../src/wire/definition/change.ts'
 import type { PreviewAnswer } from '../../src/wire/definition/preview.ts'
@@ -88,7 +89,10 @@ test('a preview computes and stores no cell, and a run with the same file does n
   assert.deepEqual([found.calls, found.unpriced_calls], [4, 4])
   const record = (await running.app.inject('/api/records/r0')).json<{ label: null }>()
   assert.equal(record.label, null)
-  assert.deepEqual((await running.app.inject('/api/derivations')).json(), { derivations: [] })
+  assert.deepEqual(
+    (await running.app.inject('/api/derivations')).json<{ derivations: unknown[] }>().derivations,
+    [],
+  )
   assert.deepEqual((await running.app.inject('/api/runs')).json<{ runs: unknown[] }>().runs, [])
 
   const calls = api.calls()
@@ -104,6 +108,29 @@ test('a preview computes and stores no cell, and a run with the same file does n
   const run = await post(running, '/api/materialize', { record_ids: ['r0', 'r1', 'r2'] })
   assert.equal(run.json<{ materialized: number }>().materialized, 3)
   assert.deepEqual(api.calls(), calls, 'the run called for nothing')
+})
+
+test('models and secrets are known by their names, and whether the server has a secret, but no value', async (t) => {
+  const headers = "headers: {A: '{{ env.PATH }} {{env.COLOPHON_NONE}}'}"
+  const directory = await writeSheet(t, {
+    contract: contractText(FIELDS),
+    records: RECORDS,
+    derivations: {
+      'label.yaml': `targets: [label]\nkind: http\nurl: http://127.0.0.1:9/\n${headers}\nresponse_path: a\n`,
+      'short.yaml': 'targets: [short]\nkind: ai\nmodel: small\nprompt: About {{ city }}\n',
+    },
+  })
+  const model = '{api: openai, url: "http://127.0.0.1:9", model: local}'
+  await writeFile(join(directory, 'models.yaml'), `models: {small: ${model}, large: ${model}}`)
+  const sheet = await openOnEngine(directory)
+  onEnd(t, () => sheet.close())
+  assert.deepEqual(await readChoices(sheet), {
+    models: ['small', 'large'],
+    secrets: [
+      { name: 'COLOPHON_NONE', isSet: false },
+      { name: 'PATH', isSet: true },
+    ],
+  })
 })
 
 test('a sample is the same for the same seed; equal computations share a call', async (t) => {

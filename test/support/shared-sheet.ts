@@ -63,6 +63,7 @@ export async function openShared(directory: string, url: string): Promise<Sheet>
     events: new EventBus(),
     warnings: () => [],
     confinement: 'refused',
+    env: process.env,
     frames,
     files: new DefinitionFiles(
       new DefinitionDirectory(directory),

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { readFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { NO_BROWSER } from '../support/browser.ts'
@@ -107,14 +107,25 @@ test(
 )
 
 const NOTES = {
-  contract: contractText(['{name: town, logicalType: string}', '{name: note, logicalType: string}']),
+  contract: contractText(
+    ['town', 'note', 'code', 'summary'].map((name) => `{name: ${name}, logicalType: string}`),
+  ),
   records: ['Ulm', 'Passau', 'Arnis'].map((town, index) => ({ id: String(index + 1), town })),
-  derivations: { 'note.yaml': "targets: [note]\nkind: sql\nexpression: town || ' is a large town'\n" },
+  derivations: {
+    'note.yaml': "targets: [note]\nkind: sql\nexpression: town || ' is a large town'\n",
+    // Every test has a PATH.
+    'code.yaml':
+      "targets: [code]\nkind: http\nurl: http://127.0.0.1:9/{{ town }}\nheaders:\n  X-Key: '{{ env.PATH }}'\n  X-Other: '{{ env.COLOPHON_NONE }}'\nresponse_path: code\n",
+    'summary.yaml': 'targets: [summary]\nkind: ai\nmodel: small\nprompt: About {{ town }}\n',
+  },
 }
 
 test('a formula is computed on rows while one types', { skip: NO_BROWSER }, async (t) => {
-  const viewer = await SheetViewer.on(t, await writeSheet(t, NOTES))
-  await viewer.post('/api/materialize', { actor: 'human:me', record_ids: ['1', '2'] })
+  const sheet = await writeSheet(t, NOTES)
+  const model = { api: 'openai', url: 'http://127.0.0.1:9', model: 'local' }
+  await writeFile(join(sheet, 'models.yaml'), JSON.stringify({ models: { small: model, large: model } }))
+  const viewer = await SheetViewer.on(t, sheet)
+  await viewer.post('/api/materialize', { actor: 'human:me', targets: ['note'], record_ids: ['1', '2'] })
   const page = await viewer.open('/derivations?file=note.yaml&edit=1')
   const panel = page.getByRole('region', { name: 'Edit note.yaml' })
   const preview = panel.getByRole('region', { name: 'Preview' })
@@ -164,6 +175,37 @@ test('a formula is computed on rows while one types', { skip: NO_BROWSER }, asyn
     held.resolve()
     await page.unrouteAll({ behavior: 'wait' })
     assert.equal(await preview.locator('ins').first().innerText(), 'new')
+  })
+
+  await t.test('headers say whether the server has their secrets, and offer these', async () => {
+    await page.goto(`${viewer.url}/derivations?file=code.yaml&edit=1`)
+    const http = page.getByRole('region', { name: 'Edit code.yaml' })
+    await http.getByText('PATH is set on the server.').waitFor()
+    await http.getByText(/^COLOPHON_NONE is not set on the server/).waitFor()
+    await http.getByRole('textbox', { name: 'X-Other' }).click()
+    await page.keyboard.press('Control+a')
+    await page.keyboard.type('/env')
+    await page.getByRole('option', { name: /^env\.PATH.*set on the server/ }).click()
+    await http.getByText(/^COLOPHON_NONE/).waitFor({ state: 'detached' })
+    await assertAccessible(page, 'forms-secrets')
+  })
+
+  await t.test('a model is chosen among those of models.yaml, by keyboard', async () => {
+    await page.goto(`${viewer.url}/derivations?file=summary.yaml&edit=1`)
+    const ai = page.getByRole('region', { name: 'Edit summary.yaml' })
+    const choice = ai.getByRole('combobox', { name: 'Model' })
+    await choice.waitFor()
+    assert.deepEqual(await choice.locator('option').allInnerTexts(), ['small', 'large'])
+    await choice.focus()
+    await page.keyboard.press('ArrowDown')
+    await eventually(async () => assert.equal(await choice.inputValue(), 'large'))
+    await ai.getByRole('tab', { name: 'YAML' }).focus()
+    await page.keyboard.press('Enter')
+    await ai.getByText('model: large').waitFor()
+    await ai.getByText('No changes.').waitFor({ state: 'detached' })
+    await ai.locator('.editor-status [aria-busy="false"]').waitFor()
+    await assertAccessible(page, 'forms-model')
+    await ai.getByRole('tab', { name: 'Form' }).click()
   })
 
   await t.test('a new column is tried on the ticked rows', async () => {

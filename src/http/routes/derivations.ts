@@ -6,6 +6,7 @@ import {
   writeDerivationFile,
 } from '../../sheet/definition/change/derivation-file.ts'
 import { previewDerivation, USUAL_SAMPLE } from '../../sheet/preview/preview-derivation.ts'
+import { readChoices } from '../../sheet/schema/read-choices.ts'
 import { readDerivations } from '../../sheet/schema/read-derivations.ts'
 import {
   ChangeQuery,
@@ -19,8 +20,9 @@ import { NoQuery } from '../../wire/definition/contract.ts'
 import {
   DerivationFileAnswer,
   DerivationFileParams,
-  DerivationsAnswer,
+  DerivationListAnswer,
   PutDerivationBody,
+  toChoices,
   toDerivationsAnswer,
 } from '../../wire/definition/derivations.ts'
 import { PreviewAnswer, PreviewBody, toPreviewAnswer } from '../../wire/definition/preview.ts'
@@ -33,7 +35,8 @@ const LIST: Operation = {
   id: 'listDerivations',
   tag: 'Sheet',
   summary: 'List the derivation files',
-  description: 'Each after those that it depends on, with its parsed contents.',
+  description:
+    'Each after those that it depends on, with its parsed contents; and the models and secrets that further ones can use.',
 }
 
 const GET: Operation = {
@@ -77,10 +80,11 @@ const DELETE: Operation = {
 
 /** `/api/derivations`: the files with their parsed contents, and `/api/derivations/{file}`: their texts. */
 export function derivationsRoutes(app: Api, { sheet, actors, read, write }: RouteContext): void {
-  const schema = { querystring: NoQuery, response: { 200: DerivationsAnswer } }
-  app.get('/api/derivations', { ...read, schema, config: { operation: LIST } }, async () =>
-    toDerivationsAnswer(await readDerivations(sheet)),
-  )
+  const schema = { querystring: NoQuery, response: { 200: DerivationListAnswer } }
+  app.get('/api/derivations', { ...read, schema, config: { operation: LIST } }, async () => ({
+    ...toDerivationsAnswer(await readDerivations(sheet)),
+    ...toChoices(await readChoices(sheet)),
+  }))
 
   const params = DerivationFileParams
   const getSchema = { params, querystring: NoQuery, response: { 200: DerivationFileAnswer } }

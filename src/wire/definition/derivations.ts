@@ -1,4 +1,5 @@
 import { Type, type Static } from 'typebox'
+import type { DerivationChoices } from '../../sheet/schema/read-choices.ts'
 import { actorMember } from '../schema/actor-member.ts'
 import { inDocument } from '../schema/openapi-keywords.ts'
 import { changeNote } from './change.ts'
@@ -23,9 +24,28 @@ export const DerivationAnswer = Type.Object({
 })
 export type DerivationAnswer = Static<typeof DerivationAnswer>
 
-/** Response of `GET /api/derivations`: each derivation comes after those that it depends on. */
+/** The derivations: each comes after those that it depends on. */
 export const DerivationsAnswer = Type.Object({ derivations: Type.Array(DerivationAnswer) })
 export type DerivationsAnswer = Static<typeof DerivationsAnswer>
+
+/** Response of `GET /api/derivations`, with what further derivations can use. */
+export const DerivationListAnswer = Type.Object({
+  ...DerivationsAnswer.properties,
+  models: Type.Array(Type.String(), { description: 'The names of the models of `models.yaml`.' }),
+  secrets: Type.Array(Type.Object({ name: Type.String(), is_set: Type.Boolean() }), {
+    description:
+      'The environment variables that headers name as `{{ env.NAME }}`, and whether the server has them; never their values.',
+  }),
+})
+export type DerivationListAnswer = Static<typeof DerivationListAnswer>
+
+/** Converts what derivations can use to the wire format. */
+export function toChoices({
+  models,
+  secrets,
+}: DerivationChoices): Pick<DerivationListAnswer, 'models' | 'secrets'> {
+  return { models: [...models], secrets: secrets.map(({ name, isSet }) => ({ name, is_set: isSet })) }
+}
 
 /** Converts derivations to the wire format. */
 export function toDerivationsAnswer(

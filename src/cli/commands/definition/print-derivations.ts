@@ -4,7 +4,7 @@ import type { CommandContext } from '../../options/command-context.ts'
 import { tableOf, type Column } from '../../terminal/table.ts'
 import { visibleLines } from '../../terminal/visible-text.ts'
 
-/** Prints the derivations; their JSON is that of `GET /api/derivations`. Throws as {@link readDerivations} does. */
+/** Prints the derivations; their JSON is that of `GET /api/derivations`, without models and secrets. Throws as {@link readDerivations} does. */
 export async function printDerivations({ sheet, out }: CommandContext): Promise<void> {
   const answer = toDerivationsAnswer(await readDerivations(sheet))
   await out.print(answer, (screen) =>

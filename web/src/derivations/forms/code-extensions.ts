@@ -27,6 +27,7 @@ import type { SheetContract } from '../../api/contract.ts'
 import { sqlLanguage } from '../../sql/editor/sql-language.ts'
 import { EDITOR_THEME } from '../../ui/editor-theme.ts'
 import { typedSlot } from './field-slots.ts'
+import type { Secret } from './secrets.ts'
 
 /** The way in which an input reads its text: with placeholders for fields, as SQL, or as it is. */
 export type CodeMode = 'url' | 'fields' | 'env' | 'sql' | 'plain'
@@ -34,6 +35,7 @@ export type CodeMode = 'url' | 'fields' | 'env' | 'sql' | 'plain'
 export interface CodeInputOptions {
   readonly mode: CodeMode
   readonly contract: SheetContract
+  readonly secrets: readonly Secret[]
   readonly label: string
   /** The id of the element that describes the input. */
   readonly describedBy: string
@@ -46,12 +48,12 @@ const MAX_BEFORE = 5000
 
 /** The extensions of an input of a text. Placeholders are shown as chips with the title of their field; `/` offers the fields. */
 export function codeExtensions(options: CodeInputOptions): Extension {
-  const { mode, contract, label, describedBy, hasLines, example } = options
+  const { mode, contract, secrets, label, describedBy, hasLines, example } = options
   return [
     history(),
     drawSelection(),
     EditorView.lineWrapping,
-    languageOf(mode, contract),
+    languageOf(mode, contract, secrets),
     example === '' ? [] : placeholder(example),
     // Tab leaves the input unless completions are open.
     keymap.of([{ key: 'Tab', run: acceptCompletion }, ...completionKeymap, ...historyKeymap]),
@@ -76,7 +78,7 @@ export function offerFields(view: EditorView): void {
   startCompletion(view)
 }
 
-function languageOf(mode: CodeMode, contract: SheetContract): Extension[] {
+function languageOf(mode: CodeMode, contract: SheetContract, secrets: readonly Secret[]): Extension[] {
   if (mode === 'plain') return []
   if (mode === 'sql') {
     return [
@@ -89,7 +91,10 @@ function languageOf(mode: CodeMode, contract: SheetContract): Extension[] {
   return [
     autocompletion({
       icons: false,
-      override: [(context) => completeField(context, contract, mode === 'url')],
+      override: [
+        (context) =>
+          completeField(context, [...secretOptions(secrets), ...fieldOptions(contract)], mode === 'url'),
+      ],
     }),
     chips(contract),
   ]
@@ -101,22 +106,39 @@ const ONE_LINE: Extension = [
   EditorView.clipboardInputFilter.of((text) => text.trim().replaceAll(/\s*\n\s*/g, ' ')),
 ]
 
-/** Returns the fields for a placeholder that is being typed, and on request anywhere. */
+/** A name that a placeholder can have, with what it is. */
+interface SlotOption {
+  readonly label: string
+  readonly detail: string
+}
+
+function fieldOptions({ fields }: SheetContract): readonly SlotOption[] {
+  return fields.map(({ name, title, type }) => ({ label: name, detail: title === name ? type : title }))
+}
+
+function secretOptions(secrets: readonly Secret[]): readonly SlotOption[] {
+  return secrets.map(({ name, is_set: isSet }) => ({
+    label: `env.${name}`,
+    detail: isSet ? 'secret, set on the server' : 'secret, not set on the server',
+  }))
+}
+
+/** Returns the names for a placeholder that is being typed, and on request anywhere. */
 function completeField(
   context: CompletionContext,
-  { fields }: SheetContract,
+  names: readonly SlotOption[],
   isUrl: boolean,
 ): CompletionResult | null {
   const { state, pos } = context
   const slot = typedSlot(state.sliceDoc(Math.max(0, pos - MAX_BEFORE), pos), isUrl)
   if (slot === null && !context.explicit) return null
   const start = slot === null ? pos : slot.from + Math.max(0, pos - MAX_BEFORE)
-  const options = fields.map(({ name, title, type }): Completion => ({
-    label: name,
-    detail: title === name ? type : title,
+  const options = names.map(({ label, detail }): Completion => ({
+    label,
+    detail,
     apply(view, _completion, _from, to) {
       const closing = /^\s*\}\}/.exec(view.state.sliceDoc(to, to + 20))?.[0].length ?? 0
-      const insert = `{{ ${name} }}`
+      const insert = `{{ ${label} }}`
       view.dispatch({
         changes: { from: start, to: slot?.isOpen === true ? to + closing : to, insert },
         selection: { anchor: start + insert.length },

@@ -4,6 +4,7 @@ import type { SheetContract } from '../../api/contract.ts'
 import { Button } from '../../ui/button.tsx'
 import { useCodeMirror } from '../../ui/use-code-mirror.ts'
 import { codeExtensions, offerFields, type CodeMode } from './code-extensions.ts'
+import { NO_SECRETS, type Secret } from './secrets.ts'
 
 interface CodeInputProps {
   readonly mode: CodeMode
@@ -13,15 +14,27 @@ interface CodeInputProps {
   readonly text: string
   readonly hasLines: boolean
   readonly example: string
+  /** The secrets that are offered in headers. */
+  readonly secrets?: readonly Secret[]
   readonly onText: (text: string) => void
 }
 
 /** An input of a text with placeholders for fields, or of SQL, with its label. */
-export function CodeInput({ mode, contract, label, hint, text, hasLines, example, onText }: CodeInputProps) {
+export function CodeInput({
+  mode,
+  contract,
+  label,
+  hint,
+  text,
+  hasLines,
+  example,
+  onText,
+  secrets = NO_SECRETS,
+}: CodeInputProps) {
   const hintId = useId()
   const extensions = useMemo(
-    () => codeExtensions({ mode, contract, label, describedBy: hintId, hasLines, example }),
-    [mode, contract, label, hintId, hasLines, example],
+    () => codeExtensions({ mode, contract, secrets, label, describedBy: hintId, hasLines, example }),
+    [mode, contract, secrets, label, hintId, hasLines, example],
   )
   const { host, view } = useCodeMirror({ text, extensions, onChange: onText })
   const hasSlots = mode === 'url' || mode === 'fields' || mode === 'env'
@@ -48,7 +61,7 @@ export function CodeInput({ mode, contract, label, hint, text, hasLines, example
         {hint !== null && <>{hint}. </>}
         {hasSlots && (
           <>
-            <kbd>/</kbd> inserts a field
+            <kbd>/</kbd> inserts a field{mode === 'env' && ' or a secret'}
           </>
         )}
       </p>

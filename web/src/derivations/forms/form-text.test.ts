@@ -77,6 +77,7 @@ function editOf(
   })
   switch (field.type) {
     case 'text':
+    case 'model':
     case 'sql': {
       const shown = next(5) === 0 ? '' : text
       return {

@@ -1,13 +1,15 @@
-import { X } from 'lucide-react'
 import { useId, useState, type ReactNode } from 'react'
-import { Button, IconButton } from '../../ui/button.tsx'
+import { Button } from '../../ui/button.tsx'
 import { CodeInput } from './code-input.tsx'
 import type { FormPart } from './form-context.ts'
-import { isMembers, memberOf, membersAt, textOf, type FormMembers } from './form-text.ts'
+import { isMembers, memberOf, membersAt, textOf } from './form-text.ts'
+import { HeadersForm } from './headers-form.tsx'
 import { fieldsOfKind, type KindField } from './kind-fields.ts'
 import { MappingForm, type MappingPick } from './mapping-form.tsx'
 import { canShow, namesOf, setMember, setNames, unshown } from './member-forms.ts'
+import { ModelField } from './model-field.tsx'
 import { NamesInput } from './names-input.tsx'
+import { NumberField } from './number-field.tsx'
 import { shownText, textToStore } from './text-member.ts'
 
 interface KindFieldsFormProps {
@@ -130,6 +132,8 @@ function MemberField({ field, part, pick }: MemberFieldProps) {
           onText={setText}
         />
       )
+    case 'model':
+      return <ModelField label={label} hint={hint} value={shownText(value)} onValue={setText} />
     case 'number':
       return <NumberField field={field} value={typeof value === 'number' ? value : null} onValue={set} />
     case 'flag':
@@ -181,104 +185,8 @@ function MemberField({ field, part, pick }: MemberFieldProps) {
         />
       )
     case 'headers':
-      return <Headers field={field} part={part} headers={isMembers(value) ? value : {}} />
+      return <HeadersForm field={field} part={part} headers={isMembers(value) ? value : {}} />
     case 'mapping':
       return <MappingForm field={field} part={part} pick={pick} />
   }
-}
-
-interface NumberFieldProps {
-  readonly field: KindField & { readonly type: 'number' }
-  readonly value: number | null
-  readonly onValue: (value: number | null) => void
-}
-
-function NumberField({ field: { label, least, unit }, value, onValue }: NumberFieldProps) {
-  // What is typed is no number on the way to one, such as "0.".
-  const [typed, setTyped] = useState<string | null>(null)
-  const text = typed ?? (value === null ? '' : String(value))
-  const number = text.trim() === '' ? null : Number(text)
-  const isInvalid = number !== null && !(Number.isFinite(number) && number >= least)
-  return (
-    <label>
-      {unit === undefined ? label : `${label} (${unit})`}
-      <input
-        inputMode="decimal"
-        value={text}
-        aria-invalid={isInvalid}
-        onBlur={() => !isInvalid && setTyped(null)}
-        onChange={(event) => {
-          const next = event.target.value
-          setTyped(next)
-          const parsed = next.trim() === '' ? null : Number(next)
-          if (parsed === null || (Number.isFinite(parsed) && parsed >= least)) onValue(parsed)
-        }}
-      />
-      {isInvalid && <span className="form-error">Not saved: enter a number of at least {least}</span>}
-    </label>
-  )
-}
-
-interface HeadersProps {
-  readonly field: KindField
-  readonly part: FormPart
-  readonly headers: FormMembers
-}
-
-function Headers({ field: { key, label, hint }, part: { at, edit, contract }, headers }: HeadersProps) {
-  const [added, setAdded] = useState('')
-  const names = Object.keys(headers)
-  const add = (): void => {
-    const name = added.trim()
-    if (name === '' || names.includes(name)) return
-    edit((file) =>
-      isMembers(memberOf(membersAt(file, at), key))
-        ? [{ op: 'set', path: [...at, key, name], value: '' }]
-        : [{ op: 'set', path: [...at, key], value: { [name]: '' } }],
-    )
-    setAdded('')
-  }
-  return (
-    <fieldset className="form-headers">
-      <legend>{label}</legend>
-      {names.map((name) => (
-        <div key={name} className="form-header">
-          <CodeInput
-            mode="env"
-            contract={contract}
-            label={name}
-            hint={null}
-            text={textOf(headers, name)}
-            hasLines={false}
-            example=""
-            onText={(text) => edit(() => [{ op: 'set', path: [...at, key, name], value: text }])}
-          />
-          <IconButton
-            label={`Remove the header ${name}`}
-            onClick={() => edit(() => [{ op: 'remove', path: [...at, key, name] }])}
-          >
-            <X size={15} />
-          </IconButton>
-        </div>
-      ))}
-      <div className="form-add">
-        <input
-          className="input"
-          aria-label="Name of a further header"
-          placeholder="Authorization"
-          value={added}
-          onChange={(event) => setAdded(event.target.value)}
-          onKeyDown={(event) => {
-            if (event.key !== 'Enter') return
-            event.preventDefault()
-            add()
-          }}
-        />
-        <Button disabled={added.trim() === '' || names.includes(added.trim())} onClick={add}>
-          Add header
-        </Button>
-      </div>
-      {hint !== undefined && <p className="form-hint">{hint}</p>}
-    </fieldset>
-  )
 }

@@ -13,6 +13,8 @@ export type KindField = {
       readonly lines?: boolean
       readonly example?: string
     }
+  /** A name in `models.yaml`. */
+  | { readonly type: 'model' }
   | { readonly type: 'sql' }
   | { readonly type: 'number'; readonly least: number; readonly unit?: string }
   | { readonly type: 'flag' }
@@ -82,7 +84,7 @@ export const KIND_FIELDS: Readonly<Record<string, readonly KindField[]>> = {
     },
   ],
   ai: [
-    { type: 'text', key: 'model', label: 'Model', hint: 'A name in models.yaml' },
+    { type: 'model', key: 'model', label: 'Model', hint: 'A name in models.yaml' },
     { type: 'text', key: 'prompt', label: 'Prompt', slots: 'fields', lines: true },
     {
       type: 'text',

@@ -10,6 +10,7 @@ export function canShow(field: KindField, members: FormMembers): boolean {
   if (value === null) return true
   switch (field.type) {
     case 'text':
+    case 'model':
     case 'sql':
     case 'field':
       return typeof value === 'string'
