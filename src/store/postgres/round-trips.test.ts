@@ -50,7 +50,7 @@ async function computeAll(sheet: TestSheet): Promise<void> {
 
 /** Returns the number of statements that an operation sends. */
 async function statements(t: TestContext, work: () => Promise<unknown>): Promise<number> {
-  const counted = (['all', 'run', 'exec'] as const).map((method) =>
+  const counted = (['all', 'plannedAnew', 'run', 'exec'] as const).map((method) =>
     t.mock.method(ClientConnection.prototype, method),
   )
   await work()

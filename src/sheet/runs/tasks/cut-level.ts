@@ -11,6 +11,9 @@ import type { LevelCut, RunTask, RunTasks } from '../../../store/run-tasks.ts'
 const MOST_RECORDS = 100
 const LEAST_RECORDS = 8
 
+/** The most records of a task whose computations are no calls: storing takes most of its time, and larger sets are stored faster. */
+const MOST_LOCAL_RECORDS = 2000
+
 /** Tasks that each worker gets when records are few. */
 const TASKS_EACH = 4
 
@@ -56,7 +59,8 @@ async function* pieces(
   }
   const partsOf = async function* (derivation: Derivation): AsyncGenerator<readonly Piece[]> {
     for await (const keys of workKeys(tasks, planner, derivation)) {
-      yield inParts(keys, workers).map((records) => piece(derivation, records))
+      const most = derivation.kind.isLocal === true ? MOST_LOCAL_RECORDS : MOST_RECORDS
+      yield inParts(keys, workers, most).map((records) => piece(derivation, records))
     }
   }
   for (let cutting = derivations.map(partsOf); cutting.length > 0;) {
@@ -109,9 +113,9 @@ async function* workKeys(
   }
 }
 
-function inParts(keys: readonly RecordKey[], workers: number): (readonly RecordKey[])[] {
+function inParts(keys: readonly RecordKey[], workers: number, most: number): (readonly RecordKey[])[] {
   const fair = Math.ceil(keys.length / (workers * TASKS_EACH))
-  const size = Math.min(MOST_RECORDS, Math.max(LEAST_RECORDS, fair))
+  const size = Math.min(most, Math.max(LEAST_RECORDS, fair))
   return Array.from({ length: Math.ceil(keys.length / size) }, (_, index) =>
     keys.slice(index * size, (index + 1) * size),
   )

@@ -13,6 +13,21 @@ const CELLS_A_TURN = 2000
 /** The facts of a cell without rows. */
 export const NOTHING: CellFacts = { cell: null, todo: null, failure: null }
 
+/**
+ * The rows of the cells of these targets in these records. The limits keep the planner from joining, for which it would read the whole
+ * tables: they have a row for each cell of the sheet, and a transaction is about a few hundred of these.
+ */
+export const CELLS_OF_RECORDS = `
+  SELECT target, record, cell.mark AS cell_mark, cell.hash, todo.mark AS todo_mark, todo.state, todo.blocked
+  FROM unnest($1::integer[]) AS targets(target) CROSS JOIN unnest($2::bigint[]) AS records(record)
+  LEFT JOIN LATERAL (
+    SELECT mark, hash FROM "$cell" AS known WHERE known.target = targets.target AND known.record = records.record LIMIT 1
+  ) AS cell ON true
+  LEFT JOIN LATERAL (
+    SELECT mark, state, blocked FROM "$todo" AS known WHERE known.target = targets.target AND known.record = records.record LIMIT 1
+  ) AS todo ON true
+  WHERE cell.mark IS NOT NULL OR todo.mark IS NOT NULL`
+
 /** The states of cells within a transaction after its operations so far; read and written many at a time. */
 export class KnownCells {
   readonly targets: readonly StoredTarget[]
@@ -41,11 +56,8 @@ export class KnownCells {
     const wanted = [...new Set(records)].filter((record) => !this.#loaded.has(record))
     for (const record of wanted) this.#loaded.add(record)
     if (wanted.length === 0 || this.targets.length === 0) return
-    const rows = await this.#db.all(
-      `SELECT target, record, cell.mark AS cell_mark, cell.hash, todo.mark AS todo_mark, todo.state, todo.blocked
-       FROM unnest($1::integer[]) AS targets(target) CROSS JOIN unnest($2::bigint[]) AS records(record)
-       LEFT JOIN "$cell" AS cell USING (target, record) LEFT JOIN "$todo" AS todo USING (target, record)
-       WHERE cell.mark IS NOT NULL OR todo.mark IS NOT NULL`,
+    const rows = await this.#db.plannedAnew(
+      CELLS_OF_RECORDS,
       this.targets.map(({ id }) => id),
       wanted,
     )

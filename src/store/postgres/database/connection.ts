@@ -91,6 +91,15 @@ export class ClientConnection implements Connection {
     return (await this.#send<Record<string, StoredValue>>(statement(sql, params))).rows
   }
 
+  /**
+   * Returns the rows of a statement that is planned at each call, for the present sizes of its tables: the plan for a small table would be
+   * too slow once that has grown.
+   */
+  async plannedAnew(sql: string, ...params: readonly SqlInput[]): Promise<StoredRow[]> {
+    const { name: _, ...unnamed } = statement(sql, params)
+    return (await this.#send<Record<string, StoredValue>>(unnamed)).rows
+  }
+
   async get(sql: string, ...params: readonly SqlInput[]): Promise<StoredRow | undefined> {
     return (await this.all(sql, ...params))[0]
   }
