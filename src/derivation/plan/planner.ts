@@ -25,7 +25,7 @@ import type { PlanRequest, RunBlock } from '../run-request.ts'
 import { stepKey, usageKey } from './usage-key.ts'
 
 /** Records read from the store at a time. */
-const WORK_CHUNK = 256
+export const WORK_CHUNK = 256
 
 /** The fewest results of a step from which plans take how often it is accepted. */
 const FEWEST_RESULTS = 20

@@ -19,14 +19,14 @@ export class UnderWay {
     while (this.#count > 0) await this.#change()
   }
 
-  /** One more has started. */
-  begin(): void {
-    this.#count += 1
+  /** One more has started, which counts as so many. */
+  begin(weight = 1): void {
+    this.#count += weight
   }
 
-  /** One that had started is over. */
-  end(): void {
-    this.#count -= 1
+  /** One that had started with this weight is over. */
+  end(weight = 1): void {
+    this.#count -= weight
     this.#wake()
   }
 

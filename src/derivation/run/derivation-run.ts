@@ -3,7 +3,7 @@ import type { Failure } from '../../errors/failure.ts'
 import { err, ok, type Result } from '../../errors/result.ts'
 import type { CellOutcome, WorkCell, WorkItem } from '../../store/cell-work.ts'
 import { makesCalls, type Derivation, type StepResult } from '../definition/derivation-kind.ts'
-import type { PlannedItem } from '../plan/planner.ts'
+import { WORK_CHUNK, type PlannedItem } from '../plan/planner.ts'
 import { beginCall, noteOutcome } from './begin-call.ts'
 import { callBehind, countOfStep, NO_CALL, type CallBehind } from './call-behind.ts'
 import { Answers, contractFailure, type Answer, type CallOutcome } from './call-results.ts'
@@ -15,6 +15,12 @@ import { StillWanted } from './still-wanted.ts'
 
 /** Records planned or under way at a time for a derivation, at least; how many calls that makes is the transport's to bound. */
 const WINDOW = 512
+
+/**
+ * The same for a local kind: while some results are stored, the next accumulate, and are stored in one transaction. Records of a page that
+ * is shorter, since their inputs are long, count as those of a whole one.
+ */
+const LOCAL_WINDOW = 8 * WORK_CHUNK
 
 /** So long after it was planned a call is made without another look at the cells that it is for. */
 export const FRESH_MS = 250
@@ -43,6 +49,7 @@ export class DerivationRun {
   readonly #steps: Steps | null
   /** The reason why nothing is called; null if calls are made. */
   readonly #refusal: string | null
+  readonly #isLocal: boolean
   #listed = 0
 
   constructor(derivation: Derivation, parts: PartsOfRun) {
@@ -50,6 +57,7 @@ export class DerivationRun {
     const { calls, reuse } = parts
     this.#derivation = derivation
     this.#parts = parts
+    this.#isLocal = derivation.kind.isLocal === true
     this.#refusal = derivation.refusal
     this.#answers = new Answers({
       contract,
@@ -63,7 +71,9 @@ export class DerivationRun {
     this.#stillWanted = new StillWanted((records) => parts.planner.every(derivation, records))
     this.#steps = derivation.kind.stepsOf === undefined ? null : new Steps(parts)
     // Records whose results are being stored take room too.
-    this.#underWay = new UnderWay(Math.max(WINDOW, 2 * policies.maxConcurrency))
+    this.#underWay = new UnderWay(
+      this.#isLocal ? LOCAL_WINDOW : Math.max(WINDOW, 2 * policies.maxConcurrency),
+    )
   }
 
   /** Settles, without rejecting, when nothing is under way any more; with how many cells were looked at. */
@@ -95,11 +105,12 @@ export class DerivationRun {
     const now = performance.now()
     const toDo = items.flatMap((item) => this.#look(item, now) ?? [])
     await this.#answers.load()
+    const weight = this.#isLocal ? Math.max(1, Math.floor(WORK_CHUNK / items.length)) : 1
     for (const item of toDo) {
       if (this.#underWay.isFull) await this.#underWay.room()
       while (this.#lacksMoney(item)) await this.#parts.budget.nextSettled()
       if (this.#parts.signal.aborted || this.#parts.streak.stopped !== null) return
-      this.#start(item)
+      this.#start(item, weight)
     }
     this.#parts.tally.report()
   }
@@ -165,9 +176,10 @@ export class DerivationRun {
   }
 
   /** Begins what a record takes; what its cells need of calls has begun when this returns. */
-  #start(toDo: ItemToDo): void {
-    this.#underWay.begin()
-    void (toDo.outcome === 'known' ? this.#settle(toDo) : this.#compute(toDo.planned, toDo.answer))
+  #start(toDo: ItemToDo, weight: number): void {
+    this.#underWay.begin(weight)
+    const done = toDo.outcome === 'known' ? this.#settle(toDo) : this.#compute(toDo.planned, toDo.answer)
+    void done.then(() => this.#underWay.end(weight))
   }
 
   /** Stores that cells cannot be computed, or are skipped. Never rejects. */
@@ -178,7 +190,6 @@ export class DerivationRun {
     } catch (error) {
       this.#parts.onFault(error)
     }
-    this.#underWay.end()
   }
 
   /** Stores the known results of a record, and makes a call for its other cells. Never rejects. */
@@ -201,7 +212,6 @@ export class DerivationRun {
     asked?.onStored()
     if (knownStored !== null) await knownStored
     if (answer !== null) this.#answers.letGo(answer)
-    this.#underWay.end()
   }
 
   /** Returns the results of a record's cells that are known without a call, and the cells that need one. */
