@@ -226,11 +226,12 @@ export class Sheet {
     }
   }
 
-  /** Returns the time by the clock that times in the store come from, in milliseconds since 1970. Throws as {@link current}. */
+  /** Returns the time by the clock that times in the store come from, in milliseconds since 1970. Throws as {@link current} while the store was never opened. */
   async now(): Promise<number> {
     const { now } = this.#parts
     if (now !== undefined) return now()
-    const { store } = await this.current()
+    // A change that repairs the definition asks while it is not valid.
+    const store = this.#store ?? (await this.current()).store
     return Date.parse(await store.responses.now())
   }
 

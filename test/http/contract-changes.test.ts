@@ -223,6 +223,7 @@ test('a text repairs a contract that was broken by hand, and the history has bot
     const { text: present, version } = read.json<{ text: string; version: string }>()
     assert.deepEqual([present, read.headers.etag], [broken, `"${version}"`])
     const repaired = `# Repair ${index}\n${OFFERS.contract}`
+    assertOk(await send(running, ['PUT', '/api/contract?dry_run=true'], { text: repaired }))
     const answer = assertOk(await send(running, put, { text: repaired })).json<ContractChangeAnswer>()
     assert.equal(answer.change, `${2 * index + 2}`)
     assert.deepEqual(answer.changes, [])
