@@ -95,6 +95,13 @@ test('every page', { skip: NO_BROWSER }, async (t) => {
     })
   }
 
+  await t.test('the whole header is in view at 800 pixels', async () => {
+    await page.setViewportSize({ width: 800, height: 700 })
+    const box = await page.getByRole('button', { name: /human:me/ }).boundingBox()
+    assert.ok(box !== null && box.x + box.width <= 800, JSON.stringify(box))
+    await page.setViewportSize(WIDE)
+  })
+
   await t.test('nor in dialogs and menus', async () => {
     await page.goto(viewer.url)
     await settled(page)

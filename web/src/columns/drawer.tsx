@@ -2,6 +2,7 @@ import { X } from 'lucide-react'
 import { useId, type KeyboardEvent, type ReactNode } from 'react'
 import { Button, IconButton } from '../ui/button.tsx'
 import { useUnsaved, whenSaved } from '../ui/unsaved.tsx'
+import '../ui/side-panel.css'
 import './drawer.css'
 
 interface DrawerProps {
@@ -44,11 +45,11 @@ export function Drawer(props: DrawerProps) {
   }
   return (
     <aside
-      className={isWide ? 'column-drawer wide' : 'column-drawer'}
+      className={isWide ? 'side-panel column-drawer wide' : 'side-panel column-drawer'}
       aria-labelledby={heading}
       onKeyDown={onKeyDown}
     >
-      <header>
+      <header className="side-panel-head">
         <h2 id={heading}>{title}</h2>
         <IconButton label="Close" onClick={close}>
           <X size={16} />

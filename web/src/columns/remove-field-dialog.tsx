@@ -1,8 +1,6 @@
 import { messageOf } from '../api/api-error.ts'
 import type { SheetField } from '../api/contract.ts'
-import { Button } from '../ui/button.tsx'
-import { Dialog } from '../ui/dialog.tsx'
-import { FormError } from '../ui/form-error.tsx'
+import { RemovalDialog } from '../ui/removal-dialog.tsx'
 import { withoutField } from './contract-with.ts'
 import { lostValues } from './plan-text.ts'
 import { PlanView } from './plan-view.tsx'
@@ -27,28 +25,14 @@ export function RemoveFieldDialog({ field: { name, title }, onClose, onRemoved }
     if (plan !== null) await save(plan, `Removed ${title}`, { confirm, onMade: onRemoved })
   }
   return (
-    <Dialog
-      title={`Remove ${title}?`}
-      open
+    <RemovalDialog
+      name={title}
+      action="Remove field"
+      effect={plan === null ? null : <PlanView effect={plan.effect} without="No value is lost." />}
+      isReady={plan !== null && isCurrent && !isSaving}
+      error={refused ?? (error === null ? null : messageOf(error))}
+      onRemove={() => void remove()}
       onClose={onClose}
-      actions={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button
-            look="danger"
-            disabled={plan === null || !isCurrent || isSaving}
-            onClick={() => void remove()}
-          >
-            Remove field
-          </Button>
-        </>
-      }
-    >
-      <div role="status" aria-busy={!isCurrent}>
-        {plan === null && error === null && <p className="form-hint">Checking…</p>}
-        {plan !== null && <PlanView effect={plan.effect} without="No value is lost." />}
-      </div>
-      <FormError text={refused ?? (error === null ? null : messageOf(error))} />
-    </Dialog>
+    />
   )
 }

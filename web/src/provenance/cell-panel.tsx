@@ -7,6 +7,7 @@ import { recordQuery } from '../api/queries.ts'
 import type { CellRef } from '../state/view-state.ts'
 import { IconButton } from '../ui/button.tsx'
 import { useCellData } from './use-cell-data.ts'
+import '../ui/side-panel.css'
 import './cell-panel.css'
 import { CellTab } from './cell-tab.tsx'
 import { nameField } from './name-field.ts'
@@ -44,7 +45,7 @@ export function CellPanel({ contract, cell, onClose, onSelect, onEditField }: Ce
   const style: CSSProperties & { '--panel-width': string } = { '--panel-width': `${width}px` }
   return (
     <aside
-      className="cell-panel"
+      className="side-panel cell-panel"
       aria-label="Provenance"
       style={style}
       onFocus={onFocus}
@@ -52,7 +53,7 @@ export function CellPanel({ contract, cell, onClose, onSelect, onEditField }: Ce
     >
       <ResizeHandle width={width} onResize={setWidth} />
       <Tabs.Root value={tab} onValueChange={setTab} className="panel-tabs">
-        <header className="panel-head">
+        <header className="side-panel-head panel-head">
           <RecordName contract={contract} recordId={shown.recordId} />
           <Tabs.List className="panel-tab-list" aria-label="View">
             <Tabs.Trigger value="cell">Cell</Tabs.Trigger>

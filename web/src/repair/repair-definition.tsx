@@ -90,7 +90,8 @@ export default function RepairDefinition({ error: present }: RepairDefinitionPro
             <FileEditor
               key={path}
               file={file}
-              error={error}
+              // The error of the file on the server is not one of the edited text.
+              error={edited.length > 0 && error !== null && isContractError(error) ? null : error}
               onText={(text) => {
                 setRefused(null)
                 set(path, text)

@@ -4,9 +4,7 @@ import { messageOf } from '../../api/api-error.ts'
 import { derivationFileQuery, derivationsQuery } from '../../api/queries.ts'
 import { server } from '../../api/server.ts'
 import { useActor } from '../../state/actor.ts'
-import { Button } from '../../ui/button.tsx'
-import { Dialog } from '../../ui/dialog.tsx'
-import { FormError } from '../../ui/form-error.tsx'
+import { RemovalDialog } from '../../ui/removal-dialog.tsx'
 import { showError, showSuccess } from '../../ui/toasts.tsx'
 import { ChangeImpact } from './change-impact.tsx'
 
@@ -55,30 +53,18 @@ export function RemoveDialog({ file, onClose, onRemoved }: RemoveDialogProps) {
     }
   }
   return (
-    <Dialog
-      title={`Remove ${file}?`}
-      open
-      onClose={onClose}
-      actions={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button
-            look="danger"
-            disabled={effect === undefined || problem !== null || isRemoving}
-            onClick={() => void remove()}
-          >
-            Remove
-          </Button>
-        </>
-      }
-    >
-      <div role="status" aria-busy={effect === undefined && problem === null}>
-        {effect === undefined && problem === null && <p className="form-hint">Checking…</p>}
-        {effect !== undefined && problem === null && (
+    <RemovalDialog
+      name={file}
+      action="Remove"
+      effect={
+        effect === undefined || problem !== null ? null : (
           <ChangeImpact effect={effect} derivations={derivations?.derivations ?? []} />
-        )}
-      </div>
-      <FormError text={refused ?? (problem === null ? null : messageOf(problem))} />
-    </Dialog>
+        )
+      }
+      isReady={effect !== undefined && problem === null && !isRemoving}
+      error={refused ?? (problem === null ? null : messageOf(problem))}
+      onRemove={() => void remove()}
+      onClose={onClose}
+    />
   )
 }
