@@ -22,7 +22,10 @@ const CAMPAIGNS = {
       '{src/store/{sqlite/sqlite-store,postgres/postgres-store,postgres/sql/sql-guard},test/sheet/kinds-random}.test.ts',
     settings: { COLOPHON_RANDOM_TIMES: '20' },
   },
-  sequences: { files: 'test/sheet/changes-back-and-forth.test.ts', settings: { COLOPHON_SEQUENCES: '300' } },
+  sequences: {
+    files: 'test/{sheet/changes-back-and-forth,on-postgres/sequences}.test.ts',
+    settings: { COLOPHON_SEQUENCES: '300' },
+  },
   cluster: { files: 'test/cluster/*.test.ts', settings: { COLOPHON_CLUSTER_CELLS: '20000' } },
   bench: { files: 'test/bench/*.test.ts', settings: { COLOPHON_BENCH: '1' } },
   'large-sheet': {
