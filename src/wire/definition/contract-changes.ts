@@ -158,6 +158,13 @@ const ContractDifference = Type.Object({
 export const ContractChangeAnswer = Type.Object({
   ...DefinitionChangeAnswer.properties,
   changes: Type.Array(ContractDifference, { description: 'What changes in the contract.' }),
+  indexes: Type.Array(Type.Object({ field: Type.String(), change: Type.String() }), {
+    description: 'The indexes of fields that are `created`, `dropped`, `rebuilt` or `renamed`.',
+  }),
+  breaks: Type.Array(Type.String(), {
+    description:
+      'The fields, by their names before, whose readers break: they are renamed, removed, or have another type.',
+  }),
   edits: Type.Array(LineChangeAnswer, { description: 'The lines of the files that differ.' }),
   unedited: Type.Array(Type.String(), {
     description: 'The scripts that get a renamed field by its new name: they are not edited.',
@@ -175,6 +182,8 @@ export function toContractChangeAnswer(report: ContractReport): ContractChangeAn
     changes: report.changes.map((change) =>
       change.change === 'reorder' ? { change: 'reorder', field: null } : { ...change },
     ),
+    indexes: report.indexes.map(({ field, change }) => ({ field, change })),
+    breaks: [...report.breaks],
     edits: report.edits.map((edit) => ({ ...edit })),
     unedited: [...report.unedited],
   }

@@ -9,6 +9,7 @@ import {
 } from '../../../contract/edit/edit-fields.ts'
 import { lineChanges, type LineChange } from '../../../contract/edit/line-changes.ts'
 import { parseContract } from '../../../contract/odcs/parse-contract.ts'
+import { brokenFields, changedIndexes, type IndexChange } from '../../../contract/rules/changed-indexes.ts'
 import { classifyChanges, type DefinitionChange } from '../../../contract/rules/classify-changes.ts'
 import { ContractError, OperationError, PreconditionFailedError } from '../../../errors/service-error.ts'
 import type { Conversion } from '../../../store/field-changes.ts'
@@ -33,6 +34,9 @@ import {
 /** The effect of a change of the contract, what it changes, and how the files are edited. */
 export interface ContractReport extends DefinitionReport {
   readonly changes: readonly DefinitionChange[]
+  readonly indexes: readonly IndexChange[]
+  /** The names before of the fields whose readers break; see {@link brokenFields}. */
+  readonly breaks: readonly string[]
   /** The lines of the files that differ. */
   readonly edits: readonly LineChange[]
   /** The scripts that get a renamed field by its new name, and are not edited; each a sentence. */
@@ -387,9 +391,12 @@ async function changeContract(
         ...(changes !== undefined && { changes }),
       })
       const after = edited.text === text ? contract : parseContract(edited.text)
+      const classified = classifyChanges(contract, after, changes?.renamed)
       return {
         ...report,
-        changes: classifyChanges(contract, after, changes?.renamed),
+        changes: classified,
+        indexes: changedIndexes(contract, after, changes?.renamed),
+        breaks: brokenFields(classified, changes?.renamed),
         edits: [
           ...lineChanges(CONTRACT, text, edited.text),
           ...others.flatMap((file) => editsOf(file, texts)),
