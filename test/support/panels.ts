@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Locator, Page } from 'playwright-core'
 import { axeFaults } from './axe-faults.ts'
-import { picture } from './viewer.ts'
+import { eventually, picture } from './viewer.ts'
 
 /** Asserts that axe finds nothing on the page in both themes, and takes a picture of each. */
 export async function assertAccessible(page: Page, name: string): Promise<void> {
@@ -18,6 +18,28 @@ export async function openMenu(page: Page, title: string): Promise<Locator> {
   await page.getByRole('columnheader', { name: title, exact: true }).hover()
   await page.getByRole('button', { name: `Menu of ${title}` }).click()
   return page.getByRole('menu', { name: `Menu of ${title}` })
+}
+
+/** Goes to the head of a column with the keyboard alone. */
+export async function focusHead(page: Page, title: string): Promise<void> {
+  const head = page.getByRole('columnheader', { name: title, exact: true })
+  const column = Number(await head.getAttribute('aria-colindex')) - 2
+  await page.getByRole('grid').focus()
+  await page.keyboard.press('Control+Home')
+  await page.keyboard.press('ArrowUp')
+  for (let step = 0; step < column; step += 1) await page.keyboard.press('ArrowRight')
+  await eventually(async () => assert.match((await head.getAttribute('class')) ?? '', /\bactive\b/))
+}
+
+/** Opens the menu of a column by keyboard, and chooses from it by typing how the item begins. */
+export async function chooseByKeyboard(page: Page, title: string, item: string): Promise<void> {
+  await focusHead(page, title)
+  await page.keyboard.press('Space')
+  const menu = page.getByRole('menu', { name: `Menu of ${title}` })
+  await menu.waitFor()
+  await page.keyboard.type(item)
+  await menu.getByRole('menuitem', { name: item }).and(page.locator('[data-highlighted]')).waitFor()
+  await page.keyboard.press('Enter')
 }
 
 /** Begins a new derivation of the field Capital by an HTTP request, up to the button that continues. */

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { NO_BROWSER } from '../support/browser.ts'
+import { chooseByKeyboard as choose } from '../support/panels.ts'
 import { cellAt, eventually, picture, settled, Viewer } from '../support/viewer.ts'
 
 /** The names of the heads, from left to right. */
@@ -15,28 +16,6 @@ async function widthOf(page: Page, title: string): Promise<number> {
   const box = await page.getByRole('columnheader', { name: title, exact: true }).boundingBox()
   assert.ok(box)
   return Math.round(box.width)
-}
-
-/** Goes to the head of a column with the keyboard alone. */
-async function focusHead(page: Page, title: string): Promise<void> {
-  const head = page.getByRole('columnheader', { name: title, exact: true })
-  const column = Number(await head.getAttribute('aria-colindex')) - 2
-  await page.getByRole('grid').focus()
-  await page.keyboard.press('Control+Home')
-  await page.keyboard.press('ArrowUp')
-  for (let step = 0; step < column; step += 1) await page.keyboard.press('ArrowRight')
-  await eventually(async () => assert.match((await head.getAttribute('class')) ?? '', /\bactive\b/))
-}
-
-/** Opens the menu of a column by keyboard, and chooses from it by typing how the item begins. */
-async function choose(page: Page, title: string, item: string): Promise<void> {
-  await focusHead(page, title)
-  await page.keyboard.press('Space')
-  const menu = page.getByRole('menu', { name: `Menu of ${title}` })
-  await menu.waitFor()
-  await page.keyboard.type(item)
-  await menu.getByRole('menuitem', { name: item }).and(page.locator('[data-highlighted]')).waitFor()
-  await page.keyboard.press('Enter')
 }
 
 async function reloaded(page: Page): Promise<void> {

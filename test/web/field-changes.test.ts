@@ -7,7 +7,7 @@ import { axeFaults } from '../support/axe-faults.ts'
 import { NO_BROWSER } from '../support/browser.ts'
 import { contractText } from '../support/contract-with.ts'
 import { applyEdits } from '../support/engine.ts'
-import { assertAccessible, openMenu } from '../support/panels.ts'
+import { assertAccessible, chooseByKeyboard, openMenu } from '../support/panels.ts'
 import { writeSheet } from '../support/sheet-fixture.ts'
 import { cellAt, eventually, picture, settled, shows, SheetViewer, Viewer } from '../support/viewer.ts'
 
@@ -54,7 +54,7 @@ test('fields are changed in the grid', { skip: NO_BROWSER }, async (t) => {
   const status = page.locator('.column-drawer').getByRole('status')
 
   await t.test('a column is added beside another one, with a type guessed from its name', async () => {
-    await (await openMenu(page, 'area')).getByRole('menuitem', { name: 'Insert left…' }).click()
+    await chooseByKeyboard(page, 'area', 'Insert left')
     const name = adding.getByLabel('Name')
     await eventually(async () => assert.ok(await name.evaluate((element) => element.matches(':focus'))))
     await page.keyboard.type('Founded (year)')
