@@ -114,7 +114,7 @@ test('a derivation is edited in the browser', { skip: NO_BROWSER }, async (t) =>
   await t.test('values that still hold stay fresh', async () => {
     await viewer.post('/api/materialize', { actor: 'human:me', targets: ['name_de'], only: 'stale' })
     await page.keyboard.press('Enter')
-    await editor.waitFor()
+    await editor.and(page.locator(':focus')).waitFor()
     await replaceAll(page, edited.replace('# One call', '# Still one call'))
     await panel.getByRole('button', { name: 'Save, values still hold' }).click()
     await page.getByText('Saved names.yaml. Its values count as fresh.').waitFor()

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import type { Locator } from 'playwright-core'
 import { NO_BROWSER } from '../support/browser.ts'
 import { contractText } from '../support/contract-with.ts'
 import { assertAccessible, beginCapital } from '../support/panels.ts'
@@ -40,7 +41,7 @@ test(
         'names.fr',
       )
       // The effect of the edited text is known.
-      await panel.locator('[aria-busy="false"]').waitFor()
+      await checked(panel)
       await assertAccessible(page, 'forms-http')
     })
 
@@ -106,6 +107,11 @@ test(
   },
 )
 
+/** Waits until the effect of the edited text is known: until then the buttons of the editor can change. */
+async function checked(panel: Locator): Promise<void> {
+  await panel.locator('.editor-status [aria-busy="false"]').waitFor()
+}
+
 const NOTES = {
   contract: contractText(
     ['town', 'note', 'code', 'summary'].map((name) => `{name: ${name}, logicalType: string}`),
@@ -146,6 +152,7 @@ test('a formula is computed on rows while one types', { skip: NO_BROWSER }, asyn
     await preview.getByText('3 of 3 valid').waitFor()
     await preview.getByText('3 changed, 0 same').waitFor()
     assert.equal(await preview.locator('ins').first().innerText(), 'small')
+    await checked(panel)
     await assertAccessible(page, 'forms-formula')
   })
 
@@ -153,6 +160,7 @@ test('a formula is computed on rows while one types', { skip: NO_BROWSER }, asyn
     await type("town || ' is a tiny town' ||")
     await preview.locator('.form-error').waitFor()
     assert.equal(await preview.locator('.old ins').first().innerText(), 'small')
+    await panel.locator('.editor-problem').waitFor()
     await assertAccessible(page, 'forms-formula-error')
   })
 
@@ -187,6 +195,7 @@ test('a formula is computed on rows while one types', { skip: NO_BROWSER }, asyn
     await page.keyboard.type('/env')
     await page.getByRole('option', { name: /^env\.PATH.*set on the server/ }).click()
     await http.getByText(/^COLOPHON_NONE/).waitFor({ state: 'detached' })
+    await checked(http)
     await assertAccessible(page, 'forms-secrets')
   })
 
@@ -202,8 +211,10 @@ test('a formula is computed on rows while one types', { skip: NO_BROWSER }, asyn
     await ai.getByRole('tab', { name: 'YAML' }).focus()
     await page.keyboard.press('Enter')
     await ai.getByText('model: large').waitFor()
-    await ai.getByText('No changes.').waitFor({ state: 'detached' })
-    await ai.locator('.editor-status [aria-busy="false"]').waitFor()
+    // The key that opened the editor is not typed into it.
+    await ai.locator('.cm-content:focus').waitFor()
+    assert.match(await ai.locator('.cm-content').innerText(), /^targets/)
+    await checked(ai)
     await assertAccessible(page, 'forms-model')
     await ai.getByRole('tab', { name: 'Form' }).click()
   })
@@ -243,6 +254,8 @@ test('a formula is computed on rows while one types', { skip: NO_BROWSER }, asyn
     await drawer.getByRole('button', { name: 'Run all…' }).click()
     const dialog = page.getByRole('dialog', { name: 'Compute Count' })
     await dialog.getByText(/^Only 0 of 3 rows of the preview were valid/).waitFor()
+    const start = dialog.getByRole('button', { name: 'Run', exact: true })
+    await eventually(async () => assert.equal(await start.isEnabled(), true))
     await assertAccessible(page, 'forms-doubt')
   })
 

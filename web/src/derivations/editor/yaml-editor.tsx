@@ -41,7 +41,11 @@ export function YamlEditor({ text, label, describedBy, fault, ref, onChange, ...
   )
   const { host, view } = useCodeMirror({ text, extensions, onChange })
 
-  useEffect(() => view.current?.focus(), [view])
+  useEffect(() => {
+    // Not at once: the key that opened the editor would be typed into it.
+    const frame = requestAnimationFrame(() => view.current?.focus())
+    return () => cancelAnimationFrame(frame)
+  }, [view])
 
   useEffect(() => {
     view.current?.dispatch({ effects: setFault.of(fault) })

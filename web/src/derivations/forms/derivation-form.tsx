@@ -2,6 +2,7 @@ import { ArrowDown, ArrowUp, Plus, X } from 'lucide-react'
 import { useMemo, useState } from 'react'
 import type { YamlPath } from '../../../../src/contract/yaml/edit/yaml-edit.ts'
 import type { SheetContract } from '../../api/contract.ts'
+import { AddSelect } from './add-select.tsx'
 import { freeFields, inputFor, KIND_TEMPLATES, templateText } from './templates.ts'
 import { Button, IconButton } from '../../ui/button.tsx'
 import '../../ui/form.css'
@@ -193,19 +194,12 @@ function Steps({ part, preview, onYaml }: StepsProps) {
       })}
       <div className="form-add">
         <Plus size={14} aria-hidden="true" />
-        <select
-          className="input"
-          aria-label="Add a step"
-          value=""
-          onChange={(event) => event.target.value !== '' && add(event.target.value)}
-        >
-          <option value="">Add a step…</option>
-          {kinds.map(({ kind, name }) => (
-            <option key={kind} value={kind}>
-              {name}
-            </option>
-          ))}
-        </select>
+        <AddSelect
+          label="Add a step"
+          text="Add a step…"
+          options={kinds.map(({ kind, name }) => ({ value: kind, name }))}
+          onAdd={add}
+        />
       </div>
     </>
   )

@@ -1,6 +1,7 @@
 import { X } from 'lucide-react'
 import { useId } from 'react'
 import type { SheetContract, SheetField } from '../../api/contract.ts'
+import { AddSelect } from './add-select.tsx'
 
 interface NamesInputProps {
   readonly label: string
@@ -39,19 +40,12 @@ export function NamesInput({ label, hint, names, choices, contract, least = 0, o
           </span>
         ))}
         {others.length > 0 && (
-          <select
-            className="input"
-            value=""
-            aria-label={`Add a field to ${label}`}
-            onChange={(event) => event.target.value !== '' && onNames([...names, event.target.value])}
-          >
-            <option value="">Add a field…</option>
-            {others.map(({ name, title }) => (
-              <option key={name} value={name}>
-                {title}
-              </option>
-            ))}
-          </select>
+          <AddSelect
+            label={`Add a field to ${label}`}
+            text="Add a field…"
+            options={others.map(({ name, title }) => ({ value: name, name: title }))}
+            onAdd={(name) => onNames([...names, name])}
+          />
         )}
       </div>
       {hint !== null && <span className="form-hint">{hint}</span>}
