@@ -55,6 +55,16 @@ test('fields that are computed from those that change follow, over any number of
   ])
 })
 
+test('the calls that compute the cells, and their cost, follow', () => {
+  const targets = [target('rate', { fresh: 8 }, { stale: 8 })]
+  const plan = { targets: { rate: { compute: 8, cached: 0, skipped: 0 } }, calls: 8, cost: 0.02 }
+  const text = (recomputing: Parameters<typeof impactText>[0]['recomputing']): readonly string[] =>
+    impactText({ targets, records: 10, recomputing }, [])
+  assert.deepEqual(text(plan), ['8 cells become stale.', 'Computing rate takes 8 calls: $0.02.'])
+  assert.deepEqual(text({ ...plan, calls: 0, cost: 0 }).at(-1), 'Computing rate makes no calls.')
+  assert.match(text(null).at(-1) ?? '', /is not known/)
+})
+
 test('a change without effect on cells says so', () => {
   assert.deepEqual(impact([target('rate', { missing: 3 }, { missing: 3 })]), ['No cell changes its state.'])
   assert.deepEqual(impactText({ targets: [], records: 0 }, []), ['The sheet has no records.'])

@@ -1,5 +1,6 @@
 import type { DefinitionChangeAnswer } from '../../../../src/wire/definition/change.ts'
-import { countOf, formatCount } from '../../ui/format.ts'
+import { recomputingMessage } from '../../../../src/wire/definition/recomputing-message.ts'
+import { countOf, formatCount, formatMoney } from '../../ui/format.ts'
 
 type Target = DefinitionChangeAnswer['targets'][number]
 type Counts = NonNullable<Target['after']>
@@ -13,9 +14,14 @@ interface Connection {
   readonly targets: readonly string[]
 }
 
+/** The members of the effect of a change that its sentences need. */
+interface Effect extends Pick<DefinitionChangeAnswer, 'targets' | 'records'> {
+  readonly recomputing?: DefinitionChangeAnswer['recomputing'] | undefined
+}
+
 /** The sentences that say what a change does; names are in backquotes. */
 export function impactText(
-  { targets, records }: Pick<DefinitionChangeAnswer, 'targets' | 'records'>,
+  { targets, records, recomputing }: Effect,
   derivations: readonly Connection[],
 ): readonly string[] {
   const sentences = [
@@ -25,7 +31,11 @@ export function impactText(
     ...keptText(targets),
     ...followersText(targets, derivations),
   ]
-  if (sentences.length > 0) return sentences
+  const cost = recomputingMessage(recomputing, {
+    money: formatMoney,
+    calls: (calls) => countOf(calls, 'call'),
+  })
+  if (sentences.length > 0) return cost === '' ? sentences : [...sentences, cost]
   return [records === 0 ? 'The sheet has no records.' : 'No cell changes its state.']
 }
 
