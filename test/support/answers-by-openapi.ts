@@ -34,7 +34,12 @@ const ITS_PATHS = /^\/(?:api(?:\/|$)|events$|openapi\.json$)/
 /** Validates responses against an OpenAPI document: their status, content type, headers and bodies. */
 export class OpenApiChecks {
   readonly #document: Document
-  readonly #ajv = new Ajv2020({ strict: false, validateSchema: false, validateFormats: false, ownProperties: true })
+  readonly #ajv = new Ajv2020({
+    strict: false,
+    validateSchema: false,
+    validateFormats: false,
+    ownProperties: true,
+  })
   readonly #validators = new Map<string, ValidateFunction>()
 
   constructor(text: string) {
