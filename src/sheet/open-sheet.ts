@@ -104,7 +104,8 @@ interface SheetPlace {
   readonly source: DefinitionSource
   /** The frames that servers share, where they do. */
   readonly frames?: SharedFrames
-  openStore(definition: StoreDefinition): Promise<SheetStore>
+  /** See {@link SheetParts.openStore}. */
+  openStore(definition: StoreDefinition | null): Promise<SheetStore>
   warnings(): readonly string[]
 }
 

@@ -68,7 +68,8 @@ export interface SheetParts {
   readonly now?: (() => number) | undefined
   readonly logger: Logger
   readonly files: DefinitionFiles
-  openStore(definition: StoreDefinition): Promise<SheetStore>
+  /** Opens the store, or creates it; null opens an existing one with the definition that it follows. */
+  openStore(definition: StoreDefinition | null): Promise<SheetStore>
   /** See {@link Sheet.warnings}. */
   warnings(): readonly string[]
   closeTransport(): Promise<void>
@@ -398,11 +399,27 @@ export class Sheet {
       return { contract, store, derivations }
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error
-      if (!(error instanceof OutdatedDefinitionError)) faults.push(error)
-      return { fault: error }
+      const fault = error instanceof ContractError ? await this.#openToRepair(error) : error
+      if (!(fault instanceof OutdatedDefinitionError)) faults.push(fault)
+      return { fault }
     } finally {
       this.#log(faults)
     }
+  }
+
+  /**
+   * Opens the store with the definition that it follows, so that changes can repair the files. Returns the error of the files, or that
+   * they have to be read again.
+   */
+  async #openToRepair(fault: ContractError): Promise<ServiceError> {
+    if (this.#store !== null) return fault
+    try {
+      this.#store = await this.#parts.openStore(null)
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error
+      if (error instanceof OutdatedDefinitionError) return error
+    }
+    return fault
   }
 
   async #derivations(contract: Contract): Promise<Derivations | ContractError> {

@@ -35,6 +35,10 @@ function assertEnvelope(answer: Answer, status: number, type: string, message: R
   assertBody(answer, type, message)
 }
 
+interface Page {
+  readonly records: readonly object[]
+}
+
 interface Document {
   readonly schema: readonly [{ readonly properties: readonly Record<string, unknown>[] }]
 }
@@ -231,6 +235,29 @@ test('a text repairs a contract that was broken by hand, and the history has bot
     assert.equal((await running.app.inject('/api/records')).statusCode, 200)
     const byHand = (await running.app.inject(`/api/definition/history/${2 * index + 1}`)).json<ChangeAnswer>()
     assert.deepEqual([byHand.actor, byHand.files[0]?.text_after], [null, broken])
+  }
+})
+
+test('a definition that was broken while no service ran is repaired over HTTP', async (t) => {
+  const directory = await writeSheet(t, OFFERS)
+  const put = ['PUT', '/api/contract'] as const
+  const gone = OFFERS.contract.replace(/\n.*owner_note.*/, '').replace(/\n.*price.*/, '')
+  for (const [broken, why] of [
+    ['schema: [', /^contract\.yaml:1: /],
+    [gone, /property "price" is gone/],
+  ] as const) {
+    await (await openTestSheetIn(t, directory)).close()
+    await editSheet(directory, 'contract.yaml', broken)
+    const running = await startAppOver(t, await openTestSheetIn(t, directory))
+    assertEnvelope(await running.app.inject('/api/records'), 500, 'ContractError', why)
+    assertOk(await running.app.inject('/api/definition/history'))
+    assertEnvelope(await send(running, put, { text: 'schema: 1' }), 400, 'OperationError', /^contract\.yaml/)
+    assertOk(await send(running, put, { text: OFFERS.contract }))
+    const records = assertOk(await running.app.inject('/api/records?fields=id,price')).json<Page>()
+    assert.deepEqual(records.records[0], { id: 'a', price: 1.5 })
+    await running.app.close()
+    await running.sheet.close()
+    await editSheet(directory, 'contract.yaml', OFFERS.contract)
   }
 })
 

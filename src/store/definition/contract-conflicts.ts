@@ -85,7 +85,7 @@ function* removal(records: RecordsToCheck, field: Field): Steps<string> {
   const count = yield* load(records.query(valueCount(field)))
   return (
     `property "${field.name}" is gone (removed or renamed), which would lose its value in ${recordsText(count)}; ` +
-    'put it back'
+    'put it back, and rename or remove it with `colophon field`, which keeps the history'
   )
 }
 
@@ -93,7 +93,7 @@ function* retyping(records: RecordsToCheck, before: Field, after: Field): Steps<
   const count = yield* load(records.query(valueCount(before)))
   return (
     `property "${before.name}" was of type ${before.type} and is now ${after.type}, which would break its value in ` +
-    `${recordsText(count)}; put the type back, or add a property of another name`
+    `${recordsText(count)}; put the type back, and convert the values with \`colophon field change\``
   )
 }
 

@@ -1,4 +1,5 @@
 import type { Field } from '../../contract/contract.ts'
+import { parseStoredContract } from '../../contract/odcs/parse-contract.ts'
 import type { JsonObject } from '../../contract/json/json.ts'
 import { RecordsError } from '../../errors/service-error.ts'
 import { sourceDiffers, sourcePaths } from '../sheet-files/import-lines.ts'
@@ -130,7 +131,8 @@ import { readWork } from './read/work-reader.ts'
 import { Writer } from './write/writer.ts'
 
 export interface PostgresStoreOptions {
-  readonly definition: StoreDefinition
+  /** Null leaves an existing store with the definition that it follows. */
+  readonly definition: StoreDefinition | null
   /** The sheet's directory, from whose files a new store is created (D2); null for none. */
   readonly directory: string | null
   /** The actor of an import of `records.jsonl`, should one be necessary. */
@@ -141,6 +143,11 @@ export interface PostgresStoreOptions {
   readonly frames?: SharedFrames
   /** Called when `records.jsonl` is not the file that was imported (D2). */
   onSourceDiffers(): void
+}
+
+type OpenedStore = Pick<PostgresStoreOptions, 'queryLimits' | 'frames'> & {
+  readonly definition: StoreDefinition
+  readonly cursorKey: Uint8Array
 }
 
 /** A sheet's store in one schema of a PostgreSQL database, which several processes can share. */
@@ -172,7 +179,7 @@ export class PostgresStore implements SheetStore {
   private constructor(
     database: Database,
     writer: Writer,
-    { definition, queryLimits, cursorKey, frames }: PostgresStoreOptions & { cursorKey: Uint8Array },
+    { definition, queryLimits, cursorKey, frames }: OpenedStore,
   ) {
     this.cursorKey = cursorKey
     this.#database = database
@@ -197,26 +204,31 @@ export class PostgresStore implements SheetStore {
    * RecordsError for a database that cannot be used, and the errors of {@link SheetStore.define}.
    */
   static async open(url: string, options: PostgresStoreOptions): Promise<PostgresStore> {
-    const { definition, directory, actor, lockTimeoutMs } = options
-    const { contract, targets } = definition
+    const { definition: given, directory, actor, lockTimeoutMs } = options
     const database = new Database(parseStoreUrl(url))
     try {
       const { schema } = database.location
       const sources = directory === null ? null : sourcePaths(directory)
       // A store with a revision has tables; if they are lost, none must be created.
-      if (definition.revision === undefined) {
+      if (given !== null && given.revision === undefined) {
+        const { contract, targets } = given
         const store = { schema, contract, targets: targets ?? [], actor, sources }
         await openSheetTables(database, store, lockTimeoutMs)
       }
       const writer = new Writer(database, { lockTimeoutMs })
-      await writer.define(definition)
+      if (given !== null) await writer.define(given)
+      const definition = given ?? {
+        contract: parseStoredContract(await database.query(STORED_CONTRACT)),
+        targets: null,
+      }
       await followIndexes(database)
       const sheet = await database.get(
         'SELECT cursor_key, source_size AS size, source_mtime AS mtime, source_sha256 AS sha256 FROM "$sheet"',
       )
       const imported = sheet as unknown as Parameters<typeof sourceDiffers>[1]
       if (sources !== null && sourceDiffers(sources.source, imported)) options.onSourceDiffers()
-      return new PostgresStore(database, writer, { ...options, cursorKey: sheet?.['cursor_key'] as Buffer })
+      const cursorKey = sheet?.['cursor_key'] as Buffer
+      return new PostgresStore(database, writer, { ...options, definition, cursorKey })
     } catch (error) {
       await database.close()
       throw error

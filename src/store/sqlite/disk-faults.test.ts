@@ -20,8 +20,7 @@ import { Writer } from './write/writer.ts'
 const REQUEST = {
   actor: 'system:import',
   lockTimeoutMs: 1000,
-  contractText: contractText(['{name: a, logicalType: string}']),
-  targets: [],
+  define: { contractText: contractText(['{name: a, logicalType: string}']), targets: [] },
 }
 
 const STRACE = 'strace'
@@ -110,7 +109,7 @@ test('a damaged sheet.db is a RecordsError for reads', async (t) => {
   const directory = await newSheet(t)
   const { database } = storePaths(directory)
   const store = await SqliteStore.open(directory, {
-    definition: { contract: parseContract(REQUEST.contractText), targets: [] },
+    definition: { contract: parseContract(REQUEST.define.contractText), targets: [] },
     actor: REQUEST.actor,
     lockTimeoutMs: 1000,
     queryLimits: PATIENT_LIMITS,

@@ -67,7 +67,7 @@ function directoryFor(t: TestContext): string {
 }
 
 function openRequest(directory: string, lockTimeoutMs = 10_000): OpenRequest {
-  return { directory, actor: 'system:import', lockTimeoutMs, contractText: CONTRACT, targets: [] }
+  return { directory, actor: 'system:import', lockTimeoutMs, define: { contractText: CONTRACT, targets: [] } }
 }
 
 async function openWriter(t: TestContext, directory: string, lockTimeoutMs?: number): Promise<WriterClient> {

@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Field } from '../../contract/contract.ts'
+import { parseStoredContract } from '../../contract/odcs/parse-contract.ts'
 import type { JsonObject } from '../../contract/json/json.ts'
 import { boundFilter } from '../rules/sql/bound-filter.ts'
 import type { Condition } from '../condition.ts'
@@ -111,7 +112,8 @@ const FAILURES_AT_ONCE = 5000
 const ONE_RECORD = { limit: 1, filter: null, sort: [], skip: 0 } as const
 
 export interface SqliteStoreOptions {
-  readonly definition: StoreDefinition
+  /** Null leaves an existing store with the definition that it follows. */
+  readonly definition: StoreDefinition | null
   /** The actor of an import of `records.jsonl`, should one be necessary. */
   readonly actor: string
   readonly lockTimeoutMs: number
@@ -170,13 +172,17 @@ export class SqliteStore implements SheetStore {
 
   /** Opens the store in a sheet's directory, or creates it from `records.jsonl` (D2). */
   static async open(directory: string, options: SqliteStoreOptions): Promise<SqliteStore> {
-    const { definition, actor, lockTimeoutMs, queryLimits } = options
+    const { actor, lockTimeoutMs, queryLimits } = options
     const paths = storePaths(directory)
     const { writer = new WriterClient() } = options
     if (options.onSetAside !== undefined) writer.onSetAside = options.onSetAside
     try {
-      const request = { directory, actor, lockTimeoutMs, ...defineRequest(definition) }
-      const opened = await orOutdated(writer.call('open', request))
+      const define = options.definition === null ? null : defineRequest(options.definition)
+      const opened = await orOutdated(writer.call('open', { directory, actor, lockTimeoutMs, define }))
+      const definition = options.definition ?? {
+        contract: parseStoredContract(opened.contractText),
+        targets: null,
+      }
       if (opened.sourceDiffers) options.onSourceDiffers()
       const reader = new Reader(paths.database, definition.contract)
       return new SqliteStore({

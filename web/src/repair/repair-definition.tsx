@@ -111,8 +111,8 @@ export default function RepairDefinition({ error: present }: RepairDefinitionPro
             <p className="form-error">{error.message}</p>
             {edited.length > 0 && isContractError(error) && (
               <p className="form-hint">
-                The server was started with a contract that is not valid, and cannot change it. Fix the file
-                in the folder of the sheet.
+                The sheet has never been opened, and the server cannot change it yet. Fix the file in the
+                folder of the sheet.
               </p>
             )}
           </>

@@ -35,8 +35,10 @@ export interface ChangedDefinition {
   readonly edited: readonly string[]
 }
 
-export interface OpenRequest extends DefineRequest {
+export interface OpenRequest {
   readonly directory: string
+  /** Null leaves an existing store with the definition that it follows. */
+  readonly define: DefineRequest | null
   /** The actor of the import of `records.jsonl` into a new store. */
   readonly actor: string
   readonly lockTimeoutMs: number
@@ -46,6 +48,8 @@ export interface OpenResult {
   readonly cursorKey: Uint8Array
   /** Whether `records.jsonl` is another file than the one that was imported (D2). */
   readonly sourceDiffers: boolean
+  /** The contract that the store follows. */
+  readonly contractText: string
 }
 
 export type WriterOperation = keyof WriterOperations

@@ -215,8 +215,12 @@ export class Writer {
 
   async #open(request: OpenRequest): Promise<OpenResult> {
     const paths = storePaths(request.directory)
-    const contract = parseContract(request.contractText)
-    if (!existsSync(paths.database)) await this.#create(paths, contract, request)
+    const { define } = request
+    const given = define === null ? null : parseContract(define.contractText)
+    if (!existsSync(paths.database)) {
+      if (given === null) throw new RecordsError('the sheet has no store yet')
+      await this.#create(paths, given, request)
+    }
     // Even opening takes locks, where another process opens or closes the store at the same time.
     const deadline = performance.now() + request.lockTimeoutMs
     // Before opening, which creates the files that it checks.
@@ -228,6 +232,7 @@ export class Writer {
       wasClosed,
     })
     const states = new CellStates(db, loadTargets(db))
+    const contract = given ?? parseStoredContract(String(sheet['contract']))
     const { lockTimeoutMs } = request
     this.#store = {
       directory: request.directory,
@@ -240,7 +245,8 @@ export class Writer {
       dataVersion: dataVersion(db),
     }
     try {
-      await this.#define(request, () => mirror.repair())
+      if (define !== null) await this.#define(define, () => mirror.repair())
+      else await this.#followStored(() => mirror.repair())
     } catch (error) {
       this.#close()
       throw error
@@ -248,14 +254,20 @@ export class Writer {
     return {
       cursorKey: sheet['cursor_key'] as Uint8Array,
       sourceDiffers: sourceDiffers(paths.source, importedSource(sheet)),
+      contractText: contract.text,
     }
+  }
+
+  async #followStored(alsoDo: () => void): Promise<void> {
+    await this.#settle()
+    await this.#transaction(alsoDo)
   }
 
   async #create(paths: StorePaths, contract: Contract, request: OpenRequest): Promise<void> {
     const lock = await takeRunLock(paths.lock, request.lockTimeoutMs)
     try {
       if (existsSync(paths.database)) return
-      createStore(paths, { contract, targets: request.targets ?? [], actor: request.actor })
+      createStore(paths, { contract, targets: request.define?.targets ?? [], actor: request.actor })
     } finally {
       lock.release()
     }
