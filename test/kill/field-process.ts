@@ -44,8 +44,8 @@ syncBuiltinESMExports()
 
 const { directory, before, after, renamed, removed, converted } = order
 const writer = new Writer()
-const definition = { targets: [], actor: 'human:ann' }
-await writer.handle('open', { ...definition, directory, lockTimeoutMs: 5000, contractText: before })
+const define = { targets: [], contractText: before }
+await writer.handle('open', { directory, actor: 'human:ann', lockTimeoutMs: 5000, define })
 const changes: FieldChanges = {
   actor: 'human:ann',
   renamed: new Map(renamed),

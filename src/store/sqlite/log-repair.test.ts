@@ -43,8 +43,7 @@ class Sheet {
       directory: this.directory,
       actor: 'system:import',
       lockTimeoutMs: 1000,
-      contractText: CONTRACT,
-      targets: [],
+      define: { contractText: CONTRACT, targets: [] },
     }
     await writer.handle('open', request)
     this.#writer = writer

@@ -99,7 +99,7 @@ function openStore(directory: string): Promise<SqliteStore> {
 async function openWriter(directory: string, lockTimeoutMs = 5000): Promise<Writer> {
   const writer = new Writer()
   const request = { directory, lockTimeoutMs, actor: 'system:import' }
-  await writer.handle('open', { ...request, contractText: CONTRACT.text, targets: TARGETS })
+  await writer.handle('open', { ...request, define: { contractText: CONTRACT.text, targets: TARGETS } })
   return writer
 }
 
