@@ -56,8 +56,10 @@ function randomCase(random: Random, { parts, text }: RandomYaml, root: JsonValue
     case 2: {
       if (part.kind !== 'list') return null
       const at = [...path, int(part.size + 1)]
-      const inverse: YamlEdit | null = part.size > 0 ? { op: 'remove', path: at } : null
-      return { edit: { op: 'insert', path: at, value }, inverse, from, to }
+      const values = [value, ...(int(2) === 0 ? [random.pick(NEW_VALUES)] : [])]
+      const inverse: YamlEdit | null =
+        part.size > 0 && values.length === 1 ? { op: 'remove', path: at } : null
+      return { edit: { op: 'insert', path: at, values }, inverse, from, to }
     }
     case 3: {
       if (part.kind !== 'map') return null

@@ -379,6 +379,9 @@ test('the contract is replaced by a text as it is, if it is valid', async (t) =>
   const without = await send(running, put, { text: OFFERS.contract.replace(/.*name: price.*\n/, '') })
   assertEnvelope(without, 400, 'OperationError', /price.*3|3.*price/)
   assertEnvelope(await send(running, put, {}), 400, 'ValidationError', /either text/)
+  const money = { name: 'money', logicalType: 'money' }
+  const types = /^"logicalType" is "money"; expected "string" or "integer" or .* or "object"$/
+  assertEnvelope(await send(running, ['POST', PROPERTIES], money), 400, 'ValidationError', types)
   assertEnvelope(
     await send(running, put, { text: edited, document: {} }),
     400,

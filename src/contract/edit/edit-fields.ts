@@ -42,7 +42,7 @@ export function addField(contract: Contract, { name, logicalType, ...settings }:
     ...(editableBy === undefined ? {} : permission(contract, editableBy)),
   }
   const path = [...PROPERTIES, contract.fields.length]
-  return editYaml(contract.text, FILE, [{ op: 'insert', path, value: property }])
+  return editYaml(contract.text, FILE, [{ op: 'insert', path, values: [property] }])
 }
 
 /**
@@ -190,7 +190,7 @@ function editPermission(
   if (!Object.hasOwn(added, 'customProperties')) return [{ op: 'set', path: key, value: patterns }]
   const value = { property: EDITABLE_BY, value: patterns }
   if (properties.length === 0) return [{ op: 'set', path: at, value: [value] }]
-  return [{ op: 'insert', path: [...at, properties.length], value }]
+  return [{ op: 'insert', path: [...at, properties.length], values: [value] }]
 }
 
 /** Returns the places where `x-inputs` of other fields name a field. */

@@ -34,3 +34,15 @@ test('a document with very many other differences is written, without the commen
   assert.ok(written.startsWith(TEXT.slice(0, TEXT.indexOf('schema:'))))
   assert.equal(parseContract(written).fields.length, 601)
 })
+
+test('fields that are added to a long file beside each other leave all else as it is', () => {
+  const contract = parseContract(TEXT)
+  const added = Array.from({ length: 300 }, (_, index) => ({ name: `g${index}`, logicalType: 'string' }))
+  const [entry] = contract.document['schema'] as readonly { readonly properties: readonly JsonValue[] }[]
+  const schema = [{ ...entry, properties: [...(entry?.properties ?? []), ...added] }] as JsonValue
+  const lines = added.map(({ name }) => `      - name: ${name}\n        logicalType: string\n`)
+  assert.equal(
+    writeDocument(contract, { ...contract.document, schema }, new Map()),
+    `${TEXT}${lines.join('')}`,
+  )
+})

@@ -6,7 +6,7 @@ import { editsBetween } from '../yaml/edit/value-edits.ts'
 import { valueAt, type YamlEdit } from '../yaml/edit/yaml-edit.ts'
 import { parseYamlFile } from '../yaml/yaml-file.ts'
 
-/** The most edits in place for a text of this many characters; each takes the time of parsing it. */
+/** The most characters that are parsed for edits one after the other; each takes the time of parsing the text. */
 const MOST_WORK = 2_000_000
 
 /** The defaults of a property that responses about the contract have, and files need not have. */
@@ -36,7 +36,8 @@ export function writeDocument(
   const edits = editsBetween(value, after)
   // Values that are replaced where they are take the time of one edit together.
   const isInPlace = edits.every(({ op, path }) => op === 'set' && valueAt(value, path) !== undefined)
-  if (isInPlace || edits.length <= Math.max(4, MOST_WORK / text.length)) return editYaml(text, file, edits)
+  const size = Math.max(text.length, JSON.stringify(after).length)
+  if (isInPlace || edits.length <= Math.max(4, MOST_WORK / size)) return editYaml(text, file, edits)
   const roots = new Set(edits.map(({ path }) => String(path[0])))
   return editYaml(
     text,

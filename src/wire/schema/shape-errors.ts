@@ -1,6 +1,7 @@
 /** The parts of a schema that messages use. */
 export interface Shape {
   readonly type?: string
+  readonly const?: unknown
   readonly title?: string
   readonly properties?: Readonly<Record<string, Shape>>
   readonly required?: readonly string[]
@@ -80,6 +81,7 @@ const TYPE_NAMES: Readonly<Record<string, string>> = {
 
 function describe(shape: Shape | undefined): string {
   if (shape?.title !== undefined) return shape.title
+  if (shape?.const !== undefined) return preview(shape.const)
   if (shape?.anyOf !== undefined) return shape.anyOf.map(describe).join(' or ')
   return TYPE_NAMES[shape?.type ?? ''] ?? 'something else'
 }

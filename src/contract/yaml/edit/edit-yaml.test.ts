@@ -32,6 +32,26 @@ test('aliases of what changes are replaced by their values, others stay', () => 
   assert.equal(edited(text, { op: 'set', path: ['d'], value: 3 }), 'a: &x {k: 1}\nb: &y [1]\nc: *x\nd: 3\n')
 })
 
+test('items beside each other are inserted by one edit, in brackets and in lines', () => {
+  const after = { a: [0, 1, 2, 3], b: [0, 1, 2] }
+  for (const [text, expected] of [
+    ['a: [1]\nb: []\n', 'a: [0, 1, 2, 3]\nb: [0, 1, 2]\n'],
+    ['a:\n  - 1 # one\nb: [\n  1,\n]\n', 'a:\n  - 0\n  - 1 # one\n  - 2\n  - 3\nb: [\n  0,\n  1,\n  2,\n]\n'],
+  ] as const) {
+    const edits = editsBetween(parseYamlFile(text, 'f.yaml').value, after)
+    assert.ok(edits.length <= 4)
+    assert.equal(edited(text, ...edits), expected)
+  }
+})
+
+test('a text with a lone surrogate is refused', () => {
+  const value = { k: 'a\ud800' }
+  assert.match(
+    error(() => edited('a: 1\n', { op: 'set', path: ['a'], value })).message,
+    /^a would have a lone surrogate/,
+  )
+})
+
 test('a tag is removed with the value that it was for', () => {
   assert.equal(edited('a: !!str 5 # five\n', { op: 'set', path: ['a'], value: 6 }), 'a: 6 # five\n')
   assert.equal(edited('a: !!seq\n  - 1\nb: 2\n', { op: 'set', path: ['a'], value: 'x' }), 'a: x\nb: 2\n')

@@ -1,7 +1,7 @@
 import { isAlias, isMap, visit } from 'yaml'
 import type { Alias, Node } from 'yaml'
 import { ContractError, fileError, OperationError } from '../../../errors/service-error.ts'
-import { jsonEqual, type JsonValue } from '../../json/json.ts'
+import { isJsonObject, jsonEqual, type JsonValue } from '../../json/json.ts'
 import { YamlError } from '../yaml-document.ts'
 import { FILE_LIMITS } from '../yaml-limits.ts'
 import { splicesOf } from './splice-yaml.ts'
@@ -16,11 +16,27 @@ import { anchorOf, YamlSource } from './yaml-source.ts'
  * the expected value. Throws OperationError for a place that cannot be edited like that, ContractError for a text beyond the limits.
  */
 export function editYaml(text: string, file: string, edits: readonly YamlEdit[]): string {
+  for (const edit of edits) checkTexts(edit)
   let source = read(text, file)
   const together = edits.length > 1 ? appliedTogether(source, file, edits) : null
   if (together !== null) return together.text
   for (const edit of edits) source = applied(source, file, edit)
   return source.text
+}
+
+/** Throws OperationError for an edit with a text that no file can have. */
+function checkTexts(edit: YamlEdit): void {
+  if (isWellFormed(edit as unknown as JsonValue)) return
+  throw new OperationError(
+    `${edit.path.join('.').toWellFormed()} would have a lone surrogate, which is no character; send valid Unicode`,
+  )
+}
+
+function isWellFormed(value: JsonValue): boolean {
+  if (typeof value === 'string') return value.isWellFormed()
+  if (Array.isArray(value)) return (value as readonly JsonValue[]).every(isWellFormed)
+  if (!isJsonObject(value)) return true
+  return Object.entries(value).every(([key, member]) => key.isWellFormed() && isWellFormed(member))
 }
 
 /** Returns the value of a YAML text that {@link editYaml} can edit. Throws ContractError with the line for a text that is no YAML. */
@@ -73,7 +89,11 @@ function applied(source: YamlSource, file: string, edit: YamlEdit): YamlSource {
   const item = edit.op === 'move' ? valueAt(own.value, edit.path) : undefined
   if (edit.op === 'move' && item !== undefined) {
     const removed = applied(own, file, { op: 'remove', path: edit.path })
-    return applied(removed, file, { op: 'insert', path: [...edit.path.slice(0, -1), edit.to], value: item })
+    return applied(removed, file, {
+      op: 'insert',
+      path: [...edit.path.slice(0, -1), edit.to],
+      values: [item],
+    })
   }
   throw notEditable(own, file, edit.path)
 }

@@ -15,15 +15,23 @@ export function isJson(source: YamlSource, { entries }: FlowPlace): boolean {
   return entries.length > 0 && entries.every(({ start, key }) => key !== null && source.text[start] === '"')
 }
 
-/** Returns the edits that insert a member at an index. */
-export function insertFlow(source: YamlSource, place: FlowPlace, index: number, text: string): TextEdit[] {
+/** Returns the edits that insert members at an index. */
+export function insertFlow(
+  source: YamlSource,
+  place: FlowPlace,
+  index: number,
+  texts: readonly string[],
+): TextEdit[] {
   const { entries, open, close } = place
+  const text = texts.join(', ')
+  const inLines = (column: number): string => texts.join(`,${source.eol}${' '.repeat(column)}`)
   const before = entries[index - 1]
   if (before === undefined) {
     const next = entries[0]
     if (next === undefined) return insertInEmpty(source, place, text)
     if (!source.isFirstInLine(next.start)) return [at(next.start, `${text}, `)]
-    return [at(next.start, `${text},${source.eol}${' '.repeat(source.column(next.start))}`)]
+    const column = source.column(next.start)
+    return [at(next.start, `${inLines(column)},${source.eol}${' '.repeat(column)}`)]
   }
   const comma = commaAfter(source, before.end)
   const isInLines = source.isFirstInLine(before.start) && source.lineStart(before.start) > open
@@ -33,7 +41,8 @@ export function insertFlow(source: YamlSource, place: FlowPlace, index: number, 
     return [at(comma + 1, isLast ? ` ${text}` : ` ${text},`)]
   }
   const line = source.lineEnd(comma ?? before.end)
-  const own = `${source.eol}${' '.repeat(source.column(before.start))}${text}`
+  const column = source.column(before.start)
+  const own = `${source.eol}${' '.repeat(column)}${inLines(column)}`
   // The bracket may be on the same line.
   if (line > close) return [at(before.end, `,${own}`)]
   return comma === null ? [at(before.end, ','), at(line, own)] : [at(line, `${own},`)]

@@ -35,7 +35,7 @@ export function splicesOf(source: YamlSource, edit: YamlEdit): readonly Splices[
   const place = placeOf(source, edit.path)
   switch (edit.op) {
     case 'insert':
-      return insert(source, edit.path, { value: edit.value, style })
+      return insert(source, edit.path, edit.values, style)
     case 'set':
       if (place === null) return addKey(source, edit.path, { value: edit.value, style })
       return replace(source, place, { value: edit.value, style })
@@ -84,7 +84,12 @@ interface Written {
   readonly style: YamlStyle
 }
 
-function insert(source: YamlSource, path: YamlPath, { value, style }: Written): readonly Splices[] {
+function insert(
+  source: YamlSource,
+  path: YamlPath,
+  values: readonly JsonValue[],
+  style: YamlStyle,
+): readonly Splices[] {
   const parents = path.slice(0, -1)
   const index = path.at(-1) as number
   const collection = source.collection(parents)
@@ -92,11 +97,15 @@ function insert(source: YamlSource, path: YamlPath, { value, style }: Written): 
   if (collection === null || entries === null) return []
   const flow = flowPlace(collection, entries)
   if (flow === null) {
-    const text = blockText([value], { ...style, indentSeq: style.indentSeq })
-    const spread = text.startsWith('[') ? `- ${inlineText(value, style)}` : text
+    const text = blockText(values, style)
+    const spread = text.startsWith('[')
+      ? values.map((value) => `- ${inlineText(value, style)}`).join('\n')
+      : text
     return [insertLines(source, entries, index, blockLines(source, entries, spread))]
   }
-  return [insertFlow(source, flow, index, inlineText(value, style, writtenLike(source, flow, style)))]
+  const like = writtenLike(source, flow, style)
+  const texts = values.map((value) => inlineText(value, style, like))
+  return [insertFlow(source, flow, index, texts)]
 }
 
 /** Adds a key at the end of a map. */
@@ -109,12 +118,9 @@ function addKey(source: YamlSource, path: YamlPath, { value, style }: Written): 
   const flow = flowPlace(collection, entries)
   if (flow !== null) {
     return [
-      insertFlow(
-        source,
-        flow,
-        entries.length,
+      insertFlow(source, flow, entries.length, [
         inlinePair(key, value, style, writtenLike(source, flow, style)),
-      ),
+      ]),
     ]
   }
   const text = blockText({ [key]: value }, style)

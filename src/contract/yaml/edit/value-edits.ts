@@ -47,7 +47,11 @@ function listEdits(before: readonly JsonValue[], after: readonly JsonValue[], pa
     const key = identity(value)
     const at = items.findIndex((item, place) => place >= index && item.key === key)
     if (at === -1) {
-      edits.push({ op: 'insert', path: [...path, index], value })
+      const last = edits.at(-1)
+      // Items beside each other are inserted together, which takes the time of one edit.
+      if (last?.op === 'insert' && isAt(last.path, [...path, index - last.values.length]))
+        edits[edits.length - 1] = { ...last, values: [...last.values, value] }
+      else edits.push({ op: 'insert', path: [...path, index], values: [value] })
       items.splice(index, 0, { key, value })
       continue
     }
@@ -62,6 +66,10 @@ function listEdits(before: readonly JsonValue[], after: readonly JsonValue[], pa
     edits.push({ op: 'remove', path: [...path, index] })
   }
   return edits
+}
+
+function isAt(path: YamlPath, other: YamlPath): boolean {
+  return path.length === other.length && path.at(-1) === other.at(-1)
 }
 
 /** Returns how items of both lists are told apart: by a key that all have, each with another text, otherwise by their values. */

@@ -16,8 +16,8 @@ export type YamlEdit =
   | { readonly op: 'set'; readonly path: YamlPath; readonly value: JsonValue }
   /** Removes a key or an item. */
   | { readonly op: 'remove'; readonly path: YamlPath }
-  /** Inserts an item, of which `path` is the path. */
-  | { readonly op: 'insert'; readonly path: YamlPath; readonly value: JsonValue }
+  /** Inserts items, of which `path` is the path of the first. */
+  | { readonly op: 'insert'; readonly path: YamlPath; readonly values: readonly JsonValue[] }
   /** Moves an item to another index of its list. */
   | { readonly op: 'move'; readonly path: YamlPath; readonly to: number }
   /** Gives a key another name. */
@@ -78,7 +78,7 @@ function within(value: JsonValue, path: YamlPath, change: (value: JsonValue) => 
 function editList(list: readonly JsonValue[], index: number, edit: YamlEdit): JsonValue {
   if (edit.op === 'insert') {
     if (index > list.length) throw new Error(`${edit.path.join('.')} is beyond the list`)
-    return list.toSpliced(index, 0, edit.value)
+    return list.toSpliced(index, 0, ...edit.values)
   }
   const item = list[index]
   if (item === undefined) throw new Error(`${edit.path.join('.')} does not exist`)
