@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { utimesSync, writeFileSync } from 'node:fs'
-import { mkdir, readFile, rename, rm, rmdir, stat, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, rename, rm, rmdir, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import type { JsonObject } from '../../src/contract/json/json.ts'
+import { writeDerivationFile } from '../../src/sheet/definition/change/derivation-file.ts'
 import { listRecords } from '../../src/sheet/queries/list-records.ts'
 import { openSheet, type SheetOptions } from '../../src/sheet/open-sheet.ts'
 import { readContract } from '../../src/sheet/schema/read-contract.ts'
@@ -291,6 +292,24 @@ test('D3: a path that is no directory or has no contract.yaml is a SheetError', 
     message: /has no contract\.yaml/,
   })
   await assert.rejects(stat(join(directory, 'derivations', 'sheet.db')), { code: 'ENOENT' })
+})
+
+test('a change of a file that is a link is refused, and its dry run too', async (t) => {
+  const directory = await writeSheet(t)
+  const sheet = await openSheet(directory)
+  onEnd(t, () => sheet.close())
+  const file = join(directory, 'derivations', 'rate.yaml')
+  await rename(file, join(directory, 'rate.yaml'))
+  await symlink('../rate.yaml', file)
+  const text = await readFile(file, 'utf8')
+  for (const dryRun of [true, false]) {
+    const change = { actor: 'human:ann', dryRun, note: null, ifMatch: null }
+    await assert.rejects(
+      writeDerivationFile(sheet, { file: 'rate.yaml', text: `# New\n${text}` }, change),
+      /^OperationError: derivations\/rate\.yaml is a symbolic link, which the service does not change/,
+    )
+  }
+  assert.equal(await readFile(file, 'utf8'), text)
 })
 
 test('D36: errors of an upsert itself are reported before those of the sheet', async (t) => {

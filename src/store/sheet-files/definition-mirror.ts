@@ -57,6 +57,11 @@ export class DefinitionMirror {
     return this.#derivations().find((path) => !known.has(path)) ?? null
   }
 
+  /** Throws what {@link prepare} would throw for a link and for a folder that cannot be written. Writes nothing. */
+  check(files: readonly ChangedFile[]): void {
+    for (const { path } of files) this.#check(path)
+  }
+
   /**
    * Writes the new files beside the present ones, on the disk. Throws OperationError where the directory cannot be written, and
    * SheetFileError for a link.
@@ -125,9 +130,7 @@ export class DefinitionMirror {
     onFile(path, () => (after === null ? rmSync(target) : renameSync(this.#prepared(path), target)))
   }
 
-  #prepare(file: ChangedFile): void {
-    const { path, after } = file
-    if (!isWritable(file)) throw new Error(`not a definition file: ${path}`)
+  #check(path: string): void {
     const link = this.#linkOn(path)
     if (link !== null) {
       throw new SheetFileError(
@@ -135,12 +138,21 @@ export class DefinitionMirror {
         'is a symbolic link, which the service does not change; change the file itself',
       )
     }
-    const target = join(this.#directory, path)
-    const folder = dirname(target)
+    const folder = dirname(join(this.#directory, path))
     onFile(path, () => {
-      if (after !== null && path !== CONTRACT) mkdirSync(folder, { recursive: true })
-      accessSync(folder, constants.W_OK)
-      if (after === null) return
+      const isThere = lstatSync(folder, { throwIfNoEntry: false }) !== undefined
+      accessSync(isThere ? folder : this.#directory, constants.W_OK)
+    })
+  }
+
+  #prepare(file: ChangedFile): void {
+    const { path, after } = file
+    if (!isWritable(file)) throw new Error(`not a definition file: ${path}`)
+    this.#check(path)
+    if (after === null) return
+    const target = join(this.#directory, path)
+    onFile(path, () => {
+      if (path !== CONTRACT) mkdirSync(dirname(target), { recursive: true })
       const prepared = this.#prepared(path)
       const mode = lstatSync(target, { throwIfNoEntry: false })?.mode
       rmSync(prepared, { force: true })

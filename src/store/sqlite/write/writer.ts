@@ -314,6 +314,8 @@ export class Writer {
     try {
       effect = await this.#transaction((set, open) => {
         checkBase(open, base)
+        // A dry run too is refused where the change would be.
+        mirror.check(files)
         const parts: ChangeParts = {
           tryFields: () => applyDefinition(set, contract, { ...define, dryRun: true }),
           apply: () => applyDefinition(set, contract, define),

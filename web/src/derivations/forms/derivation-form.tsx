@@ -149,7 +149,7 @@ function Steps({ part, preview, onYaml }: StepsProps) {
       const index = stepsOf(file).length
       if (!Array.isArray(memberOf(file, 'steps')))
         return [{ op: 'set', path: ['steps'], value: [value] as never }]
-      return [{ op: 'insert', path: ['steps', index], values: [value as never] }]
+      return [{ op: 'insert', path: ['steps', index], values: [value] }]
     })
   return (
     <>
