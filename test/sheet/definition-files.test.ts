@@ -306,7 +306,7 @@ test('a change of a file that is a link is refused, and its dry run too', async 
     const change = { actor: 'human:ann', dryRun, note: null, ifMatch: null }
     await assert.rejects(
       writeDerivationFile(sheet, { file: 'rate.yaml', text: `# New\n${text}` }, change),
-      /^OperationError: derivations\/rate\.yaml is a symbolic link, which the service does not change/,
+      /^Error: derivations\/rate\.yaml is a symbolic link, which the service does not change/,
     )
   }
   assert.equal(await readFile(file, 'utf8'), text)
