@@ -92,19 +92,22 @@ const TRIES = 10
  */
 export async function changeDefinition(sheet: Sheet, edit: DefinitionEdit): Promise<DefinitionReport> {
   checkMayChange(sheet)
+  return sheet.changingDefinition(() => changeInTurn(sheet, edit))
+}
+
+/** Changes the definition as {@link changeDefinition} does, within {@link Sheet.changingDefinition}. */
+export async function changeInTurn(sheet: Sheet, edit: DefinitionEdit): Promise<DefinitionReport> {
   checkNote(edit.note ?? null)
   const actor = resolveActor(sheet, edit.actor)
-  return sheet.changingDefinition(async () => {
-    for (let tries = 1; ; tries += 1) {
-      try {
-        return await attempt(sheet, edit, actor)
-      } catch (error) {
-        if (error instanceof ContractError) throw refusal(error)
-        // The conditions on versions are checked again on the definition of by then.
-        if (!(error instanceof OutdatedDefinitionError) || tries === TRIES) throw error
-      }
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await attempt(sheet, edit, actor)
+    } catch (error) {
+      if (error instanceof ContractError) throw refusal(error)
+      // The conditions on versions are checked again on the definition of by then.
+      if (!(error instanceof OutdatedDefinitionError) || tries === TRIES) throw error
     }
-  })
+  }
 }
 
 /** Throws PermissionDeniedError where the service may not change the definition. */

@@ -20,7 +20,7 @@ import type { DefinitionFile, DefinitionFiles } from '../definition-files.ts'
 import { bytesOfText, checkName, unknownFile } from './derivation-file.ts'
 import { definitionText, type DefinitionText } from '../definition-text.ts'
 import {
-  changeDefinition,
+  changeInTurn,
   checkMayChange,
   otherPaths,
   checkVersion,
@@ -353,12 +353,23 @@ async function presentOrStored(
   }
 }
 
+type ContractEdit = (present: Present) => Edited | Promise<Edited>
+
 async function changeContract(
   sheet: Sheet,
-  { ifMatch, repairs = false, derivations, ...options }: ContractOptions & { readonly repairs?: boolean },
-  edit: (present: Present) => Edited | Promise<Edited>,
+  options: ContractOptions & { readonly repairs?: boolean },
+  edit: ContractEdit,
 ): Promise<ContractReport> {
   checkMayChange(sheet)
+  // The contract is read in turn too: of many requests at once, none is based on an outdated one for long.
+  return sheet.changingDefinition(() => changeContractInTurn(sheet, options, edit))
+}
+
+async function changeContractInTurn(
+  sheet: Sheet,
+  { ifMatch, repairs = false, derivations, ...options }: ContractOptions & { readonly repairs?: boolean },
+  edit: ContractEdit,
+): Promise<ContractReport> {
   for (let tries = 1; ; tries += 1) {
     const { store, files } = await sheet.definition()
     const bytes = files.texts().get(CONTRACT) ?? null
@@ -385,7 +396,7 @@ async function changeContract(
     const unedited = await scriptsNotEdited(files, contract, edited.changes?.renamed ?? new Map())
     try {
       const { changes } = edited
-      const report = await changeDefinition(sheet, {
+      const report = await changeInTurn(sheet, {
         ...options,
         files: [own, ...others],
         ...(changes !== undefined && { changes }),
@@ -405,7 +416,7 @@ async function changeContract(
         version: (options.dryRun ? version : versionOf(own.bytes)) ?? '',
       }
     } catch (error) {
-      // Another change came between; if the condition of the request holds still, it is made for the present definition.
+      // A change of another process came between; if the condition of the request holds still, it is made for the present definition.
       const isRetried = error instanceof PreconditionFailedError && isExpected
       if (!isRetried || tries === TRIES) throw error
     }

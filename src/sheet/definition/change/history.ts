@@ -7,7 +7,8 @@ import { pageLimit } from '../../page-limit.ts'
 import type { GivenActor } from '../../resolve-actor.ts'
 import type { Sheet } from '../../sheet.ts'
 import {
-  changeDefinition,
+  changeInTurn,
+  checkMayChange,
   otherPaths,
   versionOf,
   type DefinitionReport,
@@ -73,7 +74,12 @@ export interface ChangeRevert {
  * fields their values. It is a change itself, and can be taken back. Throws SheetError for an unknown change, ConflictError where a file
  * was changed again since, OperationError where a text is no longer kept, and as {@link changeDefinition} does.
  */
-export async function revertChange(
+export async function revertChange(sheet: Sheet, revert: ChangeRevert): Promise<DefinitionReport> {
+  checkMayChange(sheet)
+  return sheet.changingDefinition(() => revertInTurn(sheet, revert))
+}
+
+async function revertInTurn(
   sheet: Sheet,
   { change: id, confirm, ...request }: ChangeRevert,
 ): Promise<DefinitionReport> {
@@ -93,7 +99,7 @@ export async function revertChange(
     return { path, bytes: bytesBefore, ifMatch: present === null ? null : [versionOf(present) as string] }
   })
   const changes = fieldsBack(found, confirm)
-  return changeDefinition(sheet, {
+  return changeInTurn(sheet, {
     ...request,
     files: edits,
     reverts: id,
