@@ -6,6 +6,7 @@ import { test } from 'node:test'
 import type { JsonObject, JsonValue } from '../../contract/json/json.ts'
 import { convertValue } from '../../contract/values/convert-value.ts'
 import { valueError } from '../../contract/values/validate-value.ts'
+import { ServiceError } from '../../errors/service-error.ts'
 import type { FieldChanges } from '../field-changes.ts'
 import type { SheetStore } from '../sheet-store.ts'
 import { RANDOM_TIMES, seededRandom, type Random } from './support/random.ts'
@@ -42,6 +43,20 @@ interface Kept {
   readonly values: ReadonlyMap<string, JsonValue>
 }
 
+/** A proposal that waits. */
+interface Waiting {
+  readonly id: string
+  readonly recordId: string
+  /** Whether the record existed when it was made, after this line of the log. */
+  readonly existed: boolean
+  readonly seq: number
+  /** By identity: the value then, the proposed one, and the type of both. */
+  readonly values: ReadonlyMap<
+    number,
+    { readonly was: JsonValue; readonly proposed: JsonValue; readonly type: Type }
+  >
+}
+
 /** The state after a line of the log. */
 interface Copy {
   readonly seq: number
@@ -51,7 +66,7 @@ interface Copy {
   readonly records: ReadonlyMap<string, ReadonlyMap<number, JsonValue>>
 }
 
-/** Tests the history of fields that are renamed, removed, converted and restored against a model. */
+/** Tests the history and the proposals of fields that are renamed, removed, converted and restored against a model. */
 export function testFieldHistory(open: OpenStore): void {
   const operations = Math.ceil(OPERATIONS * (open.randomPart ?? 1))
   // An engine that is slow at each operation gets one seed.
@@ -100,6 +115,9 @@ class Model {
   #kept: Kept[] = []
   #deleted = new Map<string, Map<number, JsonValue>>()
   readonly #copies: Copy[] = []
+  #waiting: Waiting[] = []
+  /** Identities of fields that were converted, with the line of the log. */
+  readonly #conversions: { readonly identity: number; readonly seq: number }[] = []
   #identities = 0
   #changes = 0
 
@@ -149,9 +167,76 @@ class Model {
     if (chance(0.35))
       await pick([this.#rename, this.#remove, this.#convert, this.#restore, this.#append]).call(this)
     else
-      await pick([this.#write, this.#write, this.#delete, this.#revert, this.#bringBack, this.#compute]).call(
-        this,
-      )
+      await pick([
+        this.#write,
+        this.#write,
+        this.#delete,
+        this.#revert,
+        this.#bringBack,
+        this.#compute,
+        this.#propose,
+        this.#decide,
+      ]).call(this)
+  }
+
+  async #propose(): Promise<void> {
+    const recordId = this.#random.pick(IDS)
+    const present = this.#records.get(recordId)
+    const values = new Map<number, { was: JsonValue; proposed: JsonValue; type: Type }>()
+    const record: Record<string, JsonValue> = { id: recordId }
+    for (const name of this.#ordinary()) {
+      const { identity, type } = this.#fields.get(name) as ModelField
+      const was = present?.get(identity) ?? null
+      const proposed = this.#random.pick(VALUES[type])
+      if (JSON.stringify(was) === JSON.stringify(proposed) || this.#random.chance(0.4)) continue
+      values.set(identity, { was, proposed, type })
+      record[name] = proposed
+    }
+    if (values.size === 0) return
+    const proposal = { change: { records: [record] }, actor: 'agent:proposer', note: null }
+    const id = await this.#sheet.store.proposals.propose(proposal)
+    const { seq = 0 } = this.#copies.at(-1) ?? {}
+    this.#waiting.push({ id, recordId, existed: present !== undefined, seq, values })
+  }
+
+  /** Accepts a proposal: what it proposes is written under the present names, or nothing is. */
+  async #decide(): Promise<void> {
+    const { proposals } = this.#sheet.store
+    const proposal = this.#waiting.shift()
+    if (proposal === undefined) return
+    const { id, recordId, existed, seq, values } = proposal
+    const touched = [...this.#fields].flatMap(([name, { identity, type }]) => {
+      const value = values.get(identity)
+      return value === undefined ? [] : [{ name, identity, now: type, ...value }]
+    })
+    const detail = await proposals.detail(id)
+    const shown = detail?.records.flatMap(({ fields }) => fields.map(({ field }) => field)) ?? []
+    assert.deepEqual(new Set(shown), new Set(touched.map(({ name }) => name)), `fields of proposal ${id}`)
+    const present = this.#records.get(recordId)
+    const isSame = existed ? present !== undefined && this.#isSameLife(recordId, seq) : present === undefined
+    const isConverted = touched.some(({ identity }) =>
+      this.#conversions.some((each) => each.identity === identity && each.seq > seq),
+    )
+    const isMoved = touched.some(
+      ({ identity, was }) => JSON.stringify(present?.get(identity) ?? null) !== JSON.stringify(was),
+    )
+    const isAccepted = await proposals.accept({ id, actor: HUMAN }).then(
+      () => true,
+      (error: unknown) => {
+        if (!(error instanceof ServiceError)) throw error
+        return false
+      },
+    )
+    // Whether a converted value is the one of then depends on its way through the types.
+    if (!isSame || !isConverted) assert.equal(isAccepted, isSame && !isMoved, `proposal ${id}`)
+    if (!isAccepted) return proposals.reject({ id, actor: HUMAN, reason: null })
+    const all = [...this.#fields.values()].map(({ identity }): [number, JsonValue] => [identity, null])
+    const written = present ?? new Map(all)
+    for (const { name, identity, now, type, proposed } of touched) {
+      written.set(identity, now === type ? proposed : this.#converted(name, type, proposed))
+    }
+    this.#records.set(recordId, written)
+    await this.#copyNow()
   }
 
   async #write(): Promise<void> {
@@ -322,6 +407,7 @@ class Model {
     const change = await this.#define(this.#fields, { converted: new Map([[name, { onInvalid: 'null' }]]) })
     for (const record of this.#records.values())
       record.set(field.identity, this.#converted(name, before, record.get(field.identity) ?? null))
+    this.#conversions.push({ identity: field.identity, seq: change ?? 0 })
     this.#kept.push({ change: change ?? 0, field, name, type: before, removed: false, values })
     await this.#copyNow()
   }
@@ -359,6 +445,7 @@ class Model {
       restored: new Map([[name, last.change]]),
     }
     const change = await this.#define(this.#fields, changes)
+    this.#conversions.push({ identity: field.identity, seq: change ?? 0 })
     for (const [id, record] of this.#records) {
       const present = record.get(field.identity) ?? null
       const kept = this.#isSameLife(id, last.change) ? (last.values.get(id) ?? null) : null
