@@ -2,12 +2,21 @@ import type { ProposalPlanAnswer } from '../wire/definition/proposal-plan.ts'
 import type { ProposalAnswer, ProposalListAnswer, ProposalSummary } from '../wire/records/proposals.ts'
 import type { RecordAnswer } from '../wire/records/records.ts'
 import type { ActorOptions, CallOptions, Connection } from './connection.ts'
+import type { NewContract } from './definition-client.ts'
 import type { RecordPatch } from './records-client.ts'
 
-/** A write that waits until somebody accepts it: either `records`, or the `ids` of those to be deleted. */
+/** A change of the contract, or of derivation files alone. */
+type ProposedDefinition = Omit<NewContract, 'note'> &
+  Required<Pick<NewContract, 'text'> | Pick<NewContract, 'document'> | Pick<NewContract, 'derivations'>> & {
+    readonly records?: never
+    readonly ids?: never
+  }
+
+/** A change that waits until somebody accepts it: `records`, the `ids` of those to be deleted, or a change of the definition. */
 export type ProposedWrite<R extends object = RecordAnswer> = (
   | { readonly records: readonly RecordPatch<R>[]; readonly ids?: never }
   | { readonly ids: readonly string[]; readonly records?: never }
+  | ProposedDefinition
 ) & {
   /** A note for the person who decides. */
   readonly note?: string | undefined

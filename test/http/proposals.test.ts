@@ -134,6 +134,9 @@ runScenarios('proposals that are refused', [
     [
       ['neither records nor ids', {}, both],
       ['both', { records: [], ids: ['a'] }, both],
+      ['records and a contract', { records: [], text: '' }, both],
+      ['a contract as text and document', { document: {}, text: '' }, both],
+      ['no derivation', { derivations: {} }, /either text/],
       ['ids of another kind', { ids: [1] }, /^"ids\[0\]" is 1; expected a string$/],
       ['no ids', { ids: [] }, /^ids is empty/],
       ['a record of another kind', { records: [1] }, /records\[0\]/],
@@ -288,6 +291,37 @@ runScenarios('decisions that are refused', [
     error: ['SheetError', /^no proposal "x\/y"$/],
   },
 ])
+
+test('a change of the definition is proposed over HTTP, and waits like those of agents', async (t) => {
+  const { app } = await startApp(t)
+  const names = async (): Promise<readonly string[]> =>
+    Object.keys((await app.inject('/api/records/a')).json<object>())
+  const contract = (await app.inject('/api/contract/text')).json<{ text: string }>().text
+  const text = contract.replace('name: price', 'name: cost')
+  const formula = 'targets: [price]\nkind: sql\nexpression: "2.5"\n'
+  for (const [change, number] of [
+    [{ text, renamed: { price: 'cost' } }, 'contract.yaml'],
+    [{ derivations: { 'price.yaml': formula } }, 'derivations/price.yaml'],
+  ] as const) {
+    const made = await app.inject(proposal({ ...change, note: 'Clearer.' }))
+    const { id, kind, note } = made.json<{ id: string; kind: string; note: string }>()
+    assert.deepEqual([made.statusCode, kind, note], [200, 'definition', 'Clearer.'], made.body)
+    assert.equal(made.headers.location, `/api/proposals/${id}`)
+    const { definition } = (await app.inject(`/api/proposals/${id}`)).json()
+    assert.deepEqual(
+      definition.files.map(({ path }: { path: string }) => path),
+      [number],
+    )
+  }
+  assert.ok((await names()).includes('price'), 'nothing has changed')
+  const own = await app.inject(post('/api/proposals/1/accept', { actor: AGENT }))
+  assert.equal(own.statusCode, 403)
+  const accepted = await app.inject(post('/api/proposals/1/accept', { actor: ANN }))
+  assert.equal(accepted.statusCode, 200, accepted.body)
+  assert.ok((await names()).includes('cost'))
+  const broken = await app.inject(post('/api/proposals/2/accept', { actor: ANN }))
+  assert.match(broken.body, /derivations\/price\.yaml:1: .*price/)
+})
 
 test('D3: while the contract is broken, nothing is proposed or accepted', async (t) => {
   const { app } = await startApp(t, { files: { contract: 'kind: Nonsense\n' } })

@@ -42,7 +42,7 @@ const REFUSED: Readonly<Record<string, RegExp>> = {
   getProvenance: /^(?:cursor was not issued|limit and cursor require history=true)/,
   exportRecords: /^raw applies to csv only/,
   materialize: /^a call failed at/,
-  propose: /^there is nothing to propose/,
+  propose: /^(?:there is nothing to propose|contract\.yaml|derivations\/|send either text)/,
   revert: /it never changes/,
   cancelRun: /is not running any more/,
   listDefinitionChanges: /^cursor was not issued/,

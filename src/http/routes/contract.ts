@@ -22,6 +22,7 @@ import {
   toContractChangeAnswer,
   toFieldChange,
   toNewField,
+  toWholeContract,
 } from '../../wire/definition/contract-changes.ts'
 import { DerivationFileAnswer } from '../../wire/definition/derivations.ts'
 import { wholeNumber } from '../../wire/schema/page-parameters.ts'
@@ -133,30 +134,11 @@ export function contractRoutes(app: Api, { sheet, actors, read, write }: RouteCo
     '/api/contract',
     { ...write, schema: putSchema, config: { operation: PUT } },
     async (request, reply) => {
-      const {
-        text,
-        document,
-        renamed = {},
-        on_invalid: onInvalid = {},
-        confirm = {},
-        derivations = {},
-        versions = {},
-        note,
-        actor,
-      } = request.body
-      const report = await replaceContract(
-        sheet,
-        {
-          text,
-          document,
-          renamed: new Map(Object.entries(renamed)),
-          converted: new Map(Object.entries(onInvalid)),
-          confirmed: new Map(Object.entries(confirm)),
-          derivations: new Map(Object.entries(derivations)),
-          versions: new Map(Object.entries(versions)),
-        },
-        { ...optionsOf(request, request.query, note), actor: actors.ofBody(request, actor) },
-      )
+      const { note, actor } = request.body
+      const report = await replaceContract(sheet, toWholeContract(request.body), {
+        ...optionsOf(request, request.query, note),
+        actor: actors.ofBody(request, actor),
+      })
       tagFile(reply, report.version)
       return toContractChangeAnswer(report)
     },

@@ -4,11 +4,13 @@ import {
   listProposals,
   planProposal,
   propose,
+  proposeDefinition,
   rejectProposal,
   type ProposedChange,
 } from '../../sheet/writes/proposals.ts'
 import { NoQuery } from '../../wire/definition/contract.ts'
 import { wholeNumber } from '../../wire/schema/page-parameters.ts'
+import { toWholeContract } from '../../wire/definition/contract-changes.ts'
 import { ProposalPlanAnswer, toProposalPlanAnswer } from '../../wire/definition/proposal-plan.ts'
 import {
   AcceptProposalBody,
@@ -40,9 +42,9 @@ const GET: Operation = {
 const PROPOSE: Operation = {
   id: 'propose',
   tag: 'Proposals',
-  summary: 'Propose a write',
+  summary: 'Propose a write, or a change of the definition',
   description: 'The change waits until someone else accepts it; see `POST /api/proposals/{id}/accept`.',
-  errors: [409],
+  errors: [404, 409, 412],
   answers: { 200: { headers: ['Location'] } },
 }
 const ACCEPT: Operation = {
@@ -99,12 +101,13 @@ export function proposalsRoutes(app: Api, { sheet, actors, read, write }: RouteC
     '/api/proposals',
     { ...write, bodyLimit, schema: proposeSchema, config: { operation: PROPOSE } },
     async (request, reply) => {
-      const { note, actor } = request.body
-      const proposal = await propose(sheet, {
-        change: changeOf(request.body),
-        note: note ?? null,
-        actor: actors.ofBody(request, actor),
-      })
+      const { note = null, actor } = request.body
+      const by = { note, actor: actors.ofBody(request, actor) }
+      const change = changeOf(request.body)
+      const proposal =
+        change === null
+          ? await proposeDefinition(sheet, toWholeContract(request.body), by)
+          : await propose(sheet, { change, ...by })
       reply.header('location', `/api/proposals/${proposal.id}`)
       return toProposalSummary(proposal)
     },
@@ -150,9 +153,11 @@ export function proposalsRoutes(app: Api, { sheet, actors, read, write }: RouteC
   )
 }
 
-function changeOf(body: ProposeBody): ProposedChange {
+/** Returns the proposed change of records; null for one of the definition. */
+function changeOf(body: ProposeBody): ProposedChange | null {
   // The contract validates the records, which arrived as JSON.
-  return 'records' in body ? { records: body.records as JsonRecords } : { ids: body.ids }
+  if ('records' in body) return { records: body.records as JsonRecords }
+  return 'ids' in body ? { ids: body.ids } : null
 }
 
 type JsonRecords = Extract<ProposedChange, { readonly records: unknown }>['records']

@@ -27,6 +27,7 @@ import {
   type DefinitionDifference,
   type ProposalPlan,
 } from '../definition/change/proposed-change.ts'
+import { replaceContract, type WholeContract } from '../definition/change/replace-contract.ts'
 import { openCursor, signCursor } from '../cursor.ts'
 import { pageLimit } from '../page-limit.ts'
 import type { PageOptions } from '../runs/read-runs.ts'
@@ -96,6 +97,21 @@ export async function propose(sheet: Sheet, request: ProposeRequest): Promise<St
   const actor = resolveActor(sheet, request.actor)
   const { store } = await sheet.deriving()
   return proposalOf(store, await store.proposals.propose({ change, actor, note }))
+}
+
+/**
+ * Stores a change of the contract and of derivation files that waits until another actor accepts it, and returns the proposal. Throws as
+ * {@link replaceContract} does.
+ */
+export async function proposeDefinition(
+  sheet: Sheet,
+  contract: WholeContract,
+  { note, actor }: Pick<ProposeRequest, 'note' | 'actor'>,
+): Promise<StoredProposal> {
+  const options = { actor, note: checkText('note', note), ifMatch: null, dryRun: false, proposes: true }
+  const { proposed } = await replaceContract(sheet, contract, options)
+  if (proposed === null) throw new Error('a proposed change is a proposal')
+  return proposalOf((await sheet.definition()).store, proposed)
 }
 
 /** Validates parsed records against the limits of those that the store parses, and returns them. Throws ValidationError. */

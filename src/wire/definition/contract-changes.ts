@@ -1,6 +1,7 @@
 import { Type, type Static } from 'typebox'
 import type { NewField } from '../../contract/edit/edit-fields.ts'
 import type { ContractReport, FieldChange } from '../../sheet/definition/change/change-fields.ts'
+import type { WholeContract } from '../../sheet/definition/change/replace-contract.ts'
 import { actorMember } from '../schema/actor-member.ts'
 import { closedObject } from '../schema/closed-object.ts'
 import { LineChangeAnswer } from '../schema/line-change.ts'
@@ -99,15 +100,15 @@ export const ChangePropertyBody = closedObject({
   actor,
 })
 
-/** Body of `PUT /api/contract`. */
-export const PutContractBody = closedObject({
-  text: Type.Optional(Type.String({ description: 'The whole text of the file, in place of `document`.' })),
-  document: Type.Optional(
-    Type.Record(Type.String(), Type.Unknown(), {
-      description:
-        'The whole contract, as `GET /api/contract` returns it: the file is edited where it differs.',
-    }),
-  ),
+const wholeContract = {
+  text: Type.String({ description: 'The whole text of the file, in place of `document`.' }),
+  document: Type.Record(Type.String(), Type.Unknown(), {
+    description:
+      'The whole contract, as `GET /api/contract` returns it: the file is edited where it differs.',
+  }),
+}
+
+const changedFields = {
   renamed: Type.Optional(
     Type.Record(Type.String(), Type.String(), {
       description:
@@ -124,21 +125,54 @@ export const PutContractBody = closedObject({
       description: 'The numbers of values that may be lost, by the names of removed fields.',
     }),
   ),
-  derivations: Type.Optional(
-    Type.Record(Type.String(), Type.Union([Type.String(), Type.Null()]), {
-      description:
-        'The texts of derivation files that change together with the contract, by their names; null removes a file.',
-    }),
-  ),
+}
+
+const changedDerivations = Type.Record(Type.String(), Type.Union([Type.String(), Type.Null()]), {
+  description:
+    'The texts of derivation files that change together with the contract, by their names; null removes a file.',
+})
+
+const changedFiles = {
+  derivations: Type.Optional(changedDerivations),
   versions: Type.Optional(
     Type.Record(Type.String(), Type.String(), {
       description:
         'The versions that files of `derivations` must still have, by their names; otherwise the response is a 412.',
     }),
   ),
+}
+
+/** Body of `PUT /api/contract`. */
+export const PutContractBody = closedObject({
+  text: Type.Optional(wholeContract.text),
+  document: Type.Optional(wholeContract.document),
+  ...changedFields,
+  ...changedFiles,
   note: changeNote,
   actor,
 })
+
+/** The members of a proposed change of the definition, in each of its forms. */
+export const PROPOSED_DEFINITIONS = [
+  { text: wholeContract.text, ...changedFields, ...changedFiles },
+  { document: wholeContract.document, ...changedFields, ...changedFiles },
+  { ...changedFiles, derivations: { ...changedDerivations, ...inDocument({ minProperties: 1 }) } },
+] as const
+
+/** Converts the members of a changed contract. */
+export function toWholeContract(body: Partial<Static<typeof PutContractBody>>): WholeContract {
+  const { text, document, renamed = {}, on_invalid: onInvalid = {} } = body
+  const { confirm = {}, derivations: files = {}, versions = {} } = body
+  return {
+    text,
+    document,
+    renamed: new Map(Object.entries(renamed)),
+    converted: new Map(Object.entries(onInvalid)),
+    confirmed: new Map(Object.entries(confirm)),
+    derivations: new Map(Object.entries(files)),
+    versions: new Map(Object.entries(versions)),
+  }
+}
 
 const ContractDifference = Type.Object({
   change: Type.String({

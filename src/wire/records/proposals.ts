@@ -1,5 +1,6 @@
 import { Type, type Static } from 'typebox'
 import type { ProposalDetail, ProposalList, StoredProposal } from '../../sheet/writes/proposals.ts'
+import { PROPOSED_DEFINITIONS } from '../definition/contract-changes.ts'
 import { actorMember } from '../schema/actor-member.ts'
 import { closedObject } from '../schema/closed-object.ts'
 import { LineChangeAnswer } from '../schema/line-change.ts'
@@ -52,9 +53,11 @@ export const ProposeBody = Type.Union(
       }),
       ...besides,
     }),
+    ...PROPOSED_DEFINITIONS.map((members) => closedObject({ ...members, ...besides })),
   ],
   {
-    title: 'either "records", to propose a write of them, or "ids", to propose their deletion',
+    title:
+      'either "records", to propose a write of them, or "ids", to propose their deletion, or of a change of the definition "text" or "document", the contract, or "derivations" alone',
   },
 )
 export type ProposeBody = Static<typeof ProposeBody>

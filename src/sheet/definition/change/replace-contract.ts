@@ -11,7 +11,7 @@ import {
   type NewContract,
 } from './change-fields.ts'
 
-/** A whole contract, as the text of the file or as a document. */
+/** A whole contract, as the text of the file or as a document; with neither it stays, and only derivations change. */
 export interface WholeContract extends Omit<NewContract, 'text' | 'derivations'> {
   readonly text: string | undefined
   readonly document: unknown
@@ -23,16 +23,18 @@ export interface WholeContract extends Omit<NewContract, 'text' | 'derivations'>
 
 /**
  * Replaces the contract, by another text or by a document; see {@link writeContract}, also for its errors. A text also replaces a contract
- * that is not valid. Throws ValidationError without
- * one of the two, with both, for a text with lone surrogates, and for the version of a file that does not change.
+ * that is not valid. Throws ValidationError with both, with neither and no derivations, for a text with lone surrogates, and for the version of a file that does not change.
  */
 export async function replaceContract(
   sheet: Sheet,
   { text, document, derivations = new Map(), versions = new Map(), ...fields }: WholeContract,
   options: ContractOptions,
 ): Promise<ContractReport> {
-  if ((text === undefined) === (document === undefined)) {
-    throw new ValidationError('send either text, the file, or document, the contract as an object')
+  const isNeither = text === undefined && document === undefined
+  if ((isNeither && derivations.size === 0) || (text !== undefined && document !== undefined)) {
+    throw new ValidationError(
+      'send either text, the file, or document, the contract as an object; derivations alone need neither',
+    )
   }
   if (text !== undefined && !text.isWellFormed()) {
     throw new ValidationError('text has a lone surrogate, which is no character; send valid Unicode')
@@ -52,7 +54,11 @@ export async function replaceContract(
     (present) => ({
       ...fields,
       derivations: files,
-      text: text ?? writeDocument(present, document as JsonValue, fields.renamed),
+      text:
+        text ??
+        (document === undefined
+          ? present.text
+          : writeDocument(present, document as JsonValue, fields.renamed)),
     }),
     { ...options, repairs: text !== undefined },
   )
