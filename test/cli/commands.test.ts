@@ -8,7 +8,7 @@ import { propose, type ProposedChange } from '../../src/sheet/writes/proposals.t
 import { readContract } from '../../src/sheet/schema/read-contract.ts'
 import { readDerivations } from '../../src/sheet/schema/read-derivations.ts'
 import { summarizeRecords } from '../../src/sheet/queries/summarize-records.ts'
-import { toDerivationsAnswer } from '../../src/wire/definition/derivations.ts'
+import { toDerivationListAnswer } from '../../src/wire/definition/derivations.ts'
 import type { ProposalAnswer, ProposalListAnswer, ProposalSummary } from '../../src/wire/records/proposals.ts'
 import { RecordListAnswer } from '../../src/wire/records/records.ts'
 import { runCommand } from '../support/run-command.ts'
@@ -186,7 +186,7 @@ test('contract, derivations, summary and count print the responses of HTTP', asy
   ])
   await opened.close()
   assert.deepEqual(json(await run('contract')), contract)
-  const answer = toDerivationsAnswer(derivations)
+  const answer = toDerivationListAnswer(derivations, { models: [], secrets: [] })
   assert.deepEqual(json(await run('derivations')), answer)
   assert.deepEqual(json(await run('derivations', 'rate.yaml')), answer.derivations[0])
   const filter = ['--filter', 'price > ?', '--param', '1'] as const

@@ -3,7 +3,10 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import type { ChangeAnswer, DefinitionChangeAnswer, HistoryAnswer } from '../../src/wire/definition/change.ts'
+import type { DerivationListAnswer } from '../../src/wire/definition/derivations.ts'
 import type { PreviewAnswer } from '../../src/wire/definition/preview.ts'
+import { openSheet } from '../../src/sheet/open-sheet.ts'
+import { proposeDefinition } from '../../src/sheet/writes/proposals.ts'
 import { runCommand } from '../support/run-command.ts'
 import type { Ran } from '../support/run-colophon.ts'
 import { OFFERS, RATES, writeSheet } from '../support/sheet-fixture.ts'
@@ -60,7 +63,75 @@ test('a derivation is tried, written, listed in the history and taken back at th
   json(await run(['history', sheet, '1', '--revert']))
   assert.equal(await readFile(file, 'utf8'), RATE)
   json(await run(['derivation', 'remove', sheet, 'rate.yaml', '--yes']))
-  assert.deepEqual(json(await run(['derivation', 'list', sheet])), { derivations: [] })
+  assert.deepEqual(json(await run(['derivation', 'list', sheet])), {
+    derivations: [],
+    models: [],
+    secrets: [],
+  })
+})
+
+test('the list of derivations names models, and secrets that this process lacks', async (t) => {
+  const files = {
+    ...OFFERS.derivations,
+    'rate.yaml': `${RATE}headers: {Authorization: 'Bearer {{ env.RATES_KEY }}'}\n`,
+  }
+  const sheet = await writeSheet(t, { derivations: files })
+  await writeFile(
+    join(sheet, 'models.yaml'),
+    'models:\n  small: {base_url: "https://models.example/v1", model: s, protocol: chat}\n',
+  )
+  const listed = json(await run(['derivations', sheet])) as DerivationListAnswer
+  assert.deepEqual([listed.models, listed.secrets], [['small'], [{ name: 'RATES_KEY', is_set: false }]])
+  const { stdout } = await run(['derivation', 'list', sheet, '--format', 'table'])
+  assert.match(stdout, /\nmodels: small\nsecrets: RATES_KEY \(not set here\)\n$/)
+})
+
+test('a proposed change of the definition is listed, shown with its plan, and accepted', async (t) => {
+  const sheet = await writeSheet(t)
+  const file = (path: string): string => OFFERS.derivations[path] ?? ''
+  const opened = await openSheet(sheet)
+  const text = OFFERS.contract.replace('name: currency', 'name: money')
+  const keyed = file('rate.yaml')
+    .replaceAll('currency', 'money')
+    .replace('rates.example', 'other.example')
+    .concat("headers: {Authorization: 'Bearer {{ env.RATES_KEY }}'}\n")
+  const renamed = new Map([['currency', 'money']])
+  const none = { text: undefined, document: undefined, converted: new Map(), confirmed: new Map() }
+  const by = { actor: 'agent:writer', note: 'Clearer.' }
+  await proposeDefinition(
+    opened,
+    { ...none, text, renamed, derivations: new Map([['rate.yaml', keyed]]) },
+    by,
+  )
+  const removed = new Map([['rate.yaml', null]])
+  await proposeDefinition(opened, { ...none, renamed: new Map(), derivations: removed }, by)
+  await opened.close()
+
+  const table = (...args: readonly string[]): Promise<Ran> =>
+    run(['proposals', sheet, ...args, '--format', 'table'])
+  assert.match((await table()).stdout, /\n +1 +waiting +definition +0 +agent:writer +\S+ +Clearer\.\n$/)
+  const shown = (await table('1')).stdout
+  assert.match(shown, /^kind +definition$/m)
+  assert.doesNotMatch(shown, /record_count/)
+  assert.match(shown, /^contract\.yaml:11\n- .*currency.*\n\+ .*money/m)
+  assert.match(shown, /^New: host other\.example:443\nNew secrets: RATES_KEY$/m)
+  assert.match(shown, /^money: 3 values kept$|^ *money +renamed/m)
+  const { plan } = JSON.parse((await run(['proposals', sheet, '1'])).stdout) as {
+    plan: { secrets: string[] }
+  }
+  assert.deepEqual(plan.secrets, ['RATES_KEY'])
+
+  const { stdout } = await table('1', '--accept', '--actor', 'human:ben')
+  assert.equal(stdout, 'Proposal 1 accepted: a change of the definition\n')
+  assert.equal(await readFile(join(sheet, 'derivations', 'rate.yaml'), 'utf8'), keyed)
+  const outdated = (await table('2')).stdout
+  assert.match(outdated, /^changed since it was proposed: derivations\/rate\.yaml$/m)
+  assert.match(outdated, /^It cannot be accepted: /m)
+  const refused = await table('2', '--accept', '--actor', 'human:ben')
+  assert.match(
+    refused.stderr,
+    /^error: proposal 2 cannot be accepted, and nothing was changed: derivations\/rate\.yaml has changed/,
+  )
 })
 
 test('a computed field is removed together with its derivation, with the number of its values', async (t) => {

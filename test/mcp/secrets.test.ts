@@ -67,6 +67,8 @@ test('D23: no result contains a secret of the environment, not even one that a c
   const { text } = await agent.call('materialize', { stop_after_failures: 0 })
   assert.match(text, /1 computed, 0 skipped, 2 failed/)
   assert.ok(api.requests.every(({ headers }) => headers['authorization'] === `Bearer ${SECRET}`))
+  const { secrets } = (await agent.call('list_derivations')).structured
+  assert.deepEqual(secrets, [{ name: 'MCP_TEST_SECRET', is_set: true }])
   const learnt = await learnAll(agent)
   // It has told much, the name of the variable included.
   assert.match(learnt, /MCP_TEST_SECRET/)

@@ -22,8 +22,7 @@ import {
   DerivationFileParams,
   DerivationListAnswer,
   PutDerivationBody,
-  toChoices,
-  toDerivationsAnswer,
+  toDerivationListAnswer,
 } from '../../wire/definition/derivations.ts'
 import { PreviewAnswer, PreviewBody, toPreviewAnswer } from '../../wire/definition/preview.ts'
 import { whileConnected } from '../middleware/abort-on-disconnect.ts'
@@ -81,10 +80,9 @@ const DELETE: Operation = {
 /** `/api/derivations`: the files with their parsed contents, and `/api/derivations/{file}`: their texts. */
 export function derivationsRoutes(app: Api, { sheet, actors, read, write }: RouteContext): void {
   const schema = { querystring: NoQuery, response: { 200: DerivationListAnswer } }
-  app.get('/api/derivations', { ...read, schema, config: { operation: LIST } }, async () => ({
-    ...toDerivationsAnswer(await readDerivations(sheet)),
-    ...toChoices(await readChoices(sheet)),
-  }))
+  app.get('/api/derivations', { ...read, schema, config: { operation: LIST } }, async () =>
+    toDerivationListAnswer(await readDerivations(sheet), await readChoices(sheet)),
+  )
 
   const params = DerivationFileParams
   const getSchema = { params, querystring: NoQuery, response: { 200: DerivationFileAnswer } }

@@ -1,12 +1,13 @@
 import { explainCell } from '../../sheet/cells/explain-cell.ts'
 import { readCellStates } from '../../sheet/cells/read-cell-states.ts'
 import { readContract } from '../../sheet/schema/read-contract.ts'
+import { readChoices } from '../../sheet/schema/read-choices.ts'
 import { readDerivations } from '../../sheet/schema/read-derivations.ts'
 import { readPermissions } from '../../sheet/schema/read-permissions.ts'
 import { readLatestHistory, readProvenance } from '../../sheet/cells/read-provenance.ts'
 import { readStatus } from '../../sheet/cells/read-status.ts'
 import { requireFields } from '../../sheet/queries/select-fields.ts'
-import { DerivationsAnswer, toDerivationsAnswer } from '../../wire/definition/derivations.ts'
+import { DerivationListAnswer, toDerivationListAnswer } from '../../wire/definition/derivations.ts'
 import type { ProvenanceEntryAnswer } from '../../wire/records/provenance.ts'
 import { CellExplanationAnswer, toCellExplanationAnswer, toStatusAnswer } from '../../wire/runs/status.ts'
 import {
@@ -97,16 +98,19 @@ export const listDerivationsTool = defineTool({
   name: 'list_derivations',
   title: 'List derivations',
   description:
-    'Lists the derivation files: the fields that each computes, their inputs, and the hosts that it calls.',
+    'Lists the derivation files: the fields that each computes, their inputs, and the hosts that it calls; and the models and ' +
+    'secrets that further ones can name.',
   input: NoInput,
-  output: DerivationsAnswer,
+  output: DerivationListAnswer,
   annotations: READS,
   async run(_input, { sheet }) {
-    const answer = toDerivationsAnswer(await readDerivations(sheet))
+    const answer = toDerivationListAnswer(await readDerivations(sheet), await readChoices(sheet))
     const files = answer.derivations.map(({ file, targets }) => `${file} computes ${targets.join(', ')}`)
+    const missing = answer.secrets.filter(({ is_set: isSet }) => !isSet).map(({ name }) => name)
+    const rest = missing.length === 0 ? '' : ` The server lacks ${missing.join(', ')}.`
     return {
       structured: answer,
-      text: files.length === 0 ? 'This sheet has no derivations.' : `${files.join('; ')}.`,
+      text: `${files.length === 0 ? 'This sheet has no derivations' : files.join('; ')}.${rest}`,
     }
   },
 })

@@ -25,8 +25,8 @@ export const DerivationAnswer = Type.Object({
 export type DerivationAnswer = Static<typeof DerivationAnswer>
 
 /** The derivations: each comes after those that it depends on. */
-export const DerivationsAnswer = Type.Object({ derivations: Type.Array(DerivationAnswer) })
-export type DerivationsAnswer = Static<typeof DerivationsAnswer>
+const DerivationsAnswer = Type.Object({ derivations: Type.Array(DerivationAnswer) })
+type DerivationsAnswer = Static<typeof DerivationsAnswer>
 
 /** Response of `GET /api/derivations`, with what further derivations can use. */
 export const DerivationListAnswer = Type.Object({
@@ -39,12 +39,16 @@ export const DerivationListAnswer = Type.Object({
 })
 export type DerivationListAnswer = Static<typeof DerivationListAnswer>
 
-/** Converts what derivations can use to the wire format. */
-export function toChoices({
-  models,
-  secrets,
-}: DerivationChoices): Pick<DerivationListAnswer, 'models' | 'secrets'> {
-  return { models: [...models], secrets: secrets.map(({ name, isSet }) => ({ name, is_set: isSet })) }
+/** Converts derivations, and what further ones can use, to the wire format. */
+export function toDerivationListAnswer(
+  derivations: Parameters<typeof toDerivationsAnswer>[0],
+  { models, secrets }: DerivationChoices,
+): DerivationListAnswer {
+  return {
+    ...toDerivationsAnswer(derivations),
+    models: [...models],
+    secrets: secrets.map(({ name, isSet }) => ({ name, is_set: isSet })),
+  }
 }
 
 /** Converts derivations to the wire format. */
