@@ -31,13 +31,13 @@ import {
   RunPlanAnswer,
 } from '../../src/wire/runs/materialize.ts'
 import { ProposalPlanAnswer } from '../../src/wire/definition/proposal-plan.ts'
+import { ProposeBody } from '../../src/wire/definition/propose.ts'
 import {
   AcceptProposalBody,
   PlanProposalBody,
   FieldDifferenceAnswer,
   ProposalAnswer,
   ProposalListAnswer,
-  ProposeBody,
   RecordDifferenceAnswer,
   RejectProposalBody,
 } from '../../src/wire/records/proposals.ts'

@@ -20,12 +20,12 @@ import {
   ProposalsQuery,
   ProposalSummary,
   PlanProposalBody,
-  ProposeBody,
   RejectProposalBody,
   toProposalAnswer,
   toProposalListAnswer,
   toProposalSummary,
 } from '../../wire/records/proposals.ts'
+import { ProposeBody } from '../../wire/definition/propose.ts'
 import { jsonInTurns } from '../../sheet/json-body.ts'
 import { acceptJsonBodies } from '../middleware/body-parser.ts'
 import { sendJson } from '../response/json-response.ts'

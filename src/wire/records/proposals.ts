@@ -1,11 +1,9 @@
 import { Type, type Static } from 'typebox'
 import type { ProposalDetail, ProposalList, StoredProposal } from '../../sheet/writes/proposals.ts'
-import { PROPOSED_DEFINITIONS } from '../definition/contract-changes.ts'
 import { actorMember } from '../schema/actor-member.ts'
 import { closedObject } from '../schema/closed-object.ts'
 import { LineChangeAnswer } from '../schema/line-change.ts'
 import { inDocument, STORABLE } from '../schema/openapi-keywords.ts'
-import { RecordInput } from './records.ts'
 import { cursorParameter, limitParameter } from '../schema/page-parameters.ts'
 
 const textOrNull = (description: string) => Type.Union([Type.String(), Type.Null()], { description })
@@ -28,39 +26,8 @@ export const ProposalsQuery = closedObject({
 })
 
 /** A note or reason, of at most `TEXT_LIMIT` characters (`sheet/writes/proposals.ts`). */
-const noteText = (description: string) =>
+export const noteText = (description: string) =>
   Type.String({ description, ...inDocument({ maxLength: 2000, pattern: STORABLE }) })
-
-const besides = {
-  note: Type.Optional(noteText('A note for the person who decides; at most 2,000 characters.')),
-  actor: Type.Optional(actorMember('The actor who proposes; the server default when absent.')),
-}
-
-/** Body of `POST /api/proposals`. */
-export const ProposeBody = Type.Union(
-  [
-    closedObject({
-      records: Type.Array(RecordInput, {
-        description: 'Records to insert or merge, as `POST /api/records` takes them.',
-        ...inDocument({ exampleOf: 'records' }),
-      }),
-      ...besides,
-    }),
-    closedObject({
-      ids: Type.Array(Type.String(), {
-        description: 'The ids of records to delete.',
-        ...inDocument({ minItems: 1, exampleOf: 'recordIds' }),
-      }),
-      ...besides,
-    }),
-    ...PROPOSED_DEFINITIONS.map((members) => closedObject({ ...members, ...besides })),
-  ],
-  {
-    title:
-      'either "records", to propose a write of them, or "ids", to propose their deletion, or of a change of the definition "text" or "document", the contract, or "derivations" alone',
-  },
-)
-export type ProposeBody = Static<typeof ProposeBody>
 
 /** Body of `POST /api/proposals/{id}/accept`. */
 export const AcceptProposalBody = closedObject({
