@@ -100,7 +100,7 @@ test('a duplicate name, the primary-key and a derived field are refused', async 
   await refused(
     ['DELETE', `${PROPERTIES}/currency?confirm=3`],
     {},
-    /^derivations\/rate\.yaml:2: .*"currency"/,
+    /^derivations\/rate\.yaml:2: .*"currency".* \(the change leaves this file as it is; edit or remove it too, or before\)$/,
   )
   assertEnvelope(
     await send(running, ['DELETE', `${PROPERTIES}/prise`]),

@@ -103,7 +103,7 @@ export async function changeInTurn(sheet: Sheet, edit: DefinitionEdit): Promise<
     try {
       return await attempt(sheet, edit, actor)
     } catch (error) {
-      if (error instanceof ContractError) throw refusal(error)
+      if (error instanceof ContractError) throw refusalOf(edit, error)
       // The conditions on versions are checked again on the definition of by then.
       if (!(error instanceof OutdatedDefinitionError) || tries === TRIES) throw error
     }
@@ -263,6 +263,16 @@ type DefinitionBaseTexts = ReturnType<DefinitionBase['files']['texts']>
 /** Returns the version of a definition file: the hex SHA-256 of its bytes; null where there is none. */
 export function versionOf(bytes: Uint8Array | null): string | null {
   return bytes === null ? null : createHash('sha256').update(bytes).digest('hex')
+}
+
+/** Returns the error of a change, which says so where it is about a derivation file that the change leaves as it is. */
+function refusalOf({ files }: DefinitionEdit, error: ContractError): OperationError {
+  const { message, inFile } = error
+  const isOther =
+    inFile?.file.startsWith('derivations/') === true && files.every(({ path }) => path !== inFile.file)
+  if (!isOther) return refusal(error)
+  const hint = 'the change leaves this file as it is; edit or remove it too, or before'
+  return new OperationError(`${message} (${hint})`, 'definition_refused', { inFile })
 }
 
 /** Returns the error of a definition that the request would make invalid, which is the request's fault. */
