@@ -10,6 +10,7 @@ import {
   startAppOver,
   type TestApp,
 } from '../support/http-fixture.ts'
+import { contractText } from '../support/contract-with.ts'
 import { editSheet, OFFERS, openTestSheetIn, writeSheet } from '../support/sheet-fixture.ts'
 
 const ACTOR = 'human:ann'
@@ -172,6 +173,33 @@ test('fields that swap names, or take the name of the next, are renamed in deriv
     assertOk(await send(running, ['POST', '/api/definition/revert'], { change: '1' }))
     assert.equal(await text(running, 'derivations/rate.yaml'), OFFERS.derivations['rate.yaml'])
   }
+})
+
+test('formulas follow fields that swap names', async (t) => {
+  const contract = contractText([
+    '{name: a, logicalType: number}',
+    '{name: b, logicalType: number}',
+    '{name: c, logicalType: number}',
+  ])
+  const formula = (left: string, right: string): string =>
+    `targets: [c]\nkind: sql\nexpression: ${left} - ${right} # less\n`
+  const records = [{ id: 'a', a: 5, b: 3 }]
+  const running = await startApp(t, {
+    files: { contract, records, derivations: { 'c.yaml': formula('a', 'b') } },
+  })
+  const put = ['PUT', '/api/contract'] as const
+  const swapped = contract
+    .replace('name: a', 'name: z')
+    .replace('name: b', 'name: a')
+    .replace('name: z', 'name: b')
+  assertOk(await send(running, put, { text: swapped, renamed: { a: 'b', b: 'a' } }))
+  assert.equal(await text(running, 'derivations/c.yaml'), formula('b', 'a'))
+  await materialize(running.sheet, WHOLE)
+  const record = assertOk(await running.app.inject('/api/records/a')).json<object>()
+  assert.deepEqual(record, { id: 'a', b: 5, a: 3, c: 2 })
+  const unknown = await send(running, put, { text: `${swapped}# More\n`, renamed: { b: 'd' } })
+  const none = /^contract\.yaml cannot be changed like this: property "d" cannot be renamed: /
+  assertEnvelope(unknown, 400, 'OperationError', none)
 })
 
 test('a field that derivations read is not removed while another takes its name', async (t) => {

@@ -125,7 +125,8 @@ function ordinary(contract: Contract, name: string, change: string): Field {
   return field
 }
 
-function refuse(message: string): never {
+function refuse(reason: string): never {
+  const message = `cannot be changed like this: ${reason}`
   throw new ContractError(...fileError({ file: 'contract.yaml', line: null, message }, 'contract_conflict'))
 }
 

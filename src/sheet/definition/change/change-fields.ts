@@ -258,9 +258,9 @@ function refuseReaders(files: DefinitionFiles, contract: Contract, name: string)
   )
 }
 
-/** Returns a name that depends on all texts, so that none of them has it. */
+/** Returns a name that depends on all texts, so that none of them has it; PostgreSQL takes names of up to 63 bytes. */
 function unusedName(texts: ReadonlyMap<string, Uint8Array>): string {
-  return `passing_${versionOf(Buffer.concat([...texts.values()]))}`
+  return `passing_${versionOf(Buffer.concat([...texts.values()]))?.slice(0, 40)}`
 }
 
 /** Returns the new names of fields whose `id` in the standard stays. */
