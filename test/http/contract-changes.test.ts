@@ -176,7 +176,7 @@ test('fields that swap names, or take the name of the next, are renamed in deriv
 })
 
 test('formulas follow fields that swap names', async (t) => {
-  const contract = contractText([
+  const before = contractText([
     '{name: a, logicalType: number}',
     '{name: b, logicalType: number}',
     '{name: c, logicalType: number}',
@@ -185,10 +185,10 @@ test('formulas follow fields that swap names', async (t) => {
     `targets: [c]\nkind: sql\nexpression: ${left} - ${right} # less\n`
   const records = [{ id: 'a', a: 5, b: 3 }]
   const running = await startApp(t, {
-    files: { contract, records, derivations: { 'c.yaml': formula('a', 'b') } },
+    files: { contract: before, records, derivations: { 'c.yaml': formula('a', 'b') } },
   })
   const put = ['PUT', '/api/contract'] as const
-  const swapped = contract
+  const swapped = before
     .replace('name: a', 'name: z')
     .replace('name: b', 'name: a')
     .replace('name: z', 'name: b')
