@@ -64,17 +64,7 @@ export async function countOutdated(
 ): Promise<ReadonlyMap<string, OutdatedCount>> {
   const nameAfter = new Map(Array.from(targets, ([name, before]) => [before, name]))
   const counts = new Map([...targets.keys()].map((name) => [name, { ...NONE_OUTDATED }]))
-  for (let after: RecordKey | null = null; ;) {
-    const items: readonly WorkItem[] = await store.work({
-      targets: [...targets.values()],
-      inputs: [...inputs.values()],
-      inputLimit: INPUT_LIMIT,
-      force: true,
-      state: null,
-      after,
-      limit: CHUNK,
-      only: null,
-    })
+  for await (const items of allCells(store, [...targets.values()], [...inputs.values()])) {
     for (const item of items) {
       if ([...converted].some((name) => item.inputs[name] !== null)) continue
       const values = derivation.inputs.map((name) => [name, item.inputs[inputs.get(name) ?? name] ?? null])
@@ -86,11 +76,8 @@ export async function countOutdated(
           add(name, cellOf.get(name)?.inputHash === null ? 'failedToMissing' : 'failedToStale')
       }
     }
-    const last = items.at(-1)
-    if (last === undefined) return counts
-    after = last.key
-    await nextTurn()
   }
+  return counts
 
   function add(before: string, key: keyof OutdatedCount): void {
     const count = counts.get(nameAfter.get(before) ?? before)
@@ -100,29 +87,40 @@ export async function countOutdated(
 
 const NONE_OUTDATED = { fresh: 0, failedToStale: 0, failedToMissing: 0 }
 
-async function checkCells(store: Store, derivation: Derivation, signal: AbortSignal): Promise<void> {
-  const { targets, inputs, sources } = derivation
+/** Yields all records with their cells of these targets, in parts, between which others have their turn. */
+async function* allCells(
+  store: Pick<SheetStore, 'work'>,
+  targets: readonly string[],
+  inputs: readonly string[],
+): AsyncGenerator<readonly WorkItem[], void> {
+  const whole = {
+    targets,
+    inputs,
+    inputLimit: INPUT_LIMIT,
+    force: true,
+    state: null,
+    limit: CHUNK,
+    only: null,
+  }
   for (let after: RecordKey | null = null; ;) {
-    signal.throwIfAborted()
-    const query = {
-      targets,
-      inputs,
-      inputLimit: INPUT_LIMIT,
-      force: true,
-      state: null,
-      after,
-      limit: CHUNK,
-      only: null,
-    }
-    const items: readonly WorkItem[] = await store.work(query)
+    const items: readonly WorkItem[] = await store.work({ ...whole, after })
     const last = items.at(-1)
-    const cells = items.flatMap((item) => outdatedIn(item, derivation))
-    const checked = last === undefined ? { targets, sources } : null
-    if (cells.length > 0 || checked !== null) await store.markOutdated({ cells, checked })
     if (last === undefined) return
+    yield items
     after = last.key
     await nextTurn()
   }
+}
+
+async function checkCells(store: Store, derivation: Derivation, signal: AbortSignal): Promise<void> {
+  const { targets, inputs, sources } = derivation
+  for await (const items of allCells(store, targets, inputs)) {
+    signal.throwIfAborted()
+    const cells = items.flatMap((item) => outdatedIn(item, derivation))
+    if (cells.length > 0) await store.markOutdated({ cells, checked: null })
+  }
+  signal.throwIfAborted()
+  await store.markOutdated({ cells: [], checked: { targets, sources } })
 }
 
 /** Returns the cells of a record whose states differ now: fresh ones with another input hash, and failed ones that are skipped. */

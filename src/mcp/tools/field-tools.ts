@@ -48,10 +48,7 @@ export const changeFieldTool = defineTool({
   input: ChangeFieldInput,
   output: FieldToolAnswer,
   annotations: CHANGES_DEFINITION,
-  async run({ field, ...input }, context) {
-    const change = toFieldChange(input)
-    return result(await changeContractField(context.sheet, field, { ...optionsOf(input, context), change }))
-  },
+  run: changeField,
 })
 
 export const renameFieldTool = defineTool({
@@ -63,10 +60,7 @@ export const renameFieldTool = defineTool({
   input: RenameFieldInput,
   output: FieldToolAnswer,
   annotations: CHANGES_DEFINITION,
-  async run({ field, ...input }, context) {
-    const change = toFieldChange(input)
-    return result(await changeContractField(context.sheet, field, { ...optionsOf(input, context), change }))
-  },
+  run: changeField,
 })
 
 export const removeFieldTool = defineTool({
@@ -82,6 +76,14 @@ export const removeFieldTool = defineTool({
     return result(await removeContractField(context.sheet, field, { ...optionsOf(input, context), confirm }))
   },
 })
+
+async function changeField(
+  { field, ...input }: Given & Parameters<typeof toFieldChange>[0] & { readonly field: string },
+  context: ToolContext,
+): Promise<ToolResult<Static<typeof FieldToolAnswer>>> {
+  const change = toFieldChange(input)
+  return result(await changeContractField(context.sheet, field, { ...optionsOf(input, context), change }))
+}
 
 interface Given {
   readonly note?: string

@@ -3,7 +3,7 @@ import { ChangeAnswer, HistoryAnswer, toChangeAnswer, toHistoryAnswer } from '..
 import { DefinitionToolAnswer } from '../../wire/definition-tool-answers.ts'
 import { ChangeInput, ChangePageInput, RevertChangeInput } from '../../wire/definition-tool-inputs.ts'
 import { TOOL_LIMIT } from '../../wire/tool-inputs.ts'
-import { countText } from './count-text.ts'
+import { countText, moreText } from './count-text.ts'
 import { changed } from './derivation-tools.ts'
 import { CHANGES_DEFINITION } from './field-tools.ts'
 import { defineTool, READS } from './tool.ts'
@@ -17,10 +17,9 @@ export const listChangesTool = defineTool({
   annotations: READS,
   async run({ limit = TOOL_LIMIT, cursor = null }, { sheet }) {
     const answer = toHistoryAnswer(await listChanges(sheet, { limit, cursor }))
-    const more = answer.next_cursor === null ? '' : ' More follow: set cursor to next_cursor.'
     return {
       structured: answer,
-      text: `${countText(answer.changes.length, 'change')}, newest first.${more}`,
+      text: `${countText(answer.changes.length, 'change')}, newest first.${moreText(answer)}`,
     }
   },
 })

@@ -21,7 +21,7 @@ import {
   TOOL_LIMIT,
 } from '../../wire/tool-inputs.ts'
 import { defineTool, READS, type ToolResult } from './tool.ts'
-import { countText } from './count-text.ts'
+import { countText, moreText } from './count-text.ts'
 
 /** Adds a proposal and changes no record; a repeated call adds another proposal. */
 const PROPOSES = { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false }
@@ -61,10 +61,9 @@ export const listProposalsTool = defineTool({
   annotations: READS,
   async run({ state = null, limit = TOOL_LIMIT, cursor = null }, { sheet }) {
     const answer = toProposalListAnswer(await listProposals(sheet, { state, limit, cursor }))
-    const more = answer.next_cursor === null ? '' : ' More follow: set cursor to next_cursor.'
     return {
       structured: answer,
-      text: `${countText(answer.proposals.length, 'proposal')}, newest first; waiting in all: ${answer.waiting}.${more}`,
+      text: `${countText(answer.proposals.length, 'proposal')}, newest first; waiting in all: ${answer.waiting}.${moreText(answer)}`,
     }
   },
 })

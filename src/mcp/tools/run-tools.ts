@@ -14,7 +14,7 @@ import { PageInput, RunInput, RunPageInput, TOOL_LIMIT } from '../../wire/tool-i
 import { resolveActor } from '../../sheet/resolve-actor.ts'
 import { costText } from './cost-text.ts'
 import { defineTool, READS } from './tool.ts'
-import { countText } from './count-text.ts'
+import { countText, moreText } from './count-text.ts'
 
 export const listRunsTool = defineTool({
   name: 'list_runs',
@@ -26,8 +26,10 @@ export const listRunsTool = defineTool({
   annotations: READS,
   async run({ limit = TOOL_LIMIT, cursor = null }, { sheet }) {
     const answer = toRunListAnswer(await listRuns(sheet, { limit, cursor }))
-    const more = answer.next_cursor === null ? '' : ' More follow: set cursor to next_cursor.'
-    return { structured: answer, text: `${countText(answer.runs.length, 'run')}, newest first.${more}` }
+    return {
+      structured: answer,
+      text: `${countText(answer.runs.length, 'run')}, newest first.${moreText(answer)}`,
+    }
   },
 })
 
@@ -53,8 +55,7 @@ export const listRunFailuresTool = defineTool({
   annotations: READS,
   async run({ id, limit = TOOL_LIMIT, cursor = null }, { sheet }) {
     const answer = toRunFailuresAnswer(await listRunFailures(sheet, id, { limit, cursor }))
-    const more = answer.next_cursor === null ? '' : ' More follow: set cursor to next_cursor.'
-    return { structured: answer, text: `${answer.failures.length} failed cells.${more}` }
+    return { structured: answer, text: `${answer.failures.length} failed cells.${moreText(answer)}` }
   },
 })
 

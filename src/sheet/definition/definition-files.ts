@@ -21,6 +21,7 @@ import type { TargetDefinition } from '../../store/sheet-store.ts'
 import { ChangedDefinition, type FileTexts } from './changed-definition.ts'
 import { definitionText } from './definition-text.ts'
 import type { DefinitionSource } from './definition-source.ts'
+import { validOrNull } from './valid-or-null.ts'
 
 /** Milliseconds after which other requests are served while files are parsed. */
 const PART_MS = 20
@@ -186,12 +187,8 @@ export class DefinitionFiles {
   /** Returns the files that a store compares with a directory, as they were last read; null for those of a store. */
   base(): readonly BaseFile[] | null {
     if (this.revision !== null) return null
-    try {
-      return [...this.texts()].map(([path, bytes]) => ({ path, sha256: hashOf(bytes) }))
-    } catch (error) {
-      if (!(error instanceof ContractError)) throw error
-      return null
-    }
+    const texts = validOrNull(() => [...this.texts()])
+    return texts === null ? null : texts.map(([path, bytes]) => ({ path, sha256: hashOf(bytes) }))
   }
 
   /** Returns the definition as it would be after a change of these files. */

@@ -1,7 +1,8 @@
 import { isJsonObject } from '../../contract/json/json.ts'
 import { parseYamlFile } from '../../contract/yaml/yaml-file.ts'
 import { MODELS_FILE } from '../../derivation/definition/source-path.ts'
-import { ContractError } from '../../errors/service-error.ts'
+import { secretsIn } from '../definition/secrets-in.ts'
+import { validOrNull } from '../definition/valid-or-null.ts'
 import type { Sheet } from '../sheet.ts'
 
 /** The names that a derivation of the sheet can use. */
@@ -12,15 +13,13 @@ export interface DerivationChoices {
   readonly secrets: readonly { readonly name: string; readonly isSet: boolean }[]
 }
 
-const SECRET = /\{\{\s*env\.([A-Za-z_][A-Za-z0-9_]*)\s*\}\}/g
-
 /** Reads which models and secrets derivations can name. Variables that no file names are not listed. Throws ContractError. */
 export async function readChoices(sheet: Sheet): Promise<DerivationChoices> {
   const { files } = await sheet.definition()
   const texts = [...files.texts([MODELS_FILE])].map(
     ([path, bytes]) => [path, Buffer.from(bytes).toString()] as const,
   )
-  const found = texts.flatMap(([, text]) => [...text.matchAll(SECRET)].map(([, name = '']) => name))
+  const found = texts.flatMap(([, text]) => secretsIn(text))
   return {
     models: texts.flatMap(([path, text]) => (path === MODELS_FILE ? modelsOf(text) : [])),
     secrets: [...new Set(found)].toSorted().map((name) => ({ name, isSet: sheet.hasVariable(name) })),
@@ -28,12 +27,7 @@ export async function readChoices(sheet: Sheet): Promise<DerivationChoices> {
 }
 
 function modelsOf(text: string): readonly string[] {
-  try {
-    const { value } = parseYamlFile(text, MODELS_FILE)
-    const models = isJsonObject(value) ? value['models'] : null
-    return isJsonObject(models) ? Object.keys(models) : []
-  } catch (error) {
-    if (error instanceof ContractError) return []
-    throw error
-  }
+  const value = validOrNull(() => parseYamlFile(text, MODELS_FILE).value)
+  const models = isJsonObject(value) ? value['models'] : null
+  return isJsonObject(models) ? Object.keys(models) : []
 }

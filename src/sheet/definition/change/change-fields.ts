@@ -19,6 +19,7 @@ import type { Sheet } from '../../sheet.ts'
 import type { DefinitionFile, DefinitionFiles } from '../definition-files.ts'
 import { bytesOfText, checkName, unknownFile } from './derivation-file.ts'
 import { definitionText, type DefinitionText } from '../definition-text.ts'
+import { validOrNull } from '../valid-or-null.ts'
 import {
   changeInTurn,
   checkMayChange,
@@ -343,14 +344,11 @@ async function presentOrStored(
   files: DefinitionFiles,
   bytes: Uint8Array | null,
 ): Promise<ContractFile> {
-  try {
-    return presentContract(files, bytes)
-  } catch (error) {
-    if (!(error instanceof ContractError)) throw error
-    const contract = parseContract(await store.contractText())
-    const encode = (text: string): Uint8Array => Buffer.from(text)
-    return { contract, text: Buffer.from(bytes ?? []).toString(), encode }
-  }
+  const present = validOrNull(() => presentContract(files, bytes))
+  if (present !== null) return present
+  const contract = parseContract(await store.contractText())
+  const encode = (text: string): Uint8Array => Buffer.from(text)
+  return { contract, text: Buffer.from(bytes ?? []).toString(), encode }
 }
 
 type ContractEdit = (present: Present) => Edited | Promise<Edited>
@@ -472,10 +470,5 @@ async function refusing<T>(edit: () => T | Promise<T>): Promise<T> {
 }
 
 function parsed(text: string): Contract | null {
-  try {
-    return parseContract(text)
-  } catch (error) {
-    if (error instanceof ContractError) return null
-    throw error
-  }
+  return validOrNull(() => parseContract(text))
 }

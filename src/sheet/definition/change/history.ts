@@ -1,11 +1,12 @@
 import type { Contract } from '../../../contract/contract.ts'
 import { parseContract } from '../../../contract/odcs/parse-contract.ts'
-import { ConflictError, ContractError, OperationError, SheetError } from '../../../errors/service-error.ts'
+import { ConflictError, OperationError, SheetError } from '../../../errors/service-error.ts'
 import type { ChangeTexts, StoredChange } from '../../../store/definition-change.ts'
 import { openCursor, signCursor } from '../../cursor.ts'
 import { pageLimit } from '../../page-limit.ts'
 import type { GivenActor } from '../../resolve-actor.ts'
 import type { Sheet } from '../../sheet.ts'
+import { validOrNull } from '../valid-or-null.ts'
 import {
   changeInTurn,
   checkMayChange,
@@ -128,8 +129,8 @@ function fieldsBack(
 ): FieldRequests | null {
   const file = files.find(({ path }) => path === 'contract.yaml')
   if (file === undefined) return null
-  const [earlier, present] = [file.bytesBefore, file.bytesAfter].map((bytes) => contractOf(bytes))
-  if (earlier === undefined || present === undefined) return null
+  const [earlier, present] = [contractOf(file.bytesBefore), contractOf(file.bytesAfter)]
+  if (earlier === null || present === null) return null
   const effect = change.effect?.fields ?? null
   const renamed = new Map(
     (effect?.fields ?? []).flatMap(({ change: kind, field, before }) =>
@@ -158,13 +159,7 @@ function fieldsBack(
   }
 }
 
-/** Returns the contract of a text; undefined for one that is missing or not valid. */
-function contractOf(bytes: Uint8Array | null): Contract | undefined {
-  if (bytes === null) return undefined
-  try {
-    return parseContract(Buffer.from(bytes).toString())
-  } catch (error) {
-    if (error instanceof ContractError) return undefined
-    throw error
-  }
+/** Returns the contract of a text; null for one that is missing or not valid. */
+function contractOf(bytes: Uint8Array | null): Contract | null {
+  return bytes === null ? null : validOrNull(() => parseContract(Buffer.from(bytes).toString()))
 }

@@ -4,6 +4,7 @@ import { PreconditionFailedError, ContractError } from '../../../errors/service-
 import type { AcceptedProposal } from '../../../provenance/log-line.ts'
 import type { ProposedDefinition } from '../../../store/stored-proposal.ts'
 import type { DefinitionBase, Sheet } from '../../sheet.ts'
+import { secretsIn } from '../secrets-in.ts'
 import { changeDefinition, otherPaths, versionOf, type DefinitionReport } from './change-definition.ts'
 import { toEdit } from './proposed-edit.ts'
 
@@ -99,11 +100,11 @@ export async function planProposed(
   const added = new Map(
     after.flatMap(({ resources }) => resources).map((resource) => [keyOf(resource), resource]),
   )
-  const named = new Set(before.flatMap(({ text }) => secretsOf(text)))
+  const named = new Set(before.flatMap(({ text }) => secretsIn(text)))
   return {
     ...report,
     resources: [...added].flatMap(([key, resource]) => (known.has(key) ? [] : [resource])),
-    secrets: [...new Set(after.flatMap(({ text }) => secretsOf(text)))].filter((name) => !named.has(name)),
+    secrets: [...new Set(after.flatMap(({ text }) => secretsIn(text)))].filter((name) => !named.has(name)),
   }
 }
 
@@ -123,10 +124,6 @@ async function derivationsOf(
     if (error instanceof ContractError) return []
     throw error
   }
-}
-
-function secretsOf(text: string): readonly string[] {
-  return [...text.matchAll(/\{\{\s*env\.(\w+)\s*\}\}/g)].flatMap(([, name]) => name ?? [])
 }
 
 /**
