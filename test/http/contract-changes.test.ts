@@ -200,6 +200,9 @@ test('formulas follow fields that swap names', async (t) => {
   const unknown = await send(running, put, { text: `${swapped}# More\n`, renamed: { b: 'd' } })
   const none = /^contract\.yaml cannot be changed like this: property "d" cannot be renamed: /
   assertEnvelope(unknown, 400, 'OperationError', none)
+  const misspelt = await send(running, put, { text: swapped, renamed: { cc: 'd' } })
+  const meant = /^renamed names "cc", which is no field of the contract; did you mean "c"\?$/
+  assertEnvelope(misspelt, 400, 'OperationError', meant)
 })
 
 test('a field that derivations read is not removed while another takes its name', async (t) => {
@@ -464,14 +467,11 @@ test('a new name that no field can have is refused, and no formula is edited for
 
   const put = ['PUT', '/api/contract?dry_run=true'] as const
   const changed = OFFERS.contract.replace('name: price', 'name: cost')
-  for (const renamed of [{ price: hostile }, { lacking: 'cost' }]) {
-    const answer = await send(running, put, { text: changed, renamed })
-    assertEnvelope(
-      answer,
-      400,
-      'OperationError',
-      /^derivations\/rate\.yaml:3: expression cannot be used: .*price/,
-    )
+  for (const [renamed, message] of [
+    [{ price: hostile }, /^derivations\/rate\.yaml:3: expression cannot be used: .*price/],
+    [{ lacking: 'cost' }, /^renamed names "lacking"/],
+  ] as const) {
+    assertEnvelope(await send(running, put, { text: changed, renamed }), 400, 'OperationError', message)
   }
 })
 

@@ -8,9 +8,11 @@ import {
   type NewField,
 } from '../../../contract/edit/edit-fields.ts'
 import { lineChanges, type LineChange } from '../../../contract/edit/line-changes.ts'
+import { showValue } from '../../../contract/json/show-value.ts'
 import { parseContract } from '../../../contract/odcs/parse-contract.ts'
 import { brokenFields, changedIndexes, type IndexChange } from '../../../contract/rules/changed-indexes.ts'
 import { classifyChanges, type DefinitionChange } from '../../../contract/rules/classify-changes.ts'
+import { didYouMean } from '../../../derivation/definition/did-you-mean.ts'
 import { ContractError, OperationError, PreconditionFailedError } from '../../../errors/service-error.ts'
 import type { Conversion } from '../../../store/field-changes.ts'
 import type { SheetStore } from '../../../store/sheet-store.ts'
@@ -193,6 +195,7 @@ export function writeContract(
   return changeContract(sheet, options, ({ contract, files }) => {
     const { text, renamed: given, converted, confirmed, derivations = new Map() } = contractOf(contract)
     const givenFiles = derivationEdits(derivations, files.texts())
+    checkRenamed(contract, given)
     const after = parsed(text)
     // The change as a whole is refused with the error of the text.
     if (after === null) return { text, files: givenFiles }
@@ -220,6 +223,17 @@ export function writeContract(
       },
     }
   })
+}
+
+/** Throws OperationError for another name of a field that the contract does not have. */
+function checkRenamed({ fieldByName }: Contract, renamed: ReadonlyMap<string, string>): void {
+  const unknown = [...renamed.keys()].find((name) => !fieldByName.has(name))
+  if (unknown === undefined) return
+  const hint = didYouMean(unknown, fieldByName.keys())
+  throw new OperationError(
+    `renamed names ${showValue(unknown)}, which is no field of the contract${hint}`,
+    'definition_refused',
+  )
 }
 
 /** Returns the changes of derivation files. Throws as {@link checkName} and {@link checkVersion} do, and SheetError where a file to remove does not exist. */
