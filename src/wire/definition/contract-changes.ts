@@ -127,13 +127,15 @@ const changedFields = {
   ),
 }
 
-const changedDerivations = Type.Record(Type.String(), Type.Union([Type.String(), Type.Null()]), {
-  description:
-    'The texts of derivation files that change together with the contract, by their names; null removes a file.',
-})
+const changedDerivations = (least: number) =>
+  Type.Record(Type.String(), Type.Union([Type.String(), Type.Null()]), {
+    description:
+      'The texts of derivation files that change together with the contract, by their names; null removes a file.',
+    ...(least > 0 && inDocument({ minProperties: least })),
+  })
 
 const changedFiles = {
-  derivations: Type.Optional(changedDerivations),
+  derivations: Type.Optional(changedDerivations(0)),
   versions: Type.Optional(
     Type.Record(Type.String(), Type.String(), {
       description:
@@ -156,7 +158,7 @@ export const PutContractBody = closedObject({
 export const PROPOSED_DEFINITIONS = [
   { text: wholeContract.text, ...changedFields, ...changedFiles },
   { document: wholeContract.document, ...changedFields, ...changedFiles },
-  { ...changedFiles, derivations: { ...changedDerivations, ...inDocument({ minProperties: 1 }) } },
+  { ...changedFiles, derivations: changedDerivations(1) },
 ] as const
 
 /** Converts the members of a changed contract. */
