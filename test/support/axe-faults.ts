@@ -12,5 +12,12 @@ export async function axeFaults(
   const all = new AxeBuilder({ page }).setLegacyMode().options({ resultTypes: ['violations'] })
   const axe = exclude === null ? all : all.exclude(exclude)
   const { violations } = await (rules === null ? axe : axe.withRules(rules)).analyze()
-  return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 160)}`))
+  return violations.flatMap(({ id, nodes }) =>
+    nodes.map(({ html, any }) => {
+      const data: unknown = any[0]?.data
+      // The colours and sizes that it measured.
+      const measured = id === 'color-contrast' && data !== undefined ? ` ${JSON.stringify(data)}` : ''
+      return `${id}: ${html.slice(0, 160)}${measured}`
+    }),
+  )
 }

@@ -8,9 +8,18 @@ export async function assertAccessible(page: Page, name: string): Promise<void> 
   await picture(page, `${name}-light`)
   assert.deepEqual(await axeFaults(page), [])
   await page.emulateMedia({ colorScheme: 'dark' })
+  await paintedWith(page, 'dark')
   await picture(page, `${name}-dark`)
   assert.deepEqual(await axeFaults(page, { rules: ['color-contrast'] }), [], 'dark')
   await page.emulateMedia({ colorScheme: 'light' })
+}
+
+/** Waits until a page is painted in a theme: on a busy machine some elements have the colours of the earlier one for a moment. */
+async function paintedWith(page: Page, theme: 'dark' | 'light'): Promise<void> {
+  await page.waitForFunction((wanted) => matchMedia(`(prefers-color-scheme: ${wanted})`).matches, theme)
+  await page.evaluate(
+    () => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))),
+  )
 }
 
 /** Opens the menu of a column. */
