@@ -205,6 +205,28 @@ test('formulas follow fields that swap names', async (t) => {
   assertEnvelope(misspelt, 400, 'OperationError', meant)
 })
 
+test('a derivation that changes together with a new name can have the names of before', async (t) => {
+  const running = await startApp(t)
+  const rate = `${OFFERS.derivations['rate.yaml']}headers: {x-unit: '{{ currency }}'}\n`
+  const body = {
+    text: OFFERS.contract.replace('name: currency', 'name: title').replace('name: title', 'name: currency'),
+    renamed: { currency: 'title', title: 'currency' },
+    derivations: { 'rate.yaml': rate },
+  }
+  const put = ['PUT', '/api/contract'] as const
+  const plan = assertOk(
+    await send(running, ['PUT', '/api/contract?dry_run=true'], { ...body, rename_in_derivations: true }),
+  ).json<ContractChangeAnswer>()
+  assert.deepEqual(plan.breaks.toSorted(), ['currency', 'title'])
+  assertOk(await send(running, put, { ...body, rename_in_derivations: true }))
+  const renamed = rate.replaceAll('currency', 'title')
+  assert.equal(await text(running, 'derivations/rate.yaml'), renamed)
+  // By default the text is taken as it is.
+  assertOk(await send(running, ['POST', '/api/definition/revert'], { change: '1' }))
+  assertOk(await send(running, put, body))
+  assert.equal(await text(running, 'derivations/rate.yaml'), rate)
+})
+
 test('a field that derivations read is not removed while another takes its name', async (t) => {
   const running = await startApp(t)
   const lines = OFFERS.contract.replace(/.*name: currency.*\n/, '').replace('name: title', 'name: currency')

@@ -16,10 +16,8 @@ export async function assertAccessible(page: Page, name: string): Promise<void> 
 
 /** Waits until a page is painted in a theme: on a busy machine some elements have the colours of the earlier one for a moment. */
 async function paintedWith(page: Page, theme: 'dark' | 'light'): Promise<void> {
-  await page.waitForFunction((wanted) => matchMedia(`(prefers-color-scheme: ${wanted})`).matches, theme)
-  await page.evaluate(
-    () => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))),
-  )
+  await page.waitForFunction(`matchMedia('(prefers-color-scheme: ${theme})').matches`)
+  await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))')
 }
 
 /** Opens the menu of a column. */

@@ -222,6 +222,20 @@ test('fields are changed in the grid', { skip: NO_BROWSER }, async (t) => {
       .waitFor()
   })
 
+  await t.test('the Back button of the browser asks before it leaves the page', async () => {
+    const dialog = page.getByRole('dialog', { name: 'Discard your changes?' })
+    await page.getByRole('link', { name: 'Records' }).click()
+    await page.getByRole('button', { name: 'Add a column' }).click()
+    await adding.getByLabel('Name').fill('Mayor')
+    await page.evaluate('history.back()')
+    await dialog.getByRole('button', { name: 'Keep editing' }).click()
+    assert.equal(await adding.getByLabel('Name').inputValue(), 'Mayor')
+    assert.equal(new URL(page.url()).pathname, '/')
+    await page.evaluate('history.back()')
+    await dialog.getByRole('button', { name: 'Discard' }).click()
+    await page.waitForURL(/\/contract/)
+  })
+
   viewer.assertCalm()
 })
 
@@ -340,7 +354,28 @@ test('a computed field is edited with its computation in one drawer', { skip: NO
     },
   )
 
+  await t.test('a new name and another computation are saved together', async () => {
+    await reopen()
+    await path.fill('names.ja')
+    await edited.getByLabel('Name', { exact: true }).fill('german')
+    await shows(edited.locator('.column-plan'), /^name_de becomes german\. .* 1 manual value is kept\.$/)
+    await edited.getByText('name_de must be replaced in programs and queries that read it.').waitFor()
+    await assertAccessible(page, 'computed-rename')
+    const theirs = await readFile(file, 'utf8')
+    await edited.getByRole('button', { name: 'Save', exact: true }).click()
+    await page.getByText('Renamed name_de to german').waitFor()
+    await edited.waitFor({ state: 'detached' })
+    assert.equal(
+      await readFile(file, 'utf8'),
+      theirs.replace('names.de', 'names.ja').replaceAll('name_de', 'german'),
+    )
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await page.getByText('The change was taken back').waitFor()
+    assert.match(await readFile(file, 'utf8'), /name_de: names\.de/)
+  })
+
   await t.test('a change is saved and computed', async () => {
+    await reopen()
     await path.fill('names.ja')
     await edited.getByRole('button', { name: 'Save and recompute…' }).click()
     await page.getByRole('dialog', { name: /names\.yaml/ }).waitFor()

@@ -7,7 +7,7 @@ import { NO_BROWSER } from '../support/browser.ts'
 import { contractText } from '../support/contract-with.ts'
 import { assertAccessible, beginCapital } from '../support/panels.ts'
 import { writeSheet } from '../support/sheet-fixture.ts'
-import { eventually, picture, SheetViewer, Viewer } from '../support/viewer.ts'
+import { eventually, picture, SheetViewer, shows, Viewer } from '../support/viewer.ts'
 
 test(
   'a derivation is written with a form, tried on one row, and seen on rows before it is saved',
@@ -239,6 +239,37 @@ test('a formula is computed on rows while one types', { skip: NO_BROWSER }, asyn
       await picture(page, `forms-ticked-${width}`)
     }
   })
+
+  await t.test(
+    'a formula is computed on the rows in sight, and on others once one scrolls there',
+    async () => {
+      const long = await SheetViewer.on(
+        t,
+        await writeSheet(t, {
+          contract: NOTES.contract,
+          derivations: {},
+          records: Array.from({ length: 400 }, (_, index) => ({ id: `r${index}`, town: `Town ${index}` })),
+        }),
+      )
+      const wide = await long.open()
+      await wide.getByRole('button', { name: 'Add a column' }).click()
+      const drawer = wide.getByRole('complementary')
+      await drawer.getByLabel('Name').fill('Loud')
+      await drawer.getByRole('radio', { name: /^Formula/ }).check()
+      await drawer.getByRole('button', { name: 'Continue' }).click()
+      await drawer.getByRole('textbox', { name: 'Formula' }).click()
+      await wide.keyboard.press('Control+a')
+      await wide.keyboard.insertText('upper(town)')
+      const loud = (row: number): Locator => wide.locator(`.grid-row[data-row="${row}"] .grid-cell.ghost`)
+      await shows(loud(15), 'TOWN 15')
+      assert.equal(await drawer.getByLabel('Rows of the preview').inputValue(), 'sight')
+      await wide.getByRole('grid').focus()
+      await wide.keyboard.press('Control+End')
+      await shows(loud(399), 'TOWN 399')
+      await picture(wide, 'forms-in-sight')
+      long.assertCalm()
+    },
+  )
 
   await t.test('a run of all is questioned if too few rows are valid', async () => {
     await page.goto(viewer.url)

@@ -136,6 +136,12 @@ const changedDerivations = (least: number) =>
 
 const changedFiles = {
   derivations: Type.Optional(changedDerivations(0)),
+  rename_in_derivations: Type.Optional(
+    Type.Boolean({
+      description:
+        'Whether the texts of `derivations` name fields as before the change, so that `renamed` ones are edited in them too (default: false, the texts are taken as they are).',
+    }),
+  ),
   versions: Type.Optional(
     Type.Record(Type.String(), Type.String(), {
       description:
@@ -165,6 +171,7 @@ export const PROPOSED_DEFINITIONS = [
 export function toWholeContract(body: Partial<Static<typeof PutContractBody>>): WholeContract {
   const { text, document, renamed = {}, on_invalid: onInvalid = {} } = body
   const { confirm = {}, derivations: files = {}, versions = {} } = body
+  const { rename_in_derivations: renameInDerivations } = body
   return {
     text,
     document,
@@ -173,6 +180,7 @@ export function toWholeContract(body: Partial<Static<typeof PutContractBody>>): 
     confirmed: new Map(Object.entries(confirm)),
     derivations: new Map(Object.entries(files)),
     versions: new Map(Object.entries(versions)),
+    renameInDerivations,
   }
 }
 

@@ -5,6 +5,7 @@ import type { SheetContract } from '../api/contract.ts'
 import { derivationsQuery } from '../api/queries.ts'
 import type { KindTemplate } from '../derivations/forms/templates.ts'
 import { doubtText } from '../derivations/preview/preview-text.ts'
+import type { GridRows } from '../derivations/preview/preview-rows.ts'
 import { RunButtons, type RunLimit } from '../derivations/preview/run-buttons.tsx'
 import { openRunDialog } from '../runs/dialogs/run-dialog.tsx'
 import { Button } from '../ui/button.tsx'
@@ -35,8 +36,7 @@ import { usePlan, useSaving } from './use-plan.ts'
 interface AddColumnProps {
   readonly contract: SheetContract
   readonly place: FieldPlace
-  /** The ids of the records that are ticked. */
-  readonly ticked: readonly string[]
+  readonly gridRows: GridRows
   readonly onGhost: (ghost: Ghost) => void
   readonly onClose: () => void
   /** Called with the name of the new field, and what is to be done once the grid shows it. */
@@ -53,7 +53,7 @@ interface Computation {
 }
 
 /** The drawer in which a column is named, typed, for a computed one configured and tried, and added. */
-export function AddColumn({ contract, place, ticked, onGhost, onClose, onAdded }: AddColumnProps) {
+export function AddColumn({ contract, place, gridRows, onGhost, onClose, onAdded }: AddColumnProps) {
   const form = useId()
   const [heading, setHeading] = useState('')
   const [settings, setSettings] = useState<Partial<FieldDraft>>({})
@@ -195,7 +195,7 @@ export function AddColumn({ contract, place, ticked, onGhost, onClose, onAdded }
           error={planning.error}
           onText={(text) => setBegun({ ...computation, text })}
           onAnother={(other) => setOthers([...others, other])}
-          ticked={ticked}
+          gridRows={gridRows}
           onPreview={setAnswer}
           onSave={() => void add('no run')}
         />
@@ -214,7 +214,7 @@ interface NewComputationProps {
   readonly onText: (text: string) => void
   /** Called with a further column that the derivation fills. */
   readonly onAnother: (draft: FieldDraft) => void
-  readonly ticked: readonly string[]
+  readonly gridRows: GridRows
   readonly onPreview: (answer: PreviewAnswer) => void
   readonly onSave: () => void
 }

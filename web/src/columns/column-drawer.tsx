@@ -1,5 +1,6 @@
 import { useState } from 'react'
 import type { SheetContract } from '../api/contract.ts'
+import type { GridRows } from '../derivations/preview/preview-rows.ts'
 import { AddColumn } from './add-column.tsx'
 import { EditColumn, type EditColumnProps } from './edit-column.tsx'
 import type { DrawerState } from './drawer-state.ts'
@@ -8,8 +9,7 @@ import type { Ghost } from './ghost.ts'
 export interface ColumnDrawerProps {
   readonly contract: SheetContract
   readonly state: DrawerState
-  /** The ids of the records that are ticked. */
-  readonly ticked: readonly string[]
+  readonly gridRows: GridRows
   readonly onGhost: (ghost: Ghost) => void
   readonly onClose: () => void
   readonly onAdded: (name: string, next: () => void) => void
@@ -22,21 +22,21 @@ export interface ColumnDrawerProps {
 export default function ColumnDrawer({
   contract,
   state,
-  ticked,
+  gridRows,
   onSaved,
   onRemoved,
   ...callbacks
 }: ColumnDrawerProps) {
   if (state.do === 'add')
     return (
-      <AddColumn key={state.key} contract={contract} place={state.place} ticked={ticked} {...callbacks} />
+      <AddColumn key={state.key} contract={contract} place={state.place} gridRows={gridRows} {...callbacks} />
     )
   return (
     <EditKnown
       key={state.field}
       name={state.field}
       contract={contract}
-      ticked={ticked}
+      gridRows={gridRows}
       onClose={callbacks.onClose}
       onSaved={(name) => onSaved(state.field, name)}
       onRemoved={() => onRemoved(state.field)}

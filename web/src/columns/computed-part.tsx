@@ -6,6 +6,7 @@ import type { Fault } from '../derivations/editor/fault-line.ts'
 import { YamlEditor } from '../derivations/editor/yaml-editor.tsx'
 import { DerivationForm } from '../derivations/forms/derivation-form.tsx'
 import { DerivationPreview } from '../derivations/preview/derivation-preview.tsx'
+import type { GridRows } from '../derivations/preview/preview-rows.ts'
 import { useActor } from '../state/actor.ts'
 import { PLAN } from './plan-status.tsx'
 
@@ -21,7 +22,7 @@ interface ComputedPartProps {
   readonly targetsNow: readonly string[] | null
   /** The error at a line of the text; null for none. */
   readonly fault: Fault | null
-  readonly ticked: readonly string[]
+  readonly gridRows: GridRows
   readonly onPreview?: (answer: PreviewAnswer) => void
   readonly onSave: () => void
   /** The part below the form. */
@@ -30,7 +31,7 @@ interface ComputedPartProps {
 
 /** The part of the drawer in which the computation of a column is written, as a form or as text, and tried on rows. */
 export function ComputedPart(props: ComputedPartProps) {
-  const { contract, contractText, file, text, onText, targetsNow, fault, ticked, onPreview, onSave } = props
+  const { contract, contractText, file, text, onText, targetsNow, fault, gridRows, onPreview, onSave } = props
   const [actor] = useActor()
   const [view, setView] = useState('form')
   return (
@@ -72,7 +73,7 @@ export function ComputedPart(props: ComputedPartProps) {
         actor={actor}
         targetsNow={targetsNow}
         contractText={contractText}
-        ticked={ticked}
+        gridRows={gridRows}
         onResult={onPreview}
       />
     </>

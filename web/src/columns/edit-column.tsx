@@ -18,6 +18,7 @@ import { useActor } from '../state/actor.ts'
 import { Button, IconButton } from '../ui/button.tsx'
 import { countOf } from '../ui/format.ts'
 import '../ui/form.css'
+import type { GridRows } from '../derivations/preview/preview-rows.ts'
 import { lostOptions, withChangedField } from './contract-with.ts'
 import { Drawer } from './drawer.tsx'
 import { EditComputation, type EditedComputation } from './edit-computation.tsx'
@@ -36,8 +37,7 @@ export interface EditColumnProps {
   readonly field: SheetField
   /** Whether the contract no longer has the field; it is then as it was last. */
   readonly isGone: boolean
-  /** The ids of the records that are ticked. */
-  readonly ticked: readonly string[]
+  readonly gridRows: GridRows
   readonly onClose: () => void
   /** Called after the field was saved, with its name of by then. */
   readonly onSaved: (name: string) => void
@@ -68,7 +68,7 @@ function EditDrawer({
   contract,
   field,
   isGone,
-  ticked,
+  gridRows,
   computation,
   onClose,
   onSaved,
@@ -84,7 +84,7 @@ function EditDrawer({
   const text = computation?.draft.isDirty === true ? computation : null
   const isOutdated = computation?.draft.isOutdated === true
   const others = contract.fields.map((each) => each.name).filter((each) => each !== name)
-  const problem = problemOf(draft, { before, others, edited: text?.file ?? null })
+  const problem = draft.name === '' ? 'A field needs a name.' : draftProblem(draft, others)
   const meanwhile = isGone
     ? `The field ${name} was renamed or removed meanwhile. Close the drawer to go on.`
     : conflict !== null
@@ -106,11 +106,12 @@ function EditDrawer({
       ...(text !== null && {
         derivations: { [text.file]: text.draft.text },
         versions: text.draft.base === null ? {} : { [text.file]: text.draft.base.version },
+        rename_in_derivations: true,
       }),
     }),
   )
   const { save, isSaving, refused } = useSaving()
-  const saved = useSavedFile(text, planning.error)
+  const saved = useSavedFile(text, planning.error, draft.name !== name)
   const canSave = isReady(planning) && !isSaving
   const effect = planning.plan?.effect ?? null
   const lost = effect?.fields.find((each) => each.change === 'converted')?.lost ?? 0
@@ -250,10 +251,11 @@ function EditDrawer({
         <EditComputation
           contract={contract}
           field={field}
-          draft={problem === null && draft.name === name && isChanged ? { before, draft } : null}
+          // The text has the name with which it was opened.
+          draft={problem === null && isChanged ? { before, draft: { ...draft, name } } : null}
           computation={computation}
           error={planning.error}
-          ticked={ticked}
+          gridRows={gridRows}
           onSave={() => void saveAs('only')}
         />
       )}
@@ -276,26 +278,11 @@ function checked(
   return document
 }
 
-interface Surroundings {
-  readonly before: FieldDraft
-  /** The names of the other fields. */
-  readonly others: readonly string[]
-  /** The derivation file whose text is changed too; null for none. */
-  readonly edited: string | null
-}
-
-/** Returns why a draft cannot be saved, as far as the page knows; null if it can. */
-function problemOf(draft: FieldDraft, { before, others, edited }: Surroundings): string | null {
-  if (draft.name === '') return 'A field needs a name.'
-  if (edited !== null && draft.name !== before.name)
-    return `Save the new name and the change of ${edited} one after the other: a new name also edits that file.`
-  return draftProblem(draft, others)
-}
-
 /** Reads a file again when the service has another version of it, and returns what ends its draft once it is saved. */
 function useSavedFile(
   text: EditedComputation | null,
   error: Error | null,
+  isRenamed: boolean,
 ): (files: readonly { readonly path: string; readonly after: string | null }[]) => void {
   const client = useQueryClient()
   const file = text?.file ?? null
@@ -307,7 +294,8 @@ function useSavedFile(
   return (files) => {
     if (text === null) return
     const version = files.find(({ path }) => path === `derivations/${text.file}`)?.after
-    if (typeof version === 'string')
+    // With a new name the file has another text.
+    if (typeof version === 'string' && !isRenamed)
       client.setQueryData(derivationFileQuery(text.file).queryKey, {
         file: text.file,
         text: text.draft.text,

@@ -11,6 +11,7 @@ import type { FileDraft } from '../derivations/editor/use-file-draft.ts'
 import { Button } from '../ui/button.tsx'
 import { FormError } from '../ui/form-error.tsx'
 import { showSuccess } from '../ui/toasts.tsx'
+import type { GridRows } from '../derivations/preview/preview-rows.ts'
 import { contractTextOf } from './computed-draft.ts'
 import { ComputedPart } from './computed-part.tsx'
 import { withChangedField } from './contract-with.ts'
@@ -31,13 +32,13 @@ interface EditComputationProps {
   readonly computation: EditedComputation
   /** The error with which the service refuses the change; null for none. */
   readonly error: Error | null
-  readonly ticked: readonly string[]
+  readonly gridRows: GridRows
   readonly onSave: () => void
 }
 
 /** The computation of an existing field. Its text stays in this browser until it is saved or discarded. */
 export function EditComputation(props: EditComputationProps) {
-  const { contract, field, draft: settings, computation, error, ticked, onSave } = props
+  const { contract, field, draft: settings, computation, error, gridRows, onSave } = props
   const { file, draft } = computation
   const drafted = useMemo(() => {
     if (settings === null) return null
@@ -84,7 +85,7 @@ export function EditComputation(props: EditComputationProps) {
           onText={draft.set}
           targetsNow={targets}
           fault={fault}
-          ticked={ticked}
+          gridRows={gridRows}
           onSave={onSave}
         />
       ) : (

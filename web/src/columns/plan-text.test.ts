@@ -36,6 +36,27 @@ test('a plan says what becomes of the values, and which derivations are edited',
   assert.deepEqual(planText({ fields: [], files: [file('derivations/a.yaml')] }, 'a.yaml'), [])
 })
 
+test('a plan says which indexes change, and which fields others can no longer read', () => {
+  const text = (indexes: { field: string; change: string }[], breaks: string[]) =>
+    planText({ fields: [], files: [], indexes, breaks })
+  assert.deepEqual(
+    text(
+      ['created', 'dropped', 'rebuilt', 'renamed'].map((change) => ({ field: 'size', change })),
+      [],
+    ),
+    [
+      '`size` gets an index.',
+      '`size` loses its index.',
+      '`size` gets its index built anew.',
+      '`size` keeps its index.',
+    ],
+  )
+  assert.deepEqual(text([], ['length']), ['`length` must be replaced in programs and queries that read it.'])
+  assert.deepEqual(text([], ['length', 'width']), [
+    '`length` and `width` must be replaced in programs and queries that read them.',
+  ])
+})
+
 test('the values that would be lost are counted by field', () => {
   assert.deepEqual(
     lostValues({ fields: [field('removed', { lost: 4 }), { ...field('added'), field: 'x' }] }),

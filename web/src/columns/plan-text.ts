@@ -1,14 +1,20 @@
 import type { DefinitionChangeAnswer } from '../../../src/wire/definition/change.ts'
+import type { ContractChangeAnswer } from '../../../src/wire/definition/contract-changes.ts'
+import { readersMessages } from '../../../src/wire/definition/readers-message.ts'
 import { countOf, formatCount } from '../ui/format.ts'
 
 type FieldEffect = DefinitionChangeAnswer['fields'][number]
 
+/** The members of the effect of a change that its sentences need; a change of a derivation alone has no indexes and breaks no readers. */
+type Effect = Pick<DefinitionChangeAnswer, 'fields' | 'files'> &
+  Partial<Pick<ContractChangeAnswer, 'indexes' | 'breaks'>>
+
 /**
- * The sentences that say what a change does to the values of fields, and to files besides the contract and `editedFile`; names are in
- * backquotes.
+ * The sentences that say what a change does to the values of fields, to indexes and readers, and to files besides the contract and
+ * `editedFile`; names are in backquotes.
  */
 export function planText(
-  { fields, files }: Pick<DefinitionChangeAnswer, 'fields' | 'files'>,
+  { fields, files, indexes = [], breaks = [] }: Effect,
   editedFile: string | null = null,
 ): readonly string[] {
   const derivations = files
@@ -18,6 +24,7 @@ export function planText(
   return [
     ...fields.flatMap(fieldText),
     ...(derivations.length === 0 ? [] : [`The change also edits ${derivations.join(', ')}.`]),
+    ...readersMessages({ indexes, breaks }, (field) => `\`${field}\``).map((message) => `${message}.`),
   ]
 }
 

@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import type { DefinitionChangeAnswer } from '../../../src/wire/definition/change.ts'
+import type { ContractChangeAnswer } from '../../../src/wire/definition/contract-changes.ts'
 import { derivationsQuery } from '../api/queries.ts'
 import { ChangeSentences } from '../derivations/editor/change-impact.tsx'
 import { impactText } from '../derivations/editor/impact-text.ts'
@@ -10,7 +11,7 @@ import { planText } from './plan-text.ts'
 const SHOWN = 5
 
 interface PlanViewProps {
-  readonly effect: DefinitionChangeAnswer
+  readonly effect: DefinitionChangeAnswer | ContractChangeAnswer
   /** The derivation file that the person changes; null for none. */
   readonly editedFile?: string | null | undefined
   /** The sentence for a change without an effect on values. */

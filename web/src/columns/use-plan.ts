@@ -1,7 +1,7 @@
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { NewContract } from '../../../src/client/definition-client.ts'
-import type { DefinitionChangeAnswer } from '../../../src/wire/definition/change.ts'
+import type { ContractChangeAnswer } from '../../../src/wire/definition/contract-changes.ts'
 import { ApiError, messageOf } from '../api/api-error.ts'
 import type { ContractDocument } from '../api/contract.ts'
 import { server } from '../api/server.ts'
@@ -19,7 +19,7 @@ export interface Plan {
   readonly contract: NewContract
   /** The version of the contract for which the effect holds. */
   readonly version: string
-  readonly effect: DefinitionChangeAnswer
+  readonly effect: ContractChangeAnswer
 }
 
 export interface Planning {
@@ -71,7 +71,7 @@ interface SaveOptions {
   /** The numbers of values that may be lost. */
   readonly confirm?: NewContract['confirm']
   /** Called with the effect when the change is made, before the page reads the contract again. */
-  readonly onMade?: (effect: DefinitionChangeAnswer) => void
+  readonly onMade?: (effect: ContractChangeAnswer) => void
 }
 
 export interface Saving {

@@ -10,15 +10,19 @@ let waiting: (() => void) | null = null
 
 const listeners = new Set<() => void>()
 
-/** Asks before this draft is lost, while it is changed: where the page leaves it, and where the browser leaves the page. */
+/** Asks before this draft is lost, while it is changed: where the page leaves it, also by *Back*, and where the browser leaves the page. */
 export function useUnsaved(isChanged: boolean, onDiscard: () => void = nothing): void {
   useEffect(() => {
     if (!isChanged) return
     drafts.add(onDiscard)
     addEventListener('beforeunload', keepPage)
+    // Safari before 26.2 and Firefox before 147 have no Navigation API: there Back does not ask.
+    globalThis.navigation?.addEventListener('navigate', askBefore)
     return () => {
       drafts.delete(onDiscard)
-      if (drafts.size === 0) removeEventListener('beforeunload', keepPage)
+      if (drafts.size > 0) return
+      removeEventListener('beforeunload', keepPage)
+      globalThis.navigation?.removeEventListener('navigate', askBefore)
     }
   }, [isChanged, onDiscard])
 }
@@ -70,6 +74,15 @@ function subscribe(listener: () => void): () => void {
 
 function keepPage(event: BeforeUnloadEvent): void {
   event.preventDefault()
+}
+
+/** Asks before *Back* and *Forward* lead to another page of the viewer. */
+function askBefore(event: NavigateEvent): void {
+  const { navigationType, destination, cancelable } = event
+  if (drafts.size === 0 || navigationType !== 'traverse' || !cancelable) return
+  if (new URL(destination.url).pathname === location.pathname) return
+  event.preventDefault()
+  wait(() => void navigation.traverseTo(destination.key))
 }
 
 function nothing(): void {

@@ -1,4 +1,5 @@
 import type { ContractChangeAnswer } from '../../../wire/definition/contract-changes.ts'
+import { readersMessages } from '../../../wire/definition/readers-message.ts'
 import { cellsText, grouped } from '../../terminal/progress-line.ts'
 import { tableOf, type Column } from '../../terminal/table.ts'
 import type { Screen } from '../../terminal/terminal.ts'
@@ -22,6 +23,7 @@ export function fieldText(answer: ContractChangeAnswer, screen: Screen): string 
     ...changes.map(changeSentence),
     ...fields.flatMap(valuesSentence),
     ...targets.map(cellsSentence),
+    ...readersMessages(answer, (field) => field),
   ]
   const parts = [
     headOf(answer),

@@ -82,6 +82,8 @@ export interface NewContract {
   readonly confirmed: ReadonlyMap<string, number>
   /** The derivation files that change with it, by their names. */
   readonly derivations?: ReadonlyMap<string, NewDerivation>
+  /** Whether the texts of `derivations` name the fields as before the change, so that renamed ones are edited in them; otherwise they stay as they are. */
+  readonly renameInDerivations?: boolean | undefined
 }
 
 /** The text of a derivation file that changes with the contract. */
@@ -154,8 +156,7 @@ export function removeContractField(
 ): Promise<ContractReport> {
   return changeContract(sheet, options, async ({ contract, files }) => {
     const given = givenEdits(options.derivations, files.texts())
-    const after = files.withChanges(new Map(given.map(({ path, bytes }) => [path, bytes])))
-    const { byTarget } = await after.derivations(contract)
+    const { byTarget } = await withGiven(files, given).derivations(contract)
     return {
       text: removeField(contract, name, byTarget.get(name)?.file ?? null),
       changes: { ...NO_REQUESTS, removed: new Map([[name, confirm]]) },
@@ -193,7 +194,8 @@ export function writeContract(
   options: ContractOptions & { readonly repairs: boolean },
 ): Promise<ContractReport> {
   return changeContract(sheet, options, ({ contract, files }) => {
-    const { text, renamed: given, converted, confirmed, derivations = new Map() } = contractOf(contract)
+    const edited = contractOf(contract)
+    const { text, renamed: given, converted, confirmed, derivations = new Map() } = edited
     const givenFiles = derivationEdits(derivations, files.texts())
     checkRenamed(contract, given)
     const after = parsed(text)
@@ -212,10 +214,11 @@ export function writeContract(
       return before !== undefined && before.type !== type
     })
     for (const name of removed) if (after.fieldByName.has(name)) refuseReaders(files, contract, name)
-    const isGiven = ({ path }: DefinitionFile): boolean => givenFiles.some((file) => file.path === path)
+    const changed = edited.renameInDerivations === true ? withGiven(files, givenFiles) : files
+    const follow = renamedFiles(changed, contract, possible)
     return {
       text,
-      files: [...renamedFiles(files, contract, possible).filter((file) => !isGiven(file)), ...givenFiles],
+      files: edited.renameInDerivations === true ? joined(givenFiles, follow) : joined(follow, givenFiles),
       changes: {
         renamed,
         removed: new Map(removed.map((name) => [name, confirmed.get(name) ?? null])),
@@ -223,6 +226,17 @@ export function writeContract(
       },
     }
   })
+}
+
+type GivenFile = Pick<FileEdit, 'path' | 'bytes'>
+
+function withGiven(files: DefinitionFiles, given: readonly GivenFile[]): DefinitionFiles {
+  return files.withChanges(new Map(given.map(({ path, bytes }) => [path, bytes])))
+}
+
+/** Joins files; of one that both have, the later is taken. */
+function joined(files: readonly GivenFile[], later: readonly GivenFile[]): readonly GivenFile[] {
+  return [...files.filter(({ path }) => !later.some((file) => file.path === path)), ...later]
 }
 
 /** Throws OperationError for another name of a field that the contract does not have. */
@@ -240,7 +254,7 @@ function checkRenamed({ fieldByName }: Contract, renamed: ReadonlyMap<string, st
 function derivationEdits(
   derivations: ReadonlyMap<string, NewDerivation>,
   texts: ReadonlyMap<string, Uint8Array>,
-): readonly Pick<FileEdit, 'path' | 'bytes'>[] {
+): readonly GivenFile[] {
   return Array.from(derivations, ([file, { bytes, version }]) => {
     checkName(file)
     const path = `derivations/${file}`
@@ -253,7 +267,7 @@ function derivationEdits(
 function givenEdits(
   derivations: ContractOptions['derivations'] = new Map(),
   texts: ReadonlyMap<string, Uint8Array>,
-): readonly Pick<FileEdit, 'path' | 'bytes'>[] {
+): readonly GivenFile[] {
   const given = Array.from(derivations, ([file, text]) => {
     const bytes = text === null ? null : bytesOfText(text)
     return [file, { bytes, version: null }] as const
@@ -339,7 +353,7 @@ interface Present {
 interface Edited {
   readonly text: string
   /** Derivation files with other texts; null removes one. */
-  readonly files?: readonly Pick<FileEdit, 'path' | 'bytes'>[]
+  readonly files?: readonly GivenFile[]
   readonly changes?: FieldRequests
 }
 
@@ -391,8 +405,7 @@ async function changeContractInTurn(
     const version = versionOf(bytes)
     const edited = await refusing(() => edit({ contract, files }))
     const given = givenEdits(derivations, files.texts())
-    const isGiven = ({ path }: Pick<FileEdit, 'path'>): boolean => given.some((file) => file.path === path)
-    const edits = [...(edited.files ?? []).filter((file) => !isGiven(file)), ...given]
+    const edits = joined(edited.files ?? [], given)
     const texts = files.texts(otherPaths(edits))
     const isExpected =
       ifMatch === null || (version !== null && (ifMatch === '*' || ifMatch.includes(version)))

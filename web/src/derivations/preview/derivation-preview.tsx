@@ -1,17 +1,18 @@
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useMemo, useState } from 'react'
 import { ApiError } from '../../api/api-error.ts'
 import { countQuery } from '../../api/queries.ts'
 import { Button } from '../../ui/button.tsx'
 import './derivation-preview.css'
 import { PreviewRows } from './preview-rows-list.tsx'
-import type { RowChoice } from './preview-rows.ts'
+import { NO_GRID, type RowChoice } from './preview-rows.ts'
 import { previewSummary } from './preview-text.ts'
-import { usePreview, type PreviewOptions } from './use-preview.ts'
+import { isFormulaText, usePreview, type PreviewOptions } from './use-preview.ts'
 
 const NAMES: Readonly<Record<RowChoice, string>> = {
   states: 'Failed, overridden and fresh rows',
   ticked: 'Ticked rows',
+  sight: 'Rows in sight',
   first: 'First rows',
   random: 'Random rows',
   varied: 'Varied rows',
@@ -26,16 +27,19 @@ function errorText(error: Error, isLive: boolean): string {
 
 /** Computes a derivation that is not saved on a few records, and shows what comes out. No cell is written. */
 export function DerivationPreview(options: PreviewOptions) {
-  const { contract, text, targetsNow, ticked = [] } = options
+  const { contract, text, targetsNow, gridRows = NO_GRID } = options
   const [chosen, setChosen] = useState<RowChoice | null>(null)
+  const isFormula = useMemo(() => isFormulaText(text), [text])
   const choices: readonly RowChoice[] = [
     ...(targetsNow === null ? [] : (['states'] as const)),
-    ...(ticked.length === 0 ? [] : (['ticked'] as const)),
+    ...(gridRows.ticked.length === 0 ? [] : (['ticked'] as const)),
+    // Calls for as many rows would cost much.
+    ...(gridRows.inSight.length === 0 || !isFormula ? [] : (['sight'] as const)),
     'first',
     'varied',
     'random',
   ]
-  const usual = ticked.length > 0 ? 'ticked' : (choices[0] ?? 'first')
+  const usual = gridRows.ticked.length > 0 ? 'ticked' : (choices[0] ?? 'first')
   const choice = chosen !== null && choices.includes(chosen) ? chosen : usual
   const { result, error, isBusy, isLive, run } = usePreview(options, choice)
   const { data: count } = useQuery(countQuery(null))

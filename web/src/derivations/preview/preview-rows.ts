@@ -8,7 +8,18 @@ import type { Present } from './preview-text.ts'
 import { variedRows } from './vary-rows.ts'
 
 /** The ways to choose the records of a preview. */
-export type RowChoice = 'random' | 'first' | 'varied' | 'ticked' | 'states'
+export type RowChoice = 'random' | 'first' | 'varied' | 'ticked' | 'sight' | 'states'
+
+/** The rows of the grid that a preview can compute. */
+export interface GridRows {
+  /** The ids of the records that are ticked. */
+  readonly ticked: readonly string[]
+  /** The ids of those that one sees. */
+  readonly inSight: readonly string[]
+}
+
+/** No grid beside the preview. */
+export const NO_GRID: GridRows = { ticked: [], inSight: [] }
 
 /** Records in a preview of the first or of random ones. */
 export const ROWS = 5
@@ -31,20 +42,22 @@ interface RowOptions {
   readonly text: string
   /** The fields that it fills on the server. */
   readonly targets: readonly string[]
-  readonly ticked: readonly string[]
+  readonly gridRows: GridRows
   /** Whether no record takes long, so that as many are computed as a screen shows. */
   readonly isQuick: boolean
   readonly signal: AbortSignal
 }
 
-/** Returns the ids of the records of a preview; null leaves the choice to the server. */
-export async function rowsFor(choice: RowChoice, options: RowOptions): Promise<readonly string[] | null> {
-  const { contract, text, targets, ticked, isQuick, signal } = options
+/** Returns the ids of the records of a preview. */
+export async function rowsFor(choice: RowChoice, options: RowOptions): Promise<readonly string[]> {
+  const { contract, text, targets, gridRows, isQuick, signal } = options
   switch (choice) {
     case 'random':
-      return null
+      return randomIds(signal)
     case 'ticked':
-      return ticked.slice(0, MOST_TICKED)
+      return gridRows.ticked.slice(0, MOST_TICKED)
+    case 'sight':
+      return gridRows.inSight
     case 'first':
       return firstIds(isQuick ? QUICK_ROWS : ROWS, signal)
     case 'varied': {
@@ -114,4 +127,25 @@ export async function presentOf(
 async function firstIds(limit: number, signal: AbortSignal): Promise<readonly string[]> {
   const { records } = await server.records.list({ fields: ['id'], limit }, { signal })
   return records.map((record) => String(record['id']))
+}
+
+async function randomIds(signal: AbortSignal): Promise<readonly string[]> {
+  const { count } = await server.records.summary({}, { signal })
+  const found = await Promise.all(
+    randomPlaces(count, ROWS, Math.random).map((position) =>
+      server.records.list({ fields: ['id'], limit: 1, position }, { signal }),
+    ),
+  )
+  return found.flatMap(({ records }) => records.map((record) => String(record['id'])))
+}
+
+/** Returns different places below `count`, as many as `wanted` or all; `random` returns numbers from 0 to 1, exclusive. */
+export function randomPlaces(count: number, wanted: number, random: () => number): readonly number[] {
+  const places: number[] = []
+  // Each of the remaining places is as likely as the others (Floyd's algorithm for samples).
+  for (let last = Math.max(0, count - wanted); last < count; last += 1) {
+    const place = Math.floor(random() * (last + 1))
+    places.push(places.includes(place) ? last : place)
+  }
+  return places
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { chooseRows, fieldsIn } from './preview-rows.ts'
+import { chooseRows, fieldsIn, randomPlaces } from './preview-rows.ts'
 import { joined, portionsOf } from './portions.ts'
 import { doubtText, previewSummary, reasonText, type PreviewRow } from './preview-text.ts'
 import { variedRows } from './vary-rows.ts'
@@ -131,16 +131,22 @@ test('the inputs of varied records are the fields that the text names, without i
 
 test('a preview asks for its first record alone, then for four at a time, and adds up the results', () => {
   const ids = ['1', '2', '3', '4', '5', '6']
-  const portions = portionsOf(ids, { seed: 0, isQuick: false })
-  assert.deepEqual(
-    portions,
-    [['1'], ['2', '3', '4', '5'], ['6']].map((part) => ({ record_ids: part })),
-  )
-  assert.deepEqual(portionsOf(null, { seed: 3, isQuick: false }), [{ sample: 5, seed: 3 }])
-  assert.deepEqual(portionsOf(ids, { seed: 0, isQuick: true }), [{ record_ids: ids }])
+  assert.deepEqual(portionsOf(ids, false), [['1'], ['2', '3', '4', '5'], ['6']])
+  assert.deepEqual(portionsOf(ids, true), [ids])
   const sum = joined(
     answer([row('1')], { calls: 1, total_cost: 1 }),
     answer([row('2')], { calls: 2, total_cost: 0.5 }),
   )
   assert.deepEqual([sum.records.length, sum.calls, sum.total_cost, sum.unpriced_calls], [2, 3, 1.5, 0])
+})
+
+test('random rows are different ones of all rows, and all of a small sheet', () => {
+  const highest = (): number => 1 - Number.EPSILON
+  assert.deepEqual(randomPlaces(100, 3, highest), [97, 98, 99])
+  assert.deepEqual(
+    randomPlaces(100, 3, () => 0),
+    [0, 98, 99],
+  )
+  assert.deepEqual(randomPlaces(2, 5, highest), [0, 1])
+  assert.deepEqual(randomPlaces(0, 5, highest), [])
 })

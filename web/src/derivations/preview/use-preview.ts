@@ -7,7 +7,7 @@ import { useSettled } from '../../ui/use-settled.ts'
 import { isFormula } from '../forms/member-forms.ts'
 import { readForm } from '../forms/form-text.ts'
 import { joined, portionsOf } from './portions.ts'
-import { presentOf, rowsFor, type RowChoice } from './preview-rows.ts'
+import { NO_GRID, presentOf, rowsFor, type GridRows, type RowChoice } from './preview-rows.ts'
 import type { Present } from './preview-text.ts'
 
 const SETTLE_MS = 400
@@ -24,8 +24,8 @@ export interface PreviewOptions {
   readonly targetsNow: readonly string[] | null
   /** The text of a contract that is not saved; null for the present one. */
   readonly contractText?: string | null
-  /** The ids of the records that are ticked. */
-  readonly ticked?: readonly string[]
+  /** The rows of the grid beside it. */
+  readonly gridRows?: GridRows
   /** Called with the results, each time that some have arrived. */
   readonly onResult?: ((answer: PreviewAnswer) => void) | undefined
 }
@@ -62,7 +62,6 @@ export function usePreview(options: PreviewOptions, choice: RowChoice): Running 
   const [isBusy, setIsBusy] = useState(false)
   const [initialText] = useState(text)
   const settled = useSettled(text, SETTLE_MS)
-  const runs = useRef(0)
   const last = useRef<AbortController>(null)
   const isLive = isFormulaText(text)
 
@@ -75,7 +74,6 @@ export function usePreview(options: PreviewOptions, choice: RowChoice): Running 
     try {
       for await (const part of compute(options, {
         choice,
-        seed: runs.current,
         isQuick: isLive,
         signal: own.signal,
       })) {
@@ -83,7 +81,6 @@ export function usePreview(options: PreviewOptions, choice: RowChoice): Running 
         setResult(part)
         options.onResult?.(part.answer)
       }
-      runs.current += 1
     } catch (thrown) {
       if (own.signal.aborted) return
       setError(thrown instanceof Error ? thrown : new Error(messageOf(thrown)))
@@ -95,23 +92,24 @@ export function usePreview(options: PreviewOptions, choice: RowChoice): Running 
     // What was opened is not computed before a person changes it.
     if (settled === text && text !== initialText) void run()
   })
+  const inSight = choice === 'sight' ? options.gridRows?.inSight : undefined
   useEffect(() => {
     if (isLive) runLive()
-  }, [isLive, settled, choice, contractText])
+  }, [isLive, settled, choice, contractText, inSight])
 
   useEffect(() => () => last.current?.abort(), [])
 
   return { result, error, isBusy, isLive, run }
 }
 
-function isFormulaText(text: string): boolean {
+/** Whether a derivation is a formula, which makes no calls. */
+export function isFormulaText(text: string): boolean {
   const reading = readForm(text)
   return 'members' in reading && isFormula(reading.members)
 }
 
 interface Attempt {
   readonly choice: RowChoice
-  readonly seed: number
   /** Whether no record takes long. */
   readonly isQuick: boolean
   readonly signal: AbortSignal
@@ -120,25 +118,30 @@ interface Attempt {
 /** Yields the results as they grow. */
 async function* compute(
   options: PreviewOptions,
-  { choice, seed, isQuick, signal }: Attempt,
+  { choice, isQuick, signal }: Attempt,
 ): AsyncGenerator<PreviewResult> {
-  const { contract, file, text, actor, targetsNow, contractText = null, ticked = NONE } = options
-  const ids = await rowsFor(choice, { contract, text, targets: targetsNow ?? NONE, ticked, isQuick, signal })
-  if (ids?.length === 0) throw new Error('The sheet has no records')
+  const { contract, file, text, actor, targetsNow, contractText = null, gridRows = NO_GRID } = options
+  const ids = await rowsFor(choice, {
+    contract,
+    text,
+    targets: targetsNow ?? NONE,
+    gridRows,
+    isQuick,
+    signal,
+  })
+  if (ids.length === 0) throw new Error('The sheet has no records')
   const present = new Map<string, Present>()
   let answer: PreviewAnswer | null = null
-  for (const rows of portionsOf(ids, { seed, isQuick })) {
-    const part = await server.definition.preview(
-      { file, text, ...(contractText !== null && { contract: contractText }), ...rows },
+  for (const part of portionsOf(ids, isQuick)) {
+    const further = await server.definition.preview(
+      { file, text, ...(contractText !== null && { contract: contractText }), record_ids: [...part] },
       { actor, signal },
     )
-    if (part.records.length === 0) throw new Error('The sheet has no records')
     if (targetsNow !== null) {
-      const stored = part.targets.filter((target) => targetsNow.includes(target))
-      const own = part.records.map(({ record_id: id }) => id)
-      for (const [id, values] of await presentOf(own, stored, signal)) present.set(id, values)
+      const stored = further.targets.filter((target) => targetsNow.includes(target))
+      for (const [id, values] of await presentOf(part, stored, signal)) present.set(id, values)
     }
-    answer = answer === null ? part : joined(answer, part)
+    answer = answer === null ? further : joined(answer, further)
     yield { text, answer, present: targetsNow === null ? null : new Map(present) }
   }
 }

@@ -1,11 +1,18 @@
 import { lazy, Suspense, useEffect, useEffectEvent, useMemo, useState } from 'react'
 import { useColumnSettings } from '../../state/columns.ts'
+import { useSettled } from '../../ui/use-settled.ts'
 import type { GridModel } from '../interaction/use-grid.ts'
 import { scrollLeftToShow, visibleWidth } from '../layout/column-layout.ts'
 import { formatSort, parseSort } from './sort-order.ts'
 
 /** The number of ticked records on which a new column is tried. */
 const TICKED = 10
+
+/** The most rows in sight that are computed: those of one preview. */
+const IN_SIGHT = 50
+
+/** The milliseconds for which rows must stay in sight. */
+const SIGHT_MS = 200
 
 /** Loads the drawer. */
 export const fetchDrawer = () => import('../../columns/column-drawer.tsx')
@@ -55,7 +62,14 @@ export function OpenDrawer({ model }: { readonly model: GridModel }) {
   }, [added, columns.layout])
 
   const { checked } = model
-  const ticked = useMemo(() => [...checked.ids].slice(0, TICKED), [checked.ids])
+  const inSight = useSettled(idsInSight(model).join('\n'), SIGHT_MS)
+  const gridRows = useMemo(
+    () => ({
+      ticked: [...checked.ids].slice(0, TICKED),
+      inSight: inSight === '' ? [] : inSight.split('\n'),
+    }),
+    [checked.ids, inSight],
+  )
   const { state } = drawer
   if (state === null) return null
   const rename = (from: string, to: string | null): void => {
@@ -83,7 +97,7 @@ export function OpenDrawer({ model }: { readonly model: GridModel }) {
       <ColumnDrawer
         contract={contract}
         state={state}
-        ticked={ticked}
+        gridRows={gridRows}
         onGhost={drawer.setGhost}
         onClose={close}
         onAdded={(name, next) => {
@@ -102,5 +116,15 @@ export function OpenDrawer({ model }: { readonly model: GridModel }) {
         }}
       />
     </Suspense>
+  )
+}
+
+/** Returns the ids of the records whose rows are drawn; none while the drawer is closed. */
+function idsInSight({ drawer, rows, scroll }: GridModel): readonly string[] {
+  if (drawer.state === null) return []
+  const { first, end } = scroll.rows
+  const count = Math.min(end - first, IN_SIGHT)
+  return Array.from({ length: count }, (_, index) => rows.at(first + index)).flatMap((record) =>
+    record === undefined ? [] : [String(record['id'])],
   )
 }
