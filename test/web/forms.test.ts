@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import type { Locator } from 'playwright-core'
@@ -292,3 +292,95 @@ test('a formula is computed on rows while one types', { skip: NO_BROWSER }, asyn
 
   await t.test('no page reported an error', () => viewer.assertCalm())
 })
+
+const OTHER_KINDS = {
+  contract: contractText(
+    ['town', 'code', 'country', 'note', 'label'].map((name) => `{name: ${name}, logicalType: string}`),
+  ),
+  records: [
+    { id: '1', town: 'Ulm', code: 'DE' },
+    { id: '2', town: 'Linz', code: 'AT' },
+  ],
+  derivations: {
+    'country.yaml':
+      '# From a table\ntargets: [country]\nkind: import\nsource: refs/countries.csv\nkey_field: code\nmatch: code\nvalue_field: name # in English\n',
+    'note.yaml':
+      'targets: [note]\nkind: script\nscript: describe\ninputs: [town] # the name\nenv: [DESCRIBE_KEY]\n',
+    'label.yaml':
+      "targets: [label]\nkind: first\nsteps:\n  - kind: sql\n    expression: nullif(country, '')\n  - kind: sql # the last resort\n    expression: town\n",
+  },
+}
+
+test(
+  'forms of look-ups, scripts and fallbacks edit their files in place',
+  { skip: NO_BROWSER },
+  async (t) => {
+    const sheet = await writeSheet(t, OTHER_KINDS)
+    await mkdir(join(sheet, 'refs'))
+    await writeFile(
+      join(sheet, 'refs', 'countries.csv'),
+      'code,name,name_de\nDE,Germany,Deutschland\nAT,Austria,Österreich\n',
+    )
+    await mkdir(join(sheet, 'scripts'))
+    await writeFile(join(sheet, 'scripts', 'describe.mjs'), "process.stdout.write('a town')\n")
+    const viewer = await SheetViewer.on(t, sheet, ['--allow-scripts'])
+    const page = await viewer.open()
+    const open = async (file: string): Promise<Locator> => {
+      await page.goto(`${viewer.url}/derivations?file=${file}&edit=1`)
+      return page.getByRole('region', { name: `Edit ${file}` })
+    }
+    /** Saves, and expects the file to be as it was but for these replacements. */
+    const saves = async (
+      panel: Locator,
+      file: keyof typeof OTHER_KINDS.derivations,
+      ...edits: [string, string][]
+    ) => {
+      await checked(panel)
+      await assertAccessible(page, `forms-${file}`)
+      await panel.getByRole('button', { name: 'Save', exact: true }).click()
+      await page.getByText(`Saved ${file}`).waitFor()
+      const expected = edits.reduce(
+        (text, [from, to]) => text.replace(from, to),
+        OTHER_KINDS.derivations[file],
+      )
+      assert.equal(await readFile(join(sheet, 'derivations', file), 'utf8'), expected)
+    }
+
+    await t.test('a look-up takes another column of its table', async () => {
+      const panel = await open('country.yaml')
+      await panel.getByRole('textbox', { name: 'country' }).fill('name_de')
+      await panel.getByRole('button', { name: 'Preview', exact: true }).click()
+      await panel.locator('.preview-rows').getByText('Österreich', { exact: true }).waitFor()
+      await panel.getByText('More').click()
+      await panel.getByLabel('Where no row has the key').selectOption('null')
+      await saves(
+        panel,
+        'country.yaml',
+        ['value_field: name #', 'value_field: name_de #'],
+        ['in English\n', "in English\nwhen_missing: 'null'\n"],
+      )
+    })
+
+    await t.test('a script gets another input, and what the form cannot show stays', async () => {
+      const panel = await open('note.yaml')
+      await panel.getByText('Only in the YAML, and kept as it is:').waitFor()
+      await panel.getByLabel('Add a field to Inputs').selectOption('code')
+      await saves(panel, 'note.yaml', ['[town]', '[town, code]'])
+    })
+
+    await t.test('a step of a fallback gets a condition, and its values are tried', async () => {
+      const panel = await open('label.yaml')
+      const step = panel.getByRole('group', { name: /^Step 1/ })
+      await step.getByRole('textbox', { name: 'Accept if' }).click()
+      await page.keyboard.insertText('length(label) > 3')
+      await panel.getByRole('button', { name: 'Preview', exact: true }).click()
+      await panel.getByText('2 of 2 valid').waitFor()
+      await saves(panel, 'label.yaml', [
+        "nullif(country, '')\n",
+        "nullif(country, '')\n    accept: length(label) > 3\n",
+      ])
+    })
+
+    viewer.assertCalm()
+  },
+)
