@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { NO_BROWSER } from '../support/browser.ts'
 import { perEngine } from '../support/engine.ts'
+import { openMenu } from '../support/panels.ts'
 import { cellAt, eventually, picture, settled, shows, Viewer } from '../support/viewer.ts'
 
 const ALL_CELLS = 12 * 249
@@ -103,6 +104,31 @@ test('runs', { skip: NO_BROWSER }, async (t) => {
     const cell = await cellAt(page, 0, 'Currency name')
     await cell.getByRole('img', { name: 'failed' }).waitFor()
     await picture(page, 'failed-light')
+  })
+
+  await t.test('with a filter on, its records are offered first', async () => {
+    const where = JSON.stringify([{ field: 'id', is: 'equals', value: 'AF' }])
+    const filtered = await viewer.open(`/?where=${encodeURIComponent(where)}`)
+    await filtered.getByRole('button', { name: 'Run…' }).click()
+    await filtered.getByRole('menuitem', { name: 'Compute 1 filtered record' }).waitFor()
+    assert.deepEqual((await filtered.getByRole('menuitem').allInnerTexts()).slice(0, 3), [
+      'Compute 1 filtered record',
+      'Compute missing, stale and failed cells of all records',
+      'Retry failed cells of all records',
+    ])
+    await picture(filtered, 'run-filtered')
+    await filtered.getByRole('menuitem', { name: 'Compute 1 filtered record' }).click()
+    const asked = filtered.getByRole('dialog', { name: 'Compute 1 filtered record' })
+    await asked.getByRole('button', { name: /^Run / }).waitFor()
+    await picture(filtered, 'run-filtered-plan')
+    await asked.getByRole('button', { name: 'Cancel' }).click()
+    await (
+      await openMenu(filtered, 'Currency name')
+    )
+      .getByRole('menuitem', { name: 'Compute this column…' })
+      .click()
+    await filtered.getByRole('dialog', { name: 'Compute Currency name' }).waitFor()
+    await filtered.close()
   })
 
   await t.test('a failed cell shows the reason, and is retried', async () => {

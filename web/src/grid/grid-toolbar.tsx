@@ -2,7 +2,7 @@ import { Plus, Trash2, X } from 'lucide-react'
 import { memo } from 'react'
 import type { SheetContract, SheetField } from '../api/contract.ts'
 import { FilterBar } from '../filter/filter-bar.tsx'
-import type { ViewChange, ViewState } from '../state/view-state.ts'
+import { filterOf, type ViewChange, type ViewState } from '../state/view-state.ts'
 import { Button, IconButton } from '../ui/button.tsx'
 import { ColumnsMenu } from './columns/columns-menu.tsx'
 import './grid-toolbar.css'
@@ -42,7 +42,7 @@ export const GridToolbar = memo(function GridToolbar(props: GridToolbarProps) {
       <div className="grid-toolbar-actions">
         {checkedIds.size > 0 && <CheckedActions {...props} />}
         <ColumnsMenu columns={columns} onAdd={props.onAddColumn} />
-        <RunMenu contract={contract} field={field} checkedIds={checkedIds} />
+        <RunMenu contract={contract} field={field} checkedIds={checkedIds} filter={filterOf(view)} />
         <Button look="primary" icon={<Plus size={15} />} onClick={() => onDialog('new')}>
           Add record
         </Button>

@@ -3,6 +3,7 @@ import { useRef, type ReactNode } from 'react'
 import { Link } from 'wouter'
 import { derivationPath } from '../../provenance/history/sentence-view.tsx'
 import type { Condition } from '../../state/conditions.ts'
+import { openRunDialog } from '../../runs/dialogs/run-dialog.tsx'
 import '../../ui/menu.css'
 import { isSortable, type ColumnHeadProps } from './column-head-props.ts'
 import { focusSummary } from '../selection/cell-id.ts'
@@ -45,6 +46,23 @@ export function ColumnMenu(props: ColumnMenuProps) {
           <DefinitionItems {...props} toDrawer={toDrawer} />
           {column.field.derived !== null && (
             <>
+              <Item
+                onSelect={() =>
+                  openRunDialog({ targets: [column.field.name] }, `Compute ${column.field.title}`)
+                }
+              >
+                Compute this column…
+              </Item>
+              <Item
+                onSelect={() =>
+                  openRunDialog(
+                    { targets: [column.field.name], only: 'failed' },
+                    `Retry failed cells of ${column.field.title}`,
+                  )
+                }
+              >
+                Retry its failed cells…
+              </Item>
               <DropdownMenu.Item className="menu-item" asChild>
                 <Link href={derivationPath(column.field.derived.derivation)}>Show derivation</Link>
               </DropdownMenu.Item>
