@@ -181,9 +181,15 @@ test('editing', { skip: NO_BROWSER }, async (t) => {
     await dialog.getByLabel(/^Languages/).fill('Silence')
     await dialog.getByLabel(/^Landlocked/).selectOption({ index: 1 })
     await dialog.getByLabel(/^Independent/).selectOption({ index: 1 })
-    await dialog.getByRole('button', { name: 'Create' }).click()
+    // Shift+Enter begins a line, Enter creates the record.
+    await dialog.getByLabel(/^Capital/).click()
+    await page.keyboard.type('North')
+    await page.keyboard.press('Shift+Enter')
+    await page.keyboard.type('South')
+    await page.keyboard.press('Enter')
     await dialog.waitFor({ state: 'detached' })
     assert.equal(await viewer.value('ZZ', 'name'), 'Nowhere')
+    assert.equal(await viewer.value('ZZ', 'capital'), 'North\nSouth')
     await shows(page.locator('.match-count'), '250 records')
     await eventually(async () =>
       assert.match((await grid.getAttribute('aria-activedescendant')) ?? '', /^cell-249-/),

@@ -1,5 +1,5 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { useId, useState, type SubmitEvent } from 'react'
+import { useId, useState, type KeyboardEvent, type SubmitEvent } from 'react'
 import type { SheetContract } from '../../api/contract.ts'
 import { permissionsQuery } from '../../api/queries.ts'
 import { useActor } from '../../state/actor.ts'
@@ -96,7 +96,12 @@ export function NewRecordDialog({ contract, open, onClose, onCreated }: NewRecor
   )
 }
 
-/** Submits on Ctrl+Enter, also in a text of several lines. */
-function submitByKey(event: React.KeyboardEvent<HTMLFormElement>): void {
-  if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) event.currentTarget.requestSubmit()
+/** Submits on Enter, except in a list with one item on each line, and on Ctrl+Enter everywhere. Shift+Enter begins a new line. */
+function submitByKey(event: KeyboardEvent<HTMLFormElement>): void {
+  // Enter that ends the input of a character, as in Japanese, is not one of the form.
+  if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return
+  const isText = event.target instanceof HTMLTextAreaElement && event.target.matches('.field-long')
+  if (!isText && !event.ctrlKey && !event.metaKey) return
+  event.preventDefault()
+  event.currentTarget.requestSubmit()
 }
