@@ -3,16 +3,16 @@ import type { Field } from '../../src/contract/contract.ts'
 import type { JsonObject } from '../../src/contract/json/json.ts'
 import { Database } from '../../src/store/postgres/database/database.ts'
 import {
-  columnType,
   dataTable,
   ID_INDEX,
   INTERNAL_TABLES,
   quoted,
+  recordset,
   recordsView,
 } from '../../src/store/postgres/database/schema.ts'
 import { grantReaderAccess } from '../../src/store/postgres/sql/reader-role.ts'
 import { parseStoreUrl } from '../../src/store/postgres/database/store-url.ts'
-import { toColumn, writtenOf } from '../../src/store/postgres/database/values.ts'
+import { toColumns } from '../../src/store/postgres/database/values.ts'
 import { startPostgres } from './postgres.ts'
 import { contractOf } from './sheet-database.ts'
 
@@ -54,15 +54,10 @@ export async function createPostgresRecords(
       const rows = records.map((record) => ({
         $seq: (count += 1),
         $version: 0,
-        $written: writtenOf(fields, (field) => record[field.name] ?? null),
-        ...Object.fromEntries(
-          fields.map((field) => [field.name, toColumn(field, record[field.name] ?? null)]),
-        ),
+        ...Object.fromEntries(fields.flatMap((field) => toColumns(field, record[field.name] ?? null))),
       }))
-      const columns = fields.map((field) => `, ${quoted(field.name)} ${columnType(field)}`).join('')
       await database.run(
-        `INSERT INTO "$data" SELECT "$seq", "$version", "$written"::json ${fields.map(({ name }) => `, ${quoted(name)}`).join('')}
-          FROM json_to_recordset($1) AS record ("$seq" bigint, "$version" bigint, "$written" text ${columns})`,
+        `INSERT INTO "$data" SELECT * FROM json_to_recordset($1) AS record (${recordset(fields)})`,
         JSON.stringify(rows),
       )
     },

@@ -1,26 +1,33 @@
+import type { LogicalType } from '../../contract/contract.ts'
 import type { FieldPlan } from './field-plan.ts'
 
+/** The rename of a column with values of a type. */
+export interface ColumnMove {
+  readonly from: string
+  readonly to: string
+  readonly type: LogicalType
+}
+
 /** Returns the renames of columns that a plan needs, in their order: columns may swap their names. */
-export function columnMoves({
-  renamed,
-  removed,
-  converted,
-  restored,
-}: FieldPlan): readonly (readonly [from: string, to: string])[] {
+export function columnMoves({ renamed, removed, converted, restored }: FieldPlan): readonly ColumnMove[] {
   const moved = renamed
-    .map((field) => [field.before.name, field.after.name] as const)
-    .filter(([from, to]) => from !== to)
-  const left = new Set(moved.map(([from]) => from))
-  const passing = moved.map(
-    ([from, to], index) => [from, left.has(to) ? `$passing_${index}` : to, to] as const,
+    .map(({ before, after }) => ({ from: before.name, to: after.name, type: after.type }))
+    .filter(({ from, to }) => from !== to)
+  const left = new Set(moved.map(({ from }) => from))
+  const passing = moved.flatMap((move, index) =>
+    left.has(move.to) ? [{ ...move, way: `$passing_${index}` }] : [],
   )
   return [
-    ...[...removed, ...converted].map(({ before, kept }) => [before.name, kept] as const),
+    ...[...removed, ...converted].map(({ before, kept }) => ({
+      from: before.name,
+      to: kept,
+      type: before.type,
+    })),
     // Those that take a name that is being left wait until it is.
-    ...passing.filter(([, way, to]) => way !== to).map(([from, way]) => [from, way] as const),
-    ...passing.filter(([, way, to]) => way === to).map(([from, , to]) => [from, to] as const),
-    ...passing.filter(([, way, to]) => way !== to).map(([, way, to]) => [way, to] as const),
-    ...restored.map(({ after, kept }) => [kept, after.name] as const),
+    ...passing.map(({ from, way, type }) => ({ from, to: way, type })),
+    ...moved.filter(({ to }) => !left.has(to)),
+    ...passing.map(({ way, to, type }) => ({ from: way, to, type })),
+    ...restored.map(({ after, kept }) => ({ from: kept, to: after.name, type: after.type })),
   ]
 }
 

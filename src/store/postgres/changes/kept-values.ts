@@ -3,6 +3,7 @@ import type { RecordKey } from '../../cell-work.ts'
 import type { KeptColumn } from '../../fields/stored-changes.ts'
 import type { Connection } from '../database/connection.ts'
 import { quoted } from '../database/schema.ts'
+import { columnsOf } from '../database/columns.ts'
 import { fieldValue } from '../database/values.ts'
 
 /** Reads the values that records keep in these columns; only those that have any. */
@@ -12,7 +13,7 @@ export async function readKeptValues(
   keys: readonly RecordKey[],
 ): Promise<ReadonlyMap<RecordKey, JsonObject>> {
   if (columns.length === 0 || keys.length === 0) return new Map()
-  const names = ['"$seq"', '"$written"', ...columns.map(({ name }) => quoted(name))]
+  const names = ['$seq', ...columnsOf(columns)].map(quoted)
   const sql = `SELECT ${names.join(', ')} FROM "$data" WHERE "$seq" = ANY($1::bigint[])`
   const rows = await db.all(sql, keys)
   const kept = rows.map((row) => {

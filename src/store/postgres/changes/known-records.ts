@@ -7,7 +7,8 @@ import { copyRows, WORTH_COPYING } from '../database/copy-into.ts'
 import { jsonArrays } from '../database/json-arrays.ts'
 import { quoted, recordset } from '../database/schema.ts'
 import { RecordUnderChange } from './stored-record.ts'
-import { canBeId, toColumn, toColumnText } from '../database/values.ts'
+import { columnsOf } from '../database/columns.ts'
+import { canBeId, toColumns, toColumnTexts } from '../database/values.ts'
 
 const COUNT_DELETED = countAllDeleted('unnest($1::bigint[]) AS gone(key)')
 
@@ -48,8 +49,10 @@ export class KnownRecords {
   }
 
   async #read(wanted: string, values: readonly string[] | readonly number[]): Promise<void> {
-    const columns = this.#contract.fields.map(({ name }) => `data.${quoted(name)}`).join(', ')
-    const sql = `SELECT data."$seq", data."$version", data."$written", ${columns} FROM "$data" AS data JOIN ${wanted}`
+    const columns = ['$seq', '$version', ...columnsOf(this.#contract.fields)].map(
+      (name) => `data.${quoted(name)}`,
+    )
+    const sql = `SELECT ${columns.join(', ')} FROM "$data" AS data JOIN ${wanted}`
     for (const row of await this.#db.all(sql, values)) {
       // A record that is known by its other identifier may have been changed since.
       if (this.#byKey.get(Number(row['$seq'])) || this.#deleted.has(Number(row['$seq']))) continue
@@ -113,12 +116,10 @@ export class KnownRecords {
     const fields = this.#contract.fields.filter(({ name }) =>
       records.some((record) => record.hasChanged(name)),
     )
-    const set = ['"$version"', ...fields.map(({ name }) => quoted(name))].map(
-      (name) => `${name} = new.${name}`,
-    )
+    const set = ['$version', ...columnsOf(fields)].map(quoted).map((name) => `${name} = new.${name}`)
     for (const rows of jsonArrays(this.#rows(records, fields))) {
       await this.#db.run(
-        `UPDATE "$data" AS data SET ${set.join(', ')}, "$written" = new."$written"::json
+        `UPDATE "$data" AS data SET ${set.join(', ')}
          FROM json_to_recordset($1::json) AS new(${recordset(fields)}) WHERE data."$seq" = new."$seq"`,
         rows,
       )
@@ -137,25 +138,24 @@ export class KnownRecords {
 
   async #copyCreated(records: readonly RecordUnderChange[]): Promise<void> {
     const { fields } = this.#contract
-    const columns = ['$seq', '$version', '$written', ...fields.map(({ name }) => name)]
+    const columns = ['$seq', '$version', ...columnsOf(fields)]
     const rows = records
       .values()
       .map((record) => [
         String(record.key),
         String(record.version),
-        record.written(fields),
-        ...fields.map((field) => toColumnText(field, record.value(field))),
+        ...fields.flatMap((field) => toColumnTexts(field, record.value(field))),
       ])
     await copyRows(this.#db, { table: '$data', columns }, rows)
   }
 
   async #insertCreated(records: readonly RecordUnderChange[]): Promise<void> {
     const { fields } = this.#contract
-    const columns = fields.map(({ name }) => quoted(name)).join(', ')
+    const columns = ['$seq', '$version', ...columnsOf(fields)].map(quoted).join(', ')
     for (const rows of jsonArrays(this.#rows(records, fields))) {
       await this.#db.run(
-        `INSERT INTO "$data" ("$seq", "$version", "$written", ${columns})
-         SELECT "$seq", "$version", "$written"::json, ${columns} FROM json_to_recordset($1::json) AS new(${recordset(fields)})`,
+        `INSERT INTO "$data" (${columns})
+         SELECT ${columns} FROM json_to_recordset($1::json) AS new(${recordset(fields)})`,
         rows,
       )
     }
@@ -167,9 +167,9 @@ export class KnownRecords {
       const row: Record<string, JsonValue> = {
         $seq: record.key,
         $version: record.version,
-        $written: record.written(this.#contract.fields),
       }
-      for (const field of fields) row[field.name] = toColumn(field, record.value(field))
+      for (const field of fields)
+        for (const [column, value] of toColumns(field, record.value(field))) row[column] = value
       yield row
     }
   }

@@ -1,13 +1,10 @@
 import type { JsonObject, JsonValue } from '../../../contract/json/json.ts'
 import type { RecordKey } from '../../cell-work.ts'
-import { isKeptColumn } from '../../fields/kept-columns.ts'
 import type { FieldChange, NewRecord, StoredRecord } from '../../rules/store-change.ts'
 import { memberOf } from '../../sheet-files/import-lines.ts'
 import type { StoredRow } from '../database/connection.ts'
-import { fieldValue, writtenOf, type TypedField } from '../database/values.ts'
-
-/** The beginning of the name of a kept column, in JSON text. */
-const KEPT_MEMBER = '"$kept_'
+import type { TypedField } from '../database/columns.ts'
+import { fieldValue } from '../database/values.ts'
 
 export class RecordUnderChange implements StoredRecord {
   readonly key: RecordKey
@@ -103,16 +100,6 @@ export class RecordUnderChange implements StoredRecord {
   /** Whether the row has another value. */
   hasChanged(name: string): boolean {
     return this.#changed.has(name)
-  }
-
-  /** Returns the column `$written`: the values of fields that columns do not preserve exactly, and of kept columns. */
-  written(fields: readonly TypedField[]): string | null {
-    const written = writtenOf(fields, (field) => this.value(field))
-    const before = this.#row['$written']
-    if (typeof before !== 'string' || !before.includes(KEPT_MEMBER)) return written
-    const kept = Object.entries(JSON.parse(before) as JsonObject).filter(([name]) => isKeptColumn(name))
-    const own = written === null ? [] : Object.entries(JSON.parse(written) as JsonObject)
-    return JSON.stringify(Object.fromEntries([...own, ...kept]))
   }
 
   /** Marks all changes as written. */

@@ -3,6 +3,7 @@ import type { JsonValue } from '../../../contract/json/json.ts'
 import type { RecordKey } from '../../cell-work.ts'
 import type { Connection } from '../database/connection.ts'
 import { columnType, quoted } from '../database/schema.ts'
+import { columnsOf } from '../database/columns.ts'
 import { fieldValue, toColumnText } from '../database/values.ts'
 
 export interface Holder {
@@ -22,8 +23,9 @@ export class UniqueHolders {
     const wanted = new Set(values.map((value) => toColumnText(field, value)).filter((text) => text !== null))
     if (wanted.size === 0) return holders
     const column = quoted(field.name)
+    const columns = [...new Set(['$seq', 'id', ...columnsOf([field])])].map((name) => `data.${quoted(name)}`)
     const rows = await db.all(
-      `SELECT data."$seq", data.id, data.${column}, data."$written"
+      `SELECT ${columns.join(', ')}
        FROM unnest($1::text[]) AS wanted(value) JOIN "$data" AS data ON data.${column} = wanted.value::${columnType(field)}`,
       [...wanted],
     )

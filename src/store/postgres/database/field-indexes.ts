@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto'
 import type { Contract, Field } from '../../../contract/contract.ts'
-import { NAME_BYTES, quoted } from './schema.ts'
+import { quoted } from './schema.ts'
+import { nameFor } from './columns.ts'
 
 /** An index of the table of records. */
 export interface FieldIndex {
@@ -103,11 +103,5 @@ export function isFieldIndex(name: string): boolean {
 }
 
 function index(use: (typeof USES)[number], field: string, definition: string): FieldIndex {
-  return { name: indexName(use, field), definition }
-}
-
-function indexName(use: string, field: string): string {
-  const plain = `$${use}_${field}`
-  if (Buffer.byteLength(plain) <= NAME_BYTES) return plain
-  return `$${use}_${createHash('sha256').update(field).digest('hex').slice(0, 40)}`
+  return { name: nameFor(use, field), definition }
 }

@@ -1,11 +1,13 @@
 import type { Contract, Field, LogicalType } from '../../../contract/contract.ts'
 import { ContractError, fileError } from '../../../errors/service-error.ts'
+import type { ColumnMove } from '../../fields/column-moves.ts'
 import type { KeptColumn } from '../../fields/stored-changes.ts'
 import { definitionTables } from '../../rows/definition-tables.ts'
 import { deletedBlocksTable } from '../../rows/deleted-blocks.ts'
+import { columnsOf, mayDiffer, NAME_BYTES, writtenColumn, type TypedField } from './columns.ts'
 
 /** Version of the tables below; a store of a later version is refused. */
-export const SCHEMA_VERSION = 23
+export const SCHEMA_VERSION = 24
 
 /**
  * The tables beside the records. Every name contains `$`, which no field name can (D5). Times are texts, UTC with
@@ -346,6 +348,36 @@ const FIELD_CHANGES = `
   ALTER TABLE "$target" ADD COLUMN changed bigint NOT NULL DEFAULT 0;
 `
 
+/**
+ * The values that columns of records do not preserve exactly, which one column `$written` had, an object by the names of columns: each such
+ * column has another one beside it ({@link writtenColumn}). In a new store there are no records yet.
+ */
+const WRITTEN_COLUMNS = `
+  DO $migration$
+  DECLARE
+    kept record;
+    added text[] := '{}';
+    filled text[] := '{}';
+  BEGIN
+    FOR kept IN
+      SELECT attname::text AS name,
+        '$written_' || CASE WHEN octet_length('$written_' || attname) <= ${NAME_BYTES} THEN attname::text
+          ELSE left(encode(sha256(convert_to(attname::text, 'UTF8')), 'hex'), 40) END AS written
+      FROM pg_attribute WHERE attrelid = to_regclass('"$data"') AND attnum > 0 AND NOT attisdropped
+        AND atttypid IN ('timestamptz'::regtype, 'date'::regtype, 'jsonb'::regtype)
+      ORDER BY attnum
+    LOOP
+      added := added || format('ADD COLUMN %I json', kept.written);
+      filled := filled || format('%I = "$written" -> %L', kept.written, kept.name);
+    END LOOP;
+    IF added = '{}' THEN RETURN; END IF;
+    EXECUTE 'ALTER TABLE "$data" ' || array_to_string(added, ', ');
+    EXECUTE 'UPDATE "$data" SET ' || array_to_string(filled, ', ') || ' WHERE "$written" IS NOT NULL';
+  END
+  $migration$;
+  ALTER TABLE IF EXISTS "$data" DROP COLUMN "$written";
+`
+
 /** The SQL that each version after the first adds, by its number. */
 export const MIGRATIONS: Readonly<Record<number, string>> = {
   2: FRAME_TABLES,
@@ -373,6 +405,7 @@ export const MIGRATIONS: Readonly<Record<number, string>> = {
   22: 'ALTER TABLE "$proposal" ADD COLUMN fields_seq bigint NOT NULL DEFAULT 0;',
   // A proposed change of the definition, as JSON; and the accepted proposal of a change.
   23: 'ALTER TABLE "$proposal" ADD COLUMN definition text; ALTER TABLE "$definition_change" ADD COLUMN proposal bigint;',
+  24: WRITTEN_COLUMNS,
 }
 
 /** Creates the tables of a new store, except that of records. */
@@ -400,19 +433,24 @@ export function quoted(name: string): string {
   return `"${name.replaceAll('"', '""')}"`
 }
 
-/** The most bytes of a name in PostgreSQL, which truncates longer ones, so that two may become equal. */
-export const NAME_BYTES = 63
+/** Returns the terms by which values of a field are equal where their JSON text is, for GROUP BY and PARTITION BY. */
+export function exactly({ name, type }: TypedField): string {
+  return mayDiffer(type) ? `${quoted(name)}, ${quoted(writtenColumn(name))}::text` : quoted(name)
+}
 
 /** The most columns of a table, without those that every table of records has. */
-const MOST_COLUMNS = 1600 - 3
+const MOST_COLUMNS = 1600 - 2
 
 /** Names of columns that each table has. */
 const SYSTEM_COLUMNS = new Set(['tableoid', 'xmin', 'cmin', 'xmax', 'cmax', 'ctid'])
 
 /** Throws ContractError where PostgreSQL cannot have a column for a field. */
 export function checkColumns({ fields }: Contract): void {
-  if (fields.length > MOST_COLUMNS) {
-    const message = `has ${fields.length} properties, and a sheet in PostgreSQL has at most ${MOST_COLUMNS}; remove some`
+  const count = columnsOf(fields).length
+  if (count > MOST_COLUMNS) {
+    const message =
+      `has ${fields.length} properties, which take ${count} columns in PostgreSQL (one of type timestamp, date, array or object takes ` +
+      `two), and a sheet there has at most ${MOST_COLUMNS}; remove some`
     throw new ContractError(
       ...fileError({ file: 'contract.yaml', line: null, message }, 'definition_too_large'),
     )
@@ -429,20 +467,28 @@ export function checkColumns({ fields }: Contract): void {
   throw new ContractError(...fileError({ file: 'contract.yaml', line: null, message }, 'invalid_definition'))
 }
 
-/** Returns the column of a field. Constraints are the contract's, checked before writing. */
-export function columnDefinition(field: Pick<Field, 'name' | 'type'>): string {
-  return `${quoted(field.name)} ${COLUMN_TYPES[field.type]}`
+/** Returns the columns of a field. Constraints are the contract's, checked before writing. */
+export function columnDefinitions({ name, type }: TypedField): string[] {
+  const own = `${quoted(name)} ${COLUMN_TYPES[type]}`
+  return mayDiffer(type) ? [own, `${quoted(writtenColumn(name))} json`] : [own]
+}
+
+/** Returns the statements that rename the columns of a field. */
+export function renameColumns({ from, to, type }: ColumnMove): string[] {
+  const names = [[from, to], ...(mayDiffer(type) ? [[writtenColumn(from), writtenColumn(to)]] : [])]
+  return names.map(
+    ([before = '', after = '']) => `ALTER TABLE "$data" RENAME COLUMN ${quoted(before)} TO ${quoted(after)}`,
+  )
 }
 
 /**
  * Creates the table of records: a row a record, in creation order; {@link ID_INDEX} belongs to it. `$version` is the seq of
- * its last change; `$written` has the values that their columns do not preserve exactly, by field, as JSON. `kept` are the
- * columns that keep earlier values.
+ * its last change. `kept` are the columns that keep earlier values.
  */
 export function dataTable(contract: Contract, kept: readonly KeptColumn[] = []): string {
-  const columns = [...contract.fields, ...kept].map(columnDefinition)
+  const columns = [...contract.fields, ...kept].flatMap(columnDefinitions)
   return `CREATE TABLE "$data" (
-    "$seq" bigint PRIMARY KEY, "$version" bigint NOT NULL, "$written" json, ${columns.join(', ')}
+    "$seq" bigint PRIMARY KEY, "$version" bigint NOT NULL, ${columns.join(', ')}
   ) WITH (fillfactor = 90)`
 }
 
@@ -455,7 +501,6 @@ export function recordsView(contract: Contract): string {
 }
 
 /** Returns the column definitions of `json_to_recordset` for records with these fields. */
-export function recordset(fields: readonly Pick<Field, 'name' | 'type'>[]): string {
-  const columns = fields.map((field) => `${quoted(field.name)} ${columnType(field)}`)
-  return ['"$seq" bigint', '"$version" bigint', '"$written" text', ...columns].join(', ')
+export function recordset(fields: readonly TypedField[]): string {
+  return ['"$seq" bigint', '"$version" bigint', ...fields.flatMap(columnDefinitions)].join(', ')
 }

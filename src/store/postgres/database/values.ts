@@ -1,9 +1,7 @@
-import type { Field, LogicalType } from '../../../contract/contract.ts'
-import type { JsonObject, JsonValue } from '../../../contract/json/json.ts'
+import type { LogicalType } from '../../../contract/contract.ts'
+import type { JsonValue } from '../../../contract/json/json.ts'
+import { mayDiffer, writtenColumn, type TypedField } from './columns.ts'
 import type { StoredRow, StoredValue } from './connection.ts'
-
-/** The members of a field that its column needs. */
-export type TypedField = Pick<Field, 'name' | 'type'>
 
 /**
  * Converts a valid value to a member of the JSON from which `json_to_recordset` makes rows. A value that the column does
@@ -22,43 +20,37 @@ export function toColumnText(field: TypedField, value: JsonValue): string | null
   return JSON.stringify(stored)
 }
 
-/**
- * Returns the values of a record that its columns do not preserve exactly, as the JSON text of an object; mostly null for
- * none.
- */
-export function writtenOf(
-  fields: readonly TypedField[],
-  valueOf: (field: TypedField) => JsonValue,
-): string | null {
-  let written: Record<string, JsonValue> | null = null
-  for (const field of fields) {
-    if (!mayDiffer(field.type)) continue
-    const value = valueOf(field)
-    if (value === null || comesBack(field.type, value)) continue
-    written ??= Object.create(null) as Record<string, JsonValue>
-    written[field.name] = value
-  }
+/** Returns a value that the column of its field does not preserve exactly; null for any other. */
+export function writtenOf({ type }: TypedField, value: JsonValue): JsonValue {
+  return value === null || !mayDiffer(type) || comesBack(type, value) ? null : value
+}
+
+/** Converts a valid value to the members of its columns in the JSON from which `json_to_recordset` makes rows. */
+export function toColumns(field: TypedField, value: JsonValue): [column: string, value: JsonValue][] {
+  const own: [string, JsonValue] = [field.name, toColumn(field, value)]
+  return mayDiffer(field.type) ? [own, [writtenColumn(field.name), writtenOf(field, value)]] : [own]
+}
+
+/** Converts a valid value to parameters of a statement, or fields of COPY, for the columns of {@link columnsOf}. */
+export function toColumnTexts(field: TypedField, value: JsonValue): (string | null)[] {
+  const own = toColumnText(field, value)
+  return mayDiffer(field.type) ? [own, writtenText(field, value)] : [own]
+}
+
+/** Returns {@link writtenOf} as JSON text. */
+function writtenText(field: TypedField, value: JsonValue): string | null {
+  const written = writtenOf(field, value)
   return written === null ? null : JSON.stringify(written)
 }
 
-/** Whether columns may not preserve values of the type exactly. */
-export function mayDiffer(type: LogicalType): boolean {
-  return type === 'timestamp' || type === 'date' || type === 'array' || type === 'object'
-}
-
-/** Returns the value of a field in a row of `$data`, which must have the columns of the field and of `$written`. */
+/** Returns the value of a field in a row of `$data`, which must have the columns of {@link columnsOf}. */
 export function fieldValue(field: TypedField, row: StoredRow): JsonValue {
-  const stored = row[field.name]
-  if (stored === null || stored === undefined) return null
-  const written = row['$written']
-  if (typeof written === 'string') {
-    const exact = parsedWritten(row, written)
-    if (Object.hasOwn(exact, field.name)) return exact[field.name] ?? null
-  }
-  return fromColumn(field, stored)
+  const written = mayDiffer(field.type) ? row[writtenColumn(field.name)] : null
+  if (typeof written === 'string') return JSON.parse(written) as JsonValue
+  return fromColumn(field, row[field.name])
 }
 
-/** Converts a column to the value of its field, where `$written` does not have it. */
+/** Converts a column to the value of its field, where it preserves that exactly. */
 export function fromColumn({ type }: TypedField, stored: StoredValue | undefined): JsonValue {
   if (stored === null || stored === undefined) return null
   switch (type) {
@@ -80,17 +72,6 @@ export function fromColumn({ type }: TypedField, stored: StoredValue | undefined
 /** Whether a text can be an id: PostgreSQL stores no U+0000, and no lone surrogates. */
 export function canBeId(text: string): boolean {
   return text.isWellFormed() && !text.includes('\0')
-}
-
-const PARSED = new WeakMap<StoredRow, JsonObject>()
-
-function parsedWritten(row: StoredRow, written: string): JsonObject {
-  let parsed = PARSED.get(row)
-  if (parsed === undefined) {
-    parsed = JSON.parse(written) as JsonObject
-    PARSED.set(row, parsed)
-  }
-  return parsed
 }
 
 function comesBack(type: LogicalType, value: JsonValue): boolean {

@@ -20,7 +20,15 @@ import {
 import { FIELD_CHANGES, type StoredFieldChange } from '../../fields/stored-changes.ts'
 import { runAsync } from '../../rules/steps.ts'
 import type { Connection } from '../database/connection.ts'
-import { checkColumns, columnDefinition, quoted, recordsView } from '../database/schema.ts'
+import {
+  checkColumns,
+  columnDefinitions,
+  exactly,
+  quoted,
+  recordsView,
+  renameColumns,
+} from '../database/schema.ts'
+import { columnsOf } from '../database/columns.ts'
 import { fieldValue } from '../database/values.ts'
 import { changeFields, filledMoves } from './change-fields.ts'
 import { indexMoves } from './index-moves.ts'
@@ -85,11 +93,9 @@ export async function applyContract(db: Connection, request: ContractToApply): P
   if (isPlanned) await changeFields(db, plan, { derived, column })
   const columns = [
     ...indexMoves(plan),
-    ...gone.map(({ name }) => `ALTER TABLE "$data" DROP COLUMN ${quoted(name)}`),
-    ...[...columnMoves(plan), ...filledMoves(plan)].map(
-      ([from, to]) => `ALTER TABLE "$data" RENAME COLUMN ${quoted(from)} TO ${quoted(to)}`,
-    ),
-    ...added.map((field) => `ALTER TABLE "$data" ADD COLUMN ${columnDefinition(field)}`),
+    ...columnsOf(gone).map((name) => `ALTER TABLE "$data" DROP COLUMN ${quoted(name)}`),
+    ...[...columnMoves(plan), ...filledMoves(plan)].flatMap(renameColumns),
+    ...added.flatMap(columnDefinitions).map((definition) => `ALTER TABLE "$data" ADD COLUMN ${definition}`),
   ]
   const sameView = columns.length === 0 && isDeepStrictEqual(namesOf(before), namesOf(contract))
   return {
@@ -112,7 +118,7 @@ const UNCHANGED: AppliedContract = {
 /** Returns the columns of fields before the statements of a plan. */
 function columnOf(plan: FieldPlan, added: readonly Field[]): ColumnOf {
   const column = columnBefore(plan)
-  const filled = new Map(filledMoves(plan).map(([from, to]) => [to, from]))
+  const filled = new Map(filledMoves(plan).map(({ from, to }) => [to, from]))
   const names = new Set(added.map(({ name }) => name))
   return (field) => (names.has(field) ? null : (filled.get(field) ?? column(field)))
 }
@@ -125,8 +131,8 @@ function recordsToCheck(db: Connection): RecordsToCheck {
   return {
     query: db.query.bind(db),
     values: async (field, after, limit) => {
-      const columns = ['"$seq"', 'id', '"$written"', quoted(field.name)]
-      const sql = `SELECT ${[...new Set(columns)].join(', ')} FROM "$data" WHERE "$seq" > $1 ORDER BY "$seq" LIMIT $2`
+      const columns = new Set(['$seq', 'id', ...columnsOf([field])])
+      const sql = `SELECT ${[...columns].map(quoted).join(', ')} FROM "$data" WHERE "$seq" > $1 ORDER BY "$seq" LIMIT $2`
       const rows = await db.all(sql, after, limit)
       return rows.map((row) => ({
         key: Number(row['$seq']),
@@ -135,11 +141,11 @@ function recordsToCheck(db: Connection): RecordsToCheck {
       }))
     },
     // Values are equal when their JSON text is.
-    sharedValues: async ({ name }) => {
-      const [column, written] = [quoted(name), `coalesce("$written" ->> '${name}', '')`]
+    sharedValues: async (field) => {
+      const column = quoted(field.name)
       const row = await db.get(
         `SELECT sum(n) AS shared FROM (
-           SELECT count(*) AS n FROM "$data" WHERE ${column} IS NOT NULL GROUP BY ${column}, ${written} HAVING count(*) > 1) AS groups`,
+           SELECT count(*) AS n FROM "$data" WHERE ${column} IS NOT NULL GROUP BY ${exactly(field)} HAVING count(*) > 1) AS groups`,
       )
       return Number(row?.['shared'] ?? 0)
     },

@@ -1,14 +1,14 @@
-import type { JsonValue } from '../../../contract/json/json.ts'
 import { convertedInputSql, convertedTargetSql } from '../../definition/converted-cells.ts'
 import { conversionOf } from '../../definition/field-effects.ts'
 import { renamedTargets } from '../../definition/follow-names.ts'
-import { columnMoves } from '../../fields/column-moves.ts'
+import type { ColumnMove } from '../../fields/column-moves.ts'
 import { storedChange, type FieldPlan } from '../../fields/field-plan.ts'
 import { changeText } from '../../fields/stored-changes.ts'
 import { STORED_TARGETS } from '../../rows/stored-targets.ts'
-import type { Connection, StoredRow } from '../database/connection.ts'
+import type { Connection } from '../database/connection.ts'
 import { columnType, quoted } from '../database/schema.ts'
-import { fieldValue, mayDiffer, toColumnText, writtenOf } from '../database/values.ts'
+import { columnsOf } from '../database/columns.ts'
+import { fieldValue, toColumnTexts } from '../database/values.ts'
 import { fillColumn, isColumn, addFillColumn } from './prepare-columns.ts'
 import { recountBlocked, type ColumnOf } from './targets.ts'
 
@@ -16,8 +16,12 @@ import { recountBlocked, type ColumnOf } from './targets.ts'
 const RECORDS_AT_ONCE = 2000
 
 /** Returns the renames of filled columns to those of converted fields, after those of `columnMoves`. */
-export function filledMoves({ converted }: FieldPlan): readonly (readonly [from: string, to: string])[] {
-  return converted.map(({ after }, index) => [fillColumn(index, after.type), after.name])
+export function filledMoves({ converted }: FieldPlan): readonly ColumnMove[] {
+  return converted.map(({ after: { name, type } }, index) => ({
+    from: fillColumn(index, type),
+    to: name,
+    type,
+  }))
 }
 
 /**
@@ -35,105 +39,52 @@ export async function changeFields(
     seq,
     changeText(storedChange(plan)),
   )
-  if (plan.converted.length === 0) await renameWritten(db, plan)
-  else await convertValues(db, plan, derived)
+  if (plan.converted.length > 0) await convertValues(db, plan, derived)
   await renameTargets(db, plan)
   await changeCells(db, plan, column)
 }
 
-/** Renames the fields in the values that columns do not preserve exactly, which only fields of some types have. */
-async function renameWritten(db: Connection, plan: FieldPlan): Promise<void> {
-  const moved = [
-    ...[...plan.renamed, ...plan.removed].map(({ before }) => before),
-    ...plan.restored.map(({ after }) => after),
-  ]
-  if (!moved.some(({ type }) => mayDiffer(type))) return
-  const names = writtenNames(plan)
-  await db.run(
-    `UPDATE "$data" SET "$written" = (
-       SELECT json_object_agg(coalesce(moved.after, member.key), member.value) FROM json_each("$written") AS member
-       LEFT JOIN unnest($1::text[], $2::text[]) AS moved(before, after) ON moved.before = member.key)
-     WHERE EXISTS (SELECT FROM json_object_keys("$written") AS key WHERE key = ANY($1))`,
-    [...names.keys()],
-    [...names.values()],
-  )
-}
-
-/** Returns the names in `$written` after a plan, by those before. */
-function writtenNames(plan: FieldPlan): ReadonlyMap<string, string> {
-  const names = new Map<string, string>()
-  for (const [from, to] of columnMoves(plan)) {
-    const origin = [...names].find(([, name]) => name === from)?.[0] ?? from
-    names.set(origin, to)
-  }
-  return names
-}
-
-/** Fills the columns of converted fields, and renames the fields in the values that columns do not preserve exactly. */
+/** Fills the columns of converted fields. */
 async function convertValues(db: Connection, plan: FieldPlan, derived: ReadonlySet<string>): Promise<void> {
-  const names = writtenNames(plan)
   const conversions = plan.converted.map((field, index) => ({
     ...field,
-    fill: fillColumn(index, field.after.type),
+    fill: { name: fillColumn(index, field.after.type), type: field.after.type },
     convert: conversionOf(field, derived.has(field.after.name)),
   }))
-  for (const { fill, after } of conversions)
-    if (!(await isColumn(db, fill))) await db.exec(addFillColumn(fill, after.type))
-  const read = conversions.flatMap(({ before, undone }) => [
-    before.name,
-    ...(undone === null ? [] : [undone.column]),
+  for (const { fill } of conversions)
+    if (!(await isColumn(db, fill.name))) await db.exec(addFillColumn(fill.name, fill.type))
+  const read = conversions.flatMap(({ before, after, undone }) => [
+    before,
+    ...(undone === null ? [] : [{ name: undone.column, type: after.type }]),
   ])
-  const columns = [...new Set(['"$seq"', '"$written"', ...read.map(quoted)])]
-  const set = conversions.map(
-    ({ fill }, index) =>
-      `${quoted(fill)} = new."$${index}"::${columnType(conversions[index]?.after ?? { type: 'string' })}`,
+  const columns = [...new Set(['$seq', ...columnsOf(read)])].map(quoted).join(', ')
+  const filled = conversions.flatMap(({ fill }) =>
+    columnsOf([fill]).map((name, index) => ({ name, type: index === 0 ? columnType(fill) : 'json' })),
   )
-  const arrays = conversions.map((_, index) => `$${index + 3}::text[]`)
-  const aliases = conversions.map((_, index) => `"$${index}"`)
-  const update = `UPDATE "$data" AS data SET "$written" = new.written::json, ${set.join(', ')}
-    FROM unnest($1::bigint[], $2::text[], ${arrays.join(', ')}) AS new(key, written, ${aliases.join(', ')})
+  const set = filled.map(({ name, type }, index) => `${quoted(name)} = new."$${index}"::${type}`)
+  const arrays = filled.map((_, index) => `$${index + 2}::text[]`)
+  const aliases = filled.map((_, index) => `"$${index}"`)
+  const update = `UPDATE "$data" AS data SET ${set.join(', ')}
+    FROM unnest($1::bigint[], ${arrays.join(', ')}) AS new(key, ${aliases.join(', ')})
     WHERE data."$seq" = new.key`
-  const select = `SELECT ${columns.join(', ')} FROM "$data" WHERE "$seq" > $1 ORDER BY "$seq" LIMIT $2`
+  const select = `SELECT ${columns} FROM "$data" WHERE "$seq" > $1 ORDER BY "$seq" LIMIT $2`
   for (let from = 0; ;) {
     const rows = await db.all(select, from, RECORDS_AT_ONCE)
     const keys: number[] = []
-    const written: (string | null)[] = []
-    const values: (string | null)[][] = conversions.map(() => [])
+    const values: (string | null)[][] = filled.map(() => [])
     for (const row of rows) {
-      const converted = conversions.map(({ before, after, undone, convert }) => {
-        const earlier = undone === null ? null : fieldValue({ name: undone.column, type: after.type }, row)
-        return { after, value: convert(fieldValue(before, row), earlier).value }
+      const texts = conversions.flatMap(({ before, undone, fill, convert }) => {
+        const earlier = undone === null ? null : fieldValue({ ...fill, name: undone.column }, row)
+        return toColumnTexts(fill, convert(fieldValue(before, row), earlier).value)
       })
-      const texts = writtenAfter(row, names, converted)
-      if (texts === undefined && converted.every(({ value }) => value === null)) continue
+      if (texts.every((text) => text === null)) continue
       keys.push(Number(row['$seq']))
-      written.push(texts ?? null)
-      for (const [index, { after, value }] of converted.entries())
-        values[index]?.push(toColumnText(after, value))
+      for (const [index, text] of texts.entries()) values[index]?.push(text)
     }
-    if (keys.length > 0) await db.run(update, keys, written, ...values)
+    if (keys.length > 0) await db.run(update, keys, ...values)
     if (rows.length < RECORDS_AT_ONCE) return
     from = Number(rows.at(-1)?.['$seq'])
   }
-}
-
-/** Returns `$written` of a row after a plan; undefined where there is none before and after. */
-function writtenAfter(
-  row: StoredRow,
-  names: ReadonlyMap<string, string>,
-  converted: readonly {
-    readonly after: { readonly name: string; readonly type: FieldPlan['converted'][number]['after']['type'] }
-    readonly value: JsonValue
-  }[],
-): string | undefined {
-  const before =
-    typeof row['$written'] === 'string' ? (JSON.parse(row['$written']) as Record<string, JsonValue>) : {}
-  const after = Object.entries(before).map(([name, value]) => [names.get(name) ?? name, value] as const)
-  for (const { after: field, value } of converted) {
-    const text = writtenOf([field], () => value)
-    if (text !== null) after.push([field.name, value])
-  }
-  return after.length === 0 ? undefined : JSON.stringify(Object.fromEntries(after))
 }
 
 async function renameTargets(db: Connection, plan: FieldPlan): Promise<void> {

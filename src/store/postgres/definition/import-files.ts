@@ -17,8 +17,9 @@ import type { TargetDefinition } from '../../sheet-store.ts'
 import type { ClientConnection } from '../database/connection.ts'
 import { TableCopy } from '../database/copy-into.ts'
 import { readEntryTime } from '../database/database-clock.ts'
-import { quoted } from '../database/schema.ts'
-import { toColumnText, writtenOf } from '../database/values.ts'
+import { exactly, quoted } from '../database/schema.ts'
+import { columnsOf } from '../database/columns.ts'
+import { toColumnTexts } from '../database/values.ts'
 import { runNumber } from '../../rows/stored-rows.ts'
 
 /** Imports an existing log, and continues from its last run and proposal; returns its last seq. */
@@ -104,7 +105,7 @@ export async function importRecords(db: ClientConnection, store: RecordImport): 
 async function copyRecords(db: ClientConnection, store: RecordImport): Promise<number> {
   const { contract, path, seq } = store
   const derived = new Set(store.targets.map(({ field }) => field))
-  const columns = ['"$seq"', '"$version"', '"$written"', ...contract.fields.map(({ name }) => quoted(name))]
+  const columns = ['$seq', '$version', ...columnsOf(contract.fields)].map(quoted)
   const copy = new TableCopy(db, '"$data"', columns)
   let count = 0
   let fault: unknown = null
@@ -112,9 +113,8 @@ async function copyRecords(db: ClientConnection, store: RecordImport): Promise<n
     for (const line of recordLines(path)) {
       const record = readRecordLine(line, contract, derived)
       count += 1
-      const written = writtenOf(contract.fields, ({ name }) => memberOf(record, name))
-      const values = contract.fields.map((field) => toColumnText(field, memberOf(record, field.name)))
-      await copy.add([String(count), String(seq), written, ...values])
+      const values = contract.fields.flatMap((field) => toColumnTexts(field, memberOf(record, field.name)))
+      await copy.add([String(count), String(seq), ...values])
     }
   } catch (error) {
     fault = error
@@ -138,7 +138,7 @@ async function checkUnique(db: ClientConnection, { contract, path }: RecordImpor
     const column = quoted(field.name)
     const row = await db.get(
       `SELECT min("$seq") AS key FROM (
-         SELECT "$seq", row_number() OVER (PARTITION BY ${column}, "$written" ->> '${field.name}' ORDER BY "$seq") AS place
+         SELECT "$seq", row_number() OVER (PARTITION BY ${exactly(field)} ORDER BY "$seq") AS place
          FROM "$data" WHERE ${column} IS NOT NULL) AS placed WHERE place > 1`,
     )
     const key = row?.['key'] ?? null

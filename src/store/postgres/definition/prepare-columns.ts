@@ -2,7 +2,7 @@ import type { LogicalType } from '../../../contract/contract.ts'
 import type { StoreDefinition } from '../../sheet-store.ts'
 import type { Connection } from '../database/connection.ts'
 import type { Database } from '../database/database.ts'
-import { COLUMN_TYPES, quoted } from '../database/schema.ts'
+import { columnDefinitions } from '../database/schema.ts'
 import { changeTables } from './change-tables.ts'
 
 /** Returns the column into which the values of the converted field with this index are written at first. */
@@ -15,9 +15,10 @@ export async function isColumn(db: Connection, name: string): Promise<boolean> {
   return (await db.get(sql, name)) !== undefined
 }
 
-/** Returns the statement that creates the column. */
+/** Returns the statement that creates the column, with the one of what it does not preserve exactly. */
 export function addFillColumn(name: string, type: LogicalType): string {
-  return `ALTER TABLE "$data" ADD COLUMN ${quoted(name)} ${COLUMN_TYPES[type]}`
+  const columns = columnDefinitions({ name, type }).map((column) => `ADD COLUMN ${column}`)
+  return `ALTER TABLE "$data" ${columns.join(', ')}`
 }
 
 /**

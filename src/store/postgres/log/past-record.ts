@@ -11,7 +11,8 @@ import type { JsonBytes } from '../../sheet-store.ts'
 import type { Connection, StoredRow } from '../database/connection.ts'
 import { RECORD_JSON, recordJsonSource } from '../sql/record-json.ts'
 import { columnType, quoted, recordset } from '../database/schema.ts'
-import { fieldValue, toColumn, writtenOf } from '../database/values.ts'
+import { columnsOf } from '../database/columns.ts'
+import { fieldValue, toColumns } from '../database/values.ts'
 import { columnsUnlessLong } from '../read/long-columns.ts'
 import { LONG_BYTES } from './stored-line.ts'
 
@@ -69,10 +70,8 @@ function pastValue({ row, long, before }: PastRecord, field: PastField): JsonVal
 
 /** Returns the values as a row of `$data`, with its position in the list. */
 function inColumns(values: PastValues, place: number): JsonObject {
-  const columns = [...values].map(([field, value]) => [field.name, toColumn(field, value)] as const)
-  const byName = new Map([...values].map(([{ name }, value]) => [name, value]))
-  const written = writtenOf([...values.keys()], ({ name }) => byName.get(name) ?? null)
-  return { ...Object.fromEntries(columns), $seq: place, $written: written }
+  const columns = [...values].flatMap(([field, value]) => toColumns(field, value))
+  return { ...Object.fromEntries(columns), $seq: place }
 }
 
 /**
@@ -85,7 +84,6 @@ function plainJson(values: PastValues): Promise<string | Uint8Array> {
 
 /** Returns the SQL for these fields; one serves all records of a response. */
 export function selectionOf(fields: readonly PastField[]): Selection {
-  const columns = fields.map(({ name }) => quoted(name))
   const data = pastData(fields)
   return {
     fields,
@@ -100,8 +98,7 @@ export function selectionOf(fields: readonly PastField[]): Selection {
       WHERE life."$before" <= ${PAGE_BYTES} ORDER BY life.key`,
     columns: `SELECT ${['"$seq"', ...columnsUnlessLong(fields, LONG_BYTES)].join(', ')} FROM ${data} AS data WHERE "$seq" = ANY($1::bigint[])`,
     json: `SELECT ${RECORD_JSON} AS "$json" FROM (
-        SELECT "$seq", "$written"::json AS "$written", ${columns.join(', ')}
-        FROM json_to_recordset($1::json) AS past(${recordset(fields)})
+        SELECT * FROM json_to_recordset($1::json) AS past(${recordset(fields)})
       ) AS data ${recordJsonSource(fields, 'data')} ORDER BY data."$seq"`,
   }
 }
@@ -109,23 +106,15 @@ export function selectionOf(fields: readonly PastField[]): Selection {
 /** Returns the table of records, or a query that has the columns of fields under their present names. */
 function pastData(fields: readonly PastField[]): string {
   if (fields.every(({ name, column }) => name === column)) return '"$data"'
-  const columns = fields.map(({ name, type, column }) => {
-    const source = column === null ? `NULL::${columnType({ type })}` : quoted(column)
-    return column === name ? source : `${source} AS ${quoted(name)}`
+  const columns = fields.flatMap(({ name, type, column }) => {
+    const own = columnsOf([{ name, type }]).map(quoted)
+    const sources =
+      column === null
+        ? [`NULL::${columnType({ type })}`, 'NULL::json']
+        : columnsOf([{ name: column, type }]).map(quoted)
+    return own.map((alias, index) => `${sources[index]} AS ${alias}`)
   })
-  const names = fields.flatMap(({ name, column }) =>
-    column === null ? [] : [`WHEN ${literal(column)} THEN ${literal(name)}`],
-  )
-  const written =
-    names.length === 0
-      ? 'NULL::json'
-      : `CASE WHEN "$written" IS NOT NULL THEN (
-    SELECT json_object_agg(CASE key ${names.join(' ')} ELSE '$' || key END, value) FROM json_each("$written")) END`
-  return `(SELECT "$seq", "$version", ${written} AS "$written", ${columns.join(', ')} FROM "$data")`
-}
-
-function literal(text: string): string {
-  return `'${text.replaceAll("'", "''")}'`
+  return `(SELECT "$seq", "$version", ${columns.join(', ')} FROM "$data")`
 }
 
 function canAllBeHeld(values: PastValues): boolean {

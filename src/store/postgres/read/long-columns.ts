@@ -4,7 +4,7 @@ import { rawMembersInTurns, rawValue } from '../../../contract/json/raw-json.ts'
 import type { RecordKey } from '../../cell-work.ts'
 import type { Connection, StoredRow } from '../database/connection.ts'
 import { quoted } from '../database/schema.ts'
-import { mayDiffer, type TypedField } from '../database/values.ts'
+import { columnsOf, type TypedField } from '../database/columns.ts'
 import { fittingRecords } from '../sql/fitting-records.ts'
 
 const LONG_TYPES: ReadonlySet<LogicalType> = new Set(['string', 'array', 'object'])
@@ -14,10 +14,12 @@ const LONG_TYPES: ReadonlySet<LogicalType> = new Set(['string', 'array', 'object
  * `$long`.
  */
 export function columnsUnlessLong(fields: readonly TypedField[], mostBytes: number): string[] {
-  const canBeLong = new Set([
-    '"$written"',
-    ...fields.filter(({ type }) => LONG_TYPES.has(type)).map(({ name }) => quoted(name)),
-  ])
+  const canBeLong = new Set(
+    fields.flatMap((field) => [
+      ...(LONG_TYPES.has(field.type) ? [quoted(field.name)] : []),
+      ...columnsOf([field]).slice(1).map(quoted),
+    ]),
+  )
   const exceeds = (column: string): string => `octet_length(data.${column}::text) >= ${mostBytes}`
   const unlessLong = (column: string): string =>
     canBeLong.has(column)
@@ -25,8 +27,8 @@ export function columnsUnlessLong(fields: readonly TypedField[], mostBytes: numb
       : `data.${column}`
   const long = [...canBeLong].map((column) => `CASE WHEN ${exceeds(column)} THEN ${quotedText(column)} END`)
   return [
-    ...['"$written"', ...fields.map(({ name }) => quoted(name))].map(unlessLong),
-    `array_to_json(array_remove(ARRAY[${long.join(', ')}], NULL)) AS "$long"`,
+    ...columnsOf(fields).map(quoted).map(unlessLong),
+    `array_to_json(array_remove(ARRAY[${long.join(', ')}]::text[], NULL)) AS "$long"`,
   ]
 }
 
@@ -38,10 +40,7 @@ function quotedText(text: string): string {
 export function longFieldsOf<T extends TypedField>(row: StoredRow, fields: readonly T[]): T[] {
   const long = new Set(row['$long'] === undefined ? [] : (JSON.parse(String(row['$long'])) as string[]))
   if (long.size === 0) return []
-  return fields.filter(
-    ({ name, type }) =>
-      long.has(quoted(name)) || (long.has('"$written"') && mayDiffer(type) && row[name] !== null),
-  )
+  return fields.filter((field) => columnsOf([field]).some((name) => long.has(quoted(name))))
 }
 
 /** Reads values of a record by their fields, long ones as JSON text; no values of a record that does not exist. */

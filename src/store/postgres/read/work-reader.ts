@@ -5,6 +5,7 @@ import type { PendingInput } from '../../../errors/block.ts'
 import type { WorkState } from '../../sheet-store.ts'
 import type { Connection, SqlInput, StoredRow } from '../database/connection.ts'
 import { quoted } from '../database/schema.ts'
+import { columnsOf } from '../database/columns.ts'
 import { fieldValue } from '../database/values.ts'
 import { columnsUnlessLong, longFieldsOf } from './long-columns.ts'
 import {
@@ -48,7 +49,14 @@ async function readPage(
   const { text, json } = longFields(inputs.map(({ field }) => field))
   if (inputLimit === undefined || text.length + json.length === 0) return { keys, tooLong: null }
   const sql = `SELECT "$seq" AS key, ${sum(text.map(({ name }) => `coalesce(octet_length(${quoted(name)}), 0)`))} AS text,
-      greatest(${sum(json.map(({ name }) => jsonBytes(quoted(name), inputLimit)))}, ${jsonBytes('"$written"', inputLimit)}) AS json
+      ${sum(
+        json.map(
+          (field) =>
+            `greatest(${columnsOf([field])
+              .map((name) => jsonBytes(quoted(name), inputLimit))
+              .join(', ')})`,
+        ),
+      )} AS json
     FROM "$data" WHERE "$seq" = ANY($1::bigint[]) ORDER BY "$seq"`
   const rows = await db.all(sql, keys)
   const sized = rows.map((row) => ({
@@ -211,10 +219,7 @@ function itemStatement(
 function valueColumns(inputs: readonly WorkInput[], isLong: boolean): string[] {
   const fields = inputs.map(({ field }) => field).filter(({ name }) => name !== 'id')
   if (isLong) return ['data.id', ...columnsUnlessLong(fields, LONG_VALUE_BYTES)]
-  return [
-    'data.id',
-    ...['"$written"', ...fields.map(({ name }) => quoted(name))].map((name) => `data.${name}`),
-  ]
+  return ['id', ...columnsOf(fields)].map((name) => `data.${quoted(name)}`)
 }
 
 function workItem(

@@ -8,7 +8,8 @@ import { SqliteSource } from '../../sqlite/snapshot/sqlite-source.ts'
 import type { ClientConnection, Connection } from '../database/connection.ts'
 import { copyRows } from '../database/copy-into.ts'
 import { SCHEMA_VERSION } from '../database/schema.ts'
-import { toColumnText, writtenOf, type TypedField } from '../database/values.ts'
+import { columnsOf, type TypedField } from '../database/columns.ts'
+import { toColumnTexts } from '../database/values.ts'
 
 /** The `sheet.db` of a sheet that is moved to PostgreSQL. */
 export class SheetDatabase {
@@ -85,16 +86,19 @@ export class SheetDatabase {
     const fields = [...this.contract.fields, ...this.kept]
     const byName = new Map(fields.map((field) => [field.name, field]))
     const { columns, rows } = this.#source.records()
+    const inPostgres = columns.flatMap((column) => {
+      const field = byName.get(column)
+      return field === undefined ? [column] : columnsOf([field])
+    })
     const texts = rows.map((row) => {
       const values = new Map(fields.map((field) => [field.name, this.#source.value(field, row)]))
       const valueOf = ({ name }: TypedField): JsonValue => values.get(name) ?? null
-      const inColumns = columns.map((column) => {
+      return columns.flatMap((column) => {
         const field = byName.get(column)
-        return field === undefined ? columnText(row[column]) : toColumnText(field, valueOf(field))
+        return field === undefined ? [columnText(row[column])] : toColumnTexts(field, valueOf(field))
       })
-      return [...inColumns, writtenOf(fields, valueOf)]
     })
-    await copyRows(db, { table: '$data', columns: [...columns, '$written'] }, texts)
+    await copyRows(db, { table: '$data', columns: inPostgres }, texts)
   }
 }
 

@@ -13,7 +13,7 @@ import type { Connection, StoredRow, StoredValue } from '../database/connection.
 import { Database } from '../database/database.ts'
 import { RECORD_JSON, recordJsonSource } from '../sql/record-json.ts'
 import { quoted } from '../database/schema.ts'
-import type { TypedField } from '../database/values.ts'
+import type { TypedField } from '../database/columns.ts'
 import type { StoreLocation } from '../database/store-url.ts'
 
 /**

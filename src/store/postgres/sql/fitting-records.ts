@@ -6,7 +6,7 @@ import { RECORD_JSON, recordJsonSource } from './record-json.ts'
 import { quoted } from '../database/schema.ts'
 import { resultTooLarge } from '../../rules/sql/sql-errors.ts'
 import { MAX_RESPONSE_BYTES } from '../../query-limits.ts'
-import type { TypedField } from '../database/values.ts'
+import { writtenColumn, type TypedField } from '../database/columns.ts'
 
 /** Bytes of the pieces in which a record is sent, so that no row of a result blocks for long. */
 const PIECE_BYTES = 1 << 18
@@ -23,19 +23,25 @@ const BYTES_OF_SHORT = 32
  */
 export function recordWeight(fields: readonly TypedField[], alias: string): string {
   const weights = fields.map(({ name, type }) => {
-    const column = `${quoted(alias)}.${quoted(name)}`
+    const [column, written] = [name, writtenColumn(name)].map((own) => `${quoted(alias)}.${quoted(own)}`) as [
+      string,
+      string,
+    ]
     switch (type) {
       case 'string':
         return `coalesce(octet_length(${column}), 0)`
       case 'array':
       case 'object':
-        return storedSize(column)
+        return `${storedSize(column)} + ${storedSize(written)}`
+      case 'date':
+      case 'timestamp':
+        return storedSize(written)
       default:
         return '0'
     }
   })
   const names = fields.reduce((sum, { name }) => sum + name.length + BYTES_OF_SHORT, 0)
-  return [`${names}::bigint`, storedSize(`${quoted(alias)}."$written"`), ...weights].join(' + ')
+  return [`${names}::bigint`, ...weights].join(' + ')
 }
 
 function storedSize(column: string): string {

@@ -4,8 +4,8 @@ import type { Connection } from '../database/connection.ts'
 import { quoted } from '../database/schema.ts'
 import { MAX_NAME_BYTES } from './sql-limits.ts'
 
-/** Columns of `"$data"` that are internal to the store. */
-const OWN_COLUMNS = ['$version', '$written']
+/** Columns of `"$data"` that are internal to the store, by the beginnings of their names. */
+const OWN_COLUMNS = ['$version', '$written_']
 
 /**
  * The columns of `"$data"` that the role may read beside the view: `"$seq"`, by which a page finds its records again, and
@@ -13,7 +13,8 @@ const OWN_COLUMNS = ['$version', '$written']
  */
 const READ_COLUMNS = `
   SELECT attname FROM pg_catalog.pg_attribute
-  WHERE attrelid = format('%I."$data"', $2::text)::regclass AND attnum > 0 AND NOT attisdropped AND attname <> ALL ($3)`
+  WHERE attrelid = format('%I."$data"', $2::text)::regclass AND attnum > 0 AND NOT attisdropped AND NOT EXISTS (
+    SELECT FROM unnest($3::text[]) AS own(start) WHERE starts_with(attname::text, start))`
 
 const STATE = `
   SELECT role.oid IS NOT NULL AS made,

@@ -1,5 +1,5 @@
 import { quoted } from '../database/schema.ts'
-import { mayDiffer, type TypedField } from '../database/values.ts'
+import { mayDiffer, writtenColumn, type TypedField } from '../database/columns.ts'
 
 /** The alias under which {@link recordJsonSource} provides the record. */
 const RECORD = '"$json"'
@@ -23,9 +23,7 @@ export function fieldJson({ name, type }: TypedField, alias: string): string {
   const column = `${quoted(alias)}.${quoted(name)}`
   if (!mayDiffer(type)) return column
   const plain = type === 'timestamp' ? timestampText(column) : column
-  const written = `${quoted(alias)}."$written"`
-  const member = `${written} -> '${name}'`
-  return `CASE WHEN ${written} IS NULL THEN to_json(${plain}) WHEN ${column} IS NULL THEN NULL ELSE coalesce(${member}, to_json(${plain})) END`
+  return `coalesce(${quoted(alias)}.${quoted(writtenColumn(name))}, to_json(${plain}))`
 }
 
 /** Returns SQL for a timestamp in UTC, with a fraction of three or six digits where there is one. */

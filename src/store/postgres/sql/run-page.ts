@@ -4,7 +4,7 @@ import { RECORD_JSON, recordJsonSource } from './record-json.ts'
 import { fittingRecords, recordWeight, type FittingRecords } from './fitting-records.ts'
 import { beginning, exceeds, fits } from '../database/field-indexes.ts'
 import { quoted } from '../database/schema.ts'
-import type { TypedField } from '../database/values.ts'
+import type { TypedField } from '../database/columns.ts'
 import { conditionSql } from './condition-sql.ts'
 import {
   heldColumns,

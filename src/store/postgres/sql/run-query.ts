@@ -1,6 +1,6 @@
 import { QueryError } from '../../../errors/service-error.ts'
 import type { JsonBytes, SqlParam, SqlStatement } from '../../sheet-store.ts'
-import type { TypedField } from '../database/values.ts'
+import type { TypedField } from '../database/columns.ts'
 import { toJsonOf } from './column-json.ts'
 import { OID } from './sort-sql.ts'
 import { ResultWriter } from './sql-result.ts'

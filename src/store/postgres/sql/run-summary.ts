@@ -9,7 +9,7 @@ import {
   type SummaryQuery,
 } from '../../sheet-store.ts'
 import { quoted } from '../database/schema.ts'
-import type { TypedField } from '../database/values.ts'
+import type { TypedField } from '../database/columns.ts'
 import { placeOf } from './condition-sql.ts'
 import { filteredRecords, rowsOf, type Statement, type WantedRecords } from './run-page.ts'
 import { OID, type PutParam } from './sort-sql.ts'

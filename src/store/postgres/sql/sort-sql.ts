@@ -1,7 +1,7 @@
 import type { PagePlace, SortValue } from '../../sheet-store.ts'
 import { momentOf, type SortIndex } from '../database/field-indexes.ts'
 import { quoted } from '../database/schema.ts'
-import type { TypedField } from '../database/values.ts'
+import type { TypedField } from '../database/columns.ts'
 import type { ColumnText, TypedParam } from './wire-query.ts'
 
 export interface SortTerm {

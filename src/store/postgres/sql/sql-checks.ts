@@ -16,7 +16,7 @@ import {
   type SqlKind,
 } from '../../rules/sql/sql-errors.ts'
 import { columnType } from '../database/schema.ts'
-import type { TypedField } from '../database/values.ts'
+import type { TypedField } from '../database/columns.ts'
 import { shown } from './sql-errors.ts'
 import {
   ALLOWED_FUNCTIONS,

@@ -16,7 +16,7 @@ import { MAX_ROW_BYTES } from './sql-limits.ts'
 import { MAX_RESPONSE_BYTES, type QueryLimits } from '../../query-limits.ts'
 import { SqlQueue } from './sql-queue.ts'
 import { LostAtRest } from './sql-session.ts'
-import type { TypedField } from '../database/values.ts'
+import type { TypedField } from '../database/columns.ts'
 
 export { DEFAULT_QUERY_LIMITS, type QueryLimits } from '../../query-limits.ts'
 

@@ -140,7 +140,7 @@ function changeTable(
   for (const index of indexes)
     if (!isKept(index, wanted)) db.exec(`DROP INDEX IF EXISTS ${quoted(index.name)}`)
   for (const { name } of gone) db.exec(`ALTER TABLE "$data" DROP COLUMN ${quoted(name)}`)
-  for (const [from, to] of columnMoves(plan)) {
+  for (const { from, to } of columnMoves(plan)) {
     db.exec(`ALTER TABLE "$data" RENAME COLUMN ${quoted(from)} TO ${quoted(to)}`)
   }
   const added = [
