@@ -58,6 +58,18 @@ test('sorting, filtering and the address bar', { skip: NO_BROWSER }, async (t) =
     await other.context().close()
   })
 
+  await t.test('the view is as it was when one comes back from another page', async () => {
+    const before = new URL(page.url())
+    await page.getByRole('link', { name: 'Runs' }).click()
+    await page.getByRole('heading', { name: 'Runs', exact: true }).waitFor()
+    await page.getByRole('link', { name: 'Records' }).click()
+    await shows(count, '7 of 249 records')
+    assert.deepEqual(
+      ['where', 'sort'].map((name) => new URL(page.url()).searchParams.get(name)),
+      ['where', 'sort'].map((name) => before.searchParams.get(name)),
+    )
+  })
+
   await t.test('the selected cell and the panel are in the address as well', async () => {
     await grid.focus()
     await page.keyboard.press('ArrowDown')

@@ -1,5 +1,6 @@
 import { Moon, Search, Sun, SunMoon } from 'lucide-react'
-import { Link, useRoute } from 'wouter'
+import { useState } from 'react'
+import { Link, useLocation, useRoute, useSearch } from 'wouter'
 import type { SheetContract } from '../api/contract.ts'
 import { WaitingBadge } from '../proposals/waiting-badge.tsx'
 import { RunStatus } from '../runs/run-status.tsx'
@@ -12,6 +13,7 @@ import { PAGES } from '../ui/pages.ts'
 
 /** The bar with the sheet's name, the pages, the current run and the actor. */
 export function Header({ contract }: { readonly contract: SheetContract | null }) {
+  const records = useRecordsPath()
   return (
     <header className="header">
       <Link href="/" className="header-name" title={contract?.description ?? undefined}>
@@ -20,7 +22,7 @@ export function Header({ contract }: { readonly contract: SheetContract | null }
       </Link>
       <nav aria-label="Pages">
         {PAGES.map(({ path, name }) => (
-          <PageLink key={path} path={path} name={name} />
+          <PageLink key={path} path={path} href={path === '/' ? records : path} name={name} />
         ))}
       </nav>
       <div className="header-end">
@@ -36,10 +38,25 @@ export function Header({ contract }: { readonly contract: SheetContract | null }
   )
 }
 
-function PageLink({ path, name }: { readonly path: string; readonly name: string }) {
+/** Returns the URL of the grid as it was seen last: its filter, sort order and selected cell. */
+function useRecordsPath(): string {
+  const [path] = useLocation()
+  const search = useSearch()
+  const [last, setLast] = useState('')
+  if (path === '/' && search !== last) setLast(search)
+  return last === '' ? '/' : `/?${last}`
+}
+
+interface PageLinkProps {
+  readonly path: string
+  readonly href: string
+  readonly name: string
+}
+
+function PageLink({ path, href, name }: PageLinkProps) {
   const [isHere] = useRoute(path === '/runs' || path === '/proposals' ? `${path}/:id?` : path)
   return (
-    <Link href={path} aria-current={isHere ? 'page' : undefined}>
+    <Link href={href} aria-current={isHere ? 'page' : undefined}>
       {name}
       {path === '/proposals' && <WaitingBadge />}
     </Link>
