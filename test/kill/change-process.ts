@@ -3,6 +3,7 @@ import { openSheet } from '../../src/sheet/open-sheet.ts'
 
 /** A change of definition files. */
 export interface ChangeOrder {
+  /** The sheet: its directory or the URL of its store. */
   readonly directory: string
   /** The new texts by path; null removes a file. */
   readonly texts: Readonly<Record<string, string | null>>
@@ -12,7 +13,7 @@ export interface ChangeOrder {
   readonly removed: readonly (readonly [string, number])[]
 }
 
-// Changes definition files of a sheet: the argument is JSON of a ChangeOrder.
+// Changes definition files of a sheet: the argument is JSON of a ChangeOrder. During the change IS_CHANGING is set.
 const order = JSON.parse(process.argv[2] ?? '') as ChangeOrder
 const files = Object.entries(order.texts).map(([path, text]): FileEdit => ({
   path,
@@ -21,5 +22,7 @@ const files = Object.entries(order.texts).map(([path, text]): FileEdit => ({
 }))
 const sheet = await openSheet(order.directory)
 const changes = { renamed: new Map(order.renamed), removed: new Map(order.removed), converted: new Map() }
+process.env['IS_CHANGING'] = '1'
 await changeDefinition(sheet, { files, actor: 'human:ann', changes })
+delete process.env['IS_CHANGING']
 await sheet.close()

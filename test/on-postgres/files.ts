@@ -132,7 +132,8 @@ export const LEFT_OUT: Readonly<Record<string, string>> = {
   'http/sse.test.ts': HTTP,
   'http/trusted-actor.test.ts': HTTP,
   'kill/change-kill.test.ts':
-    'the files of a directory beside its store; in PostgreSQL a change is one transaction',
+    'the files of a directory beside its store; change-kill-postgres.test.ts is about PostgreSQL',
+  'kill/change-kill-postgres.test.ts': SHARED,
   'kill/field-kill.test.ts':
     'several statements in one file of SQLite; in PostgreSQL a change is one transaction',
   'mcp/http.test.ts': TRANSPORTS,
