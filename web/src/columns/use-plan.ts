@@ -39,7 +39,7 @@ export function usePlan(key: string | null, edit: ContractEdit): Planning {
   const [actor] = useActor()
   const settled = useSettled(key, SETTLE_MS)
   const isEnabled = key !== null && settled === key
-  const { data, error, isFetching, isPlaceholderData } = useQuery({
+  const { data, error, isPending, isPlaceholderData } = useQuery({
     // Another definition or other records may have another effect.
     queryKey: ['contract', 'plan', settled, actor],
     queryFn: async ({ signal }): Promise<Plan> => {
@@ -59,7 +59,8 @@ export function usePlan(key: string | null, edit: ContractEdit): Planning {
     gcTime: 0,
     retry: false,
   })
-  const isCurrent = isEnabled && !isFetching && !isPlaceholderData
+  // While the same change is planned again, as after a lost connection, its last plan stays: a save names the version that it is for.
+  const isCurrent = isEnabled && !isPending && !isPlaceholderData
   return {
     plan: key === null || error !== null ? null : (data ?? null),
     error: key === null ? null : error,

@@ -29,7 +29,7 @@ export interface ChangeCheck {
 export function useChangeCheck(change: Change, actor: string, isEnabled: boolean): ChangeCheck {
   const { file, base } = change
   const text = useSettled(change.text, SETTLE_MS)
-  const { data, error, isFetching, isPlaceholderData } = useQuery({
+  const { data, error, isPending, isPlaceholderData } = useQuery({
     // Another definition or other records may have another effect.
     queryKey: ['contract', 'check', file, text, base?.version ?? null, actor],
     queryFn: ({ signal }) =>
@@ -44,7 +44,8 @@ export function useChangeCheck(change: Change, actor: string, isEnabled: boolean
     staleTime: Infinity,
     gcTime: 0,
   })
-  const isCurrent = isEnabled && text === change.text && !isFetching && !isPlaceholderData
+  // While the same text is checked again, as after a lost connection, its last effect stays: a save names the version that it is for.
+  const isCurrent = isEnabled && text === change.text && !isPending && !isPlaceholderData
   return { effect: error === null ? (data ?? null) : null, error, isCurrent }
 }
 
