@@ -41,10 +41,11 @@ async function runElsewhere(t: TestContext, run: RunSheet): Promise<{ kill(): Pr
   }
 }
 
-/** Everything that somebody who watches a run is told. */
-async function watchToEnd(run: RunSheet, id: string): Promise<RunFrame[]> {
+/** Begins to watch a run, and returns everything that is told until its end. */
+async function watchToEnd(run: RunSheet, id: string): Promise<{ readonly frames: Promise<RunFrame[]> }> {
   const watch = await watchRun(run.sheet, id)
-  return [...watch.first, ...(await hearToEnd(watch))]
+  const heard = hearToEnd(watch)
+  return { frames: heard.then((frames) => [...watch.first, ...frames]) }
 }
 
 /** Returns the frames that a new subscriber receives. */
@@ -219,14 +220,13 @@ test('a client that watches a run gets its end even if the store cannot record i
   const hold = run.api.hold('*')
   const { id, done } = await startMaterialize(run.sheet, REQUEST)
   await hold.arrived()
-  const watching = watchToEnd(run, id)
-  await getRun(run.sheet, id)
+  const watching = await watchToEnd(run, id)
   const { store } = await run.sheet.current()
   store.endRun = () => Promise.reject(new Error('the disk is full'))
   hold.release()
   await assert.rejects(done, /the disk is full/)
   assert.deepEqual(
-    new Set((await watching).map(({ kind }) => kind)),
+    new Set((await watching.frames).map(({ kind }) => kind)),
     // Where servers share their frames, they see that nobody has the run lock: the run is told as an interrupted one.
     new Set(['run.progress', 'run.cells', ...perEngine({ sqlite: [], postgres: ['run.end'] })]),
   )
@@ -240,11 +240,10 @@ test('long values are left out of the frames of a run', async (t) => {
   const hold = run.api.hold('*')
   const { id, done } = await startMaterialize(run.sheet, REQUEST)
   await hold.arrived(2)
-  const watching = watchToEnd(run, id)
-  await getRun(run.sheet, id)
+  const watching = await watchToEnd(run, id)
   hold.release()
   await done
-  const cells = (await watching).flatMap((frame) => (frame.kind === 'run.cells' ? frame.cells : []))
+  const cells = (await watching.frames).flatMap((frame) => (frame.kind === 'run.cells' ? frame.cells : []))
   const hasValue = Object.fromEntries(cells.map((cell) => [cell.recordId, 'value' in cell]))
   assert.deepEqual(hasValue, { 1: true, 2: false })
 })
@@ -299,7 +298,7 @@ test('a run whose process was killed is interrupted, even without a further run'
   assert.deepEqual([state, error], ['interrupted', null])
   assert.ok(endedAt !== null)
   assert.deepEqual(
-    (await watchToEnd(run, '1')).map(({ kind }) => kind),
+    (await (await watchToEnd(run, '1')).frames).map(({ kind }) => kind),
     ['run.end'],
   )
   assert.equal((await run.run()).materialized, 3)
@@ -347,12 +346,10 @@ test('a client that watches a run gets its progress and its cells, then its end,
   const hold = run.api.hold('/b/0')
   const { id, done } = await startMaterialize(run.sheet, REQUEST)
   await hold.arrived()
-  const watching = watchToEnd(run, id)
-  // The watch begins before the run goes on.
-  await getRun(run.sheet, id)
+  const watching = await watchToEnd(run, id)
   hold.release()
   await done
-  const frames = await watching
+  const frames = await watching.frames
   assert.equal(frames[0]?.kind, 'run.progress')
   const last = frames.at(-1)
   assert.ok(last?.kind === 'run.end')
@@ -372,7 +369,7 @@ test('a client that watches a run gets its progress and its cells, then its end,
     'progress never goes back',
   )
   assert.deepEqual(
-    (await watchToEnd(run, id)).map(({ kind }) => kind),
+    (await (await watchToEnd(run, id)).frames).map(({ kind }) => kind),
     ['run.end'],
   )
 })
