@@ -119,7 +119,7 @@ test('a plan is in sentences, with the edited lines, and exits with 1 if it woul
       '  field currency is renamed to money',
       '  money: 3 values kept',
       '  rate (rate.yaml): no cell becomes stale',
-      '  currency must be replaced in programs and queries that read it',
+      '  programs and queries that read currency must change too',
       '',
       'contract.yaml:11',
       '-       - {name: currency, logicalType: string}',

@@ -359,7 +359,7 @@ test('a computed field is edited with its computation in one drawer', { skip: NO
     await path.fill('names.ja')
     await edited.getByLabel('Name', { exact: true }).fill('german')
     await shows(edited.locator('.column-plan'), /^name_de becomes german\. .* 1 manual value is kept\.$/)
-    await edited.getByText('name_de must be replaced in programs and queries that read it.').waitFor()
+    await edited.getByText('Programs and queries that read name_de must change too.').waitFor()
     await assertAccessible(page, 'computed-rename')
     const theirs = await readFile(file, 'utf8')
     await edited.getByRole('button', { name: 'Save', exact: true }).click()

@@ -13,11 +13,7 @@ export function readersMessages(
       const does = INDEX_CHANGES[change]
       return does === undefined ? [] : [`${nameOf(field)} ${does}`]
     }),
-    ...(broken.length === 0
-      ? []
-      : [
-          `${listed(broken)} must be replaced in programs and queries that read ${broken.length === 1 ? 'it' : 'them'}`,
-        ]),
+    ...(broken.length === 0 ? [] : [`programs and queries that read ${listed(broken)} must change too`]),
   ]
 }
 

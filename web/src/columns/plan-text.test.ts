@@ -51,9 +51,9 @@ test('a plan says which indexes change, and which fields others can no longer re
       '`size` keeps its index.',
     ],
   )
-  assert.deepEqual(text([], ['length']), ['`length` must be replaced in programs and queries that read it.'])
+  assert.deepEqual(text([], ['length']), ['Programs and queries that read `length` must change too.'])
   assert.deepEqual(text([], ['length', 'width']), [
-    '`length` and `width` must be replaced in programs and queries that read them.',
+    'Programs and queries that read `length` and `width` must change too.',
   ])
 })
 

@@ -24,7 +24,9 @@ export function planText(
   return [
     ...fields.flatMap(fieldText),
     ...(derivations.length === 0 ? [] : [`The change also edits ${derivations.join(', ')}.`]),
-    ...readersMessages({ indexes, breaks }, (field) => `\`${field}\``).map((message) => `${message}.`),
+    ...readersMessages({ indexes, breaks }, (field) => `\`${field}\``).map(
+      (message) => `${message.charAt(0).toUpperCase()}${message.slice(1)}.`,
+    ),
   ]
 }
 
