@@ -172,6 +172,7 @@ export const LEFT_OUT: Readonly<Record<string, string>> = {
   'web/editing.test.ts': REQUESTS,
   'web/every-page.test.ts': PAGE,
   'web/field-changes.test.ts': PAGE,
+  'web/files.test.ts': PAGE,
   'web/first-view.test.ts': PAGE,
   'web/forms.test.ts': PAGE,
   'web/large-sheet.test.ts': 'hundreds of thousands of records, which would take minutes to push',

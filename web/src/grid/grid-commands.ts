@@ -1,7 +1,10 @@
 import type { SheetContract } from '../api/contract.ts'
+import { EXPORT_FORMATS, exportView, type ExportFormat } from '../files/export-view.ts'
+import { filterOf } from '../state/view-state.ts'
 import type { MenuCommand } from '../ui/command-menu.tsx'
+import { showError } from '../ui/toasts.tsx'
 import { openRunDialog } from '../runs/dialogs/run-dialog.tsx'
-import type { GridDialog } from './grid-toolbar.tsx'
+import { fieldNames, type GridDialog } from './grid-toolbar.tsx'
 import { isSortable } from './columns/column-head-props.ts'
 import type { Editor } from './interaction/use-editor.ts'
 import type { GridModel } from './interaction/use-grid.ts'
@@ -57,9 +60,22 @@ export function gridCommands(
   return [
     ...records,
     ...columns,
+    ...fileCommands(model),
     ...(mayChange ? definitionCommands(contract, model) : []),
     ...runCommands(contract),
   ]
+}
+
+function fileCommands(model: () => GridModel): readonly MenuCommand[] {
+  const exportNow = async (format: ExportFormat): Promise<void> => {
+    const { view, columns } = model()
+    await exportView(format, { filter: filterOf(view), sort: view.sort, fields: fieldNames(columns) })
+  }
+  return Object.entries(EXPORT_FORMATS).map(([format, name]) => ({
+    group: 'Files',
+    name: `Export the view as ${name}`,
+    run: () => void exportNow(format as ExportFormat).catch(showError),
+  }))
 }
 
 function definitionCommands({ fields }: SheetContract, model: () => GridModel): readonly MenuCommand[] {

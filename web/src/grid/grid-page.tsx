@@ -40,6 +40,7 @@ export function GridPage({ contract }: { readonly contract: SheetContract }) {
         view={view}
         change={change}
         columns={model.columns}
+        count={rows.count}
         checkedIds={checked.ids}
         onUncheck={checked.none}
         mayDelete={model.editing.mayDelete}

@@ -1,6 +1,7 @@
 import { Plus, Trash2, X } from 'lucide-react'
 import { memo } from 'react'
 import type { SheetContract, SheetField } from '../api/contract.ts'
+import { FilesMenu } from '../files/files-menu.tsx'
 import { FilterBar } from '../filter/filter-bar.tsx'
 import { filterOf, type ViewChange, type ViewState } from '../state/view-state.ts'
 import { Button, IconButton } from '../ui/button.tsx'
@@ -19,6 +20,8 @@ interface GridToolbarProps {
   readonly view: ViewState
   readonly change: (change: ViewChange) => void
   readonly columns: Columns
+  /** The number of records of the view; null while it is unknown. */
+  readonly count: number | null
   /** The checked records. */
   readonly checkedIds: ReadonlySet<string>
   readonly onUncheck: () => void
@@ -33,6 +36,7 @@ interface GridToolbarProps {
 /** The toolbar: filter, sort order, and actions on records. */
 export const GridToolbar = memo(function GridToolbar(props: GridToolbarProps) {
   const { contract, view, change, columns, checkedIds, field, onDialog } = props
+  const filter = filterOf(view)
   return (
     <div className="grid-toolbar" role="group" aria-label="Records">
       <div className="grid-toolbar-filter">
@@ -42,7 +46,8 @@ export const GridToolbar = memo(function GridToolbar(props: GridToolbarProps) {
       <div className="grid-toolbar-actions">
         {checkedIds.size > 0 && <CheckedActions {...props} />}
         <ColumnsMenu columns={columns} onAdd={props.onAddColumn} />
-        <RunMenu contract={contract} field={field} checkedIds={checkedIds} filter={filterOf(view)} />
+        <FilesMenu view={{ filter, sort: view.sort, fields: fieldNames(columns) }} count={props.count} />
+        <RunMenu contract={contract} field={field} checkedIds={checkedIds} filter={filter} />
         <Button look="primary" icon={<Plus size={15} />} onClick={() => onDialog('new')}>
           Add record
         </Button>
@@ -50,6 +55,11 @@ export const GridToolbar = memo(function GridToolbar(props: GridToolbarProps) {
     </div>
   )
 })
+
+/** Returns the visible fields in the order of the columns. */
+export function fieldNames({ layout }: Columns): readonly string[] {
+  return layout.columns.map(({ field }) => field.name)
+}
 
 /** The actions on checked records. */
 function CheckedActions({ checkedIds, onUncheck, mayDelete, onDialog }: GridToolbarProps) {

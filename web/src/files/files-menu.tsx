@@ -1,0 +1,43 @@
+import { FileDown } from 'lucide-react'
+import { DropdownMenu } from 'radix-ui'
+import { Button } from '../ui/button.tsx'
+import { countOf } from '../ui/format.ts'
+import '../ui/menu.css'
+import { showError } from '../ui/toasts.tsx'
+import { EXPORT_FORMATS, exportView, type ExportFormat, type ShownView } from './export-view.ts'
+
+interface FilesMenuProps {
+  readonly view: ShownView
+  /** The number of records of the view; null while it is unknown. */
+  readonly count: number | null
+}
+
+/** The menu of files: the view as a file, in each format. */
+export function FilesMenu({ view, count }: FilesMenuProps) {
+  const columns = countOf(view.fields.length, 'column')
+  return (
+    <DropdownMenu.Root modal={false}>
+      <DropdownMenu.Trigger asChild>
+        <Button look="quiet" icon={<FileDown size={15} />} aria-label="Files">
+          <span className="grid-button-text">Files</span>
+        </Button>
+      </DropdownMenu.Trigger>
+      <DropdownMenu.Portal>
+        <DropdownMenu.Content className="menu" align="end" sideOffset={6} collisionPadding={8}>
+          <DropdownMenu.Label className="menu-label">
+            {count === null ? `Export ${columns}` : `Export ${countOf(count, 'record')}, ${columns}`}
+          </DropdownMenu.Label>
+          {Object.entries(EXPORT_FORMATS).map(([format, name]) => (
+            <DropdownMenu.Item
+              key={format}
+              className="menu-item"
+              onSelect={() => void exportView(format as ExportFormat, view).catch(showError)}
+            >
+              {name}
+            </DropdownMenu.Item>
+          ))}
+        </DropdownMenu.Content>
+      </DropdownMenu.Portal>
+    </DropdownMenu.Root>
+  )
+}
