@@ -179,6 +179,7 @@ export const LEFT_OUT: Readonly<Record<string, string>> = {
   'web/missed-frames.test.ts': PAGE,
   'web/newcomer.test.ts': PAGE,
   'web/pages.test.ts': PAGE,
+  'web/places.test.ts': PAGE,
   'web/proposals.test.ts': REQUESTS,
   'web/proxied.test.ts': PAGE,
   'web/sql.test.ts': 'the console, with statements of SQLite; http/query.test.ts is about queries on both',

@@ -35,6 +35,9 @@ function formatNumber(value: number): string {
   return fraction === undefined ? grouped : `${grouped}.${fraction}`
 }
 
+/** The time zone in which timestamps are shown: `Europe/Berlin`. */
+export const { timeZone: TIME_ZONE } = TIMESTAMP.resolvedOptions()
+
 /** Formats a timestamp in local time: `2026-03-01 14:05:09`. */
 export function formatTimestamp(text: string): string {
   const moment = new Date(text)

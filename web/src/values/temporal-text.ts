@@ -45,6 +45,21 @@ export function fromPicker(type: TemporalType, picked: string): string {
   return withSeconds + offsetText(-new Date(withSeconds).getTimezoneOffset())
 }
 
+/**
+ * Returns a timestamp in local time with its UTC offset, to be edited: `2024-03-10 15:22:35+01:00`. Fractions of seconds
+ * are kept. A text that is no timestamp is returned unchanged.
+ */
+export function localTimestamp(text: string): string {
+  const moment = new Date(text)
+  const [, fraction = ''] = /:\d{2}:\d{2}(\.\d+)/.exec(text) ?? []
+  if (Number.isNaN(moment.getTime())) return text
+  const offset = -moment.getTimezoneOffset()
+  const local = new Date(moment.getTime() + offset * 60_000).toISOString()
+  // Years beyond four digits are written in another form.
+  if (local.length > 24) return text
+  return `${local.slice(0, 19).replace('T', ' ')}${fraction}${offsetText(offset)}`
+}
+
 export function offsetText(minutes: number): string {
   if (minutes === 0) return 'Z'
   const size = Math.abs(minutes)

@@ -6,7 +6,8 @@ import { EditorOverlay } from './editor-overlay.tsx'
 import { moveOf, useEditorSession, type CellEditorProps, type Move } from './editor-session.ts'
 import type { Parsed } from '../../values/parse-number.ts'
 import { PickerButton } from './picker-button.tsx'
-import { TEMPORAL_EXAMPLES } from '../../values/temporal-text.ts'
+import { formatTimestamp, TIME_ZONE } from '../../values/format-value.ts'
+import { localTimestamp, TEMPORAL_EXAMPLES } from '../../values/temporal-text.ts'
 import { allowsEmptyText, copyText, parseText } from '../../values/value-text.ts'
 
 /** Edits texts, numbers, dates, times and JSON as text. */
@@ -59,6 +60,7 @@ export function TextEditor(props: CellEditorProps) {
 
 function textOf({ type }: SheetField, value: unknown): string {
   const text = copyText(value) ?? ''
+  if (type === 'timestamp') return localTimestamp(text)
   const isLong = text.length > 40 && (type === 'array' || type === 'object') && typeof value !== 'string'
   return isLong ? JSON.stringify(value, null, 2) : text
 }
@@ -141,6 +143,13 @@ function TextHint({ field, text, parsed, tried, isEmptyText, mayBeEmpty, isUntou
     )
   }
   if (text === '' && field.required) return <EditorHint kind="error">a value is required</EditorHint>
+  if (type === 'timestamp' && typeof parsed.value === 'string') {
+    return (
+      <EditorHint>
+        {formatTimestamp(parsed.value)} · {TIME_ZONE}
+      </EditorHint>
+    )
+  }
   return text.includes('\n') ? (
     <EditorHint>Enter saves · Shift+Enter adds a line · Esc cancels</EditorHint>
   ) : null

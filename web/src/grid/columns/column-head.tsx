@@ -6,6 +6,7 @@ import { cellId } from '../selection/cell-id.ts'
 import { HEAD_ROW } from '../selection/cell-range.ts'
 import { isSortable, type ColumnHeadProps } from './column-head-props.ts'
 import { ColumnMenu } from './column-menu.tsx'
+import { TIME_ZONE } from '../../values/format-value.ts'
 import { TypeIcon } from '../../values/type-icon.tsx'
 
 /** A column head: the name, which sorts; the menu; the summary; and the edge, which resizes. */
@@ -35,6 +36,7 @@ export function ColumnHead(props: ColumnHeadProps) {
         >
           <TypeIcon field={field} />
           <span className="column-title">{field.title}</span>
+          {field.type === 'timestamp' && <span className="column-zone">{TIME_ZONE}</span>}
           {field.derived !== null && <Sparkles className="column-derived" size={12} aria-label="derived" />}
           {isLocked && field.derived === null && !field.primaryKey && (
             <Lock className="column-lock" size={11} aria-label="read-only for you" />
@@ -110,6 +112,7 @@ function classOf({ column: { field }, isActive, drag }: ColumnHeadProps): string
 function tooltipOf({ column: { field }, isLocked }: ColumnHeadProps): string {
   const lines = [`${field.name} · ${field.type}${field.required ? ' · required' : ''}`]
   if (field.description !== null) lines.push(field.description)
+  if (field.type === 'timestamp') lines.push(`Times are shown in ${TIME_ZONE}`)
   if (field.derived !== null)
     lines.push(`Computed by ${field.derived.derivation} from ${field.derived.inputs.join(', ')}`)
   else if (isLocked && !field.primaryKey) lines.push('The contract does not allow you to edit this field.')

@@ -8,6 +8,7 @@ import { filterOf, useViewState, type ViewChange, type ViewState } from '../../s
 import type { CellContext } from './cell-actions.ts'
 import { ScrollController } from '../layout/scroll-controller.ts'
 import type { ScrollView } from '../layout/scroll-view.ts'
+import { useKeptPlace } from '../layout/use-kept-place.ts'
 import { useCellSelection, type CellSelecting } from '../selection/use-cell-selection.ts'
 import { useColumns, type Columns } from '../layout/use-columns.ts'
 import { useLatest } from '../../ui/use-latest.ts'
@@ -57,8 +58,9 @@ export function useGrid(contract: SheetContract): GridModel {
   const drawn = rows.count ?? WAITING_ROWS
   useLayoutEffect(() => scroller.set(drawn, layout, headHeight), [scroller, drawn, layout, headHeight])
   useLayoutEffect(() => scroller.setLoaded(rows.areLoaded))
+  const begun = useKeptPlace({ scroller, list: wanted, count: rows.count, cell: view.cell })
   const editing = useEditing(contract)
-  const selecting = useCellSelection({ view, change, rows, layout, scroller })
+  const selecting = useCellSelection({ view, change, rows, layout, scroller, begun })
   const checked = useCheckedRecords(rows)
   const { targets, records, only } = useRunning()
   const running = useMemo(() => ({ targets, records, only }), [targets, records, only])

@@ -1,5 +1,6 @@
 import type { ColumnLayout } from './column-layout.ts'
 import { visibleRows, type RowRange } from './row-window.ts'
+import type { ScrollPlace } from './kept-place.ts'
 import { PendingJump } from './pending-jump.ts'
 import { clampOffset, isScaled, offsetToShow, type ScrollShape } from './scroll-scale.ts'
 import { ScrollThumb } from './scroll-thumb.ts'
@@ -25,6 +26,8 @@ export class ScrollController {
   #offset = 0
   #left = 0
   #view = NOTHING
+  /** The place to begin at, until the element has its size. */
+  #start: ScrollPlace | null = null
 
   get offset(): number {
     return this.#offset
@@ -91,6 +94,12 @@ export class ScrollController {
   setLoaded(areLoaded: (rows: RowRange) => boolean): void {
     this.#areLoaded = areLoaded
     this.#jump.look((offset) => areLoaded(this.#visibleAt(offset)))
+  }
+
+  /** Begins at a place, without waiting for its rows. */
+  beginAt(place: ScrollPlace): void {
+    this.#start = place
+    this.#measure()
   }
 
   scrollTo(offset: number): void {
@@ -173,8 +182,11 @@ export class ScrollController {
       content: this.#count * ROW_HEIGHT,
       viewport: Math.max(0, element.clientHeight - this.#headHeight),
     }
+    const { offset, left } = this.#start ?? { offset: this.#offset, left: element.scrollLeft }
+    if (this.#start !== null) element.scrollLeft = left
+    this.#start = null
     this.#left = element.scrollLeft
-    this.#offset = clampOffset(this.#shape, this.#offset)
+    this.#offset = clampOffset(this.#shape, offset)
     this.#placeThumb()
     this.#moved(before)
   }

@@ -3,6 +3,7 @@ import type { CellRef, ViewChange, ViewState } from '../../state/view-state.ts'
 import { HEAD_ROW, moveTo, type CellSelection, type Place } from './cell-range.ts'
 import { scrollLeftToShow, type ColumnLayout } from '../layout/column-layout.ts'
 import { storeRow } from '../rows/locate-record.ts'
+import type { KeptPlace } from '../layout/kept-place.ts'
 import type { ScrollController } from '../layout/scroll-controller.ts'
 import { ROW_HEIGHT } from '../layout/scroll-view.ts'
 import { keyOf, useAddressSync } from './use-address-sync.ts'
@@ -43,10 +44,12 @@ interface Parts {
   readonly rows: Rows
   readonly layout: ColumnLayout
   readonly scroller: ScrollController
+  /** The place at which the grid began; null for the first row. */
+  readonly begun: KeptPlace | null
 }
 
 /** Returns the selected cells, synchronized with the URL. */
-export function useCellSelection({ view, change, rows, layout, scroller }: Parts): CellSelecting {
+export function useCellSelection({ view, change, rows, layout, scroller, begun }: Parts): CellSelecting {
   const [named, setNamed] = useState<Named | null>(null)
   const selection = useMemo(() => (named === null ? null : toPlaces(named, layout)), [named, layout])
   const recordId = idAt(rows, named)
@@ -71,7 +74,14 @@ export function useCellSelection({ view, change, rows, layout, scroller }: Parts
       selectQuietly(moveTo(selection, place, true, extent))
   }
 
-  const reveal = useReveal({ rows, select, layout, scroller })
+  // The cell that was selected before stays where it was, also out of view.
+  const stays = useRef(keyOf(begun?.cell ?? null))
+  const arrive = (wanted: CellSelection, found: CellRef): void => {
+    if (stays.current === keyOf(found)) selectQuietly(wanted)
+    else select(wanted)
+    stays.current = ''
+  }
+  const reveal = useReveal({ rows, arrive, layout, scroller })
   const seen = useRef(keyOf(view.cell))
   useAddressSync({ cell, view, change, seen, reveal })
   useKeepingRecord(rows, named, setNamed)

@@ -12,11 +12,12 @@ interface Revealing {
   readonly rows: Rows
   readonly layout: ColumnLayout
   readonly scroller: ScrollController
-  readonly select: (selection: CellSelection) => void
+  /** Called with the cell's place. */
+  readonly arrive: (selection: CellSelection, cell: CellRef) => void
 }
 
 /** Moves to a record once rows are loaded: searches the loaded rows, then asks the server. */
-export function useReveal({ rows, select, layout, scroller }: Revealing): (cell: CellRef) => void {
+export function useReveal({ rows, arrive, layout, scroller }: Revealing): (cell: CellRef) => void {
   const client = useQueryClient()
   const [wanted, setWanted] = useState<CellRef | null>(null)
   const isReady = rows.count !== null && !rows.isWaiting && rows.at(0) !== undefined
@@ -32,7 +33,7 @@ export function useReveal({ rows, select, layout, scroller }: Revealing): (cell:
       if (signal.aborted) return
       setWanted(null)
       if (row === null) return
-      select(selectPlace({ row, column: layout.indexByName.get(field) ?? 0 }))
+      arrive(selectPlace({ row, column: layout.indexByName.get(field) ?? 0 }), wanted)
       // After a reload, the grid gets the keyboard focus.
       if (document.activeElement === document.body) scroller.element?.focus({ preventScroll: true })
     }
