@@ -76,6 +76,34 @@ test('editing', { skip: NO_BROWSER }, async (t) => {
     await stored('AE', 'capital', 'Abu Dhabi')
   })
 
+  await t.test('Space ticks a checkbox, and opens the panel elsewhere', async () => {
+    await grid.evaluate((element) => element.scrollTo({ left: 1200 }))
+    await select(page, 1, 'Landlocked')
+    await page.keyboard.press('Space')
+    await stored('AE', 'landlocked', true)
+    await page.keyboard.press('Space')
+    await stored('AE', 'landlocked', false)
+    assert.equal(await page.getByRole('complementary', { name: 'Provenance' }).count(), 0)
+    await grid.evaluate((element) => element.scrollTo({ left: 0 }))
+    await select(page, 1, 'Capital')
+    await page.keyboard.press('Space')
+    await page.getByRole('complementary', { name: 'Provenance' }).waitFor()
+    await page.keyboard.press('Space')
+  })
+
+  await t.test('Ctrl+D fills down, and the cell where the range began stays active', async () => {
+    await select(page, 3, 'Capital')
+    const active = await grid.getAttribute('aria-activedescendant')
+    await page.keyboard.press('Shift+ArrowDown')
+    await page.keyboard.press('Shift+ArrowDown')
+    assert.equal(await grid.getAttribute('aria-activedescendant'), active)
+    await page.keyboard.press('Control+d')
+    await stored('AL', 'capital', "Saint John's")
+    assert.equal(await viewer.value('AI', 'capital'), "Saint John's")
+    await page.keyboard.press('Control+z')
+    await stored('AL', 'capital', 'Tirana')
+  })
+
   await t.test('a closed list is a menu', async () => {
     await select(page, 1, 'Region')
     await page.keyboard.press('Enter')
@@ -202,7 +230,7 @@ test('editing', { skip: NO_BROWSER }, async (t) => {
     await page.getByRole('group', { name: 'Selected records' }).getByText('1 selected').waitFor()
     await page.getByRole('button', { name: 'Delete the selected records' }).click()
     const dialog = page.getByRole('dialog', { name: 'Delete 1 record?' })
-    await dialog.getByText('ZZ').waitFor()
+    await dialog.getByText('ZZNowhere').waitFor()
     await dialog.getByRole('button', { name: 'Delete 1 record' }).click()
     await shows(page.locator('.match-count'), '249 records')
     await page.getByRole('region', { name: 'Notifications' }).getByRole('button', { name: 'Undo' }).click()

@@ -10,16 +10,30 @@ test('sorting, filtering and the address bar', { skip: NO_BROWSER }, async (t) =
   const grid = page.getByRole('grid')
   const count = page.locator('.match-count')
 
-  await t.test('clicking a header sorts, and clicking again reverses', async () => {
+  await t.test('the sort button of a head sorts, and reverses when it is pressed again', async () => {
     // The head is at the right edge, below the button that adds a column.
     await grid.evaluate((element) => element.scrollTo({ left: 200 }))
     const head = page.getByRole('columnheader', { name: 'Area', exact: true })
-    await head.getByRole('button', { name: 'Area', exact: true }).click()
+    await head.hover()
+    await head.getByRole('button', { name: 'Sort by Area' }).click()
     await eventually(async () => assert.equal(await head.getAttribute('aria-sort'), 'ascending'))
-    await head.getByRole('button', { name: 'Area', exact: true }).click()
+    await head.getByRole('button', { name: 'Sort by Area' }).click()
     await eventually(async () => assert.equal(await head.getAttribute('aria-sort'), 'descending'))
     await shows(await cellAt(page, 0, 'Name'), 'Russia')
     assert.equal(new URL(page.url()).searchParams.get('sort'), '-area')
+  })
+
+  await t.test('a click on a head selects the column', async () => {
+    const head = page.getByRole('columnheader', { name: 'Area', exact: true })
+    await head.getByRole('button', { name: 'Area', exact: true }).click()
+    for (const row of [0, 5]) {
+      const cell = await cellAt(page, row, 'Area')
+      await eventually(async () => assert.equal(await cell.getAttribute('aria-selected'), 'true'))
+    }
+    assert.equal(
+      await grid.getAttribute('aria-activedescendant'),
+      `cell-0-${Number(await head.getAttribute('aria-colindex')) - 2}`,
+    )
   })
 
   await t.test('a head sorts by keyboard', async () => {
@@ -56,6 +70,38 @@ test('sorting, filtering and the address bar', { skip: NO_BROWSER }, async (t) =
     const other = await viewer.open(page.url().slice(viewer.url.length))
     await shows(other.locator('.match-count'), '7 of 249 records')
     await other.context().close()
+  })
+
+  await t.test('an edited record keeps its place until the list is updated', async () => {
+    const area = await cellAt(page, 0, 'Area')
+    await area.click()
+    await page.keyboard.type('5')
+    await page.keyboard.press('Enter')
+    await eventually(async () => assert.equal(await viewer.value('AQ', 'area'), 5))
+    await page.getByText('Edited records keep their places until you update the list.').waitFor()
+    // A change of another person is shown, and the list stays as it is.
+    await viewer.post('/api/records', { records: [{ id: 'AQ', capital: 'None' }], actor: 'human:ann' })
+    await shows(await cellAt(page, 0, 'Capital'), 'None')
+    await shows(area, '5')
+    await shows(count, '7 of 249 records')
+    await picture(page, 'held-light')
+    await page.getByRole('button', { name: 'Update list' }).click()
+    await shows(count, '6 of 249 records')
+    await shows(await cellAt(page, 0, 'Name'), 'Australia')
+    await viewer.post('/api/records', {
+      records: [{ id: 'AQ', area: 14000000, capital: null }],
+      actor: 'human:ann',
+    })
+    await shows(count, '7 of 249 records')
+  })
+
+  await t.test('heads stay when no record matches', async () => {
+    await page.goto(`${viewer.url}/?sql=${encodeURIComponent('area < 0')}`)
+    await page.getByRole('heading', { name: 'No record matches the filter' }).waitFor()
+    await page.getByRole('columnheader', { name: 'Name', exact: true }).waitFor()
+    await picture(page, 'no-match-light')
+    await page.goBack()
+    await shows(count, '7 of 249 records')
   })
 
   await t.test('the view is as it was when one comes back from another page', async () => {

@@ -251,6 +251,20 @@ test('after a lost response the result is uncertain, and saving again is safe', 
   assert.equal(store.snapshot.pending.size, 0)
 })
 
+test('edits made while the server is away are saved in their order when it is back', async () => {
+  const offline = Object.assign(Object.create(server) as FakeServer, {
+    read: () => Promise.reject(new ApiError(0, 'Unreachable', 'the server does not answer')),
+  })
+  await store.commit([change('DE', 5, 1), change('FR', 9, 2)], offline)
+  await store.commit([change('DE', -1, 1, NAME)], offline)
+  assert.match(pending('DE')?.message ?? '', /saved again when the server can be reached/)
+  await store.saveWaiting(server)
+  assert.deepEqual(areas(), [5, 9])
+  assert.equal(store.snapshot.pending.size, 1, 'a value that is refused stays refused')
+  await store.saveWaiting(server)
+  assert.equal(server.writes.length, 1)
+})
+
 test('deleted records take their edits with them', async () => {
   await store.commit([change('FR', 9, 2)], server)
   await store.commit([change('DE', -5, 1)], server)

@@ -69,6 +69,16 @@ export class EditStore {
     return this.commit([{ ...edit, previous: edit.stored }], port)
   }
 
+  /** Saves the edits again that were made while the server could not be reached, in their order. */
+  async saveWaiting(port: EditPort): Promise<void> {
+    const waiting = [...this.#pending.values()].filter(({ state, waits }) => state === 'refused' && waits)
+    const batches = [...new Set(waiting.map(({ batch }) => batch))].toSorted((a, b) => a.order - b.order)
+    for (const { edits } of batches) {
+      const [first] = edits.filter((edit) => this.#pending.get(edit.key) === edit)
+      if (first !== undefined) await this.commit([{ ...first, previous: first.stored }], port)
+    }
+  }
+
   /** Discards a refused edit and the edits refused together with it. */
   discard(cell: CellRef): void {
     for (const key of this.#refusedWith([cellKey(cell)])) this.#pending.delete(key)
@@ -127,9 +137,20 @@ export class EditStore {
     return { order: this.#lastOrder, edits: [] }
   }
 
-  #add(batch: Batch, edit: Omit<Edit, 'batch' | 'state' | 'message'>): void {
+  #add(batch: Batch, edit: Omit<Edit, 'batch' | 'state' | 'message' | 'waits'>): void {
     const { key, recordId, field, value, stored, after } = edit
-    const added: Edit = { key, recordId, field, value, stored, after, batch, state: 'saving', message: null }
+    const added: Edit = {
+      key,
+      recordId,
+      field,
+      value,
+      stored,
+      after,
+      batch,
+      state: 'saving',
+      message: null,
+      waits: false,
+    }
     batch.edits.push(added)
     this.#pending.set(key, added)
   }
@@ -156,14 +177,17 @@ export class EditStore {
     port.known(changes)
   }
 
-  #refuse(batch: Batch, { refused, errors, found }: Refusal, port: EditPort): void {
+  #refuse(batch: Batch, { refused, errors, waits, found }: Refusal, port: EditPort): void {
     if (found.length > 0) port.known(found)
     const because =
       errors.size === 0
-        ? refused
+        ? waits
+          ? `${refused}. It is saved again when the server can be reached`
+          : refused
         : `not saved, because another cell of the same change was refused: ${refused}`
     for (const edit of batch.edits) {
       edit.state = 'refused'
+      edit.waits = waits
       edit.message = errors.get(edit) ?? because
     }
     const [only, ...others] = batch.edits

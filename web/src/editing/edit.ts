@@ -33,6 +33,8 @@ export interface Edit {
   stored: unknown
   state: 'saving' | 'refused'
   message: string | null
+  /** Whether a refused edit is saved again when the server can be reached. */
+  waits: boolean
 }
 
 /** Edits that are written atomically. */

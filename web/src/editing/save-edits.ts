@@ -1,4 +1,4 @@
-import { ApiError, messageOf } from '../api/api-error.ts'
+import { ApiError, isUnreachable, messageOf } from '../api/api-error.ts'
 import type { RecordPatch } from '../../../src/client/client.ts'
 import type { Edit } from './edit.ts'
 import { sameValue } from '../values/same-value.ts'
@@ -34,6 +34,8 @@ export type SaveResult =
       readonly errors: ReadonlyMap<Edit, string>
       /** Whether the same write could succeed later. */
       readonly mayRetry: boolean
+      /** Whether the server could not be reached, so that the edits wait until it can. */
+      readonly waits: boolean
       /** The values that others have written. */
       readonly found: readonly DoneChange[]
     }
@@ -116,7 +118,13 @@ function refusal(
   const [first] = errors
   const refused = first === undefined ? '' : `${nameOf(first[0])}: ${first[1]}`
   const more = errors.size - 1
-  return { refused: more > 0 ? `${refused}; and ${more} more` : refused, errors, mayRetry, found }
+  return {
+    refused: more > 0 ? `${refused}; and ${more} more` : refused,
+    errors,
+    mayRetry,
+    waits: false,
+    found,
+  }
 }
 
 interface Attempt {
@@ -132,9 +140,9 @@ function refusalOf(error: unknown, { edits, patches, isWriting }: Attempt): Save
   const violations = error instanceof ApiError ? error.violations : []
   const errors = batchErrors(violations, edits, patches)
   if (errors.size > 0) return refusal(errors, mayRetry)
-  const doubt =
-    status === 0 && isWriting ? '. The change may or may not have been saved: save it again to be sure' : ''
-  return { refused: messageOf(error) + doubt, errors, mayRetry, found: [] }
+  const waits = isUnreachable(error)
+  const doubt = waits && isWriting ? '. The change may or may not have been saved' : ''
+  return { refused: messageOf(error) + doubt, errors, mayRetry, waits, found: [] }
 }
 
 function batchErrors(

@@ -1,13 +1,15 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { useMemo, useSyncExternalStore } from 'react'
+import { useEffect, useMemo, useSyncExternalStore } from 'react'
 import type { SheetContract, SheetField } from '../api/contract.ts'
 import { permissionsQuery } from '../api/queries.ts'
+import { useIsLost } from '../live/connection.ts'
 import { useActor } from '../state/actor.ts'
 import type { CellRef } from '../state/view-state.ts'
 import { cellKey, type CellEdit, type PendingEdit } from './edit.ts'
 import { editPort } from './edit-port.ts'
 import { EditStore } from './edit-store.ts'
 import { parsePaste, planPaste, type PastePlace, type PastePlan } from './paste.ts'
+import { keepPage } from '../ui/unsaved.tsx'
 import { writeTsv } from '../values/tsv.ts'
 import { copyText } from '../values/value-text.ts'
 
@@ -45,6 +47,12 @@ export interface Editing {
 /** One per tab, so that leaving the grid loses no edits. */
 const store = new EditStore()
 
+// The browser asks before it leaves the page while edits are not saved.
+store.subscribe(() => {
+  if (store.snapshot.pending.size > 0) addEventListener('beforeunload', keepPage)
+  else removeEventListener('beforeunload', keepPage)
+})
+
 /** Discards the edits of deleted records. */
 export function forgetRecords(ids: readonly string[]): void {
   store.forgetRecords(ids)
@@ -56,8 +64,12 @@ export function useEditing(_contract: SheetContract): Editing {
   const [actor] = useActor()
   const { data: permissions } = useQuery(permissionsQuery(actor))
   const { pending, canUndo, canRedo } = useSyncExternalStore(store.subscribe, () => store.snapshot)
+  const port = useMemo(() => editPort(client, actor), [client, actor])
+  const isLost = useIsLost()
+  useEffect(() => {
+    if (!isLost) void store.saveWaiting(port)
+  }, [isLost, port])
   return useMemo(() => {
-    const port = editPort(client, actor)
     const writable = new Set(permissions?.write)
     return {
       // An id cannot change: writing another would create another record.
@@ -79,5 +91,5 @@ export function useEditing(_contract: SheetContract): Editing {
       parsePaste,
       planPaste,
     }
-  }, [client, actor, permissions, pending, canUndo, canRedo])
+  }, [port, permissions, pending, canUndo, canRedo])
 }

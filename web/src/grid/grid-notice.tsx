@@ -1,5 +1,7 @@
+import { useQueryClient } from '@tanstack/react-query'
 import { Plus } from 'lucide-react'
 import { messageOf } from '../api/api-error.ts'
+import { releaseList, useIsHeld } from '../live/held-list.ts'
 import { Button } from '../ui/button.tsx'
 import { Notice } from '../ui/notice.tsx'
 import './grid-notice.css'
@@ -11,15 +13,23 @@ interface GridNoticeProps {
   readonly onAdd: () => void
 }
 
-/** Replaces the rows if there are none to show, with the reason and the next steps. */
-export function GridNotice({ model: { view, change, rows }, onAdd }: GridNoticeProps) {
+/** Gives the reason and the next steps if there are no rows to show: below the heads, or in place of the grid after an error. */
+export function GridNotice({ model: { view, change, rows, columns }, onAdd }: GridNoticeProps) {
   const isFiltered = view.conditions.length > 0 || view.sql !== null
   const clearFilter = (
     <Button look="primary" onClick={() => change({ conditions: [], sql: null })}>
       Clear the filter
     </Button>
   )
-  return <div className="grid-notice">{noticeFor()}</div>
+  const isBelow = rows.error === null
+  return (
+    <div
+      className={isBelow ? 'grid-notice below' : 'grid-notice'}
+      style={isBelow ? { top: columns.headHeight + 1 } : undefined}
+    >
+      {noticeFor()}
+    </div>
+  )
 
   function noticeFor() {
     if (rows.error !== null) {
@@ -71,6 +81,22 @@ export function GridNotice({ model: { view, change, rows }, onAdd }: GridNoticeP
       </Notice>
     )
   }
+}
+
+/** Says that edited records keep their places, and offers to show them where they belong. */
+export function HeldNotice() {
+  const client = useQueryClient()
+  const isHeld = useIsHeld()
+  return (
+    <div role="status">
+      {isHeld && (
+        <div className="grid-held">
+          <span>Edited records keep their places until you update the list.</span>
+          <Button onClick={() => releaseList(client)}>Update list</Button>
+        </div>
+      )}
+    </div>
+  )
 }
 
 /** Warns that some of the visible rows could not be loaded. */

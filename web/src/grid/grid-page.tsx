@@ -1,5 +1,7 @@
+import { useQueryClient } from '@tanstack/react-query'
 import { useCallback, useMemo, useState } from 'react'
 import type { SheetContract } from '../api/contract.ts'
+import { releaseList } from '../live/held-list.ts'
 import { useCommands } from '../ui/command-menu.tsx'
 import { DeleteRecordsDialog } from '../editing/records/delete-records-dialog.tsx'
 import { NewRecordDialog } from '../editing/records/new-record-dialog.tsx'
@@ -7,7 +9,7 @@ import { CellPanel } from '../provenance/cell-panel.tsx'
 import { GoToDialog } from './go-to-dialog.tsx'
 import { gridCommands } from './grid-commands.ts'
 import { Grid } from './grid.tsx'
-import { GridNotice, PageError } from './grid-notice.tsx'
+import { GridNotice, HeldNotice, PageError } from './grid-notice.tsx'
 import { GridToolbar, type GridDialog } from './grid-toolbar.tsx'
 import { useEditor } from './interaction/use-editor.ts'
 import { useGrid } from './interaction/use-grid.ts'
@@ -16,6 +18,7 @@ import { OpenDrawer } from './columns/open-drawer.tsx'
 
 /** The page with the records. */
 export function GridPage({ contract }: { readonly contract: SheetContract }) {
+  const client = useQueryClient()
   const model = useGrid(contract)
   const editor = useEditor(model)
   const [dialog, setDialog] = useState<GridDialog>(null)
@@ -31,7 +34,7 @@ export function GridPage({ contract }: { readonly contract: SheetContract }) {
   useCommands('grid', commands)
   const { state } = drawer
   const isOpen = state !== null
-  const isShown = rows.error === null && rows.count !== 0
+  const isShown = rows.error === null
   return (
     <div className="grid-page">
       <h1 className="visually-hidden">Records</h1>
@@ -53,12 +56,10 @@ export function GridPage({ contract }: { readonly contract: SheetContract }) {
           {(rows.isWaiting || rows.isReading) && (
             <div className="grid-progress" role="progressbar" aria-label="Loading" />
           )}
-          {isShown ? (
-            <Grid model={model} editor={editor} onGoToRecord={() => setDialog('goTo')} />
-          ) : (
-            <GridNotice model={model} onAdd={() => setDialog('new')} />
-          )}
+          {isShown && <Grid model={model} editor={editor} onGoToRecord={() => setDialog('goTo')} />}
+          {(!isShown || rows.count === 0) && <GridNotice model={model} onAdd={() => setDialog('new')} />}
           {isShown && <PageError rows={rows} />}
+          <HeldNotice />
         </div>
         {isOpen && <OpenDrawer model={model} />}
         {!isOpen && view.panel && view.cell !== null && (
@@ -77,15 +78,18 @@ export function GridPage({ contract }: { readonly contract: SheetContract }) {
         onClose={close}
         onCreated={(id) => {
           close()
+          releaseList(client)
           selecting.reveal({ recordId: id, field: contract.fields[0]?.name ?? 'id' })
         }}
       />
       <DeleteRecordsDialog
+        contract={contract}
         ids={[...checked.ids]}
         open={dialog === 'delete'}
         onClose={close}
         onDeleted={() => {
           close()
+          releaseList(client)
           checked.none()
         }}
       />

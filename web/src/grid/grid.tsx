@@ -6,11 +6,12 @@ import { cellId } from './selection/cell-id.ts'
 import { HEAD_ROW, type Place } from './selection/cell-range.ts'
 import { GridBody } from './grid-body.tsx'
 import { GridHead } from './columns/grid-head.tsx'
+import { isSortable } from './columns/column-head-props.ts'
 import './grid.css'
 import { GridOverlay } from './grid-overlay.tsx'
 import { ROW_HEIGHT } from './layout/scroll-view.ts'
 import { spacerHeight } from './layout/scroll-scale.ts'
-import { cycleSort, formatSort, parseSort } from './columns/sort-order.ts'
+import { cycleSort, formatSort, parseSort } from '../state/sort-order.ts'
 import { useClipboard } from './interaction/use-clipboard.ts'
 import type { Editor } from './interaction/use-editor.ts'
 import type { GridModel } from './interaction/use-grid.ts'
@@ -38,16 +39,17 @@ export function Grid({ model, editor, onGoToRecord }: GridProps) {
   useScrollTransforms(layer, scroller, scroll, layout)
   const count = rows.count ?? 0
   const focus = selecting.selection?.focus ?? null
-  const pressHead = (column: number, add: boolean): void => {
+  const sortBy = (column: number, add: boolean): void => {
     const field = layout.columns[column]?.field
-    if (field !== undefined) change({ sort: formatSort(cycleSort(parseSort(view.sort), field.name, add)) })
+    if (field !== undefined && isSortable(field))
+      change({ sort: formatSort(cycleSort(parseSort(view.sort), field.name, add)) })
   }
-  const host = useLatest({ model, openMenu: setOpenMenu, press: pressHead })
+  const host = useLatest({ model, openMenu: setOpenMenu, sortBy })
   const onKeyDown = useGridKeys({
     model,
     editor,
     openMenu: (column) => setOpenMenu(layout.columns[column]?.field.name ?? null),
-    pressHead,
+    sortBy,
     goToRecord: onGoToRecord,
   })
   const pointer = usePointer(model, {
@@ -68,7 +70,7 @@ export function Grid({ model, editor, onGoToRecord }: GridProps) {
       role="grid"
       tabIndex={0}
       aria-label={`Records of ${contract.name}`}
-      aria-description="Arrow keys move between cells, Enter edits, Space shows the provenance of a value, Escape and then Tab leave the table. In column heads, Enter sorts, Space opens the menu, and F2 moves into the summary."
+      aria-description="Arrow keys move between cells, Enter edits, Space shows the provenance of a value or ticks a checkbox, Ctrl+D fills down, Ctrl+Space selects the column, Escape and then Tab leave the table. In column heads, Enter sorts, Space opens the menu, and F2 moves into the summary."
       aria-rowcount={rows.count === null ? -1 : count + 1}
       aria-colcount={layout.columns.length + 1}
       aria-multiselectable="true"
@@ -128,7 +130,7 @@ function isDrawn({ row, column }: Place, { scroll, columns: { layout } }: GridMo
 function keepFocus(event: MouseEvent<HTMLElement>): void {
   const { target, currentTarget } = event
   if (!(target instanceof Element) || !currentTarget.contains(target)) return
-  if (target.closest('.column-name, .grid-gutter, .grid-cell-button') === null) return
+  if (target.closest('.column-name, .column-sort, .grid-gutter, .grid-cell-button') === null) return
   event.preventDefault()
   currentTarget.focus({ preventScroll: true })
 }

@@ -2,6 +2,7 @@ import { useQueryClient, type QueryClient } from '@tanstack/react-query'
 import { useEffect } from 'react'
 import type { SheetFrame } from '../../../src/wire/service/sheet-frame.ts'
 import { setLost } from './connection.ts'
+import { releaseList } from './held-list.ts'
 import { listenToChanges } from './live-channel.ts'
 import { refetch } from './refetch.ts'
 
@@ -22,8 +23,10 @@ export function useLive(): void {
     const stop = listenToChanges(({ sheet, isLost }) => {
       setLost(isLost)
       // Requests made while the connection was lost have failed.
-      if (wasLost && !isLost) void client.invalidateQueries()
-      else if (known !== null && sheet !== null) refresh(client, records, { before: known, now: sheet })
+      if (wasLost && !isLost) {
+        releaseList(client)
+        void client.invalidateQueries()
+      } else if (known !== null && sheet !== null) refresh(client, records, { before: known, now: sheet })
       wasLost = isLost
       known = sheet ?? known
     })
@@ -42,6 +45,7 @@ interface Change {
 /** Invalidates by the first word of the query keys (see api/queries.ts). */
 function refresh(client: QueryClient, records: Throttle, { before, now }: Change): void {
   if (before.definition !== now.definition) {
+    releaseList(client)
     refetch(client)
     return
   }

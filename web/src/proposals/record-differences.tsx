@@ -9,7 +9,7 @@ import type {
 import type { SheetContract } from '../api/contract.ts'
 import { CellValueView } from '../values/cell-value-view.tsx'
 import '../provenance/history/history.css'
-import { nameField } from '../provenance/name-field.ts'
+import { nameField } from '../values/name-field.ts'
 import { ValueChange } from '../provenance/diff/value-change.tsx'
 import { cellPath } from '../state/view-state.ts'
 import { Button } from '../ui/button.tsx'

@@ -72,7 +72,8 @@ function subscribe(listener: () => void): () => void {
   return () => listeners.delete(listener)
 }
 
-function keepPage(event: BeforeUnloadEvent): void {
+/** Makes the browser ask before it leaves the page; a listener of `beforeunload`. */
+export function keepPage(event: BeforeUnloadEvent): void {
   event.preventDefault()
 }
 

@@ -1,6 +1,9 @@
-import { useQueryClient } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { messageOf } from '../../api/api-error.ts'
+import type { SheetContract } from '../../api/contract.ts'
+import { recordNamesQuery } from './record-names-query.ts'
+import { nameField } from '../../values/name-field.ts'
 import { server } from '../../api/server.ts'
 import { useActor } from '../../state/actor.ts'
 import { FormError } from '../../ui/form-error.tsx'
@@ -15,6 +18,7 @@ import { restoreRecords } from './restore-records.ts'
 import { forgetRecords } from '../use-editing.ts'
 
 interface DeleteRecordsDialogProps {
+  readonly contract: SheetContract
   readonly ids: readonly string[]
   readonly open: boolean
   readonly onClose: () => void
@@ -25,11 +29,17 @@ interface DeleteRecordsDialogProps {
 const NAMED = 5
 
 /** Confirms and deletes records. */
-export function DeleteRecordsDialog({ ids, open, onClose, onDeleted }: DeleteRecordsDialogProps) {
+export function DeleteRecordsDialog({ contract, ids, open, onClose, onDeleted }: DeleteRecordsDialogProps) {
   const client = useQueryClient()
   const [actor] = useActor()
   const [isDeleting, setIsDeleting] = useState(false)
   const [error, setError] = useState<string | null>(null)
+  const named = ids.slice(0, NAMED)
+  const field = nameField(contract.fields)
+  const { data: names } = useQuery({
+    ...recordNamesQuery(named, field?.name ?? 'id'),
+    enabled: open && field !== null,
+  })
   const what = countOf(ids.length, 'record')
 
   const close = (): void => {
@@ -79,8 +89,11 @@ export function DeleteRecordsDialog({ ids, open, onClose, onDeleted }: DeleteRec
       }
     >
       <ul className="delete-names">
-        {ids.slice(0, NAMED).map((id) => (
-          <li key={id}>{id}</li>
+        {named.map((id) => (
+          <li key={id}>
+            {id}
+            {names?.get(id) !== undefined && <span className="delete-name">{names.get(id)}</span>}
+          </li>
         ))}
         {ids.length > NAMED && <li className="more">and {formatCount(ids.length - NAMED)} more</li>}
       </ul>

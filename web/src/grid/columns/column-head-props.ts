@@ -2,7 +2,7 @@ import type { SheetField } from '../../api/contract.ts'
 import type { RecordFilter } from '../../api/record-filter.ts'
 import type { Column } from '../layout/column-layout.ts'
 import type { HeadDrag } from './head-drag.ts'
-import type { SortTerm } from './sort-order.ts'
+import type { SortTerm } from '../../state/sort-order.ts'
 import type { Columns } from '../layout/use-columns.ts'
 import type { GridModel } from '../interaction/use-grid.ts'
 
@@ -11,8 +11,8 @@ export interface HeadHost {
   readonly current: {
     readonly model: GridModel
     readonly openMenu: (name: string | null) => void
-    /** Called when the name is pressed, which sorts. */
-    readonly press: (column: number, add: boolean) => void
+    /** Sorts by a column, then descending, then not; `add` keeps the other columns of the sort order. */
+    readonly sortBy: (column: number, add: boolean) => void
   }
 }
 

@@ -1,4 +1,4 @@
-import { ArrowDown, ArrowUp, EllipsisVertical, Lock, Sparkles } from 'lucide-react'
+import { ArrowDown, ArrowDownUp, ArrowUp, EllipsisVertical, Lock, Sparkles } from 'lucide-react'
 import type { ComponentProps } from 'react'
 import { ColumnSummary } from '../../summary/column-summary.tsx'
 import { withCondition, type Condition } from '../../state/conditions.ts'
@@ -9,7 +9,7 @@ import { ColumnMenu } from './column-menu.tsx'
 import { TIME_ZONE } from '../../values/format-value.ts'
 import { TypeIcon } from '../../values/type-icon.tsx'
 
-/** A column head: the name, which sorts; the menu; the summary; and the edge, which resizes. */
+/** A column head: the name, which selects the column; the sort button; the menu; the summary; and the edge, which resizes. */
 export function ColumnHead(props: ColumnHeadProps) {
   const { host, columns, column, filter, isReady, sortTerm, isLocked, isMenuOpen, onFit, drag } = props
   const { field, index, width } = column
@@ -31,7 +31,7 @@ export function ColumnHead(props: ColumnHeadProps) {
           className="column-name"
           onPointerDown={(event) => drag.beginMove(event, column)}
           onClick={(event) => {
-            if (!drag.wasDrag() && isSortable(field)) host.current.press(index, event.shiftKey)
+            if (!drag.wasDrag()) host.current.model.selecting.goToColumn(index, event.shiftKey)
           }}
         >
           <TypeIcon field={field} />
@@ -41,8 +41,8 @@ export function ColumnHead(props: ColumnHeadProps) {
           {isLocked && field.derived === null && !field.primaryKey && (
             <Lock className="column-lock" size={11} aria-label="read-only for you" />
           )}
-          <SortArrow {...props} />
         </button>
+        {isSortable(field) && <SortButton {...props} />}
         {isMenuOpen ? (
           <ColumnMenu {...props}>
             <MenuButton title={field.title} />
@@ -90,14 +90,21 @@ function MenuButton({ title, ...rest }: ComponentProps<'button'> & { readonly ti
   )
 }
 
-function SortArrow({ sortTerm, sortPlace }: ColumnHeadProps) {
-  if (sortTerm === null) return null
-  const Arrow = sortTerm.descending ? ArrowDown : ArrowUp
+/** Sorts by the column; shows the present order. */
+function SortButton({ host, column: { field, index }, sortTerm, sortPlace }: ColumnHeadProps) {
+  const Arrow = sortTerm === null ? ArrowDownUp : sortTerm.descending ? ArrowDown : ArrowUp
   return (
-    <span className="column-sort" aria-hidden="true">
-      <Arrow size={13} strokeWidth={2.5} />
+    <button
+      type="button"
+      tabIndex={-1}
+      className={sortTerm === null ? 'column-sort' : 'column-sort on'}
+      aria-label={`Sort by ${field.title}`}
+      title="Sort (Shift adds to the sort order)"
+      onClick={(event) => host.current.sortBy(index, event.shiftKey)}
+    >
+      <Arrow size={13} strokeWidth={sortTerm === null ? 2 : 2.5} />
       {sortPlace !== null && sortPlace > 0 && sortPlace}
-    </span>
+    </button>
   )
 }
 

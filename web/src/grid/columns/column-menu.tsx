@@ -8,7 +8,7 @@ import '../../ui/menu.css'
 import { isSortable, type ColumnHeadProps } from './column-head-props.ts'
 import { focusSummary } from '../selection/cell-id.ts'
 import { formatValue } from '../../values/format-value.ts'
-import { formatSort, parseSort, withSort } from './sort-order.ts'
+import { formatSort, parseSort, withSort } from '../../state/sort-order.ts'
 
 const WIDTH_STEP = 40
 

@@ -10,7 +10,7 @@ import { drawsGhost, type Column } from '../layout/column-layout.ts'
 import { fittingWidth } from './fitting-width.ts'
 import { GhostHeads } from './ghost-cells.tsx'
 import './grid-head.css'
-import { parseSort } from './sort-order.ts'
+import { parseSort } from '../../state/sort-order.ts'
 import { ADD_WIDTH, type Columns } from '../layout/use-columns.ts'
 import { useHeadDrag } from './use-head-drag.ts'
 

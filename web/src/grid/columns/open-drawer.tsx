@@ -3,7 +3,7 @@ import { useColumnSettings } from '../../state/columns.ts'
 import { useSettled } from '../../ui/use-settled.ts'
 import type { GridModel } from '../interaction/use-grid.ts'
 import { scrollLeftToShow, visibleWidth } from '../layout/column-layout.ts'
-import { formatSort, parseSort } from './sort-order.ts'
+import { formatSort, parseSort } from '../../state/sort-order.ts'
 
 /** The number of ticked records on which a new column is tried. */
 const TICKED = 10

@@ -1,7 +1,7 @@
 import { ArrowDown, ArrowUp, X } from 'lucide-react'
 import type { SheetContract } from '../../api/contract.ts'
 import type { ViewChange, ViewState } from '../../state/view-state.ts'
-import { formatSort, parseSort, withSort } from './sort-order.ts'
+import { formatSort, parseSort, withSort } from '../../state/sort-order.ts'
 
 interface SortChipsProps {
   readonly contract: SheetContract

@@ -4,7 +4,7 @@ import type { SheetField } from '../../api/contract.ts'
 import type { CellEdit, Editing } from '../../editing/use-editing.ts'
 import { countOf } from '../../ui/format.ts'
 import { showSuccess } from '../../ui/toasts.tsx'
-import type { CellRange } from '../selection/cell-range.ts'
+import type { CellRange, Place } from '../selection/cell-range.ts'
 import type { ColumnLayout } from '../layout/column-layout.ts'
 import { readRange } from '../rows/read-range.ts'
 import type { Rows } from '../rows/use-rows.ts'
@@ -43,6 +43,25 @@ export async function clearRange(context: CellContext, range: CellRange): Promis
         .map((field) => editOf(record, field, null)),
     ),
   )
+}
+
+/** Whether the cells of a column are checkboxes that the actor may tick. */
+export function isToggle({ layout, editing }: CellContext, column: number): boolean {
+  const field = layout.columns[column]?.field
+  return field?.type === 'boolean' && editing.mayWrite(field)
+}
+
+/** Sets the checkboxes of a range to the opposite of the active one; other cells keep their values. */
+export async function toggleRange(context: CellContext, range: CellRange, active: Place): Promise<void> {
+  const records = await recordsOf(context, range)
+  const first = records[active.row - range.top]
+  const field = context.layout.columns[active.column]?.field
+  if (first === undefined || field === undefined) return
+  const isOn = shownValue(context, first, field) !== true
+  const boxes = fieldsOf(context.layout, range).filter(
+    (each) => each.type === 'boolean' && context.editing.mayWrite(each),
+  )
+  await context.editing.commit(records.flatMap((record) => boxes.map((box) => editOf(record, box, isOn))))
 }
 
 /** Pastes a text from the first selected cell on, and returns the covered range. Throws. */
@@ -85,11 +104,16 @@ export function readOnlyReason(fields: readonly SheetField[]): string {
     : `${titles}: the contract does not allow you to edit this (see the page Contract)`
 }
 
-function fieldsOf({ columns }: ColumnLayout, { left, right }: CellRange): readonly SheetField[] {
+/** Returns the fields of the columns of a range. */
+export function fieldsOf({ columns }: ColumnLayout, { left, right }: CellRange): readonly SheetField[] {
   return columns.slice(left, right + 1).map(({ field }) => field)
 }
 
-async function recordsOf({ client, rows }: CellContext, range: CellRange): Promise<readonly RecordAnswer[]> {
+/** Returns the records of a range, read if they are not loaded. Throws ApiError. */
+export async function recordsOf(
+  { client, rows }: CellContext,
+  range: CellRange,
+): Promise<readonly RecordAnswer[]> {
   return loadedRange(rows, range) ?? readRange(client, rows.selection, range.top, range.bottom)
 }
 
@@ -105,11 +129,13 @@ function loadedRange(rows: Rows, { top, bottom }: CellRange): readonly RecordAns
   return records
 }
 
-function shownValue({ editing }: CellContext, record: RecordAnswer, field: SheetField): unknown {
+/** Returns the value that a cell shows: that of its edit, or the stored one. */
+export function shownValue({ editing }: CellContext, record: RecordAnswer, field: SheetField): unknown {
   const pending = editing.pending({ recordId: String(record['id']), field: field.name })
   return pending === undefined ? record[field.name] : pending.value
 }
 
-function editOf(record: RecordAnswer, field: SheetField, value: unknown): CellEdit {
+/** Returns the edit that sets a cell. */
+export function editOf(record: RecordAnswer, field: SheetField, value: unknown): CellEdit {
   return { recordId: String(record['id']), field, value, previous: record[field.name] }
 }

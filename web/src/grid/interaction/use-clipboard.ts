@@ -38,8 +38,8 @@ export function useClipboard(model: GridModel): ClipboardHandlers {
       pasteAt(model.context, event.clipboardData.getData('text/plain'), range)
         .then(({ top, left, bottom, right }) =>
           model.selecting.selectQuietly({
-            anchor: { row: top, column: left },
-            focus: { row: bottom, column: right },
+            focus: { row: top, column: left },
+            end: { row: bottom, column: right },
           }),
         )
         .catch(showError)

@@ -1,6 +1,7 @@
 import type { KeyboardEvent } from 'react'
 import { showError } from '../../ui/toasts.tsx'
-import { clearRange } from './cell-actions.ts'
+import { clearRange, isToggle, toggleRange } from './cell-actions.ts'
+import { fillDown } from './fill-cells.ts'
 import {
   HEAD_ROW,
   isSingle,
@@ -19,8 +20,8 @@ export interface GridKeysHost {
   readonly model: GridModel
   readonly editor: Editor
   openMenu(column: number): void
-  /** Called when the active head is pressed. */
-  pressHead(column: number, add: boolean): void
+  /** Sorts by a column; `add` keeps the other columns of the sort order. */
+  sortBy(column: number, add: boolean): void
   goToRecord(): void
 }
 
@@ -30,8 +31,10 @@ export function useGridKeys(host: GridKeysHost): (event: KeyboardEvent<HTMLEleme
     // Editors and menus handle their own keys.
     if (event.target !== event.currentTarget || event.nativeEvent.isComposing) return
     const { selecting, columns, rows, scroller } = host.model
+    const start = firstVisible(host.model)
     const action = keyAction(event, {
-      focus: selecting.selection?.focus ?? firstVisible(host.model),
+      focus: selecting.selection?.focus ?? start,
+      end: selecting.selection?.end ?? start,
       lastRow: (rows.count ?? 0) - 1,
       lastColumn: columns.layout.columns.length - 1,
       pageRows: scroller.view.pageRows,
@@ -93,17 +96,25 @@ function perform(host: GridKeysHost, action: KeyAction, event: KeyboardEvent): b
     case 'edit':
       if (isHead) {
         if (event.key === 'F2') return focusSummary(focus.column)
-        if (event.key === 'Enter') host.pressHead(focus.column, event.shiftKey)
+        if (event.key === 'Enter') host.sortBy(focus.column, event.shiftKey)
         return event.key === 'Enter'
       }
       editor.begin(action.typed)
       return true
     case 'panel':
       if (isHead) host.openMenu(focus.column)
-      else model.change({ panel: !model.view.panel, cell: selecting.cell ?? model.view.cell })
+      else if (isToggle(model.context, focus.column)) {
+        toggleRange(model.context, rangeOf(selection), focus).catch(showError)
+      } else model.change({ panel: !model.view.panel, cell: selecting.cell ?? model.view.cell })
       return true
     case 'check':
       if (!isHead) checked.toggle(focus.row, false)
+      return true
+    case 'selectColumn':
+      selecting.goToColumn(selection.end.column, !isHead)
+      return true
+    case 'fillDown':
+      if (!isHead) fillDown(model.context, rangeOf(selection)).catch(showError)
       return true
     case 'clear':
       if (!isHead) clearRange(model.context, rangeOf(selection)).catch(showError)
@@ -114,11 +125,10 @@ function perform(host: GridKeysHost, action: KeyAction, event: KeyboardEvent): b
 function selectAll({ selecting, columns, rows }: GridModel): void {
   const count = rows.count ?? 0
   if (count === 0) return
-  const [anchor, focus] = [
-    { row: 0, column: 0 },
-    { row: count - 1, column: columns.layout.columns.length - 1 },
-  ]
-  selecting.selectQuietly({ anchor, focus })
+  selecting.selectQuietly({
+    focus: { row: 0, column: 0 },
+    end: { row: count - 1, column: columns.layout.columns.length - 1 },
+  })
 }
 
 /**

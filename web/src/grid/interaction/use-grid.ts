@@ -13,6 +13,7 @@ import { useCellSelection, type CellSelecting } from '../selection/use-cell-sele
 import { useColumns, type Columns } from '../layout/use-columns.ts'
 import { useLatest } from '../../ui/use-latest.ts'
 import { useRows, type Rows } from '../rows/use-rows.ts'
+import { useHeldEdits } from '../rows/use-held-edits.ts'
 import { useCheckedRecords, type CheckedRecords } from '../rows/use-checked-records.ts'
 
 /** The shared state of the grid. */
@@ -59,7 +60,7 @@ export function useGrid(contract: SheetContract): GridModel {
   useLayoutEffect(() => scroller.set(drawn, layout, headHeight), [scroller, drawn, layout, headHeight])
   useLayoutEffect(() => scroller.setLoaded(rows.areLoaded))
   const begun = useKeptPlace({ scroller, list: wanted, count: rows.count, cell: view.cell })
-  const editing = useEditing(contract)
+  const editing = useHeldEdits(useEditing(contract), view, rows)
   const selecting = useCellSelection({ view, change, rows, layout, scroller, begun })
   const checked = useCheckedRecords(rows)
   const { targets, records, only } = useRunning()

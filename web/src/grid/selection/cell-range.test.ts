@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { HEAD_ROW, isSingle, moveTo, nextInReadingOrder, rangeOf, selectPlace } from './cell-range.ts'
+import {
+  HEAD_ROW,
+  isSingle,
+  moveTo,
+  nextInReadingOrder,
+  rangeOf,
+  selectColumn,
+  selectPlace,
+} from './cell-range.ts'
 
 const extent = { rows: 10, columns: 4 }
 
@@ -14,11 +22,14 @@ test('a range keeps the cell where it began', () => {
   const range = moveTo(selectPlace({ row: 5, column: 2 }), { row: 2, column: 3 }, true, extent)
   assert.deepEqual(rangeOf(range), { top: 2, bottom: 5, left: 2, right: 3 })
   assert.equal(isSingle(range), false)
+  assert.deepEqual(range.focus, { row: 5, column: 2 }, 'it stays active')
+  assert.deepEqual(moveTo(range, { row: 1, column: 1 }, true, extent).focus, { row: 5, column: 2 })
+  assert.equal(isSingle(moveTo(range, { row: 1, column: 1 }, false, extent)), true)
 })
 
 test('a range never contains headers', () => {
   const up = moveTo(selectPlace({ row: 0, column: 2 }), { row: -1, column: 2 }, true, extent)
-  assert.equal(up.focus.row, 0)
+  assert.equal(up.end.row, 0)
   const down = moveTo(selectPlace({ row: HEAD_ROW, column: 2 }), { row: 0, column: 2 }, true, extent)
   assert.equal(isSingle(down), true)
 })
@@ -33,4 +44,14 @@ test('in reading order it continues in the next row, and ends', () => {
     column: 3,
   })
   assert.equal(nextInReadingOrder(selectPlace({ row: 9, column: 3 }), false, extent), null)
+})
+
+test('a column is selected from the first row to the last, and Shift selects the columns between', () => {
+  const one = selectColumn(null, 2, false, extent)
+  assert.deepEqual(rangeOf(one), { top: 0, bottom: 9, left: 2, right: 2 })
+  assert.deepEqual(rangeOf(selectColumn(one, 0, true, extent)), { top: 0, bottom: 9, left: 0, right: 2 })
+  assert.deepEqual(
+    selectColumn(null, 1, false, { rows: 0, columns: 4 }),
+    selectPlace({ row: HEAD_ROW, column: 1 }),
+  )
 })

@@ -4,10 +4,12 @@ export interface Place {
   readonly column: number
 }
 
-/** The active cell and the anchor of the range. */
+/** The selected range. */
 export interface CellSelection {
+  /** The active cell, where the range began. */
   readonly focus: Place
-  readonly anchor: Place
+  /** The opposite corner, which moves when the range is extended. */
+  readonly end: Place
 }
 
 export interface CellRange {
@@ -25,23 +27,23 @@ export interface Extent {
 }
 
 export function selectPlace(place: Place): CellSelection {
-  return { focus: place, anchor: place }
+  return { focus: place, end: place }
 }
 
-export function rangeOf({ focus, anchor }: CellSelection): CellRange {
+export function rangeOf({ focus, end }: CellSelection): CellRange {
   return {
-    top: Math.min(focus.row, anchor.row),
-    bottom: Math.max(focus.row, anchor.row),
-    left: Math.min(focus.column, anchor.column),
-    right: Math.max(focus.column, anchor.column),
+    top: Math.min(focus.row, end.row),
+    bottom: Math.max(focus.row, end.row),
+    left: Math.min(focus.column, end.column),
+    right: Math.max(focus.column, end.column),
   }
 }
 
-export function isSingle({ focus, anchor }: CellSelection): boolean {
-  return focus.row === anchor.row && focus.column === anchor.column
+export function isSingle({ focus, end }: CellSelection): boolean {
+  return focus.row === end.row && focus.column === end.column
 }
 
-/** Moves to a position, limited to the grid; `extend` keeps the anchor. */
+/** Moves to a position, limited to the grid; `extend` keeps the active cell. */
 export function moveTo(
   selection: CellSelection | null,
   wanted: Place,
@@ -50,12 +52,24 @@ export function moveTo(
 ): CellSelection {
   // Heads cannot be in a range.
   const least = extend ? 0 : HEAD_ROW
-  const focus = {
+  const end = {
     row: Math.max(least, Math.min(wanted.row, rows - 1)),
     column: Math.max(0, Math.min(wanted.column, columns - 1)),
   }
-  const anchor = extend && selection !== null && selection.anchor.row !== HEAD_ROW ? selection.anchor : focus
-  return { focus, anchor }
+  const focus = extend && selection !== null && selection.focus.row !== HEAD_ROW ? selection.focus : end
+  return { focus, end }
+}
+
+/** Selects a whole column of cells; with `extend`, all columns from that of the active cell. */
+export function selectColumn(
+  selection: CellSelection | null,
+  column: number,
+  extend: boolean,
+  { rows }: Extent,
+): CellSelection {
+  if (rows === 0) return selectPlace({ row: HEAD_ROW, column })
+  const first = extend && selection !== null ? selection.focus.column : column
+  return { focus: { row: 0, column: first }, end: { row: rows - 1, column } }
 }
 
 /** Returns the next cell in reading order, or with `back` the previous one; null at the end. */

@@ -2,7 +2,13 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { keyAction, type KeyPress } from './key-action.ts'
 
-const place = { focus: { row: 5, column: 2 }, lastRow: 999, lastColumn: 9, pageRows: 20 }
+const place = {
+  focus: { row: 5, column: 2 },
+  end: { row: 5, column: 2 },
+  lastRow: 999,
+  lastColumn: 9,
+  pageRows: 20,
+}
 const press = (key: string, modifiers: Partial<KeyPress> = {}): KeyPress => ({
   key,
   ctrlKey: false,
@@ -24,6 +30,25 @@ test('arrows, Home, End and pages move', () => {
   assert.deepEqual(to('End', true), [999, 9])
   assert.deepEqual(to('PageDown'), [25, 2])
   assert.deepEqual(to('PageUp'), [0, 2])
+})
+
+test('Shift extends from the moving end, plain keys move from the active cell', () => {
+  const extended = { ...place, end: { row: 8, column: 3 } }
+  assert.deepEqual(keyAction(press('ArrowDown', { shiftKey: true }), extended), {
+    do: 'move',
+    to: { row: 9, column: 3 },
+    extend: true,
+  })
+  assert.deepEqual(keyAction(press('ArrowDown'), extended), {
+    do: 'move',
+    to: { row: 6, column: 2 },
+    extend: false,
+  })
+})
+
+test('Ctrl+D fills down, and Ctrl+Space selects the column', () => {
+  assert.deepEqual(keyAction(press('d', { ctrlKey: true }), place), { do: 'fillDown' })
+  assert.deepEqual(keyAction(press(' ', { ctrlKey: true }), place), { do: 'selectColumn' })
 })
 
 test('from the first row the keys move to the headers, also with Ctrl', () => {

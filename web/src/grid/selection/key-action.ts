@@ -5,7 +5,20 @@ export type KeyAction =
   | { readonly do: 'move'; readonly to: Place; readonly extend: boolean }
   | { readonly do: 'next'; readonly back: boolean }
   | { readonly do: 'edit'; readonly typed: string | null }
-  | { readonly do: 'clear' | 'undo' | 'redo' | 'panel' | 'check' | 'selectAll' | 'goTo' | 'menu' | 'escape' }
+  | {
+      readonly do:
+        | 'clear'
+        | 'fillDown'
+        | 'selectColumn'
+        | 'undo'
+        | 'redo'
+        | 'panel'
+        | 'check'
+        | 'selectAll'
+        | 'goTo'
+        | 'menu'
+        | 'escape'
+    }
 
 export interface KeyPress {
   readonly key: string
@@ -17,7 +30,10 @@ export interface KeyPress {
 
 /** The selection and the sizes that movement depends on. */
 export interface KeyPlace {
+  /** The active cell, from which plain keys move. */
   readonly focus: Place
+  /** The moving end of the range, from which keys with Shift extend it. */
+  readonly end: Place
   readonly lastRow: number
   readonly lastColumn: number
   /** The number of rows that fit into the viewport. */
@@ -29,17 +45,17 @@ export function keyAction(press: KeyPress, place: KeyPlace): KeyAction | null {
   const { key, shiftKey, altKey } = press
   const withCtrl = press.ctrlKey || press.metaKey
   if (altKey) return key === 'ArrowDown' && !withCtrl ? { do: 'menu' } : null
-  const to = destination(key, withCtrl, place)
+  const to = destination(press, withCtrl, place)
   if (to !== null) return { do: 'move', to, extend: shiftKey }
   return withCtrl ? shortcut(key.toLowerCase(), shiftKey) : plainKey(key, shiftKey)
 }
 
 function destination(
-  key: string,
+  { key, shiftKey }: KeyPress,
   far: boolean,
-  { focus, lastRow, lastColumn, pageRows }: KeyPlace,
+  { focus, end, lastRow, lastColumn, pageRows }: KeyPlace,
 ): Place | null {
-  const { row, column } = focus
+  const { row, column } = shiftKey ? end : focus
   switch (key) {
     case 'ArrowUp':
       return { row: far ? Math.min(0, row - 1) : row - 1, column }
@@ -72,6 +88,10 @@ function shortcut(key: string, shift: boolean): KeyAction | null {
       return { do: 'selectAll' }
     case 'g':
       return { do: 'goTo' }
+    case 'd':
+      return { do: 'fillDown' }
+    case ' ':
+      return shift ? null : { do: 'selectColumn' }
     default:
       return null
   }

@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useRef, useState } from 'react'
 import type { CellRef, ViewChange, ViewState } from '../../state/view-state.ts'
-import { HEAD_ROW, moveTo, type CellSelection, type Place } from './cell-range.ts'
+import { HEAD_ROW, moveTo, selectColumn, type CellSelection, type Place } from './cell-range.ts'
 import { scrollLeftToShow, type ColumnLayout } from '../layout/column-layout.ts'
 import { storeRow } from '../rows/locate-record.ts'
 import type { KeptPlace } from '../layout/kept-place.ts'
@@ -18,14 +18,14 @@ interface NamedPlace {
 
 interface Named {
   readonly focus: NamedPlace
-  readonly anchor: NamedPlace
+  readonly end: NamedPlace
 }
 
 export interface CellSelecting {
   readonly selection: CellSelection | null
   /** The active cell, if its record is loaded. */
   readonly cell: CellRef | null
-  /** Selects and scrolls the active cell into view. */
+  /** Selects and scrolls the moving end of the range into view. */
   select(selection: CellSelection): void
   /** Selects without scrolling. */
   selectQuietly(selection: CellSelection): void
@@ -33,6 +33,8 @@ export interface CellSelecting {
   extendQuietly(place: Place): void
   /** Moves to a cell, limited to the grid. */
   goTo(place: Place, extend?: boolean): void
+  /** Selects a column; with `extend`, all columns from that of the active cell. */
+  goToColumn(column: number, extend: boolean): void
   /** Moves to a record wherever it is. */
   reveal(cell: CellRef): void
   clear(): void
@@ -62,15 +64,18 @@ export function useCellSelection({ view, change, rows, layout, scroller, begun }
   const selectQuietly = (wanted: CellSelection): void => setNamed(toNames(wanted, layout))
   const select = (wanted: CellSelection): void => {
     selectQuietly(wanted)
-    show(scroller, layout, wanted.focus)
+    show(scroller, layout, wanted.end)
   }
   useStayingInSight(scroller, layout, selection)
   const extent = { rows: rows.count ?? 0, columns: layout.columns.length }
   const goTo = (place: Place, extend = false): void => select(moveTo(selection, place, extend, extent))
 
+  const goToColumn = (column: number, extend: boolean): void =>
+    selectQuietly(selectColumn(selection, column, extend, extent))
+
   const extendQuietly = (place: Place): void => {
-    const focus = selection?.focus
-    if (focus?.row !== place.row || focus.column !== place.column)
+    const end = selection?.end
+    if (end?.row !== place.row || end.column !== place.column)
       selectQuietly(moveTo(selection, place, true, extent))
   }
 
@@ -95,7 +100,7 @@ export function useCellSelection({ view, change, rows, layout, scroller, begun }
     seen.current = ''
     change({ cell: null, panel: false })
   }
-  return { selection, cell, select, selectQuietly, extendQuietly, goTo, reveal, clear }
+  return { selection, cell, select, selectQuietly, extendQuietly, goTo, goToColumn, reveal, clear }
 }
 
 function idAt(rows: Rows, named: Named | null): string | null {
@@ -103,17 +108,17 @@ function idAt(rows: Rows, named: Named | null): string | null {
   return typeof id === 'string' ? id : null
 }
 
-function toPlaces({ focus, anchor }: Named, layout: ColumnLayout): CellSelection {
+function toPlaces({ focus, end }: Named, layout: ColumnLayout): CellSelection {
   const place = ({ row, field }: NamedPlace): Place => ({ row, column: layout.indexByName.get(field) ?? 0 })
-  return { focus: place(focus), anchor: place(anchor) }
+  return { focus: place(focus), end: place(end) }
 }
 
-function toNames({ focus, anchor }: CellSelection, layout: ColumnLayout): Named {
+function toNames({ focus, end }: CellSelection, layout: ColumnLayout): Named {
   const name = ({ row, column }: Place): NamedPlace => ({
     row,
     field: layout.columns[column]?.field.name ?? '',
   })
-  return { focus: name(focus), anchor: name(anchor) }
+  return { focus: name(focus), end: name(end) }
 }
 
 function show(scroller: ScrollController, layout: ColumnLayout, { row, column: index }: Place): void {
@@ -161,7 +166,7 @@ function useKeepingRecord(rows: Rows, named: Named | null, setNamed: (named: Nam
     kept.current = { row, id: before.id, list: rows.selection }
     setNamed({
       focus: { ...named.focus, row },
-      anchor: { ...named.anchor, row: Math.max(0, named.anchor.row + by) },
+      end: { ...named.end, row: Math.max(0, named.end.row + by) },
     })
   })
 }

@@ -1,16 +1,25 @@
-/** The time over which the rate is measured. */
-const WINDOW_MS = 6000
-/** The minimum time: cells that need no call complete at once when the run begins. */
+/** The time over which the rate is measured: long enough for several rounds of slow calls. */
+const WINDOW_MS = 20_000
+/** The minimum time of a measurement. */
 const MIN_MS = 2000
+/** The start of a run is not measured: cells that need no call complete at once. */
+const START_MS = 2000
 
 /** Measures how fast a count grows. */
 export class RateMeter {
   #samples: { readonly at: number; readonly done: number }[] = []
+  #startedAt: number | null = null
 
   /** Adds a sample; `at` is in milliseconds. A smaller count restarts the measurement. */
   add(done: number, at: number): void {
     const last = this.#samples.at(-1)
-    if (last !== undefined && done < last.done) this.#samples = []
+    if (last !== undefined && done < last.done) {
+      this.#samples = []
+      this.#startedAt = null
+    }
+    this.#startedAt ??= at
+    // The last sample of the start is where the measurement begins.
+    if (at - this.#startedAt <= START_MS) this.#samples = []
     this.#samples.push({ at, done })
     // Keeps the last sample before the window as its start.
     const begin = this.#samples.findLastIndex((sample) => sample.at <= at - WINDOW_MS)
