@@ -186,7 +186,7 @@ test('contract, derivations, summary and count print the responses of HTTP', asy
   ])
   await opened.close()
   assert.deepEqual(json(await run('contract')), contract)
-  const answer = toDerivationListAnswer(derivations, { models: [], secrets: [] })
+  const answer = toDerivationListAnswer(derivations, { models: [], secrets: [], scripts: false })
   assert.deepEqual(json(await run('derivations')), answer)
   assert.deepEqual(json(await run('derivations', 'rate.yaml')), answer.derivations[0])
   const filter = ['--filter', 'price > ?', '--param', '1'] as const

@@ -67,6 +67,7 @@ test('a derivation is tried, written, listed in the history and taken back at th
     derivations: [],
     models: [],
     secrets: [],
+    scripts: false,
   })
 })
 

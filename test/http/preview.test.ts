@@ -110,7 +110,7 @@ test('a preview computes and stores no cell, and a run with the same file does n
   assert.deepEqual(api.calls(), calls, 'the run called for nothing')
 })
 
-test('models and secrets are known by their names, and whether the server has a secret, but no value', async (t) => {
+test('models and secrets are known by their names, whether the server has a secret, but no value, and whether it runs scripts', async (t) => {
   const headers = "headers: {A: '{{ env.PATH }} {{env.COLOPHON_NONE}}'}"
   const directory = await writeSheet(t, {
     contract: contractText(FIELDS),
@@ -130,7 +130,11 @@ test('models and secrets are known by their names, and whether the server has a 
       { name: 'COLOPHON_NONE', isSet: false },
       { name: 'PATH', isSet: true },
     ],
+    scripts: false,
   })
+  const trusting = await openOnEngine(directory, { scripts: 'unconfined' })
+  onEnd(t, () => trusting.close())
+  assert.equal((await readChoices(trusting)).scripts, true)
 })
 
 test('a sample is the same for the same seed; equal computations share a call', async (t) => {

@@ -56,6 +56,7 @@ test('fields are changed in the grid', { skip: NO_BROWSER }, async (t) => {
   await t.test('a column is added beside another one, with a type guessed from its name', async () => {
     await chooseByKeyboard(page, 'area', 'Insert left')
     const name = adding.getByLabel('Name')
+    assert.equal(await adding.getByRole('radio', { name: /^Script/ }).count(), 0)
     await eventually(async () => assert.ok(await name.evaluate((element) => element.matches(':focus'))))
     await page.keyboard.type('Founded (year)')
     await page.locator('.grid-head-cell.ghost').getByText('Founded (year)').waitFor()
@@ -331,6 +332,19 @@ test('a computed field is edited with its computation in one drawer', { skip: NO
     await edited.getByRole('button', { name: 'Save, values still hold' }).click()
     await page.getByText('Saved names.yaml. Its values count as fresh.').waitFor()
     await eventually(async () => assert.deepEqual(await states(), [0, 2]))
+  })
+
+  await t.test('an earlier version is restored in the drawer, once its effect was seen', async () => {
+    await reopen()
+    await edited.getByText('Versions', { exact: true }).click()
+    await edited.locator('.file-versions summary').first().click()
+    await edited.getByRole('button', { name: 'Restore the text from before…' }).click()
+    await eventually(async () => assert.equal(await path.inputValue(), 'names.fr'))
+    await edited.getByText('2 cells become stale.').waitFor()
+    await assertAccessible(page, 'computed-versions')
+    await edited.getByRole('button', { name: 'Discard changes' }).click()
+    await eventually(async () => assert.equal(await path.inputValue(), 'names.de'))
+    await page.keyboard.press('Escape')
   })
 
   await t.test(

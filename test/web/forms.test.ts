@@ -195,6 +195,12 @@ test('a formula is computed on rows while one types', { skip: NO_BROWSER }, asyn
     await page.keyboard.type('/env')
     await page.getByRole('option', { name: /^env\.PATH.*set on the server/ }).click()
     await http.getByText(/^COLOPHON_NONE/).waitFor({ state: 'detached' })
+    await http.getByLabel('Name of a further header').fill('X-More')
+    await page.keyboard.press('Enter')
+    const more = http.getByRole('textbox', { name: 'X-More' })
+    await more.and(page.locator(':focus')).waitFor()
+    await page.keyboard.type('later')
+    await shows(more, 'later')
     await checked(http)
     await assertAccessible(page, 'forms-secrets')
   })
@@ -379,6 +385,15 @@ test(
         "nullif(country, '')\n",
         "nullif(country, '')\n    accept: length(label) > 3\n",
       ])
+    })
+
+    await t.test('a column can be computed by a script, since the server runs scripts', async () => {
+      await page.goto(viewer.url)
+      await page.getByRole('button', { name: 'Add a column' }).click()
+      await page
+        .getByRole('complementary')
+        .getByRole('radio', { name: /^Script/ })
+        .waitFor()
     })
 
     viewer.assertCalm()

@@ -11,9 +11,11 @@ export interface DerivationChoices {
   readonly models: readonly string[]
   /** The environment variables that the definition names in headers, and whether this process has them. */
   readonly secrets: readonly { readonly name: string; readonly isSet: boolean }[]
+  /** Whether this process runs scripts. */
+  readonly scripts: boolean
 }
 
-/** Reads which models and secrets derivations can name. Variables that no file names are not listed. Throws ContractError. */
+/** Reads which models and secrets derivations can name, and whether they can be scripts. Variables that no file names are not listed. Throws ContractError. */
 export async function readChoices(sheet: Sheet): Promise<DerivationChoices> {
   const { files } = await sheet.definition()
   const texts = [...files.texts([MODELS_FILE])].map(
@@ -23,6 +25,7 @@ export async function readChoices(sheet: Sheet): Promise<DerivationChoices> {
   return {
     models: texts.flatMap(([path, text]) => (path === MODELS_FILE ? modelsOf(text) : [])),
     secrets: [...new Set(found)].toSorted().map((name) => ({ name, isSet: sheet.hasVariable(name) })),
+    scripts: sheet.confinement !== 'refused',
   }
 }
 

@@ -36,18 +36,20 @@ export const DerivationListAnswer = Type.Object({
     description:
       'The environment variables that headers name as `{{ env.NAME }}`, and whether the server has them; never their values.',
   }),
+  scripts: Type.Boolean({ description: 'Whether the server runs scripts (`--allow-scripts`).' }),
 })
 export type DerivationListAnswer = Static<typeof DerivationListAnswer>
 
 /** Converts derivations, and what further ones can use, to the wire format. */
 export function toDerivationListAnswer(
   derivations: Parameters<typeof toDerivationsAnswer>[0],
-  { models, secrets }: DerivationChoices,
+  { models, secrets, scripts }: DerivationChoices,
 ): DerivationListAnswer {
   return {
     ...toDerivationsAnswer(derivations),
     models: [...models],
     secrets: secrets.map(({ name, isSet }) => ({ name, is_set: isSet })),
+    scripts,
   }
 }
 

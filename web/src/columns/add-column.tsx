@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useEffect, useId, useMemo, useState, type FormEvent } from 'react'
 import type { PreviewAnswer } from '../../../src/wire/definition/preview.ts'
 import type { SheetContract } from '../api/contract.ts'
+import { isOfType } from '../api/is-of-type.ts'
 import { derivationsQuery } from '../api/queries.ts'
 import type { KindTemplate } from '../derivations/forms/templates.ts'
 import { doubtText } from '../derivations/preview/preview-text.ts'
@@ -24,10 +25,18 @@ import {
 import { ComputedPart } from './computed-part.tsx'
 import type { FieldPlace } from './contract-with.ts'
 import { Drawer } from './drawer.tsx'
-import { draftProblem, EMPTY_DRAFT, guessType, nameOfHeading, type FieldDraft } from './field-draft.ts'
+import {
+  draftProblem,
+  EMPTY_DRAFT,
+  guessType,
+  nameOfHeading,
+  typeOfValue,
+  type FieldDraft,
+} from './field-draft.ts'
 import { FieldSettings } from './field-settings.tsx'
 import type { Ghost } from './ghost.ts'
 import { KindCards } from './kind-cards.tsx'
+import { NewColumns } from './new-columns.tsx'
 import { isReady, PlanStatus } from './plan-status.tsx'
 import { TypeSelect } from './type-select.tsx'
 import { useFault } from './use-fault.ts'
@@ -93,6 +102,10 @@ export function AddColumn({ contract, place, gridRows, onGhost, onClose, onAdded
   const canContinue = name !== '' && problem === null
   useGhost(drafts, { place, heading, answer }, onGhost)
 
+  const change = (changed: string, wanted: Partial<FieldDraft>): void => {
+    if (changed === name) setSettings({ ...settings, ...wanted })
+    else setOthers(others.map((other) => (other.name === changed ? { ...other, ...wanted } : other)))
+  }
   const begin = (): void => {
     if (template === null || !canContinue) return
     setIsConfiguring(true)
@@ -170,11 +183,7 @@ export function AddColumn({ contract, place, gridRows, onGhost, onClose, onAdded
       {computation === null ? (
         <form id={form} className="form" onSubmit={submit}>
           <NameInput value={heading} name={title === '' ? null : name} onChange={setHeading} />
-          <KindCards
-            chosen={template}
-            hasScripts={contract.fields.some(({ derived }) => derived?.kind === 'script')}
-            onChoose={setTemplate}
-          />
+          <KindCards chosen={template} runsScripts={data?.scripts ?? false} onChoose={setTemplate} />
           <TypeSelect value={draft.type} onChange={(type) => setSettings({ ...settings, type })} />
           <details className="column-more">
             <summary>More</summary>
@@ -195,6 +204,7 @@ export function AddColumn({ contract, place, gridRows, onGhost, onClose, onAdded
           error={planning.error}
           onText={(text) => setBegun({ ...computation, text })}
           onAnother={(other) => setOthers([...others, other])}
+          onChange={change}
           gridRows={gridRows}
           onPreview={setAnswer}
           onSave={() => void add('no run')}
@@ -214,16 +224,21 @@ interface NewComputationProps {
   readonly onText: (text: string) => void
   /** Called with a further column that the derivation fills. */
   readonly onAnother: (draft: FieldDraft) => void
+  /** Called with changed settings of a column. */
+  readonly onChange: (name: string, change: Partial<FieldDraft>) => void
   readonly gridRows: GridRows
   readonly onPreview: (answer: PreviewAnswer) => void
   readonly onSave: () => void
 }
 
 /** The computation of columns that do not exist yet. */
-function NewComputation({ contract, drafts, computation, error, onAnother, ...props }: NewComputationProps) {
+function NewComputation(allProps: NewComputationProps) {
+  const { contract, drafts, computation, error, onAnother, onChange, ...props } = allProps
   const { file, text, template } = computation
   const drafted = useMemo(() => contractWith(contract, drafts), [contract, drafts])
   const contractText = useMemo(() => contractTextOf(drafted), [drafted])
+  const known = targetsOf(text)
+  const filled = drafts.filter(({ name }) => known.includes(name))
   return (
     <ComputedPart
       contract={drafted}
@@ -232,8 +247,14 @@ function NewComputation({ contract, drafts, computation, error, onAnother, ...pr
       text={text}
       targetsNow={null}
       fault={useFault(error, file)}
+      onPicked={(name, value) => {
+        const type = drafts.find((draft) => draft.name === name)?.type
+        if (type !== undefined && value !== null && !isOfType(type, value))
+          onChange(name, { type: typeOfValue(value) })
+      }}
       {...props}
     >
+      <NewColumns drafts={filled} hasChoices={template.kind === 'ai'} onChange={onChange} />
       {template.kind !== 'sql' && (
         <AnotherColumn
           names={drafted.fields.map(({ name }) => name)}

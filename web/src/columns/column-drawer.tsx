@@ -3,7 +3,7 @@ import type { SheetContract } from '../api/contract.ts'
 import type { GridRows } from '../derivations/preview/preview-rows.ts'
 import { AddColumn } from './add-column.tsx'
 import { EditColumn, type EditColumnProps } from './edit-column.tsx'
-import type { DrawerState } from './drawer-state.ts'
+import type { DrawerState } from './use-drawer.ts'
 import type { Ghost } from './ghost.ts'
 
 export interface ColumnDrawerProps {

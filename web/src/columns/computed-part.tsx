@@ -24,6 +24,8 @@ interface ComputedPartProps {
   readonly fault: Fault | null
   readonly gridRows: GridRows
   readonly onPreview?: (answer: PreviewAnswer) => void
+  /** Called when a field gets its value from a place in a response, with the value there. */
+  readonly onPicked?: ((field: string, value: unknown) => void) | undefined
   readonly onSave: () => void
   /** The part below the form. */
   readonly children?: ReactNode
@@ -50,6 +52,7 @@ export function ComputedPart(props: ComputedPartProps) {
               onYaml={() => setView('yaml')}
               actor={actor}
               contractText={contractText}
+              onPicked={props.onPicked}
             />
             {props.children}
           </>

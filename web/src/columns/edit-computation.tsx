@@ -1,4 +1,4 @@
-import { useMemo } from 'react'
+import { useMemo, useState } from 'react'
 import { messageOf } from '../api/api-error.ts'
 import {
   toSheetContract,
@@ -6,6 +6,7 @@ import {
   type SheetContract,
   type SheetField,
 } from '../api/contract.ts'
+import { FileVersions } from '../derivations/editor/file-versions.tsx'
 import { OutdatedDraft } from '../derivations/editor/outdated-draft.tsx'
 import type { FileDraft } from '../derivations/editor/use-file-draft.ts'
 import { Button } from '../ui/button.tsx'
@@ -77,20 +78,34 @@ export function EditComputation(props: EditComputationProps) {
           onDiscard={discard}
         />
       ) : draft.isLoaded ? (
-        <ComputedPart
-          contract={drafted ?? contract}
-          contractText={drafted === null ? null : contractTextOf(drafted)}
-          file={file}
-          text={draft.text}
-          onText={draft.set}
-          targetsNow={targets}
-          fault={fault}
-          gridRows={gridRows}
-          onSave={onSave}
-        />
+        <>
+          <ComputedPart
+            contract={drafted ?? contract}
+            contractText={drafted === null ? null : contractTextOf(drafted)}
+            file={file}
+            text={draft.text}
+            onText={draft.set}
+            targetsNow={targets}
+            fault={fault}
+            gridRows={gridRows}
+            onSave={onSave}
+          />
+          <Versions file={file} draft={draft} />
+        </>
       ) : (
         <div aria-busy={draft.error === null} />
       )}
     </section>
+  )
+}
+
+/** The earlier texts of the derivation. Restoring one begins a change, whose effect is seen before it is saved. */
+function Versions({ file, draft }: EditedComputation) {
+  const [isOpen, setIsOpen] = useState(false)
+  return (
+    <details className="column-versions" onToggle={(event) => setIsOpen(event.currentTarget.open)}>
+      <summary>Versions</summary>
+      {isOpen && <FileVersions file={file} hasDraft={draft.isDirty} onRestore={draft.set} />}
+    </details>
   )
 }

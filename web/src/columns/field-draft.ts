@@ -149,3 +149,17 @@ export function guessType(name: string): FieldType {
   const words = name.replaceAll(/([a-z])([A-Z])/g, '$1_$2').toLowerCase()
   return GUESSES.find(([pattern]) => pattern.test(words))?.[1] ?? 'string'
 }
+
+/** Returns the type of a field that has a JSON value. */
+export function typeOfValue(value: unknown): FieldType {
+  switch (typeof value) {
+    case 'number':
+      return 'number'
+    case 'boolean':
+      return 'boolean'
+    case 'object':
+      return Array.isArray(value) ? 'array' : 'object'
+    default:
+      return 'string'
+  }
+}

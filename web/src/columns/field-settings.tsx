@@ -9,7 +9,6 @@ interface FieldSettingsProps {
 
 /** The settings of a field that most fields do not need. */
 export function FieldSettings({ draft, isDerived, onChange }: FieldSettingsProps) {
-  const hint = useId()
   return (
     <>
       <label>
@@ -37,20 +36,7 @@ export function FieldSettings({ draft, isDerived, onChange }: FieldSettingsProps
         <span>Unique: no two records have the same value</span>
       </label>
       {mayBeClosed(draft.type) && (
-        <div className="column-setting">
-          <label>
-            Allowed values
-            <textarea
-              rows={3}
-              value={draft.values}
-              aria-describedby={hint}
-              onChange={(event) => onChange({ values: event.currentTarget.value })}
-            />
-          </label>
-          <p className="form-hint" id={hint}>
-            One on a line. Without any, all values are allowed.
-          </p>
-        </div>
+        <AllowedValues values={draft.values} onChange={(values) => onChange({ values })} />
       )}
       <label>
         Who may edit
@@ -77,5 +63,32 @@ export function FieldSettings({ draft, isDerived, onChange }: FieldSettingsProps
         </label>
       )}
     </>
+  )
+}
+
+interface AllowedValuesProps {
+  /** One on a line. */
+  readonly values: string
+  readonly onChange: (values: string) => void
+}
+
+/** The closed list of the values of a field. */
+export function AllowedValues({ values, onChange }: AllowedValuesProps) {
+  const hint = useId()
+  return (
+    <div className="column-setting">
+      <label>
+        Allowed values
+        <textarea
+          rows={3}
+          value={values}
+          aria-describedby={hint}
+          onChange={(event) => onChange(event.currentTarget.value)}
+        />
+      </label>
+      <p className="form-hint" id={hint}>
+        One on a line. Without any, all values are allowed.
+      </p>
+    </div>
   )
 }

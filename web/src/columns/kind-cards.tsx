@@ -23,14 +23,14 @@ const ICONS: Readonly<Record<string, typeof Globe>> = {
 interface KindCardsProps {
   /** Null for values that people write. */
   readonly chosen: KindTemplate | null
-  /** Whether the sheet has scripts. */
-  readonly hasScripts: boolean
+  /** Whether the server runs scripts. */
+  readonly runsScripts: boolean
   readonly onChoose: (template: KindTemplate | null) => void
 }
 
 /** The choice of where the values of a column come from. */
-export function KindCards({ chosen, hasScripts, onChoose }: KindCardsProps) {
-  const templates = KIND_TEMPLATES.filter(({ kind }) => kind !== 'script' || hasScripts)
+export function KindCards({ chosen, runsScripts, onChoose }: KindCardsProps) {
+  const templates = KIND_TEMPLATES.filter(({ kind }) => kind !== 'script' || runsScripts)
   return (
     <fieldset className="kind-cards">
       <legend>Values</legend>

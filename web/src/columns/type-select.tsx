@@ -14,15 +14,17 @@ export const TYPE_NAMES: Readonly<Record<FieldType, string>> = {
 }
 
 interface TypeSelectProps {
+  /** The label; `Type` by default. */
+  readonly label?: string
   readonly value: FieldType
   readonly onChange: (type: FieldType) => void
 }
 
 /** The choice of the type of a field. */
-export function TypeSelect({ value, onChange }: TypeSelectProps) {
+export function TypeSelect({ label = 'Type', value, onChange }: TypeSelectProps) {
   return (
     <label>
-      Type
+      {label}
       <select value={value} onChange={(event) => onChange(event.currentTarget.value as FieldType)}>
         {Object.entries(TYPE_NAMES).map(([type, name]) => (
           <option key={type} value={type}>

@@ -6,8 +6,17 @@ import { permissionsQuery } from '../api/queries.ts'
 import { useActor } from '../state/actor.ts'
 import { whenSaved } from '../ui/unsaved.tsx'
 import type { FieldPlace } from './contract-with.ts'
-import type { DrawerState } from './drawer-state.ts'
 import type { Ghost } from './ghost.ts'
+
+/** The task for which the drawer of columns is open. */
+export type DrawerState =
+  | {
+      readonly do: 'add'
+      readonly place: FieldPlace
+      /** Another number for each new column, which begins with an empty form. */
+      readonly key: number
+    }
+  | { readonly do: 'edit'; readonly field: string }
 
 /** The drawer that adds and edits columns. */
 export interface ColumnDrawerControl {

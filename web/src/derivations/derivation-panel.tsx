@@ -136,15 +136,11 @@ function Versions({ file, sheet, isReadOnly, onEdit }: Omit<FileHeadProps, 'onRe
     onEdit()
   }
   return (
-    <>
-      {hasDraft && !isReadOnly && (
-        <p className="form-hint derivation-note">To restore a version, save or discard your changes first.</p>
-      )}
-      <FileVersions
-        file={file}
-        onRestore={isReadOnly || hasDraft || present === undefined ? null : restore}
-      />
-    </>
+    <FileVersions
+      file={file}
+      hasDraft={hasDraft}
+      onRestore={isReadOnly || present === undefined ? null : restore}
+    />
   )
 }
 

@@ -13,25 +13,32 @@ type Change = HistoryAnswer['changes'][number]
 
 interface FileVersionsProps {
   readonly file: string
+  /** Whether the file has changes that are not saved, so that no version can be restored. */
+  readonly hasDraft: boolean
   /** Begins a draft with an earlier text; null where the file cannot be edited now. */
   readonly onRestore: ((text: string) => void) | null
 }
 
 /** The changes of a file, newest first, each with its differences and a button that restores the text from before. */
-export function FileVersions({ file, onRestore }: FileVersionsProps) {
+export function FileVersions({ file, hasDraft, onRestore }: FileVersionsProps) {
   const { data, error } = useQuery(definitionHistoryQuery)
   const path = `derivations/${file}`
   const changes = data?.changes.filter(({ files }) => files.some((each) => each.path === path)) ?? []
   if (error !== null) return <FormError text={messageOf(error)} />
   if (changes.length === 0) return <p className="form-hint">No change is known.</p>
   return (
-    <ul className="file-versions">
-      {changes.map((change) => (
-        <li key={change.id}>
-          <Version change={change} path={path} onRestore={onRestore} />
-        </li>
-      ))}
-    </ul>
+    <>
+      {hasDraft && onRestore !== null && (
+        <p className="form-hint">To restore a version, save or discard your changes first.</p>
+      )}
+      <ul className="file-versions">
+        {changes.map((change) => (
+          <li key={change.id}>
+            <Version change={change} path={path} onRestore={hasDraft ? null : onRestore} />
+          </li>
+        ))}
+      </ul>
+    </>
   )
 }
 

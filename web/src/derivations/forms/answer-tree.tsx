@@ -1,10 +1,12 @@
+import type { ReactNode } from 'react'
 import { pathText } from './answer-paths.ts'
 
 interface AnswerTreeProps {
   readonly value: unknown
   /** The title of the field that a click fills. */
   readonly fills: string
-  readonly onPick: (path: string) => void
+  /** Called with the path of the chosen value, and the value. */
+  readonly onPick: (path: string, value: unknown) => void
 }
 
 type Steps = readonly (string | number)[]
@@ -48,25 +50,42 @@ function Value({ value, steps, ...rest }: AnswerTreeProps & { readonly steps: St
           {Array.isArray(value) ? `list of ${members.length}` : `${members.length} members`}
         </span>
       </summary>
+      <Choice value={value} steps={steps} {...rest}>
+        Use the whole {Array.isArray(value) ? 'list' : 'object'}
+      </Choice>
       {list}
     </details>
   )
 }
 
-function Leaf({ value, steps, fills, onPick }: AnswerTreeProps & { readonly steps: Steps }) {
-  const path = pathText(steps)
+function Leaf({ value, steps, ...rest }: AnswerTreeProps & { readonly steps: Steps }) {
   const text = JSON.stringify(value) ?? ''
   const shown = text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text
   const key = steps.at(-1)
+  return (
+    <Choice value={value} steps={steps} {...rest}>
+      {key !== undefined && <code className="answer-key">{key}</code>} <code>{shown}</code>
+    </Choice>
+  )
+}
+
+interface ChoiceProps extends AnswerTreeProps {
+  readonly steps: Steps
+  readonly children: ReactNode
+}
+
+/** A button that chooses a value. */
+function Choice({ value, steps, fills, onPick, children }: ChoiceProps) {
+  const path = pathText(steps)
   return (
     <button
       type="button"
       className="answer-leaf"
       disabled={path === null}
       title={path === null ? 'No path can name this value' : `Fill ${fills} with ${path}`}
-      onClick={() => path !== null && onPick(path)}
+      onClick={() => path !== null && onPick(path, value)}
     >
-      {key !== undefined && <code className="answer-key">{key}</code>} <code>{shown}</code>
+      {children}
     </button>
   )
 }

@@ -1,5 +1,5 @@
 import { Plus } from 'lucide-react'
-import { useId, useMemo } from 'react'
+import { useEffect, useId, useMemo } from 'react'
 import type { SheetContract } from '../../api/contract.ts'
 import { Button } from '../../ui/button.tsx'
 import { useCodeMirror } from '../../ui/use-code-mirror.ts'
@@ -16,6 +16,8 @@ interface CodeInputProps {
   readonly example: string
   /** The secrets that are offered in headers. */
   readonly secrets?: readonly Secret[]
+  /** Whether the input has just been added to type into. */
+  readonly takesFocus?: boolean
   readonly onText: (text: string) => void
 }
 
@@ -30,6 +32,7 @@ export function CodeInput({
   example,
   onText,
   secrets = NO_SECRETS,
+  takesFocus = false,
 }: CodeInputProps) {
   const hintId = useId()
   const extensions = useMemo(
@@ -37,6 +40,9 @@ export function CodeInput({
     [mode, contract, secrets, label, hintId, hasLines, example],
   )
   const { host, view } = useCodeMirror({ text, extensions, onChange: onText })
+  useEffect(() => {
+    if (takesFocus) view.current?.focus()
+  }, [takesFocus, view])
   const hasSlots = mode === 'url' || mode === 'fields' || mode === 'env'
 
   return (

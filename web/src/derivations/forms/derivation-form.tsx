@@ -30,11 +30,13 @@ interface DerivationFormProps {
   readonly actor: string
   /** The text of a contract that is not saved, for trying a row; null for the present one. */
   readonly contractText?: string | null
+  /** Called when a field gets its value from a place in a response, with the value there. */
+  readonly onPicked?: ((field: string, value: unknown) => void) | undefined
 }
 
 /** A form for the text of a derivation file. */
 export function DerivationForm(props: DerivationFormProps) {
-  const { contract, file, text, onText, onYaml, actor, contractText = null } = props
+  const { contract, file, text, onText, onYaml, actor, contractText = null, onPicked } = props
   const reading = useMemo(() => readForm(text), [text])
   const { edit, problem } = useFormEditing(text, onText)
   if (!('members' in reading)) {
@@ -61,7 +63,7 @@ export function DerivationForm(props: DerivationFormProps) {
         least={1}
         onNames={(names) => edit((now) => setTargets(now, names))}
       />
-      <PartForm part={part} isStep={false} preview={preview} onYaml={onYaml} />
+      <PartForm part={part} isStep={false} preview={preview} onYaml={onYaml} onPicked={onPicked} />
       {kind === 'first' && <Steps part={part} preview={preview} onYaml={onYaml} />}
       {problem !== null && (
         <p className="form-error" role="alert">
@@ -90,9 +92,10 @@ interface PartFormProps {
   readonly isStep: boolean
   readonly preview: PreviewOf
   readonly onYaml: () => void
+  readonly onPicked?: DerivationFormProps['onPicked']
 }
 
-function PartForm({ part, isStep, preview, onYaml }: PartFormProps) {
+function PartForm({ part, isStep, preview, onYaml, onPicked }: PartFormProps) {
   const { contract, targets, at, members, edit } = part
   const kind = textOf(members, 'kind')
   const [picked, setPicked] = useState<string | null>(null)
@@ -100,9 +103,10 @@ function PartForm({ part, isStep, preview, onYaml }: PartFormProps) {
   const field = (KIND_FIELDS[kind] ?? []).find((each) => each.type === 'mapping')
   const target = picked !== null && targets.includes(picked) ? picked : (targets[0] ?? null)
   const pick = { target: hasAnswer ? target : null, onTarget: setPicked }
-  const choose = (path: string): void => {
+  const choose = (path: string, value: unknown): void => {
     if (field?.type !== 'mapping' || target === null) return
     edit((file) => [mapTarget(field, membersAt(file, at), { at, targets, target, value: path })])
+    onPicked?.(target, value)
     // Then the next field, so that one response fills several by one click each.
     const index = targets.indexOf(target)
     setPicked(targets[(index + 1) % targets.length] ?? null)

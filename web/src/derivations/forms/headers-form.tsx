@@ -23,17 +23,19 @@ export function HeadersForm({
 }: HeadersProps) {
   const { data } = useQuery(derivationsQuery)
   const secrets = data?.secrets ?? NO_SECRETS
-  const [added, setAdded] = useState('')
+  const [typed, setTyped] = useState('')
+  const [added, setAdded] = useState<string | null>(null)
   const names = Object.keys(headers)
   const add = (): void => {
-    const name = added.trim()
+    const name = typed.trim()
     if (name === '' || names.includes(name)) return
     edit((file) =>
       isMembers(memberOf(membersAt(file, at), key))
         ? [{ op: 'set', path: [...at, key, name], value: '' }]
         : [{ op: 'set', path: [...at, key], value: { [name]: '' } }],
     )
-    setAdded('')
+    setTyped('')
+    setAdded(name)
   }
   return (
     <fieldset className="form-headers">
@@ -50,6 +52,7 @@ export function HeadersForm({
               text={textOf(headers, name)}
               hasLines={false}
               example=""
+              takesFocus={name === added}
               onText={(text) => edit(() => [{ op: 'set', path: [...at, key, name], value: text }])}
             />
             {data !== undefined && (
@@ -69,15 +72,15 @@ export function HeadersForm({
           className="input"
           aria-label="Name of a further header"
           placeholder="Authorization"
-          value={added}
-          onChange={(event) => setAdded(event.target.value)}
+          value={typed}
+          onChange={(event) => setTyped(event.target.value)}
           onKeyDown={(event) => {
             if (event.key !== 'Enter') return
             event.preventDefault()
             add()
           }}
         />
-        <Button disabled={added.trim() === '' || names.includes(added.trim())} onClick={add}>
+        <Button disabled={typed.trim() === '' || names.includes(typed.trim())} onClick={add}>
           Add header
         </Button>
       </div>

@@ -1,4 +1,4 @@
-import { useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import type { PreviewAnswer } from '../../../../src/wire/definition/preview.ts'
 import { messageOf } from '../../api/api-error.ts'
 import { server } from '../../api/server.ts'
@@ -15,7 +15,8 @@ interface TryRowProps {
   /** The title of the field that a click on a value fills. */
   readonly fills: string
   readonly onAnswer: () => void
-  readonly onPick: (path: string) => void
+  /** Called with the path of a chosen value, and the value. */
+  readonly onPick: (path: string, value: unknown) => void
 }
 
 /** Makes the request for one record, and shows its response as a tree in which values are chosen. */
@@ -24,6 +25,10 @@ export function TryRow({ preview, fills, onAnswer, onPick }: TryRowProps) {
   const [error, setError] = useState<Error | null>(null)
   const [isBusy, setIsBusy] = useState(false)
   const [tries, setTries] = useState(0)
+  const result = useRef<HTMLDivElement>(null)
+  useEffect(() => {
+    if (row !== null) result.current?.scrollIntoView({ block: 'nearest' })
+  }, [row])
   const tryRow = async (): Promise<void> => {
     setIsBusy(true)
     setError(null)
@@ -55,7 +60,7 @@ export function TryRow({ preview, fills, onAnswer, onPick }: TryRowProps) {
         </Button>
         <span className="form-hint">Makes the request for one record</span>
       </div>
-      <div role="status">
+      <div ref={result} role="status">
         {error !== null && <p className="form-error">{error.message}</p>}
         {row !== null && <Response row={row} fills={fills} onPick={onPick} />}
       </div>
