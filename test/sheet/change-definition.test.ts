@@ -157,6 +157,27 @@ test('a change repairs a definition that is not valid, and none makes it invalid
   await assert.rejects(changeDefinition(sheet, edit('contract.yaml', null)), { code: 'definition_refused' })
 })
 
+test('a dry run whose caller has left while it waited is not carried out; a change is', async (t) => {
+  const directory = await writeSheet(t, FILES)
+  const sheet = await openSheet(await placeOnEngine(directory))
+  onEnd(t, () => sheet.close())
+  const caller = new AbortController()
+  const options = { signal: caller.signal }
+  const [first, left, change] = [
+    changeDefinition(sheet, edit('derivations/b.yaml', derivation('b', 'a', 'y'), { dryRun: true })),
+    changeDefinition(
+      sheet,
+      edit('derivations/b.yaml', derivation('b', 'a', 'y'), { ...options, dryRun: true }),
+    ),
+    changeDefinition(sheet, edit('derivations/b.yaml', derivation('b', 'a', 'z'), options)),
+  ]
+  caller.abort(new Error('the caller has left'))
+  await assert.rejects(left, /the caller has left/)
+  assert.equal((await first).dryRun, true)
+  assert.equal((await change).dryRun, false)
+  assert.match((await textsOf(sheet))['derivations/b.yaml'] ?? '', /response_path: z/)
+})
+
 test('a note with characters that no store keeps is refused, also in a dry run', async (t) => {
   const sheet = await openOnEngine(await writeSheet(t, FILES))
   onEnd(t, () => sheet.close())

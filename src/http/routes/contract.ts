@@ -27,6 +27,7 @@ import {
 import { DerivationFileAnswer } from '../../wire/definition/derivations.ts'
 import { wholeNumber } from '../../wire/schema/page-parameters.ts'
 import type { Operation } from '../openapi/operation.ts'
+import { whileConnected } from '../middleware/abort-on-disconnect.ts'
 import { readFileIfMatch, tagContract, tagFile } from '../response/entity-tag.ts'
 import type { Api, RouteContext } from './route-context.ts'
 
@@ -135,10 +136,13 @@ export function contractRoutes(app: Api, { sheet, actors, read, write }: RouteCo
     { ...write, schema: putSchema, config: { operation: PUT } },
     async (request, reply) => {
       const { note, actor } = request.body
-      const report = await replaceContract(sheet, toWholeContract(request.body), {
-        ...optionsOf(request, request.query, note),
-        actor: actors.ofBody(request, actor),
-      })
+      const report = await whileConnected(request, (signal) =>
+        replaceContract(sheet, toWholeContract(request.body), {
+          ...optionsOf(request, request.query, note),
+          signal,
+          actor: actors.ofBody(request, actor),
+        }),
+      )
       tagFile(reply, report.version)
       return toContractChangeAnswer(report)
     },
@@ -151,10 +155,13 @@ export function contractRoutes(app: Api, { sheet, actors, read, write }: RouteCo
     { ...write, schema: addSchema, config: { operation: ADD } },
     async (request, reply) => {
       const { note, actor } = request.body
-      const report = await addContractField(sheet, toNewField(request.body), {
-        ...optionsOf(request, request.query, note),
-        actor: actors.ofBody(request, actor),
-      })
+      const report = await whileConnected(request, (signal) =>
+        addContractField(sheet, toNewField(request.body), {
+          ...optionsOf(request, request.query, note),
+          signal,
+          actor: actors.ofBody(request, actor),
+        }),
+      )
       tagFile(reply, report.version)
       return answer(report)
     },
@@ -167,11 +174,14 @@ export function contractRoutes(app: Api, { sheet, actors, read, write }: RouteCo
     { ...write, schema: changeSchema, config: { operation: CHANGE } },
     async (request, reply) => {
       const { note, actor } = request.body
-      const report = await changeContractField(sheet, request.params.name, {
-        ...optionsOf(request, request.query, note),
-        actor: actors.ofBody(request, actor),
-        change: toFieldChange(request.body),
-      })
+      const report = await whileConnected(request, (signal) =>
+        changeContractField(sheet, request.params.name, {
+          ...optionsOf(request, request.query, note),
+          signal,
+          actor: actors.ofBody(request, actor),
+          change: toFieldChange(request.body),
+        }),
+      )
       tagFile(reply, report.version)
       return answer(report)
     },
@@ -182,11 +192,14 @@ export function contractRoutes(app: Api, { sheet, actors, read, write }: RouteCo
     '/api/contract/properties/:name',
     { ...write, schema: removeSchema, config: { operation: REMOVE } },
     async (request, reply) => {
-      const report = await removeContractField(sheet, request.params.name, {
-        ...optionsOf(request, request.query, undefined),
-        actor: actors.ofHeader(request),
-        confirm: wholeNumber(request.query.confirm),
-      })
+      const report = await whileConnected(request, (signal) =>
+        removeContractField(sheet, request.params.name, {
+          ...optionsOf(request, request.query, undefined),
+          signal,
+          actor: actors.ofHeader(request),
+          confirm: wholeNumber(request.query.confirm),
+        }),
+      )
       tagFile(reply, report.version)
       return answer(report)
     },

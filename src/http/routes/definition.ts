@@ -13,6 +13,7 @@ import {
 } from '../../wire/definition/change.ts'
 import { NoQuery } from '../../wire/definition/contract.ts'
 import { wholeNumber } from '../../wire/schema/page-parameters.ts'
+import { whileConnected } from '../middleware/abort-on-disconnect.ts'
 import type { Operation } from '../openapi/operation.ts'
 import type { Api, RouteContext } from './route-context.ts'
 
@@ -67,13 +68,16 @@ export function definitionRoutes(app: Api, { sheet, actors, read, write }: Route
     { ...write, schema: revertSchema, config: { operation: REVERT } },
     async (request) => {
       const { change, confirm = {}, note = null, actor } = request.body
-      const report = await revertChange(sheet, {
-        change,
-        confirm: new Map(Object.entries(confirm)),
-        note,
-        actor: actors.ofBody(request, actor),
-        dryRun: request.query.dry_run === 'true',
-      })
+      const report = await whileConnected(request, (signal) =>
+        revertChange(sheet, {
+          change,
+          confirm: new Map(Object.entries(confirm)),
+          note,
+          actor: actors.ofBody(request, actor),
+          dryRun: request.query.dry_run === 'true',
+          signal,
+        }),
+      )
       return toDefinitionChangeAnswer(report)
     },
   )

@@ -108,16 +108,19 @@ export function derivationsRoutes(app: Api, { sheet, actors, read, write }: Rout
     { ...write, schema: putSchema, config: { operation: PUT } },
     async (request, reply) => {
       const { text, note = null, actor } = request.body
-      const report = await writeDerivationFile(
-        sheet,
-        { file: request.params.file, text },
-        {
-          actor: actors.ofBody(request, actor),
-          note,
-          dryRun: request.query.dry_run === 'true',
-          ifMatch: readFileIfMatch(request),
-          ifAbsent: readIfAbsent(request),
-        },
+      const report = await whileConnected(request, (signal) =>
+        writeDerivationFile(
+          sheet,
+          { file: request.params.file, text },
+          {
+            actor: actors.ofBody(request, actor),
+            note,
+            dryRun: request.query.dry_run === 'true',
+            signal,
+            ifMatch: readFileIfMatch(request),
+            ifAbsent: readIfAbsent(request),
+          },
+        ),
       )
       const version = report.files[0]?.after ?? null
       if (version !== null && !report.dryRun) tagFile(reply, version)
@@ -153,11 +156,14 @@ export function derivationsRoutes(app: Api, { sheet, actors, read, write }: Rout
     { ...write, schema: changeSchema, config: { operation: DELETE } },
     async (request) =>
       toDefinitionChangeAnswer(
-        await removeDerivationFile(sheet, request.params.file, {
-          actor: actors.ofHeader(request),
-          dryRun: request.query.dry_run === 'true',
-          ifMatch: readFileIfMatch(request),
-        }),
+        await whileConnected(request, (signal) =>
+          removeDerivationFile(sheet, request.params.file, {
+            actor: actors.ofHeader(request),
+            dryRun: request.query.dry_run === 'true',
+            signal,
+            ifMatch: readFileIfMatch(request),
+          }),
+        ),
       ),
   )
 }

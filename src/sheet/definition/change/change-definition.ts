@@ -49,6 +49,8 @@ export interface DefinitionEdit {
   readonly reverts?: string | null
   /** Whether nothing is changed and only the effect is returned. */
   readonly dryRun?: boolean
+  /** Ends a dry run that waits for its turn, or has not planned yet what recomputing costs: its caller has left. A change is not ended. */
+  readonly signal?: AbortSignal | undefined
   /** Whether it becomes a proposal, which somebody else accepts; by default it is carried out. */
   readonly proposes?: boolean
   /** The waiting proposal that the actor accepts with it, and its proposer; null for none. */
@@ -128,6 +130,10 @@ function checkNote(note: string | null): void {
 async function attempt(sheet: Sheet, edit: DefinitionEdit, actor: string): Promise<DefinitionReport> {
   const { note = null, reverts = null, proposal = null, proposes = false } = edit
   const dryRun = edit.dryRun === true || proposes
+  const checkCaller = (): void => {
+    if (dryRun) edit.signal?.throwIfAborted()
+  }
+  checkCaller()
   const { store, files } = await sheet.definition()
   // With the texts, before anything waits: another request may meanwhile read the files of a newer revision.
   const { revision } = files
@@ -177,6 +183,7 @@ async function attempt(sheet: Sheet, edit: DefinitionEdit, actor: string): Promi
   const effect = await (dryRun ? commit : sheet.whileCommitting(commit))
   // The next operation has the new definition, also where it only reads.
   if (!dryRun) await sheet.definition()
+  checkCaller()
   const isPlanned = dryRun && effect.fields.conflicts.length === 0
   const recomputing = isPlanned
     ? await planRecomputing(sheet, store, { contract, derivations, changes: edit.changes, effect })

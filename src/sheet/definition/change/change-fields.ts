@@ -55,6 +55,8 @@ export interface ContractOptions {
   /** The versions of `contract.yaml` of which the present one must be; see {@link FileEdit}. */
   readonly ifMatch: FileEdit['ifMatch']
   readonly dryRun: boolean
+  /** See {@link DefinitionEdit.signal}. */
+  readonly signal?: AbortSignal | undefined
   /** See {@link DefinitionEdit.proposes}. */
   readonly proposes?: boolean
   /** The texts of derivation files that change together with the contract, by their names; null removes a file. */

@@ -66,6 +66,8 @@ export interface ChangeRevert {
   /** The numbers of values that may be lost, by the names of fields that the change had added. */
   readonly confirm: ReadonlyMap<string, number>
   readonly dryRun: boolean
+  /** See {@link DefinitionEdit.signal}. */
+  readonly signal?: AbortSignal | undefined
   /** See {@link DefinitionEdit.proposes}. */
   readonly proposes?: boolean
 }
