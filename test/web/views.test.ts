@@ -135,7 +135,7 @@ test('sorting, filtering and the address bar', { skip: NO_BROWSER }, async (t) =
   await t.test('SQL filters, and the error of the server is shown', async () => {
     await page.getByRole('button', { name: 'Clear the filter' }).click()
     await shows(count, '249 records')
-    await page.getByRole('button', { name: 'Edit the filter as SQL' }).click()
+    await page.getByRole('button', { name: 'Filter by SQL' }).click()
     const text = page.getByLabel('Filter as an SQL expression')
     await text.fill('no_such_column = 1')
     await page.keyboard.press('Escape')
@@ -189,7 +189,7 @@ test('sorting, filtering and the address bar', { skip: NO_BROWSER }, async (t) =
       filtered({ field: 'name', is: 'begins', value: 'Al' }, { field: 'area', is: 'above', value: 1e6 }),
     )
     await shows(count, '1 of 249 records')
-    await page.getByRole('button', { name: 'Edit the filter as SQL' }).click()
+    await page.getByRole('button', { name: 'Filter by SQL' }).click()
     const text = page.getByLabel('Filter as an SQL expression')
     const sql = perEngine({
       sqlite: `instr(lower("name"), 'al') = 1 AND "area" > 1000000`,

@@ -1,3 +1,5 @@
+// A file for each script, fetched when a page shows it.
+import '@fontsource-variable/inter/wght.css'
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'

@@ -90,12 +90,12 @@ export function FilterBar({ contract, view, change }: FilterBarProps) {
             ref={sqlButton}
             type="button"
             className="button quiet filter-sql-button"
-            aria-label="Edit the filter as SQL"
-            title="Edit the filter as SQL"
+            aria-label="Filter by SQL"
+            title="Filter by SQL"
             aria-expanded={isSql}
             onClick={() => setOpen(isSql ? null : 'sql')}
           >
-            SQL
+            {hasFilter ? 'SQL' : 'Filter by SQL'}
           </button>
           {hasFilter && (
             <Button
@@ -164,7 +164,7 @@ function useFilterCommands(
     }
     return [
       { name: 'Add a filter', group, run: () => setTimeout(() => setOpen('add')) },
-      { name: 'Edit the filter as SQL', group, run: () => setTimeout(() => setOpen('sql')) },
+      { name: 'Filter by SQL', group, run: () => setTimeout(() => setOpen('sql')) },
       ...(hasFilter ? [clear] : []),
     ]
   }, [hasFilter, setOpen])

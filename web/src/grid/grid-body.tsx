@@ -1,7 +1,7 @@
 import { useLayoutEffect, useRef, type ReactNode } from 'react'
 import type { RecordAnswer } from '../../../src/wire/records/records.ts'
 import type { PendingEdit } from '../editing/use-editing.ts'
-import { HEAD_ROW, rangeOf, type CellRange } from './selection/cell-range.ts'
+import { HEAD_ROW, isSingle, placeInRange, rangeOf, type CellRange } from './selection/cell-range.ts'
 import { GridRow } from './grid-row.tsx'
 import type { RowWindow } from './layout/row-window.ts'
 import type { GridModel } from './interaction/use-grid.ts'
@@ -37,6 +37,9 @@ export function GridBody({ model, children }: GridBodyProps) {
               endColumn={scroll.columns.end}
               selectedFrom={isInRange ? (range?.left ?? -1) : -1}
               selectedTo={isInRange ? (range?.right ?? -1) : -1}
+              rangePlace={
+                range === null || selection === null || isSingle(selection) ? null : placeInRange(range, row)
+              }
               activeColumn={selection?.focus.row === row ? selection.focus.column : -1}
               isChecked={record !== undefined && checked.ids.has(String(record['id']))}
               gutter={columns.gutter}

@@ -16,6 +16,8 @@ interface GridCellProps {
   /** The state of a derived cell, once loaded. */
   readonly state: CellStateName | undefined
   readonly isSelected: boolean
+  /** The class names of the edges of the selected range that are at this cell. */
+  readonly edges: string
   readonly isActive: boolean
   readonly isReadOnly: boolean
 }
@@ -35,13 +37,26 @@ export const GridCell = memo(function GridCell(props: GridCellProps) {
       className={classOf(props)}
       style={{ width }}
     >
-      {isLoaded && <CellValueView type={field.type} value={pending === undefined ? value : pending.value} />}
+      {isLoaded && (
+        <CellValueView
+          type={field.type}
+          values={field.values}
+          value={pending === undefined ? value : pending.value}
+        />
+      )}
       {isLoaded && <CellEnd pending={pending} state={state} isActive={isActive} />}
     </div>
   )
 })
 
-function classOf({ column: { field }, isSelected, isActive, isReadOnly, pending }: GridCellProps): string {
+function classOf({
+  column: { field },
+  isSelected,
+  edges,
+  isActive,
+  isReadOnly,
+  pending,
+}: GridCellProps): string {
   const isNumber = field.type === 'number' || field.type === 'integer'
   return [
     'grid-cell',
@@ -51,10 +66,11 @@ function classOf({ column: { field }, isSelected, isActive, isReadOnly, pending 
     field.primaryKey && 'key',
     isReadOnly && 'read-only',
     isSelected && 'selected',
+    edges,
     isActive && 'active',
     pending?.state,
   ]
-    .filter((name) => typeof name === 'string')
+    .filter((name) => typeof name === 'string' && name !== '')
     .join(' ')
 }
 

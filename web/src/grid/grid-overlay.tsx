@@ -3,7 +3,6 @@ import { CellEditor } from '../editing/editors/cell-editor.tsx'
 import { RefusedNotice } from '../editing/refused-notice.tsx'
 import { isSingle, type Place } from './selection/cell-range.ts'
 import type { ScrollController } from './layout/scroll-controller.ts'
-import { ROW_HEIGHT } from './layout/scroll-view.ts'
 import type { Editor } from './interaction/use-editor.ts'
 import type { GridModel } from './interaction/use-grid.ts'
 
@@ -59,7 +58,7 @@ interface OverProps {
 }
 
 /** Covers a cell exactly and scrolls with it. */
-function Over({ columns: { layout }, scroller, place, firstRow, children }: OverProps) {
+function Over({ columns: { layout, rowHeight }, scroller, place, firstRow, children }: OverProps) {
   const element = useRef<HTMLDivElement>(null)
   const column = layout.columns[place.column]
   const { left = 0, width = 0, isPinned = false } = column ?? {}
@@ -77,7 +76,7 @@ function Over({ columns: { layout }, scroller, place, firstRow, children }: Over
       ref={element}
       role="none"
       className="grid-over"
-      style={{ top: (place.row - firstRow) * ROW_HEIGHT, width }}
+      style={{ top: (place.row - firstRow) * rowHeight, width }}
     >
       {children}
     </div>

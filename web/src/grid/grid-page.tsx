@@ -6,6 +6,7 @@ import { useCommands } from '../ui/command-menu.tsx'
 import { DeleteRecordsDialog } from '../editing/records/delete-records-dialog.tsx'
 import { NewRecordDialog } from '../editing/records/new-record-dialog.tsx'
 import { CellPanel } from '../provenance/cell-panel.tsx'
+import { ComputedNotice } from './computed-notice.tsx'
 import { GoToDialog } from './go-to-dialog.tsx'
 import { gridCommands } from './grid-commands.ts'
 import { Grid } from './grid.tsx'
@@ -51,6 +52,7 @@ export function GridPage({ contract }: { readonly contract: SheetContract }) {
         field={model.columns.layout.columns[selecting.selection?.focus.column ?? -1]?.field ?? null}
         onDialog={setDialog}
       />
+      {isShown && <ComputedNotice model={model} />}
       <div className="grid-main">
         <div className="grid-place">
           {(rows.isWaiting || rows.isReading) && (

@@ -9,6 +9,7 @@ import { drawsGhost, type Column, type ColumnLayout } from './layout/column-layo
 import { GridCell } from './grid-cell.tsx'
 import './grid-row.css'
 import type { CellStates } from './rows/use-rows.ts'
+import type { RangePlace } from './selection/cell-range.ts'
 
 export interface GridRowProps {
   readonly row: number
@@ -21,6 +22,8 @@ export interface GridRowProps {
   /** The selected columns of the row, and the active one; -1 for none. */
   readonly selectedFrom: number
   readonly selectedTo: number
+  /** The place of the row in a range of several cells; null outside of one. */
+  readonly rangePlace: RangePlace | null
   readonly activeColumn: number
   readonly isChecked: boolean
   readonly gutter: number
@@ -97,10 +100,24 @@ function cellOf(props: GridRowProps, column: Column) {
           : state
       }
       isSelected={column.index >= selectedFrom && column.index <= selectedTo}
+      edges={edgesOf(props, column.index)}
       isActive={column.index === activeColumn}
       isReadOnly={!mayWrite(column.field)}
     />
   )
+}
+
+/** Returns the class names of the edges of the range at a column. */
+function edgesOf({ selectedFrom, selectedTo, rangePlace }: GridRowProps, column: number): string {
+  if (rangePlace === null || column < selectedFrom || column > selectedTo) return ''
+  return [
+    (rangePlace === 'top' || rangePlace === 'only') && 'edge-top',
+    (rangePlace === 'bottom' || rangePlace === 'only') && 'edge-bottom',
+    column === selectedFrom && 'edge-left',
+    column === selectedTo && 'edge-right',
+  ]
+    .filter((name) => typeof name === 'string')
+    .join(' ')
 }
 
 function isSameRow(before: GridRowProps, now: GridRowProps): boolean {

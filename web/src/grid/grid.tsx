@@ -1,6 +1,7 @@
-import { useLayoutEffect, useState, type MouseEvent } from 'react'
+import { useLayoutEffect, useState, type CSSProperties, type MouseEvent } from 'react'
 import { retryCell } from '../runs/dialogs/retry-cell.ts'
 import { useActor } from '../state/actor.ts'
+import { NORMAL_HEIGHT } from '../state/columns.ts'
 import { showError } from '../ui/toasts.tsx'
 import { cellId } from './selection/cell-id.ts'
 import { HEAD_ROW, type Place } from './selection/cell-range.ts'
@@ -9,7 +10,6 @@ import { GridHead } from './columns/grid-head.tsx'
 import { isSortable } from './columns/column-head-props.ts'
 import './grid.css'
 import { GridOverlay } from './grid-overlay.tsx'
-import { ROW_HEIGHT } from './layout/scroll-view.ts'
 import { spacerHeight } from './layout/scroll-scale.ts'
 import { cycleSort, formatSort, parseSort } from '../state/sort-order.ts'
 import { useClipboard } from './interaction/use-clipboard.ts'
@@ -35,7 +35,7 @@ export function Grid({ model, editor, onGoToRecord }: GridProps) {
   const [actor] = useActor()
   useLayoutEffect(() => (element === null ? undefined : scroller.attach(element)), [element, scroller])
 
-  const { layout, headHeight } = columns
+  const { layout, headHeight, rowHeight } = columns
   useScrollTransforms(layer, scroller, scroll, layout)
   const count = rows.count ?? 0
   const focus = selecting.selection?.focus ?? null
@@ -64,7 +64,13 @@ export function Grid({ model, editor, onGoToRecord }: GridProps) {
   return (
     <div
       ref={setElement}
-      className={['grid', focus !== null && 'has-selection', rows.count === null && 'loading']
+      style={{ '--row': `${rowHeight}px` } as CSSProperties}
+      className={[
+        'grid',
+        rowHeight > NORMAL_HEIGHT && 'tall',
+        focus !== null && 'has-selection',
+        rows.count === null && 'loading',
+      ]
         .filter(Boolean)
         .join(' ')}
       role="grid"
@@ -85,7 +91,7 @@ export function Grid({ model, editor, onGoToRecord }: GridProps) {
         role="none"
         className="grid-spacer"
         style={{
-          height: headHeight + spacerHeight({ content: count * ROW_HEIGHT, viewport: 0 }),
+          height: headHeight + spacerHeight({ content: count * rowHeight, viewport: 0 }),
           width: layout.width,
         }}
       >
@@ -110,6 +116,9 @@ export function Grid({ model, editor, onGoToRecord }: GridProps) {
             ghost={model.drawer.ghost}
             mayAdd={model.drawer.mayChange}
           />
+          {layout.pinned.length > 0 && (
+            <div role="none" className="grid-pinned-edge" style={{ left: layout.pinnedEnd }} />
+          )}
           <GridBody model={model}>
             <GridOverlay model={model} editor={editor} />
           </GridBody>

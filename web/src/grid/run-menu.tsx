@@ -33,7 +33,9 @@ export function RunMenu({ contract, field, checkedIds, filter }: RunMenuProps) {
   return (
     <DropdownMenu.Root modal={false}>
       <DropdownMenu.Trigger asChild>
-        <Button icon={<Play size={14} />}>Run…</Button>
+        <Button look="primary" icon={<Play size={14} />}>
+          Run…
+        </Button>
       </DropdownMenu.Trigger>
       <DropdownMenu.Portal>
         <DropdownMenu.Content className="menu" align="end" sideOffset={6} collisionPadding={8}>

@@ -86,7 +86,7 @@ export function RunList({ contract, selected }: RunListProps) {
 function RunAllButton({ contract }: { readonly contract: SheetContract }) {
   if (!contract.fields.some(({ derived }) => derived !== null)) return null
   return (
-    <Button icon={<Play size={14} />} onClick={openPendingRun}>
+    <Button look="primary" icon={<Play size={14} />} onClick={openPendingRun}>
       Run…
     </Button>
   )

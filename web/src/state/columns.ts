@@ -10,9 +10,21 @@ export interface ColumnSettings {
   readonly pinned: readonly string[]
   /** In CSS pixels. */
   readonly widths: Readonly<Record<string, number>>
+  /** In CSS pixels: one of {@link ROW_HEIGHTS}. */
+  readonly rowHeight: number
 }
 
-const NONE: ColumnSettings = { order: [], hidden: [], pinned: [], widths: {} }
+/** The heights of rows; the tallest shows two lines of a text. */
+export const ROW_HEIGHTS = [
+  { name: 'Compact', pixels: 28 },
+  { name: 'Normal', pixels: 34 },
+  { name: 'Tall', pixels: 56 },
+] as const
+
+/** The height of rows without a setting. */
+export const NORMAL_HEIGHT = 34
+
+const NONE: ColumnSettings = { order: [], hidden: [], pinned: [], widths: {}, rowHeight: NORMAL_HEIGHT }
 
 const settingsBySheet = new Map<string, Stored<ColumnSettings>>()
 
@@ -31,7 +43,7 @@ export function useColumnSettings(
 
 function parseSettings(value: unknown): ColumnSettings {
   if (typeof value !== 'object' || value === null) return NONE
-  const { order, hidden, pinned, widths } = value as Record<string, unknown>
+  const { order, hidden, pinned, widths, rowHeight } = value as Record<string, unknown>
   return {
     order: namesOf(order),
     hidden: namesOf(hidden),
@@ -39,6 +51,7 @@ function parseSettings(value: unknown): ColumnSettings {
     widths: Object.fromEntries(
       Object.entries(widths ?? {}).filter((entry): entry is [string, number] => typeof entry[1] === 'number'),
     ),
+    rowHeight: ROW_HEIGHTS.find(({ pixels }) => pixels === rowHeight)?.pixels ?? NORMAL_HEIGHT,
   }
 }
 

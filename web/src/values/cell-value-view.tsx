@@ -1,5 +1,5 @@
 import { Check, X } from 'lucide-react'
-import type { FieldType } from '../api/contract.ts'
+import type { FieldType, SheetField } from '../api/contract.ts'
 import './cell-value-view.css'
 import { formatUtc, formatValue } from './format-value.ts'
 
@@ -7,9 +7,19 @@ import { formatUtc, formatValue } from './format-value.ts'
 const MAX_TEXT = 300
 const MAX_CHIPS = 12
 
+interface CellValueViewProps {
+  readonly type: FieldType | null
+  readonly value: unknown
+  /** The closed list of the field: its values are chips, each in its own colour. */
+  readonly values?: SheetField['values']
+}
+
 /** A value as a cell shows it, on one line. */
-export function CellValueView({ type, value }: { readonly type: FieldType | null; readonly value: unknown }) {
+export function CellValueView({ type, value, values = null }: CellValueViewProps) {
   if (value === null || value === undefined) return <Nothing />
+  const place = values?.indexOf(value as string) ?? -1
+  if (place >= 0 && typeof value !== 'boolean')
+    return <ListedValue place={place} text={formatValue(type, value)} />
   if (typeof value === 'boolean') return <BooleanValue value={value} />
   if (typeof value === 'number') return <span className="value number">{formatValue(type, value)}</span>
   if (Array.isArray(value)) return <ArrayValue items={value} />
@@ -27,6 +37,20 @@ function Nothing() {
     <span className="value nothing">
       <span aria-hidden="true">–</span>
       <span className="visually-hidden">no value</span>
+    </span>
+  )
+}
+
+/** The number of colours in cell-value-view.css. */
+const HUES = 10
+
+/** A value of a closed list. */
+function ListedValue({ place, text }: { readonly place: number; readonly text: string }) {
+  return (
+    <span className="value">
+      <span className="chip listed" data-hue={place % HUES}>
+        {text}
+      </span>
     </span>
   )
 }

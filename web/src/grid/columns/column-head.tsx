@@ -5,6 +5,7 @@ import { withCondition, type Condition } from '../../state/conditions.ts'
 import { cellId } from '../selection/cell-id.ts'
 import { HEAD_ROW } from '../selection/cell-range.ts'
 import { isSortable, type ColumnHeadProps } from './column-head-props.ts'
+import { ColumnStates } from './column-states.tsx'
 import { ColumnMenu } from './column-menu.tsx'
 import { TIME_ZONE } from '../../values/format-value.ts'
 import { TypeIcon } from '../../values/type-icon.tsx'
@@ -51,6 +52,7 @@ export function ColumnHead(props: ColumnHeadProps) {
           <MenuButton title={field.title} onClick={() => host.current.openMenu(field.name)} />
         )}
       </div>
+      {field.derived !== null && <ColumnStates name={field.name} />}
       {columns.showsSummaries && (
         <div className="column-summary-place">
           <ColumnSummary

@@ -2,6 +2,7 @@ import { Columns3, Plus } from 'lucide-react'
 import { Popover } from 'radix-ui'
 import { useState } from 'react'
 import type { SheetField } from '../../api/contract.ts'
+import { ROW_HEIGHTS } from '../../state/columns.ts'
 import { Button } from '../../ui/button.tsx'
 import '../../ui/popover.css'
 import { TypeIcon } from '../../values/type-icon.tsx'
@@ -78,6 +79,7 @@ export function ColumnsMenu({ columns, onAdd }: ColumnsMenuProps) {
               </Button>
             </Popover.Close>
           )}
+          <RowHeights columns={columns} />
           <label className="columns-summaries">
             <input
               type="checkbox"
@@ -89,6 +91,25 @@ export function ColumnsMenu({ columns, onAdd }: ColumnsMenuProps) {
         </Popover.Content>
       </Popover.Portal>
     </Popover.Root>
+  )
+}
+
+function RowHeights({ columns }: { readonly columns: Columns }) {
+  return (
+    <fieldset className="columns-heights">
+      <legend>Row height</legend>
+      {ROW_HEIGHTS.map(({ name, pixels }) => (
+        <label key={name}>
+          <input
+            type="radio"
+            name="row-height"
+            checked={columns.rowHeight === pixels}
+            onChange={() => columns.setRowHeight(pixels)}
+          />
+          {name}
+        </label>
+      ))}
+    </fieldset>
   )
 }
 

@@ -12,7 +12,6 @@ import {
 } from '../selection/cell-range.ts'
 import { focusSummary } from '../selection/cell-id.ts'
 import { keyAction, type KeyAction } from '../selection/key-action.ts'
-import { ROW_HEIGHT } from '../layout/scroll-view.ts'
 import type { Editor } from './use-editor.ts'
 import type { GridModel } from './use-grid.ts'
 
@@ -45,7 +44,7 @@ export function useGridKeys(host: GridKeysHost): (event: KeyboardEvent<HTMLEleme
 }
 
 function firstVisible({ scroller, rows }: GridModel): Place {
-  return { row: Math.min(Math.ceil(scroller.offset / ROW_HEIGHT), (rows.count ?? 1) - 1), column: 0 }
+  return { row: Math.min(Math.ceil(scroller.offset / scroller.rowHeight), (rows.count ?? 1) - 1), column: 0 }
 }
 
 /** Performs an action; false leaves the key to the browser. */

@@ -10,6 +10,7 @@ import { ScrollController } from '../layout/scroll-controller.ts'
 import type { ScrollView } from '../layout/scroll-view.ts'
 import { useKeptPlace } from '../layout/use-kept-place.ts'
 import { useCellSelection, type CellSelecting } from '../selection/use-cell-selection.ts'
+import { useShowingRun } from '../layout/use-showing-run.ts'
 import { useColumns, type Columns } from '../layout/use-columns.ts'
 import { useLatest } from '../../ui/use-latest.ts'
 import { useRows, type Rows } from '../rows/use-rows.ts'
@@ -55,14 +56,18 @@ export function useGrid(contract: SheetContract): GridModel {
     ghost: drawer.ghost,
     mayAdd: drawer.mayChange,
   })
-  const { layout, headHeight } = columns
+  const { layout, headHeight, rowHeight } = columns
   const drawn = rows.count ?? WAITING_ROWS
-  useLayoutEffect(() => scroller.set(drawn, layout, headHeight), [scroller, drawn, layout, headHeight])
+  useLayoutEffect(
+    () => scroller.set({ count: drawn, layout, headHeight, rowHeight }),
+    [scroller, drawn, layout, headHeight, rowHeight],
+  )
   useLayoutEffect(() => scroller.setLoaded(rows.areLoaded))
   const begun = useKeptPlace({ scroller, list: wanted, count: rows.count, cell: view.cell })
   const editing = useHeldEdits(useEditing(contract), view, rows)
   const selecting = useCellSelection({ view, change, rows, layout, scroller, begun })
   const checked = useCheckedRecords(rows)
+  useShowingRun(scroller, layout)
   const { targets, records, only } = useRunning()
   const running = useMemo(() => ({ targets, records, only }), [targets, records, only])
   const context = { client, rows, layout, editing }

@@ -1,7 +1,6 @@
 import { useRef, type MouseEvent, type PointerEvent } from 'react'
 import type { Place } from '../selection/cell-range.ts'
 import { columnAt } from '../layout/column-layout.ts'
-import { ROW_HEIGHT } from '../layout/scroll-view.ts'
 import type { GridModel } from './use-grid.ts'
 
 interface PointerHandlers {
@@ -33,7 +32,7 @@ export function usePointer(model: GridModel, presses: CellPresses): PointerHandl
     const box = scroller.element?.getBoundingClientRect()
     if (box === undefined) return null
     const column = columnAt(columns.layout, x - box.left, scroller.left)
-    const row = Math.floor((y - box.top - columns.headHeight + scroller.offset) / ROW_HEIGHT)
+    const row = Math.floor((y - box.top - columns.headHeight + scroller.offset) / scroller.rowHeight)
     if (column === undefined) return null
     return { row: Math.max(0, Math.min(row, (rows.count ?? 0) - 1)), column: column.index }
   }

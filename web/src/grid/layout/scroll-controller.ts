@@ -1,11 +1,19 @@
+import { NORMAL_HEIGHT } from '../../state/columns.ts'
 import type { ColumnLayout } from './column-layout.ts'
 import { visibleRows, type RowRange } from './row-window.ts'
 import type { ScrollPlace } from './kept-place.ts'
 import { PendingJump } from './pending-jump.ts'
 import { clampOffset, isScaled, offsetToShow, type ScrollShape } from './scroll-scale.ts'
 import { ScrollThumb } from './scroll-thumb.ts'
-import { isSameView, computeView, NOTHING, ROW_HEIGHT, type ScrollView } from './scroll-view.ts'
+import { isSameView, computeView, NOTHING, type ScrollView } from './scroll-view.ts'
 import { pixelsOf, WheelGlide } from './wheel-glide.ts'
+
+interface ScrolledContent {
+  readonly count: number
+  readonly layout: ColumnLayout
+  readonly headHeight: number
+  readonly rowHeight: number
+}
 
 /**
  * Holds the scroll position and the visible rows and columns. The offset within all rows is authoritative; the
@@ -23,6 +31,7 @@ export class ScrollController {
   #count = 0
   #layout: ColumnLayout | null = null
   #headHeight = 0
+  #rowHeight = NORMAL_HEIGHT
   #offset = 0
   #left = 0
   #view = NOTHING
@@ -36,6 +45,10 @@ export class ScrollController {
   /** The target offset of a pending jump, else the present offset. */
   get #aim(): number {
     return this.#jump.goal ?? this.#offset
+  }
+
+  get rowHeight(): number {
+    return this.#rowHeight
   }
 
   get left(): number {
@@ -82,8 +95,10 @@ export class ScrollController {
     }
   }
 
-  /** Sets the size of the content. The offset is kept within it. */
-  set(count: number, layout: ColumnLayout, headHeight: number): void {
+  /** Sets the size of the content. The offset is kept within it; rows of another height keep the first one in view. */
+  set({ count, layout, headHeight, rowHeight }: ScrolledContent): void {
+    this.#offset *= rowHeight / this.#rowHeight
+    this.#rowHeight = rowHeight
     this.#count = count
     this.#layout = layout
     this.#headHeight = headHeight
@@ -114,11 +129,11 @@ export class ScrollController {
   /** Scrolls a row into view; to the middle if it is far away. */
   showRow(row: number): void {
     const { viewport } = this.#shape
-    const top = row * ROW_HEIGHT
+    const top = row * this.#rowHeight
     const from = this.#aim
     const isFar = top < from - viewport || top > from + 2 * viewport
     this.#glide.stop()
-    this.scrollTo(isFar ? top - viewport / 2 : offsetToShow(this.#shape, from, top, ROW_HEIGHT))
+    this.scrollTo(isFar ? top - viewport / 2 : offsetToShow(this.#shape, from, top, this.#rowHeight))
   }
 
   /** Scrolls to an offset: at once if its rows are loaded or those in view are not, else when they are. */
@@ -142,7 +157,7 @@ export class ScrollController {
   }
 
   #visibleAt(offset: number): RowRange {
-    return visibleRows(offset, this.#shape.viewport, ROW_HEIGHT, this.#count)
+    return visibleRows(offset, this.#shape.viewport, this.#rowHeight, this.#count)
   }
 
   #onScroll = (): void => {
@@ -179,7 +194,7 @@ export class ScrollController {
     if (element === null) return
     const before = this.#offset
     this.#shape = {
-      content: this.#count * ROW_HEIGHT,
+      content: this.#count * this.#rowHeight,
       viewport: Math.max(0, element.clientHeight - this.#headHeight),
     }
     const { offset, left } = this.#start ?? { offset: this.#offset, left: element.scrollLeft }
@@ -205,6 +220,7 @@ export class ScrollController {
       viewport: this.#shape.viewport,
       left: this.#left,
       count: this.#count,
+      rowHeight: this.#rowHeight,
       layout: this.#layout,
       element: this.#element,
     })

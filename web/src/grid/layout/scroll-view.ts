@@ -1,9 +1,6 @@
 import { columnWindow, type ColumnLayout } from './column-layout.ts'
 import { rowWindow, type RowWindow } from './row-window.ts'
 
-/** Equals `--row` in ui/tokens.css. */
-export const ROW_HEIGHT = 34
-
 /** The visible part, from which rows and columns are rendered. */
 export interface ScrollView {
   readonly rows: RowWindow
@@ -42,22 +39,23 @@ interface Situation {
   /** The horizontal scroll position. */
   readonly left: number
   readonly count: number
+  readonly rowHeight: number
   readonly layout: ColumnLayout | null
   readonly element: HTMLElement | null
 }
 
 /** Computes the rows and columns to render and to load. */
 export function computeView(situation: Situation): ScrollView {
-  const { offset, aim, direction, viewport, left, count, layout, element } = situation
+  const { offset, aim, direction, viewport, left, count, rowHeight, layout, element } = situation
   const { clientWidth: width = 0, clientHeight: height = 0 } = element ?? {}
   return {
-    rows: rowWindow(offset, viewport, ROW_HEIGHT, count),
-    wanted: rowWindow(aim, viewport, ROW_HEIGHT, count),
+    rows: rowWindow(offset, viewport, rowHeight, count),
+    wanted: rowWindow(aim, viewport, rowHeight, count),
     columns: layout === null ? NOTHING.columns : columnWindow(layout, left, width),
     width,
     height,
     direction,
-    pageRows: Math.max(1, Math.floor(viewport / ROW_HEIGHT) - 1),
+    pageRows: Math.max(1, Math.floor(viewport / rowHeight) - 1),
   }
 }
 

@@ -9,6 +9,8 @@ import { formatCount } from '../../ui/format.ts'
 
 const HEAD_HEIGHT = 38
 const SUMMARY_HEIGHT = 42
+/** The line with the states of a derived column's cells. */
+const STATES_HEIGHT = 14
 const GREATEST_WIDTH = 1200
 
 const summaries = new Stored('summaries', (value) => value !== false)
@@ -19,9 +21,11 @@ export interface Columns {
   /** The width of the row numbers. */
   readonly gutter: number
   readonly headHeight: number
+  readonly rowHeight: number
   readonly hidden: readonly SheetField[]
   readonly showsSummaries: boolean
   showSummaries(shown: boolean): void
+  setRowHeight(pixels: number): void
   pin(name: string, isPinned: boolean): void
   hide(name: string): void
   show(names: readonly string[]): void
@@ -71,18 +75,20 @@ export function useColumns(
     })
   }, [contract, settings, tried, gutter, room, ghostPlace, ghostWidth, mayAdd])
 
+  const hasStates = layout.columns.some(({ field }) => field.derived !== null)
   const latest = useLatest({ contract, settings, change, layout, showSummaries })
   const actions = useMemo(() => columnActions(latest, setTried), [latest])
   return useMemo(
     () => ({
       layout,
       gutter,
-      headHeight: HEAD_HEIGHT + (showsSummaries ? SUMMARY_HEIGHT : 0),
+      headHeight: HEAD_HEIGHT + (hasStates ? STATES_HEIGHT : 0) + (showsSummaries ? SUMMARY_HEIGHT : 0),
+      rowHeight: settings.rowHeight,
       hidden: contract.fields.filter(({ name }) => settings.hidden.includes(name)),
       showsSummaries,
       ...actions,
     }),
-    [layout, gutter, contract, settings, showsSummaries, actions],
+    [layout, gutter, contract, settings, hasStates, showsSummaries, actions],
   )
 }
 
@@ -96,7 +102,7 @@ interface Latest {
   }
 }
 
-type Actions = Omit<Columns, 'layout' | 'gutter' | 'headHeight' | 'hidden' | 'showsSummaries'>
+type Actions = Omit<Columns, 'layout' | 'gutter' | 'headHeight' | 'rowHeight' | 'hidden' | 'showsSummaries'>
 
 function columnActions(
   latest: Latest,
@@ -113,6 +119,7 @@ function columnActions(
     now().change({ order: moveName(orderedNames(), name, beside, side) })
   return {
     showSummaries: (shown) => now().showSummaries(shown),
+    setRowHeight: (rowHeight) => now().change({ rowHeight }),
     pin: (name, isPinned) => {
       const rest = pinnedNames().filter((each) => each !== name)
       now().change({ pinned: isPinned ? [...rest, name] : rest })

@@ -1,7 +1,7 @@
 import { useLayoutEffect, useRef } from 'react'
 import { stripLeft, type ColumnLayout } from './column-layout.ts'
 import type { ScrollController } from './scroll-controller.ts'
-import { ROW_HEIGHT, type ScrollView } from './scroll-view.ts'
+import type { ScrollView } from './scroll-view.ts'
 
 /**
  * Positions rows and columns by transforms, on every move and after rendering. Each row has one strip with its
@@ -18,17 +18,19 @@ export function useScrollTransforms(
   useLayoutEffect(() => {
     at.current = { first: rows.first, left, movedLeft: scroller.left }
     if (layer === null) return
-    moveRows(layer, rows.first * ROW_HEIGHT - scroller.offset)
+    moveRows(layer, rows.first * scroller.rowHeight - scroller.offset)
     moveStrips(layer, left - scroller.left)
+    markScrolled(layer, scroller.left)
   })
   useLayoutEffect(() => {
     if (layer === null) return
     return scroller.onMove(() => {
       const { current } = at
-      moveRows(layer, current.first * ROW_HEIGHT - scroller.offset)
+      moveRows(layer, current.first * scroller.rowHeight - scroller.offset)
       if (current.movedLeft === scroller.left) return
       current.movedLeft = scroller.left
       moveStrips(layer, current.left - scroller.left)
+      markScrolled(layer, scroller.left)
     })
   }, [layer, scroller])
 }
@@ -43,6 +45,10 @@ function moveStrips(layer: HTMLElement, by: number): void {
   for (const strip of layer.querySelectorAll<HTMLElement>('.grid-strip')) {
     if (strip.style.transform !== transform) strip.style.transform = transform
   }
+}
+
+function markScrolled(layer: HTMLElement, left: number): void {
+  layer.classList.toggle('scrolled', left > 0)
 }
 
 /** Rounds to device pixels, which keeps text and lines sharp. */

@@ -5,6 +5,7 @@ import {
   isSingle,
   moveTo,
   nextInReadingOrder,
+  placeInRange,
   rangeOf,
   selectColumn,
   selectPlace,
@@ -25,6 +26,15 @@ test('a range keeps the cell where it began', () => {
   assert.deepEqual(range.focus, { row: 5, column: 2 }, 'it stays active')
   assert.deepEqual(moveTo(range, { row: 1, column: 1 }, true, extent).focus, { row: 5, column: 2 })
   assert.equal(isSingle(moveTo(range, { row: 1, column: 1 }, false, extent)), true)
+})
+
+test('the first and the last row of a range have its edges', () => {
+  const range = { top: 2, bottom: 4, left: 0, right: 1 }
+  assert.deepEqual(
+    [1, 2, 3, 4, 5].map((row) => placeInRange(range, row)),
+    [null, 'top', 'between', 'bottom', null],
+  )
+  assert.equal(placeInRange({ ...range, bottom: 2 }, 2), 'only')
 })
 
 test('a range never contains headers', () => {

@@ -43,6 +43,16 @@ export function isSingle({ focus, end }: CellSelection): boolean {
   return focus.row === end.row && focus.column === end.column
 }
 
+/** The place of a row in a range: its first row, its last, both, or between. */
+export type RangePlace = 'top' | 'bottom' | 'only' | 'between'
+
+/** Returns the place of a row in a range; null outside of it. */
+export function placeInRange({ top, bottom }: CellRange, row: number): RangePlace | null {
+  if (row < top || row > bottom) return null
+  if (row === top) return row === bottom ? 'only' : 'top'
+  return row === bottom ? 'bottom' : 'between'
+}
+
 /** Moves to a position, limited to the grid; `extend` keeps the active cell. */
 export function moveTo(
   selection: CellSelection | null,

@@ -5,7 +5,6 @@ import { scrollLeftToShow, type ColumnLayout } from '../layout/column-layout.ts'
 import { storeRow } from '../rows/locate-record.ts'
 import type { KeptPlace } from '../layout/kept-place.ts'
 import type { ScrollController } from '../layout/scroll-controller.ts'
-import { ROW_HEIGHT } from '../layout/scroll-view.ts'
 import { keyOf, useAddressSync } from './use-address-sync.ts'
 import { useReveal } from './use-reveal.ts'
 import type { Rows } from '../rows/use-rows.ts'
@@ -140,8 +139,8 @@ function useStayingInSight(
     const { current } = before
     before.current = { width, height }
     if (selection === null || (width >= current.width && height >= current.height)) return
-    const top = selection.focus.row * ROW_HEIGHT - scroller.offset
-    if (top > -ROW_HEIGHT && top < current.height) show(scroller, layout, selection.focus)
+    const top = selection.focus.row * scroller.rowHeight - scroller.offset
+    if (top > -scroller.rowHeight && top < current.height) show(scroller, layout, selection.focus)
     // Runs only when the size changes.
     // oxlint-disable-next-line react/exhaustive-deps
   }, [width, height])

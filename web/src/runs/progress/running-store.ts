@@ -37,6 +37,7 @@ export class RunningStore {
   /** A list may arrive after the end of a run that it shows as running. */
   readonly #ended = new Set<string>()
   readonly #listeners = new Set<() => void>()
+  readonly #beginListeners = new Set<(run: RunSummary) => void>()
   /** The latest run in the lists; null before the first list. */
   #lastListed: number | null = null
   #running = NOTHING
@@ -50,8 +51,15 @@ export class RunningStore {
     return () => this.#listeners.delete(listener)
   }
 
-  /** Adds a run that has started. */
+  /** Calls back when this page has started a run. */
+  onBegin(listener: (run: RunSummary) => void): () => void {
+    this.#beginListeners.add(listener)
+    return () => this.#beginListeners.delete(listener)
+  }
+
+  /** Adds a run that this page has started. */
   begin(run: RunSummary): void {
+    for (const listener of this.#beginListeners) listener(run)
     if (run.state !== 'running' || this.#ended.has(run.id)) return
     this.#merge(run)
     this.#changed()
