@@ -1,4 +1,5 @@
 import type { Field } from '../contract/contract.ts'
+import type { FilterState } from './cell-state.ts'
 
 /**
  * A condition on a record, as data: each engine compiles it to SQL with bound parameters. It is true or false, never
@@ -9,6 +10,7 @@ export type Condition =
   | { readonly kind: 'and' | 'or'; readonly conditions: readonly [Condition, ...Condition[]] }
   | { readonly kind: 'not'; readonly condition: Condition }
   | FieldCondition
+  | StateCondition
 
 /** A condition on the value of one field. */
 export interface FieldCondition {
@@ -17,6 +19,14 @@ export interface FieldCondition {
   readonly operator: Operator
   /** The values to compare with: as many as the operator takes, each of a type that fits the field. */
   readonly operands: readonly Operand[]
+}
+
+/** A condition on the states of derived cells (D32): that at least one of them is in one of the states. */
+export interface StateCondition {
+  readonly kind: 'state'
+  /** The derived fields whose cells count; null for all. */
+  readonly fields: readonly string[] | null
+  readonly states: readonly FilterState[]
 }
 
 /** The members of a field that a condition needs. */
@@ -52,6 +62,21 @@ export const OPERATORS = {
 } as const satisfies Readonly<Record<string, 'none' | 'one' | 'two' | 'list'>>
 
 export type Operator = keyof typeof OPERATORS
+
+/** Returns the conditions on cells that a condition consists of. */
+export function cellConditions(condition: Condition): readonly StateCondition[] {
+  switch (condition.kind) {
+    case 'and':
+    case 'or':
+      return condition.conditions.flatMap(cellConditions)
+    case 'not':
+      return cellConditions(condition.condition)
+    case 'field':
+      return []
+    case 'state':
+      return [condition]
+  }
+}
 
 /** A text to search for, and the replacements in the searched text, which has ASCII letters in lower case. */
 export interface FoldedText {

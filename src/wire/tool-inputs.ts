@@ -26,6 +26,15 @@ const fields = Type.Array(Type.String(), {
 const filter = Type.String({
   description: `A boolean SQL expression over the fields (${DIALECT}), such as continent = 'Europe' AND rate IS NULL.`,
 })
+const where = Type.Object(
+  {},
+  {
+    title: 'a condition, an object',
+    description:
+      'A condition as data, as in GET /api/records: {"state": ["failed"], "fields": […]} for the states of derived cells ' +
+      '(fresh, stale, missing, failed, overridden, blocked), {"field": …, "operator": …, "value": …}, and, or, not.',
+  },
+)
 const asOf = Type.String({
   description:
     'A seq of the provenance log, or a time in ISO 8601 with offset: returns the sheet as it was then.',
@@ -61,6 +70,7 @@ export const ContractInput = closedObject({ fields: Type.Optional(fields) })
 export const ListRecordsInput = closedObject({
   fields: Type.Optional(fields),
   filter: Type.Optional(filter),
+  where: Type.Optional(where),
   sort: Type.Optional(
     Type.Array(Type.String(), {
       title: 'an array of field names',
@@ -91,6 +101,7 @@ export const SummaryInput = closedObject({
     }),
   ),
   filter: Type.Optional(filter),
+  where: Type.Optional(where),
 })
 
 export const StatusInput = closedObject({ targets: Type.Optional(targets) })

@@ -35,6 +35,7 @@ const FILES = {
 const REFUSED: Readonly<Record<string, RegExp>> = {
   listRecords:
     /^(?:cursor was not issued|as_of .* (?:has not happened yet|is in the future)|\w+ and \w+ cannot be combined)/,
+  getSqlDialect: /cannot be translated into SQL/,
   getRecord: /^as_of .* (?:has not happened yet|is in the future)/,
   listRuns: /^cursor was not issued/,
   listRunFailures: /^cursor was not issued/,

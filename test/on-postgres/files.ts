@@ -50,6 +50,7 @@ export const GROUPS = {
     'kill/materialize-kill.test.ts',
     'kill/run-kill.test.ts',
     'sheet/blocked-cells.test.ts',
+    'sheet/cell-conditions.test.ts',
     'sheet/keep-fresh.test.ts',
     'sheet/overwrite-manual.test.ts',
     'sheet/people-win.test.ts',

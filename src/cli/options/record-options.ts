@@ -1,5 +1,6 @@
 import { InvalidArgumentError, Option } from 'commander'
 import { commaList } from '../../wire/schema/comma-list.ts'
+import type { CellFilterState } from '../../wire/schema/conditions.ts'
 
 /** Returns the option `--fields`. */
 export function fieldsOption(): Option {
@@ -24,6 +25,33 @@ export function parseList(text: string): readonly string[] {
 /** Returns the option `--filter`. */
 export function filterOption(): Option {
   return new Option('--filter <condition>', 'only records that match this condition, in SQL over the fields')
+}
+
+/** The options that select records by conditions as data. */
+export interface ConditionFlags {
+  readonly where?: string
+  readonly state?: readonly string[]
+}
+
+/** Returns the options `--where` and `--state`. */
+export function conditionOptions(): readonly Option[] {
+  return [
+    new Option(
+      '--where <condition>',
+      'only records that match this condition, as the JSON of GET /api/records',
+    ),
+    new Option(
+      '--state <states>',
+      'only records with a derived cell in one of these states, separated by commas: fresh, stale, missing, failed, overridden, blocked',
+    ).argParser(parseList),
+  ]
+}
+
+/** Returns the JSON text of the condition of {@link conditionOptions}; null for none. Only its states may be wrong. */
+export function conditionOf({ where, state }: ConditionFlags): string | null {
+  const ofStates = state === undefined ? null : JSON.stringify({ state: state as readonly CellFilterState[] })
+  if (where === undefined || ofStates === null) return where ?? ofStates
+  return `{"and":[${where},${ofStates}]}`
 }
 
 /** The value of a placeholder. */

@@ -10,7 +10,10 @@ const ANY_RECORD: JsonSchema = {
   additionalProperties: true,
 }
 
-const CONDITION: JsonSchema = { $ref: '#/components/schemas/Condition' }
+const CONDITION = {
+  self: { $ref: '#/components/schemas/Condition' },
+  target: { $ref: '#/components/schemas/TargetName' },
+}
 
 /** Returns the components of an OpenAPI document that the definition of the sheet determines. An invalid definition allows any names. */
 export function sheetComponents({

@@ -29,10 +29,11 @@ export const listRecordsTool = defineTool({
   input: ListRecordsInput,
   output: RecordsToolAnswer,
   annotations: READS,
-  async run({ fields, filter, sort, limit, cursor, as_of: asOf }, { sheet }) {
+  async run({ fields, filter, where, sort, limit, cursor, as_of: asOf }, { sheet }) {
     const page = await listRecords(sheet, {
       fields: fields ?? null,
       filter: filter ?? null,
+      where: where === undefined ? null : JSON.stringify(where),
       sort: sort ?? null,
       limit: limit ?? TOOL_LIMIT,
       cursor: cursor ?? null,
@@ -107,8 +108,10 @@ export const summarizeRecordsTool = defineTool({
   input: SummaryInput,
   output: SummaryAnswer,
   annotations: READS,
-  async run({ fields = null, filter = null }, { sheet }) {
-    const summary = JSON.parse(String(await summarizeRecords(sheet, { fields, filter }))) as SummaryAnswer
+  async run({ fields = null, filter = null, where }, { sheet }) {
+    const condition = where === undefined ? null : JSON.stringify(where)
+    const bytes = await summarizeRecords(sheet, { fields, filter, where: condition })
+    const summary = JSON.parse(String(bytes)) as SummaryAnswer
     return { structured: summary, text: `${countText(summary.count, 'record')}.` }
   },
 })

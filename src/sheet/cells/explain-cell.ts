@@ -14,7 +14,7 @@ import type { WorkCell, WorkItem } from '../../store/cell-work.ts'
 import { RecordsPass } from '../../derivation/plan/records-pass.ts'
 import type { CellFailureNote } from '../../store/sheet-store.ts'
 import { hashedBy, reasonsBetween, type Past, type Reason } from './cell-reasons.ts'
-import { selectTargets } from './read-status.ts'
+import { selectTargets } from '../select-targets.ts'
 import type { DerivingSheet, Sheet } from '../sheet.ts'
 
 /** The reasons for the state of a cell. */

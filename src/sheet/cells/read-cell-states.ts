@@ -3,7 +3,7 @@ import { ValidationError } from '../../errors/service-error.ts'
 import { shownState, type ShownCellState } from '../../store/cell-state.ts'
 import type { RecordKey, WorkItem } from '../../store/cell-work.ts'
 import type { SheetStore } from '../../store/sheet-store.ts'
-import { selectTargets } from './read-status.ts'
+import { selectTargets } from '../select-targets.ts'
 import type { Sheet } from '../sheet.ts'
 
 /** The most records that a request may ask for. */

@@ -1,7 +1,5 @@
-import { showNames } from '../../contract/json/show-value.ts'
-import { OperationError } from '../../errors/service-error.ts'
 import type { CellCounts } from '../../store/definition-change.ts'
-import type { Derivations } from '../definition/definition-files.ts'
+import { selectTargets } from '../select-targets.ts'
 import type { Sheet } from '../sheet.ts'
 
 /** The state of one derived field (D32). The five counts `fresh` to `overridden` add up to `totalRecords`. */
@@ -37,24 +35,4 @@ export async function readStatus(
     }
   }
   return reports
-}
-
-/**
- * Returns the derived fields asked for, or all. Throws OperationError for one that no derivation computes (D29, D32).
- */
-export function selectTargets(
-  derivations: Derivations,
-  asked: readonly string[] | null,
-): ReadonlySet<string> {
-  const known = [...derivations.byTarget.keys()]
-  if (asked === null) return new Set(known)
-  const unknown = asked.filter((target) => !derivations.byTarget.has(target))
-  if (unknown.length > 0) {
-    throw new OperationError(
-      `no derivation has the target ${showNames(unknown)}; ` +
-        (known.length > 0 ? `targets are ${known.join(', ')}` : 'this sheet has no derivations'),
-      'unknown_target',
-    )
-  }
-  return new Set(asked)
 }

@@ -4,7 +4,7 @@ import type { JsonBytes, PagePlace, SheetStore, SortKey } from '../../store/shee
 import { resolveAsOf } from './as-of.ts'
 import { openCursor, openPlace, signCursor, signPlace } from '../cursor.ts'
 import { pageLimit } from '../page-limit.ts'
-import { readCondition } from './read-condition.ts'
+import { conditionedSheet } from './conditioned-sheet.ts'
 import { selectFields, selectPastFields } from './select-fields.ts'
 import type { Sheet } from '../sheet.ts'
 import { sortKeys } from './sort-keys.ts'
@@ -16,7 +16,7 @@ export interface ListRecordsQuery {
   readonly cursor: string | null
   /** A boolean SQL expression over the fields (D16). */
   readonly filter: string | null
-  /** A condition as JSON text, see {@link readCondition}; a record must match it and the filter. */
+  /** A condition as JSON text, see {@link conditionedSheet}; a record must match it and the filter. */
   readonly where: string | null
   /** A seq or a time: lists the records as they were then. Null is now. */
   readonly asOf: string | null
@@ -60,10 +60,9 @@ export async function listRecords(
   const limit = pageLimit(query.limit)
   checkPosition(query)
   if (asOf !== null) return listRecordsAsOf(sheet, { ...query, limit, asOf })
-  const { contract, store } = await sheet.current()
+  const { contract, store, where } = await conditionedSheet(sheet, query.where)
   const fields = selectFields(contract, query.fields)
   const sort = sortKeys(contract, query.sort)
-  const where = readCondition(contract, query.where)
   const scope = scopeOf(query, sort)
   const after = cursor === null ? null : openPlace(store.cursorKey, cursor, scope)
   const skip = query.position ?? 0

@@ -1,4 +1,4 @@
-import { readCondition } from './read-condition.ts'
+import { conditionedSheet } from './conditioned-sheet.ts'
 import type { Sheet } from '../sheet.ts'
 import { sortKeys } from './sort-keys.ts'
 
@@ -19,7 +19,6 @@ export async function locateRecord(
   { id, filter, where, sort }: LocateQuery,
   signal?: AbortSignal,
 ): Promise<number | null> {
-  const { contract, store } = await sheet.current()
-  const list = { filter, where: readCondition(contract, where), sort: sortKeys(contract, sort) }
-  return store.position({ ...list, id }, signal)
+  const { contract, store, where: condition } = await conditionedSheet(sheet, where)
+  return store.position({ filter, where: condition, sort: sortKeys(contract, sort), id }, signal)
 }

@@ -12,9 +12,11 @@ import {
   type Condition,
   type ConditionField,
   type FieldCondition,
+  type StateCondition,
   type Operand,
   type Operator,
 } from '../../store/condition.ts'
+import { FILTER_STATES, type FilterState } from '../../store/cell-state.ts'
 import { unknownFields } from './select-fields.ts'
 
 /** The maximum depth of nested groups. */
@@ -48,9 +50,9 @@ const OPERATOR_OF: ReadonlyMap<string, Operator> = new Map(
 )
 
 /**
- * Parses a condition from the JSON text of `{"field", "operator", "value"}` or of a group `{"and": […]}`, `{"or": […]}`
- * or `{"not": …}`; null for null. Throws ValidationError that names the error: an unknown field, an operator that does
- * not apply to its type, a value of another type.
+ * Parses a condition from the JSON text of `{"field", "operator", "value"}`, of `{"state": […], "fields": […]}`, or of a
+ * group `{"and": […]}`, `{"or": […]}` or `{"not": …}`; null for null. Throws ValidationError that names the error: an
+ * unknown field, an operator that does not apply to its type, a value of another type.
  */
 export function readCondition(contract: Contract, text: string | null): Condition | null {
   if (text === null) return null
@@ -102,7 +104,7 @@ class ConditionReader {
       onlyKeys(given, ['not'], place)
       return { kind: 'not', condition: this.read(given['not'], `${place}.not`, depth + 1) }
     }
-    return this.#ofField(given, place)
+    return 'state' in given ? this.#ofState(given, place) : this.#ofField(given, place)
   }
 
   #group(
@@ -127,11 +129,35 @@ class ConditionReader {
     }
   }
 
-  #ofField(given: JsonObject, place: string): FieldCondition {
-    onlyKeys(given, ['field', 'operator', 'value'], place)
+  #count(): void {
     this.#conditions += 1
     if (this.#conditions > MAX_CONDITIONS)
       throw new ValidationError(`where has more than ${MAX_CONDITIONS} conditions`, 'invalid_condition')
+  }
+
+  #ofState(given: JsonObject, place: string): StateCondition {
+    onlyKeys(given, ['state', 'fields'], place)
+    this.#count()
+    const states = namesIn(given['state'], `${place}.state`)
+    const unknown = states.find((state) => !isFilterState(state))
+    if (unknown !== undefined) {
+      const meant = nearest(unknown, FILTER_STATES)
+      const hint = meant === null ? `use one of ${FILTER_STATES.join(', ')}` : `did you mean ${meant}?`
+      throw new ValidationError(
+        `${place}.state is unknown: ${showValue(unknown)}; ${hint}`,
+        'invalid_condition',
+      )
+    }
+    const { fields: named = null } = given
+    const fields = named === null ? null : namesIn(named, `${place}.fields`)
+    const others = fields?.filter((name) => !this.#contract.fieldByName.has(name)) ?? []
+    if (others.length > 0) throw unknownFields(this.#contract, others)
+    return { kind: 'state', states: states.filter(isFilterState), fields }
+  }
+
+  #ofField(given: JsonObject, place: string): FieldCondition {
+    onlyKeys(given, ['field', 'operator', 'value'], place)
+    this.#count()
     const { field: name } = given
     if (typeof name !== 'string')
       throw new ValidationError(
@@ -260,11 +286,26 @@ function searchFault(value: unknown): string | null {
     : `${showValue(value)} has more than ${MAX_FOLDED_LETTERS} different letters beyond ASCII; search for a part of it`
 }
 
+function isFilterState(name: string): name is FilterState {
+  return (FILTER_STATES as readonly string[]).includes(name)
+}
+
+/** Returns distinct texts of an array. Throws ValidationError for anything else. */
+function namesIn(given: unknown, place: string): readonly string[] {
+  const names: readonly unknown[] = Array.isArray(given) ? given : []
+  const isOfNames = names.every((name) => typeof name === 'string') && names.length > 0
+  if (isOfNames && names.length <= MAX_LIST) return [...new Set(names)]
+  throw new ValidationError(
+    `${place} must be an array of 1 to ${MAX_LIST} names, got ${showValue(given)}`,
+    'invalid_condition',
+  )
+}
+
 function onlyKeys(given: JsonObject, allowed: readonly string[], place: string): void {
   const other = Object.keys(given).find((key) => !allowed.includes(key))
   if (other === undefined) return
   throw new ValidationError(
-    `${place} has the member ${showValue(other)}; a condition has field, operator and value, or one of and, or, not`,
+    `${place} has the member ${showValue(other)}; a condition has field, operator and value, or state and fields, or one of and, or, not`,
     'invalid_condition',
   )
 }

@@ -1,5 +1,6 @@
 import type { JsonBytes, Summary } from '../../store/sheet-store.ts'
-import { readCondition, searchText } from './read-condition.ts'
+import { conditionedSheet } from './conditioned-sheet.ts'
+import { searchText } from './read-condition.ts'
 import { selectFields } from './select-fields.ts'
 import type { Sheet } from '../sheet.ts'
 
@@ -25,13 +26,12 @@ export async function summarizeRecords(
   signal?: AbortSignal,
 ): Promise<JsonBytes> {
   const text = searchText(search)
-  const { contract, store } = await sheet.current()
+  const { contract, store, where: condition } = await conditionedSheet(sheet, where)
   if (filter === null && where === null && fields === null) {
     // From the counters, without a query: viewers ask for the count all the time.
     const { total } = await store.status()
     return Buffer.from(JSON.stringify({ count: total, fields: {} } satisfies Summary))
   }
-  const condition = readCondition(contract, where)
   return store.summary(
     { fields: selectFields(contract, fields ?? []), filter, where: condition, search: text },
     signal,

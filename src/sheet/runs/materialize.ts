@@ -1,7 +1,7 @@
 import type { CellFailure } from '../../derivation/run-request.ts'
 import type { SheetStore } from '../../store/sheet-store.ts'
 import type { RunId, RunOrder } from '../../store/stored-run.ts'
-import { selectTargets } from '../cells/read-status.ts'
+import { selectTargets } from '../select-targets.ts'
 import { resolveActor, type GivenActor } from '../resolve-actor.ts'
 import type { Sheet } from '../sheet.ts'
 import { executeRun } from './coordination/execute-run.ts'

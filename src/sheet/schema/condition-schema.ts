@@ -1,15 +1,23 @@
 import type { Contract, LogicalType } from '../../contract/contract.ts'
 import { operandSchema, type JsonSchema } from '../../contract/rules/record-schema.ts'
+import { FILTER_STATES } from '../../store/cell-state.ts'
 import { OPERATORS, type Operator } from '../../store/condition.ts'
 import { MAX_LIST, OPERATORS_OF, wireName } from '../queries/read-condition.ts'
 
 const SEARCHING: ReadonlySet<Operator> = new Set(['contains', 'notContains', 'startsWith'])
 
+/** References of the schema of a condition to other schemas. */
+export interface ConditionReferences {
+  /** The schema itself. */
+  readonly self: JsonSchema
+  /** The schema of the name of a derived field. */
+  readonly target: JsonSchema
+}
+
 /**
- * Returns the JSON Schema of a condition that {@link readCondition} accepts; `self` is the schema's reference to
- * itself.
+ * Returns the JSON Schema of a condition that {@link readCondition} accepts.
  */
-export function conditionSchema(contract: Contract, self: JsonSchema): JsonSchema {
+export function conditionSchema(contract: Contract, { self, target }: ConditionReferences): JsonSchema {
   const namesByType = Map.groupBy(contract.fields, ({ type }) => type)
   const ofFields = [...namesByType].flatMap(([type, fields]) => {
     const names = fields.map(({ name }) => name)
@@ -24,14 +32,26 @@ export function conditionSchema(contract: Contract, self: JsonSchema): JsonSchem
   })
   const group = { type: 'array', items: self, minItems: 1 }
   return {
-    description: 'A condition on records: on a field, or a group of conditions.',
+    description:
+      'A condition on records: on a field, on the states of derived cells, or a group of conditions.',
     anyOf: [
       ...ofFields,
+      closed(
+        {
+          state: namesOf({ type: 'string', enum: FILTER_STATES }),
+          fields: { anyOf: [namesOf(target), { type: 'null' }] },
+        },
+        ['state'],
+      ),
       closed({ and: group }, ['and']),
       closed({ or: group }, ['or']),
       closed({ not: self }, ['not']),
     ],
   }
+}
+
+function namesOf(items: JsonSchema): JsonSchema {
+  return { type: 'array', items, minItems: 1, maxItems: MAX_LIST }
 }
 
 interface Form {

@@ -7,7 +7,7 @@ import {
   type JsonSchema,
 } from '../../contract/rules/record-schema.ts'
 import { ServiceError } from '../../errors/service-error.ts'
-import { conditionSchema } from './condition-schema.ts'
+import { conditionSchema, type ConditionReferences } from './condition-schema.ts'
 import type { Derivations } from '../definition/definition-files.ts'
 import { listRecords } from '../queries/list-records.ts'
 import type { Sheet } from '../sheet.ts'
@@ -25,8 +25,8 @@ export interface RecordSchemas {
   readonly fields: readonly string[]
   /** The fields that can be sorted by. */
   readonly sortable: readonly string[]
-  /** Returns the schema of a condition on records; `self` is the schema's reference to itself. */
-  condition(self: JsonSchema): JsonSchema
+  /** Returns the schema of a condition on records. */
+  condition(references: ConditionReferences): JsonSchema
 }
 
 /** The names that the derivations add. */
@@ -73,7 +73,7 @@ function schemasOf(contract: Contract): RecordSchemas {
     purpose: purposeOf(contract),
     fields: contract.fields.map(({ name }) => name),
     sortable: contract.fields.filter(hasOrder).map(({ name }) => name),
-    condition: (self) => conditionSchema(contract, self),
+    condition: (references) => conditionSchema(contract, references),
   }
 }
 

@@ -12,7 +12,7 @@ import {
 import { writeInThread } from '../../files/write-in-thread.ts'
 import { writeRecordFile } from '../../files/write-record-file.ts'
 import type { Page, PageQuery, SheetStore } from '../../store/sheet-store.ts'
-import { readCondition } from '../queries/read-condition.ts'
+import { conditionedSheet } from '../queries/conditioned-sheet.ts'
 import { selectFields } from '../queries/select-fields.ts'
 import type { Sheet } from '../sheet.ts'
 import { sortKeys } from '../queries/sort-keys.ts'
@@ -72,12 +72,12 @@ export async function exportRecords(sheet: Sheet, query: ExportQuery): Promise<R
   if (delimiter !== null && format !== 'csv') {
     throw new ValidationError(`delimiter applies to csv only; ${format} has none`, 'conflicting_parameters')
   }
-  const { contract, store } = await sheet.current()
+  const { contract, store, where } = await conditionedSheet(sheet, query.where ?? null)
   const fields = selectFields(contract, query.fields)
   const walk: Walk = {
     fields,
     filter: query.filter,
-    where: readCondition(contract, query.where ?? null),
+    where,
     sort: sortKeys(contract, query.sort),
     skip: 0,
   }

@@ -26,6 +26,11 @@ const OPERATORS = [
 
 export type ConditionOperator = (typeof OPERATORS)[number]
 
+/** The states of derived cells that a {@link Condition} can name. */
+const STATES = ['fresh', 'stale', 'missing', 'failed', 'overridden', 'blocked'] as const
+
+export type CellFilterState = (typeof STATES)[number]
+
 /** A value that a field, or an item of an array, is compared with. */
 export type ConditionValue = string | number | boolean | null
 
@@ -37,15 +42,21 @@ export type Condition =
       /** One value; two for `between`; an array for an operator with a list; absent for `empty` and `not_empty`. */
       readonly value?: ConditionValue | readonly ConditionValue[]
     }
+  /** That a derived cell, of one of the fields if any are named, is in one of the states. */
+  | { readonly state: readonly CellFilterState[]; readonly fields?: readonly string[] }
   | { readonly and: readonly Condition[] }
   | { readonly or: readonly Condition[] }
   | { readonly not: Condition }
 
+function listed(names: readonly string[]): string {
+  return names.map((name) => `\`${name}\``).join(', ')
+}
+
 /** The parameter `where` of routes that list, count or export records. */
 export const whereParameter = Type.String({
   description:
-    'A condition as JSON: `{"field": …, "operator": …, "value": …}`, or a group `{"and": […]}`, `{"or": […]}`, `{"not": …}`. ' +
-    `Operators (the type of the field decides which apply): ${OPERATORS.map((name) => `\`${name}\``).join(', ')}. With \`filter\`, both must hold.`,
+    'A condition as JSON: `{"field": …, "operator": …, "value": …}`, a condition on the states of derived cells `{"state": […], "fields": […]}`, or a group `{"and": […]}`, `{"or": […]}`, `{"not": …}`. ' +
+    `Operators (the type of the field decides which apply): ${listed(OPERATORS)}. States: ${listed(STATES)}; without \`fields\`, of any derived field. With \`filter\`, both must hold.`,
   contentMediaType: 'application/json',
   contentSchema: ConditionObject,
   ...inDocument({ exampleOf: 'where' }),

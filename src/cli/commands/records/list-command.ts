@@ -4,16 +4,19 @@ import { addExamples } from '../../options/examples.ts'
 import { integerBetween } from '../../options/option-values.ts'
 import {
   asOfOption,
+  conditionOf,
+  conditionOptions,
   cursorOption,
   fieldsOption,
   filterOption,
   paramOption,
   sortOption,
+  type ConditionFlags,
   type ParamValue,
 } from '../../options/record-options.ts'
 import { addSheetArgument, onSheet } from '../../options/sheet-argument.ts'
 
-interface Flags extends SheetFlags {
+interface Flags extends SheetFlags, ConditionFlags {
   readonly fields?: readonly string[]
   readonly filter?: string
   readonly param: readonly ParamValue[]
@@ -39,6 +42,7 @@ export function listCommand(): Command {
     .addOption(new Option('--all', 'list all records').conflicts('limit'))
     .addOption(cursorOption())
     .addOption(asOfOption())
+  for (const option of conditionOptions()) command.addOption(option)
   addExamples(command, [
     ['colophon list countries --fields id,name,area --sort -area --limit 5', 'The five largest countries'],
     [
@@ -49,6 +53,7 @@ export function listCommand(): Command {
       `colophon list countries --filter 'region = ? AND area > ?' --param Asia --param 1e6`,
       'With values that need no quoting',
     ],
+    ['colophon list countries --state failed,stale', 'Records with a derived cell that failed or is stale'],
     ['colophon list countries --all --format ndjson > countries.ndjson', 'All records, one per line'],
     ['colophon list countries --as-of 2026-11-20T10:00:00Z', 'The records as they were then'],
   ])
@@ -62,7 +67,7 @@ export function listCommand(): Command {
         const { fields = null, sort = null, cursor = null, asOf = null } = flags
         const filter = await bindFilter(context.sheet, flags.filter ?? null, flags.param)
         const limit = flags.all === true ? Infinity : (flags.limit ?? 50)
-        await printRecords(context, { fields, filter, sort, cursor, asOf, limit })
+        await printRecords(context, { fields, filter, where: conditionOf(flags), sort, cursor, asOf, limit })
       }),
     ),
   )

@@ -11,6 +11,8 @@ import type { Screen } from '../../terminal/terminal.ts'
 export interface WhichCounted {
   readonly filter: string | null
   readonly params: readonly ParamValue[]
+  /** A condition as JSON text; null for none. */
+  readonly where: string | null
 }
 
 export interface WhatToSummarize extends WhichCounted {
@@ -22,12 +24,13 @@ export interface WhatToSummarize extends WhichCounted {
 /** Prints a summary; its JSON is that of `GET /api/summary`. Throws as {@link summarizeRecords} and {@link bindFilter} do. */
 export async function printSummary(
   { sheet, out }: CommandContext,
-  { fields, filter, params, search }: WhatToSummarize,
+  { fields, filter, params, where, search }: WhatToSummarize,
 ): Promise<void> {
   const { contract } = await sheet.current()
   const answer = await summaryOf(sheet, {
     fields: fields ?? contract.fields.map(({ name }) => name),
     filter: await bindFilter(sheet, filter, params),
+    where,
     search,
   })
   await out.print(answer, (screen) => summaryText(answer, screen))
@@ -36,9 +39,10 @@ export async function printSummary(
 /** Prints the number of records. Throws as {@link printSummary} does. */
 export async function printCount(
   { sheet, out }: CommandContext,
-  { filter, params }: WhichCounted,
+  { filter, params, where }: WhichCounted,
 ): Promise<void> {
-  const { count } = await summaryOf(sheet, { fields: null, filter: await bindFilter(sheet, filter, params) })
+  const bound = await bindFilter(sheet, filter, params)
+  const { count } = await summaryOf(sheet, { fields: null, filter: bound, where })
   await out.print({ count }, () => String(count))
 }
 

@@ -1,10 +1,18 @@
 import { Command, Option } from 'commander'
 import { addSheetOptions, withSheet, type SheetFlags } from '../../options/command-context.ts'
 import { addExamples } from '../../options/examples.ts'
-import { filterOption, paramOption, parseList, type ParamValue } from '../../options/record-options.ts'
+import {
+  conditionOf,
+  conditionOptions,
+  filterOption,
+  paramOption,
+  parseList,
+  type ConditionFlags,
+  type ParamValue,
+} from '../../options/record-options.ts'
 import { addSheetArgument, onSheet } from '../../options/sheet-argument.ts'
 
-interface Flags extends SheetFlags {
+interface Flags extends SheetFlags, ConditionFlags {
   readonly fields?: readonly string[]
   readonly filter?: string
   readonly param: readonly ParamValue[]
@@ -26,6 +34,7 @@ export function summaryCommand(): Command {
     .addOption(filterOption())
     .addOption(paramOption('condition'))
     .option('--search <text>', 'list the values that contain this text instead of the most frequent')
+  for (const option of conditionOptions()) command.addOption(option)
   addExamples(command, [
     ['colophon summary countries --fields region,area', 'The values of two fields'],
     [`colophon summary countries --filter 'region = ?' --param Asia`, 'Of some records'],
@@ -35,7 +44,7 @@ export function summaryCommand(): Command {
       withSheet(flags, async (context) => {
         const { printSummary } = await import('./print-summary.ts')
         const { fields = null, filter = null, param: params, search = null } = flags
-        await printSummary(context, { fields, filter, params, search })
+        await printSummary(context, { fields, filter, params, search, where: conditionOf(flags) })
       }),
     ),
   )

@@ -5,7 +5,14 @@ import { addExamples } from '../../options/examples.ts'
 import { progressOption } from '../../options/progress-option.ts'
 import { isStoreUrl } from '../../../sheet/store-url.ts'
 import type { ProgressStyle } from '../../terminal/progress.ts'
-import { fieldsOption, filterOption, sortOption } from '../../options/record-options.ts'
+import {
+  conditionOf,
+  conditionOptions,
+  fieldsOption,
+  filterOption,
+  sortOption,
+  type ConditionFlags,
+} from '../../options/record-options.ts'
 import { addSheetArgument, onSheet } from '../../options/sheet-argument.ts'
 
 const EXPORT_FORMATS = [
@@ -20,7 +27,7 @@ const EXPORT_FORMATS = [
 ] as const
 export type ExportFormat = (typeof EXPORT_FORMATS)[number]
 
-interface Flags extends Omit<SheetFlags, 'format'> {
+interface Flags extends Omit<SheetFlags, 'format'>, ConditionFlags {
   readonly format?: ExportFormat
   readonly fields?: readonly string[]
   readonly filter?: string
@@ -50,6 +57,7 @@ export function exportCommand(): Command {
       delimiterOption('between the cells of CSV (default: a tab for .tsv and .tab, a comma for others)'),
     )
     .addOption(progressOption())
+  for (const option of conditionOptions()) command.addOption(option)
   addExamples(command, [
     ['colophon export countries countries.xlsx', 'All records, as a workbook'],
     [
@@ -70,6 +78,7 @@ export function exportCommand(): Command {
           format: format ?? null,
           fields: flags.fields ?? null,
           filter: flags.filter ?? null,
+          where: conditionOf(flags),
           sort: flags.sort ?? null,
           raw: flags.raw === true,
           delimiter: flags.delimiter ?? null,

@@ -59,10 +59,11 @@ export async function runExport(context: CommandContext, what: WhatToExport): Pr
 /** Throws UsageError for options that select a part of the sheet, when the whole is exported. */
 function checkWhole(format: ExportFormat, what: WhatToExport): void {
   if (format !== 'archive' && format !== 'datapackage' && format !== 'folio') return
-  const { fields, filter, sort, raw, delimiter = null } = what
-  if (fields === null && filter === null && sort === null && !raw && delimiter === null) return
+  const { fields, filter, where = null, sort, raw, delimiter = null } = what
+  const isWhole = fields === null && filter === null && where === null && sort === null
+  if (isWhole && !raw && delimiter === null) return
   throw new UsageError(
-    `--fields, --filter, --sort, --raw and --delimiter do not apply to ${format}, which has the whole sheet`,
+    `--fields, --filter, --where, --state, --sort, --raw and --delimiter do not apply to ${format}, which has the whole sheet`,
   )
 }
 
@@ -97,9 +98,10 @@ async function bytesOf(
 ): Promise<ExportBytes> {
   if (format === 'archive') return { bytes: exportArchive(sheet), share: () => null }
   if (format === 'datapackage') return { bytes: exportDatapackage(sheet), share: () => null }
-  const { file, fields, filter, sort, raw } = what
+  const { file, fields, filter, where = null, sort, raw } = what
   const named = format === 'csv' && file !== null ? delimiterOf(file) : null
-  return exportRecords(sheet, { format, fields, filter, sort, raw, delimiter: what.delimiter ?? named })
+  const delimiter = what.delimiter ?? named
+  return exportRecords(sheet, { format, fields, filter, where, sort, raw, delimiter })
 }
 
 async function writeBytes(

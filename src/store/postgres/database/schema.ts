@@ -4,10 +4,11 @@ import type { ColumnMove } from '../../fields/column-moves.ts'
 import type { KeptColumn } from '../../fields/stored-changes.ts'
 import { definitionTables } from '../../rows/definition-tables.ts'
 import { deletedBlocksTable } from '../../rows/deleted-blocks.ts'
+import { STATE_INDEXES } from '../../rows/state-tables.ts'
 import { columnsOf, mayDiffer, NAME_BYTES, writtenColumn, type TypedField } from './columns.ts'
 
 /** Version of the tables below; a store of a later version is refused. */
-export const SCHEMA_VERSION = 24
+export const SCHEMA_VERSION = 25
 
 /**
  * The tables beside the records. Every name contains `$`, which no field name can (D5). Times are texts, UTC with
@@ -406,6 +407,7 @@ export const MIGRATIONS: Readonly<Record<number, string>> = {
   // A proposed change of the definition, as JSON; and the accepted proposal of a change.
   23: 'ALTER TABLE "$proposal" ADD COLUMN definition text; ALTER TABLE "$definition_change" ADD COLUMN proposal bigint;',
   24: WRITTEN_COLUMNS,
+  25: STATE_INDEXES,
 }
 
 /** Creates the tables of a new store, except that of records. */

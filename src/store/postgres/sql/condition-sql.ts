@@ -1,19 +1,20 @@
-import type { Condition, ConditionField, Operand } from '../../condition.ts'
-import { ConditionCompiler, foldedPosition } from '../../rules/sql/condition-compiler.ts'
+import type { Condition, ConditionField, Operand, StateCondition } from '../../condition.ts'
+import { ConditionCompiler, foldedPosition, noSql } from '../../rules/sql/condition-compiler.ts'
 import { momentOf } from '../database/field-indexes.ts'
 import { quoted } from '../database/schema.ts'
 import { toColumnText } from '../database/values.ts'
 import { OID, type PutParam } from './sort-sql.ts'
+import type { InState } from './state-sql.ts'
 import type { TypedParam } from './wire-query.ts'
 
 /** Compiles a condition to an expression over columns named as the fields. */
-export function conditionSql(condition: Condition, param: PutParam): string {
-  return new ConditionSql(param).compile(condition)
+export function conditionSql(condition: Condition, param: PutParam, inState: InState): string {
+  return new ConditionSql(param, inState).compile(condition)
 }
 
-/** Compiles a condition to text that a person can edit and use as a filter, with its values as literals. */
+/** Compiles a condition on fields to text that a person can edit and use as a filter, with its values as literals. */
 export function conditionText(condition: Condition): string {
-  return conditionSql(condition, ({ text, type }) => {
+  const put: PutParam = ({ text, type }) => {
     const literal = `'${(text ?? '').replaceAll("'", "''")}'`
     switch (type) {
       case OID.int8:
@@ -29,16 +30,23 @@ export function conditionText(condition: Condition): string {
       default:
         return literal
     }
-  })
+  }
+  return conditionSql(condition, put, noSql)
 }
 
 class ConditionSql extends ConditionCompiler {
   protected readonly isNot = 'IS DISTINCT FROM'
   readonly #param: PutParam
+  readonly #inState: InState
 
-  constructor(param: PutParam) {
+  constructor(param: PutParam, inState: InState) {
     super()
     this.#param = param
+    this.#inState = inState
+  }
+
+  protected inState(condition: StateCondition): string {
+    return this.#inState(condition, this.#param)
   }
 
   protected column({ name }: ConditionField): string {

@@ -19,6 +19,7 @@ import {
   type SortTerm,
 } from './sort-sql.ts'
 import { ResultWriter } from './sql-result.ts'
+import { confineFilter, type InState } from './state-sql.ts'
 import type { CheckedSql } from './sql-checks.ts'
 import type { SqlSession } from './sql-session.ts'
 import type { ColumnText, TypedParam } from './wire-query.ts'
@@ -40,30 +41,38 @@ export type CheckedPage = Omit<PageRun, 'filter'> & { readonly filter: CheckedSq
  * the store itself then reads the records, in the same state.
  */
 export async function runPage(session: SqlSession, page: CheckedPage): Promise<Page> {
-  await session.confine(page.filter?.names ?? null)
-  const found = await placesOf(session, page)
+  const found = await placesOf(session, { ...page, inState: await confineFilter(session, page) })
   session.release()
   const { records, count } = await recordsAt(session, found.slice(0, page.limit), page.fields)
   return { records, next: found.length > count ? (found[count - 1] ?? null) : null }
 }
 
-export type WantedRecords = Pick<CheckedPage, 'allFields' | 'filter' | 'where'>
+export interface WantedRecords extends Pick<CheckedPage, 'allFields' | 'filter' | 'where'> {
+  /** See {@link confineFilter}. */
+  readonly inState: InState
+}
+
+/** A page whose filter and condition can be compiled. */
+type ConfinedPage = CheckedPage & WantedRecords
 
 /**
  * Returns the records that a filter and a condition select, as a table `records` with the contract's fields, beside which
  * `"$row"."$seq"` is their place. The filter is alone in its WHERE, followed by a line break that ends its comment;
  * `records` has no other columns, so that naming it as a whole does not reveal them.
  */
-export function filteredRecords({ allFields, filter, where }: WantedRecords, param: PutParam): string {
+export function filteredRecords(
+  { allFields, filter, where, inState }: WantedRecords,
+  param: PutParam,
+): string {
   const inner = allFields.map(({ name }, index) => `, ${quoted(name)} AS "$field${index}"`).join('')
   const outer = allFields.map(({ name }, index) => `"$field${index}" AS ${quoted(name)}`).join(', ')
-  const condition = where ? `WHERE ${conditionSql(where, param)}` : ''
+  const condition = where ? `WHERE ${conditionSql(where, param, inState)}` : ''
   const filtered = filter === null ? '' : `WHERE (\n${filter.text}\n)`
   return `(SELECT "$seq"${inner} FROM "$data" ${condition}) AS "$row" CROSS JOIN LATERAL (SELECT ${outer}) AS records ${filtered}`
 }
 
 /** Returns the places of the page's records in their order, and one more when there are more. */
-async function placesOf(session: SqlSession, page: CheckedPage): Promise<readonly PagePlace[]> {
+async function placesOf(session: SqlSession, page: ConfinedPage): Promise<readonly PagePlace[]> {
   const { sort, after, limit } = page
   const places: PagePlace[] = []
   let { skip } = page
@@ -96,7 +105,7 @@ export function rowsOf(session: SqlSession, statement: Statement): Promise<(read
 
 /** Returns a statement that finds up to `limit` places of a part, after `skip` others. */
 function partOf(
-  page: CheckedPage,
+  page: ConfinedPage,
   { where, divided }: SortedPart,
   { wanted, skip }: { readonly wanted: number; readonly skip: number },
 ): Statement {
@@ -137,7 +146,7 @@ function bothHalves(part: {
     UNION ALL SELECT ${columns(beginning(`${column}`), `row_number() OVER (${order})`)} FROM ${half(exceeds)} AS "$long"`
 }
 
-async function countOf(session: SqlSession, page: CheckedPage, { where }: SortedPart): Promise<number> {
+async function countOf(session: SqlSession, page: ConfinedPage, { where }: SortedPart): Promise<number> {
   const [row] = await rowsOf(session, (param) => {
     const condition = where(param)
     return `SELECT count(*) FROM (${foundRecords(page, param)}) AS "$found" ${condition === '' ? '' : `WHERE ${condition}`}`
@@ -145,7 +154,7 @@ async function countOf(session: SqlSession, page: CheckedPage, { where }: Sorted
   return Number(row?.[0])
 }
 
-function foundRecords(page: CheckedPage, param: PutParam): string {
+function foundRecords(page: ConfinedPage, param: PutParam): string {
   return `SELECT "$row"."$seq"${sortColumns(page.sort)} FROM ${filteredRecords(page, param)}`
 }
 

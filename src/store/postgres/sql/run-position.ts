@@ -3,6 +3,7 @@ import { heldColumns, sortColumn, sortColumns, sortedParts, sortValue } from './
 import type { PageRun } from './run-page.ts'
 import { OID } from './sort-sql.ts'
 import type { SqlSession } from './sql-session.ts'
+import { confineFilter } from './state-sql.ts'
 
 /** A request for the position of a record in a list. */
 export type PositionRun = Pick<PageRun, 'allFields' | 'filter' | 'where' | 'sort'> & { readonly id: string }
@@ -14,13 +15,13 @@ export type CheckedPosition = Pick<CheckedPage, 'allFields' | 'filter' | 'where'
 
 /** Returns the number of records before one in a list; null when it is not in the list. */
 export async function runPosition(session: SqlSession, run: CheckedPosition): Promise<number | null> {
-  await session.confine(run.filter?.names ?? null)
+  const wanted = { ...run, inState: await confineFilter(session, run) }
   // The list is not read along an index: all records before this one are counted.
   const sort = run.sort.map((term) => ({ ...term, index: null }))
   const keys = sort.map((_term, index) => `, ${sortColumn(index)}`).join('')
   const columns = ['"$seq"', ...heldColumns(sort)].join(', ')
   const [row] = await rowsOf(session, (param) => {
-    const own = `SELECT "$row"."$seq"${sortColumns(sort)}, records.id AS "$id" FROM ${filteredRecords(run, param)}`
+    const own = `SELECT "$row"."$seq"${sortColumns(sort)}, records.id AS "$id" FROM ${filteredRecords(wanted, param)}`
     return `SELECT ${columns} FROM (${own}) AS place WHERE "$id" = ${param({ text: run.id, type: OID.text })}`
   })
   if (row === undefined) return null
@@ -32,7 +33,7 @@ export async function runPosition(session: SqlSession, run: CheckedPosition): Pr
   const [after] = sortedParts(sort, place)
   if (after === undefined) throw new Error('a list without a part')
   const [counted] = await rowsOf(session, (param) => {
-    const found = `SELECT "$row"."$seq"${sortColumns(sort)} FROM ${filteredRecords(run, param)}`
+    const found = `SELECT "$row"."$seq"${sortColumns(sort)} FROM ${filteredRecords(wanted, param)}`
     return `SELECT count(*) FROM (SELECT "$seq"${keys} FROM (${found}) AS "$all") AS "$found" WHERE NOT (${after.where(param)})`
   })
   return Number(counted?.[0]) - 1

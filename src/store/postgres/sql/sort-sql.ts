@@ -140,6 +140,7 @@ export const OID = {
   int4: 23,
   text: 25,
   float8: 701,
+  int8s: 1016,
   date: 1082,
   timestamptz: 1184,
   numeric: 1700,

@@ -3,6 +3,7 @@ import {
   type Condition,
   type ConditionField,
   type FieldCondition,
+  type StateCondition,
   type Operand,
 } from '../../condition.ts'
 
@@ -18,6 +19,8 @@ export abstract class ConditionCompiler {
         return `(${this.compile(condition.condition)}) IS NOT TRUE`
       case 'field':
         return this.#ofField(condition)
+      case 'state':
+        return this.inState(condition)
     }
   }
 
@@ -33,6 +36,8 @@ export abstract class ConditionCompiler {
   protected abstract place(sql: string, wanted: string): string
   /** Returns the condition that an array or object contains a text in its keys, texts or numbers. */
   protected abstract nestedContains(field: ConditionField, wanted: string): string
+  /** Returns the condition that a record has a derived cell in one of some states. */
+  protected abstract inState(condition: StateCondition): string
   protected abstract hasAny(field: ConditionField, items: readonly Operand[]): string
   protected abstract hasAll(field: ConditionField, items: readonly Operand[]): string
 
@@ -96,6 +101,11 @@ export abstract class ConditionCompiler {
     if (field.type === 'array' || field.type === 'object') return this.nestedContains(field, wanted)
     return `${this.place(this.column(field), wanted)} > 0`
   }
+}
+
+/** Fails for a condition on cells, which no filter over the fields can express. */
+export function noSql(): never {
+  throw new Error('a condition on cells has no text in SQL')
 }
 
 /**

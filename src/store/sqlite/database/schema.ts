@@ -2,9 +2,10 @@ import type { Contract, Field, LogicalType } from '../../../contract/contract.ts
 import type { KeptColumn } from '../../fields/stored-changes.ts'
 import { definitionTables } from '../../rows/definition-tables.ts'
 import { deletedBlocksTable } from '../../rows/deleted-blocks.ts'
+import { STATE_INDEXES } from '../../rows/state-tables.ts'
 
 /** Version of the tables below; a store of a later version is refused. */
-export const SCHEMA_VERSION = 22
+export const SCHEMA_VERSION = 23
 
 /**
  * The tables of the first version. {@link MIGRATIONS} adds those of later versions, to new and existing stores.
@@ -146,6 +147,8 @@ export const FIRST_TABLES = `
  * 22: proposed changes of the definition.
  * - `$proposal.definition`: the change as JSON of a {@link ProposedDefinition}; null for a change of records.
  * - `$definition_change.proposal`: the accepted proposal whose change it is; null for none.
+ *
+ * 23: {@link STATE_INDEXES}.
  */
 export const MIGRATIONS: Readonly<Record<number, string>> = {
   2: `
@@ -269,6 +272,7 @@ export const MIGRATIONS: Readonly<Record<number, string>> = {
   ALTER TABLE "$proposal" ADD COLUMN definition TEXT;
   ALTER TABLE "$definition_change" ADD COLUMN proposal INTEGER;
   `,
+  23: STATE_INDEXES,
 }
 
 /** Creates the tables of a new store. */

@@ -1,5 +1,5 @@
-import type { Condition, ConditionField, Operand } from '../../condition.ts'
-import { ConditionCompiler, foldedPosition } from '../../rules/sql/condition-compiler.ts'
+import type { Condition, ConditionField, Operand, StateCondition } from '../../condition.ts'
+import { ConditionCompiler, foldedPosition, noSql } from '../../rules/sql/condition-compiler.ts'
 import { momentOf, quoted } from '../database/schema.ts'
 
 /** Puts a value into a statement, and returns its placeholder. */
@@ -11,32 +11,47 @@ export interface BoundCondition {
   readonly params: readonly (string | number)[]
 }
 
+/** Compiles conditions on the states of cells. */
+type InState = (condition: StateCondition) => string
+
 /** Compiles a condition to an expression over the columns of a table. */
-export function bindCondition(condition: Condition, table: string): BoundCondition {
+export function bindCondition(condition: Condition, table: string, inState: InState): BoundCondition {
   const params: (string | number)[] = []
   const put: PutOperand = (value) => {
     params.push(value)
     return '?'
   }
-  return { sql: new ConditionSql(table, put).compile(condition), params }
+  return { sql: new ConditionSql({ table, put, inState }).compile(condition), params }
 }
 
-/** Compiles a condition to text that a person can edit and use as a filter, with its values as literals. */
+/** Compiles a condition on fields to text that a person can edit and use as a filter, with its values as literals. */
 export function conditionText(condition: Condition): string {
   const put: PutOperand = (value) =>
     typeof value === 'number' ? String(value) : `'${value.replaceAll("'", "''")}'`
-  return new ConditionSql('records', put).compile(condition)
+  return new ConditionSql({ table: 'records', put, inState: noSql }).compile(condition)
+}
+
+interface ConditionParts {
+  readonly table: string
+  readonly put: PutOperand
+  readonly inState: InState
 }
 
 class ConditionSql extends ConditionCompiler {
   protected readonly isNot = 'IS NOT'
   readonly #table: string
   readonly #put: PutOperand
+  readonly #inState: InState
 
-  constructor(table: string, put: PutOperand) {
+  constructor({ table, put, inState }: ConditionParts) {
     super()
     this.#table = table
     this.#put = put
+    this.#inState = inState
+  }
+
+  protected inState(condition: StateCondition): string {
+    return this.#inState(condition)
   }
 
   protected column({ name }: ConditionField): string {

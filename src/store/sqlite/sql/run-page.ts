@@ -1,7 +1,8 @@
 import { QueryError } from '../../../errors/service-error.ts'
-import type { Condition } from '../../condition.ts'
+import { cellConditions, type Condition } from '../../condition.ts'
 import { PAGE_BYTES } from '../../page-bytes.ts'
 import type { PagePlace, PageQuery, SortValue } from '../../sheet-store.ts'
+import { CellStateSql, COUNTED_TARGETS, type StateDialect } from '../../rules/sql/cell-state-sql.ts'
 import { quoted } from '../database/schema.ts'
 import { bindCondition, type BoundCondition } from './condition-sql.ts'
 import { recordJsonExpression, type TypedField } from './json-columns.ts'
@@ -26,30 +27,44 @@ export interface PageRun extends Omit<PageQuery, 'fields' | 'sort'> {
  * QueryError.
  */
 export function runPage(database: SqlDatabase, run: PageRun, writer: ResultWriter): PagePlace | null {
-  return withFilter(database, run.filter, (filter) => writePage(database, { ...run, filter }, writer))
+  return withFilter(database, run, (wanted) => writePage(database, { ...run, ...wanted }, writer))
+}
+
+/** A filter from a user, and a condition. */
+interface GivenFilter {
+  readonly filter: string | null
+  readonly where?: Condition | null
 }
 
 /**
  * Runs `action` on one state of the database with a filter from a user, once it is proven to be one expression over
- * `records`. Throws QueryError.
+ * `records`, and a condition, compiled for that state. Throws QueryError.
  */
 export function withFilter<T>(
   database: SqlDatabase,
-  given: string | null,
-  action: (filter: string | null) => T,
+  { filter: given, where = null }: GivenFilter,
+  action: (wanted: WantedRecords, cells: CellStateSql) => T,
 ): T {
   const filter = given === null ? null : checkFilter(given.toWellFormed())
   return database.snapshot(() => {
     if (filter !== null) confineFilter(database, filter)
-    return action(filter === null ? null : filter.text)
+    const isOnCells = where !== null && cellConditions(where).length > 0
+    const targets = isOnCells ? COUNTED_TARGETS.result(database.prepare(COUNTED_TARGETS.sql).all()) : []
+    const cells = new CellStateSql(targets, STATES)
+    const bound = where === null ? null : bindCondition(where, DATA, (state) => cells.inState(state))
+    return action({ filter: filter === null ? null : filter.text, where: bound }, cells)
   })
 }
 
 export interface WantedRecords {
   /** An expression from a user, proven to be one; null for all records. */
   readonly filter: string | null
-  readonly where?: Condition | null
+  /** A condition over the columns of `"$data"`; null for all records. */
+  readonly where: BoundCondition | null
 }
+
+/** A page with its filter and condition as SQL. */
+type BoundPage = Omit<PageRun, 'filter' | 'where'> & WantedRecords
 
 /**
  * Returns the records that a filter and a condition select, as a table `records` with these columns, and the parameters of
@@ -60,7 +75,7 @@ export function filteredRecords(
   { filter, where }: WantedRecords,
   { hint = '', piece = EVERYTHING }: { readonly hint?: string; readonly piece?: BoundCondition } = {},
 ): BoundSql {
-  const parts = [piece, where ? bindCondition(where, DATA) : EVERYTHING].filter(({ sql }) => sql !== '')
+  const parts = [piece, where ?? EVERYTHING].filter(({ sql }) => sql !== '')
   const inner = parts.length === 0 ? '' : `WHERE ${parts.map(({ sql }) => sql).join(' AND ')}`
   const outer = filter === null ? '' : `WHERE (\n${filter}\n)`
   return {
@@ -70,6 +85,14 @@ export function filteredRecords(
 }
 
 const DATA = '"$data"'
+
+/** The SQL of SQLite for records with cells in a state. */
+export const STATES: StateDialect = {
+  amongFew: (records) => `"$seq" IN (${records})`,
+  amongMany: (_records, ofRecord) => `(${ofRecord.map((select) => `EXISTS (${select})`).join(' OR ')})`,
+  readBy: (index) => `INDEXED BY "${index}"`,
+}
+
 const EVERYTHING: BoundCondition = { sql: '', params: [] }
 
 /**
@@ -95,7 +118,7 @@ function confineFilter(database: SqlDatabase, { text, names }: CheckedSql): void
   }
 }
 
-function writePage(database: SqlDatabase, run: PageRun, writer: ResultWriter): PagePlace | null {
+function writePage(database: SqlDatabase, run: BoundPage, writer: ResultWriter): PagePlace | null {
   const page = new PageWriter(database, run, writer)
   if (run.sort.length > 0) writeSorted(page, run)
   else writeInCreationOrder(page, run)
@@ -117,7 +140,7 @@ class PageWriter {
   #last: PagePlace | null = null
   #full = false
 
-  constructor(database: SqlDatabase, { limit }: PageRun, writer: ResultWriter) {
+  constructor(database: SqlDatabase, { limit }: BoundPage, writer: ResultWriter) {
     this.database = database
     this.#writer = writer
     this.#limit = limit
@@ -158,7 +181,7 @@ class PageWriter {
 }
 
 /** Finds the records of each part by their sort columns, and only then makes their JSON. */
-function writeSorted(page: PageWriter, run: PageRun): void {
+function writeSorted(page: PageWriter, run: BoundPage): void {
   const { sort, fields, allFields } = run
   const columns = `"$seq"${sortColumns(sort)}, ${allFields.map(({ name }) => quoted(name)).join(', ')}`
   const keys = sort.map((_term, index) => sortColumn(index)).join(', ')
@@ -201,9 +224,9 @@ const SCAN_LIMIT = 100_000
  * Records that an index finds one by one are thirty times slower to read than in their order, so that a filter on fields
  * outside the index scans them.
  */
-function writeInCreationOrder(page: PageWriter, run: PageRun): void {
+function writeInCreationOrder(page: PageWriter, run: BoundPage): void {
   let above = run.after?.key ?? 0
-  const isSearch = run.filter !== null || Boolean(run.where)
+  const isSearch = run.filter !== null || run.where !== null
   const way = isSearch ? wayOf(page.database, run) : 'any'
   if (way !== 'by an index' || run.skip > 0) {
     page.add(inCreationOrder(run, { wanted: page.wanted, above, way }))
@@ -237,7 +260,7 @@ type Way = { readonly upTo: number } | 'in order' | 'by an index' | 'any'
  * shares a WHERE with the filter. JSON is made only of the records that are found.
  */
 function inCreationOrder(
-  { fields, allFields, filter, where, skip }: PageRun,
+  { fields, allFields, filter, where, skip }: BoundPage,
   { wanted, above, way }: Piece,
 ): BoundSql {
   const columns = ['"$seq"', ...allFields.map(({ name }) => quoted(name))].join(', ')
@@ -247,7 +270,7 @@ function inCreationOrder(
   const hint = way === 'by an index' || way === 'any' ? '' : 'NOT INDEXED'
   const between = `${key} > ?${upTo.length > 0 ? ` AND ${key} <= ?` : ''}`
   const piece = { sql: between, params: [above, ...upTo] }
-  const records = filteredRecords(columns, { filter, where: where ?? null }, { hint, piece })
+  const records = filteredRecords(columns, { filter, where }, { hint, piece })
   const found = `SELECT "$seq" FROM ${records.sql} ORDER BY ${key} LIMIT ? OFFSET ?`
   return {
     sql: `SELECT place."$seq", CAST(${recordJsonExpression(fields, 'records')} AS BLOB)
@@ -257,7 +280,7 @@ function inCreationOrder(
 }
 
 /** Returns the access path for a filter that selects a range of an index, which is not in creation order. */
-function wayOf(database: SqlDatabase, run: PageRun): Way {
+function wayOf(database: SqlDatabase, run: BoundPage): Way {
   const plan = planOf(database, run, 'any')
   if (plan.index && !(plan.sorts && plan.range)) return 'any'
   const { range, covering } = planOf(database, run, 'by an index')
@@ -272,7 +295,7 @@ interface Plan {
   readonly sorts: boolean
 }
 
-function planOf(database: SqlDatabase, run: PageRun, way: Way): Plan {
+function planOf(database: SqlDatabase, run: BoundPage, way: Way): Plan {
   const { sql, params } = inCreationOrder(run, { wanted: 1, above: 0, way })
   const steps = database
     .prepare(`EXPLAIN QUERY PLAN ${sql}`)

@@ -10,12 +10,12 @@ export type PositionRun = Pick<PageRun, 'allFields' | 'filter' | 'where' | 'sort
 
 /** Returns the number of records before one in a list; null when it is not in the list. Throws QueryError. */
 export function runPosition(database: SqlDatabase, run: PositionRun): number | null {
-  const { id, allFields, where = null } = run
+  const { id, allFields } = run
   // The list is not read along an index: all records before this one are counted.
   const sort = run.sort.map((term) => ({ ...term, indexed: false }))
-  return withFilter(database, run.filter, (filter) => {
+  return withFilter(database, run, (wanted) => {
     const columns = `"$seq"${sortColumns(sort)}, ${allFields.map(({ name }) => quoted(name)).join(', ')}`
-    const records = filteredRecords(columns, { filter, where })
+    const records = filteredRecords(columns, wanted)
     const keys = sort.map((_term, index) => `, ${sortColumn(index)}`).join('')
     const found = `SELECT "$seq"${keys}, id AS "$id" FROM ${records.sql}`
     const held = ['"$seq"', ...heldColumns(sort, 'place')].join(', ')

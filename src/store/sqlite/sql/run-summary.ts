@@ -8,6 +8,7 @@ import {
   type Summary,
   type SummaryQuery,
 } from '../../sheet-store.ts'
+import { countRecords, type CellStateSql } from '../../rules/sql/cell-state-sql.ts'
 import { quoted } from '../database/schema.ts'
 import { placeOf, type BoundCondition } from './condition-sql.ts'
 import type { TypedField } from './json-columns.ts'
@@ -29,18 +30,29 @@ export interface SummarizedField extends TypedField {
 
 /** Writes a {@link Summary} as JSON. Throws QueryError. */
 export function runSummary(database: SqlDatabase, run: SummaryRun, writer: ResultWriter): void {
-  const summary = withFilter(database, run.filter, (filter): Summary => {
+  const summary = withFilter(database, run, (wanted, cells): Summary => {
     const columns = run.allFields.map(({ name }) => quoted(name)).join(', ')
-    const { where = null, search = null } = run
-    const summarizer = new Summarizer(database, filteredRecords(columns, { filter, where }), search)
-    const isAll = filter === null && where === null
-    const count = isAll ? countOfSheet(database) : summarizer.number('count(*)')
+    const summarizer = new Summarizer(database, filteredRecords(columns, wanted), run.search ?? null)
+    const count = knownCount(database, run, cells) ?? summarizer.number('count(*)')
     return {
       count,
       fields: Object.fromEntries(run.fields.map((field) => [field.name, summarizer.field(field, count)])),
     }
   })
   writer.text(JSON.stringify(summary))
+}
+
+/** Returns the number of records if it is known without reading them; null if not. */
+function knownCount(
+  database: SqlDatabase,
+  { filter, where = null }: SummaryRun,
+  cells: CellStateSql,
+): number | null {
+  if (filter !== null) return null
+  if (where === null) return countOfSheet(database)
+  if (where.kind !== 'state') return null
+  const counted = (): unknown => database.prepare(countRecords(cells.records(where))).get()?.['count']
+  return cells.count(where) ?? Number(counted())
 }
 
 function countOfSheet(database: SqlDatabase): number {

@@ -1,0 +1,25 @@
+import { cellConditions, type Condition } from '../../store/condition.ts'
+import { selectTargets } from '../select-targets.ts'
+import type { CurrentSheet, Sheet } from '../sheet.ts'
+import { readCondition } from './read-condition.ts'
+
+/** The sheet for an operation on the records that match a condition. */
+export interface ConditionedSheet extends CurrentSheet {
+  /** Null for all records. */
+  readonly where: Condition | null
+}
+
+/**
+ * Returns the sheet with a condition from JSON text. For a condition on the states of cells, these are checked before.
+ * Throws ValidationError as {@link readCondition} does, OperationError for the state of a field that no derivation
+ * computes, and what `current` and, for states, `deriving` of the sheet throw.
+ */
+export async function conditionedSheet(sheet: Sheet, text: string | null): Promise<ConditionedSheet> {
+  const current = await sheet.current()
+  const where = readCondition(current.contract, text)
+  const onCells = where === null ? [] : cellConditions(where)
+  if (onCells.length === 0) return { ...current, where }
+  const { contract, store, derivations } = await sheet.deriving()
+  for (const { fields } of onCells) selectTargets(derivations, fields)
+  return { contract, store, where: readCondition(contract, text) }
+}

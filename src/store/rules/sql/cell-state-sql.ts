@@ -1,0 +1,113 @@
+import type { FilterState } from '../../cell-state.ts'
+import type { StateCondition } from '../../condition.ts'
+import type { Query } from '../../rows/query.ts'
+import { STATE_ROWS, type StateIndex } from '../../rows/state-tables.ts'
+
+/** A derived field, with the number of its cells in each state. */
+export type CountedTarget = { readonly id: number; readonly field: string } & Readonly<
+  Record<FilterState, number>
+>
+
+/** Reads the active derived fields with their counters. */
+export const COUNTED_TARGETS: Query<readonly CountedTarget[]> = {
+  sql: `SELECT id, field, missing, stale, failed, overridden, blocked, (SELECT records FROM "$sheet") AS records
+    FROM "$target" WHERE active ORDER BY id`,
+  params: [],
+  result: (rows) =>
+    rows.map((row) => {
+      const [missing, stale, failed] = [Number(row['missing']), Number(row['stale']), Number(row['failed'])]
+      const [overridden, blocked] = [Number(row['overridden']), Number(row['blocked'])]
+      const fresh = Number(row['records']) - missing - stale - failed - overridden
+      return {
+        id: Number(row['id']),
+        field: String(row['field']),
+        fresh,
+        missing,
+        stale,
+        failed,
+        overridden,
+        blocked,
+      }
+    }),
+}
+
+/** The SQL of an engine for records with cells in a state. */
+export interface StateDialect {
+  /** Returns the condition that the key of a record is among the few that a SELECT returns. */
+  amongFew(records: string): string
+  /** The same for many keys; each SELECT of `ofRecord` returns a row if the record is among those of one state. */
+  amongMany(records: string, ofRecord: readonly string[]): string
+  /** Returns what follows a table in FROM to read it by an index. */
+  readBy(index: StateIndex): string
+}
+
+/**
+ * Cells from which on no list is made of the records with a state, which would take 0.1 s: looked up in the order of the
+ * records, they fill a page soon.
+ */
+const MANY_CELLS = 250_000
+
+/** Compiles conditions on the states of cells for one state of a store. */
+export class CellStateSql {
+  readonly #targets: readonly CountedTarget[]
+  readonly #dialect: StateDialect
+
+  constructor(targets: readonly CountedTarget[], dialect: StateDialect) {
+    this.#targets = targets
+    this.#dialect = dialect
+  }
+
+  /** Returns the condition that the record of a row of `"$data"` has a cell in one of the states. */
+  inState(condition: StateCondition): string {
+    const cells = this.#cellsIn(condition)
+    if (cells === 0) return 'FALSE'
+    const records = this.records(condition)
+    if (cells < MANY_CELLS) return this.#dialect.amongFew(records)
+    const ofRecord = condition.states.map((state) => {
+      const { table, where } = STATE_ROWS[state]
+      return `SELECT 1 FROM "${table}" AS cell
+        WHERE ${this.#ofTargets(condition)} AND cell.record = "$data"."$seq" AND ${where}`
+    })
+    return this.#dialect.amongMany(records, ofRecord)
+  }
+
+  /** Returns a SELECT of the keys of these records, of some more than once. */
+  records(condition: StateCondition): string {
+    const selects = condition.states.map((state) => {
+      const { table, where, index } = STATE_ROWS[state]
+      const by = index === null ? '' : this.#dialect.readBy(index)
+      return `SELECT cell.record FROM "${table}" AS cell ${by} WHERE ${this.#ofTargets(condition)} AND ${where}`
+    })
+    return selects.join(' UNION ALL ')
+  }
+
+  /** Returns the number of these records if the counters have it, else null. */
+  count(condition: StateCondition): number | null {
+    // The states of one field exclude each other, except that blocked cells are in another one as well.
+    const isOnce = condition.states.length === 1 || !condition.states.includes('blocked')
+    if (isOnce && this.#targetsOf(condition).length === 1) return this.#cellsIn(condition)
+    return this.#cellsIn(condition) === 0 ? 0 : null
+  }
+
+  #cellsIn(condition: StateCondition): number {
+    const targets = this.#targetsOf(condition)
+    return condition.states.reduce(
+      (all, state) => targets.reduce((sum, target) => sum + target[state], all),
+      0,
+    )
+  }
+
+  #targetsOf({ fields }: StateCondition): readonly CountedTarget[] {
+    return fields === null ? this.#targets : this.#targets.filter(({ field }) => fields.includes(field))
+  }
+
+  #ofTargets(condition: StateCondition): string {
+    const ids = this.#targetsOf(condition).map(({ id }) => id)
+    return ids.length === 0 ? 'FALSE' : `cell.target IN (${ids.join(', ')})`
+  }
+}
+
+/** Returns a statement that counts the records that a SELECT of {@link CellStateSql.records} returns. */
+export function countRecords(select: string): string {
+  return `SELECT count(*) AS count FROM (SELECT DISTINCT record FROM (${select}) AS cells) AS found`
+}
