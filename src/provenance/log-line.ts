@@ -54,6 +54,8 @@ export interface RecordLine extends CommonFields {
    */
   readonly proposal?: string
   readonly proposed_by?: string
+  /** The run of an import of a file, or of the revert of one; absent for other changes. */
+  readonly run_id?: string
 }
 
 export interface ImportLine extends CommonFields {
@@ -125,6 +127,8 @@ export interface RecordChange {
   readonly previous: ((field: Field) => JsonValue) | null
   /** The proposal that was accepted; null for a change of the actor's own. */
   readonly proposal: AcceptedProposal | null
+  /** See {@link RecordLine.run_id}. */
+  readonly run?: string | null | undefined
   /** See {@link RecordLine.kept}. */
   readonly kept?: JsonObject | undefined
 }
@@ -151,9 +155,10 @@ export function formatRecordLine({ seq, at }: { seq: number; at: string }, chang
   const { values, fields, previous, proposal } = change
   const proposed =
     proposal === null ? '' : `"proposal":"${proposal.id}","proposed_by":${JSON.stringify(proposal.by)},`
+  const ofRun = typeof change.run === 'string' ? `"run_id":"${change.run}",` : ''
   const undone = change.reverts === undefined ? '' : `"reverts":${change.reverts},`
   const start =
-    `{"seq":${seq},"at":"${at}","actor":${JSON.stringify(change.actor)},"source":"${change.source}",${proposed}${undone}` +
+    `{"seq":${seq},"at":"${at}","actor":${JSON.stringify(change.actor)},"source":"${change.source}",${proposed}${undone}${ofRun}` +
     `"record_id":${JSON.stringify(change.recordId)},"values":${valuesText(values, fields)},`
   if (previous === null) return { start, end: nothingBefore(fields) }
   const kept = change.kept === undefined ? '' : `,"kept":${JSON.stringify(change.kept)}`

@@ -181,9 +181,10 @@ export interface LogStore {
   /**
    * Puts cells back to their state before the given entries, as one change set, and removes computed values that are put
    * back from the cache. An entry applies to a cell if it is its latest, or if the latest is a revert to it. A cell to which
-   * its entry does not apply, or whose earlier value the contract no longer allows, is skipped and is a conflict. Throws
-   * PermissionDeniedError, and changes nothing, where an entry was written by hand and the actor may not write the field
-   * (D7); SheetError where a cell has no such entry.
+   * its entry does not apply, or whose earlier value the contract no longer allows, is skipped and is a conflict. Created
+   * records are deleted; one whose values were changed since, other than by computations, is a conflict. Throws
+   * PermissionDeniedError, and changes nothing, where an entry was written by hand and the actor may not write the field, or
+   * may not delete records (D7); SheetError where a cell has no such entry.
    */
   revert(request: RevertRequest): Promise<RevertResult>
 }
@@ -254,10 +255,13 @@ export interface RunStore {
    * `limit`, but one if there is any.
    */
   runFailures(query: RunFailuresQuery): Promise<readonly RunFailure[]>
-  /** Counts the entries that a run wrote. */
+  /** Counts the lines that a run wrote; one line has the entries of all cells of a record that were written together. */
   runEntryCount(run: RunId): Promise<number>
-  /** Returns the entries that a run wrote, the last first. */
-  runEntries(query: RunEntriesQuery): Promise<readonly EntryRef[]>
+  /**
+   * Returns the entries that a run wrote, the last first: at least `limit` if there are as many, and all entries of their
+   * lines.
+   */
+  runEntries(query: RunEntriesQuery): Promise<readonly RunEntry[]>
   /** Takes the sheet's run lock, which no other run in any process can have (D31). Throws LockTimeoutError. */
   lockRun(timeoutMs: number, signal: AbortSignal): Promise<RunLock>
 }
@@ -422,15 +426,40 @@ export interface EntryRef {
   readonly field: string
 }
 
+/** The creation of a record by a run. */
+export interface CreationRef {
+  readonly seq: number
+  readonly recordId: string
+  readonly field: null
+  /** The record that was created; another of the same id has another key. */
+  readonly key: RecordKey
+  /** The values of the new record by the present names of their fields; fields without a value are absent. */
+  readonly values: JsonObject
+}
+
+/** The deletion of a record by a run. */
+export interface RunDeletionRef {
+  readonly seq: number
+  readonly recordId: string
+  readonly field: null
+  readonly values: null
+}
+
+/** An entry of a run: of a cell, or of a record that it created or deleted. */
+export type RunEntry = EntryRef | CreationRef | RunDeletionRef
+
 export interface RevertRequest {
   readonly actor: string
-  readonly entries: readonly EntryRef[]
+  /** The entries of cells, and the creations of records, to undo. Deletions are undone by `restore`, and are conflicts here. */
+  readonly entries: readonly RunEntry[]
   /** The run of the revert, when it undoes a whole run; else null. */
   readonly run: RunId | null
 }
 
 export interface RevertResult {
+  /** The number of entries that were undone. */
   readonly reverted: number
+  /** The entries that were not; the field is `id` for a record that was not deleted or restored. */
   readonly conflicts: readonly { readonly recordId: string; readonly field: string }[]
 }
 
@@ -451,6 +480,8 @@ export interface RestoreRequest {
   readonly actor: string
   /** Each of another record. */
   readonly records: readonly RecordToRestore[]
+  /** The run of the revert, when it undoes a run that deleted the records; null or absent otherwise. */
+  readonly run?: RunId | null
 }
 
 export interface RecordToRestore extends DeletionRef {
@@ -584,6 +615,11 @@ export interface Upsert {
   readonly actor?: string
   /** The versions of which the one record of the body must have one; `*` for any existing record; null for no condition. */
   readonly ifMatch: readonly string[] | '*' | null
+  /**
+   * The import that writes the records, whose counts increase with them; null or absent for other writes. Throws OperationError
+   * where it does not run any more.
+   */
+  readonly run?: RunId | null
 }
 
 export interface UpsertResult {

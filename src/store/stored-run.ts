@@ -9,8 +9,8 @@ export type RunId = string
 export type RunState = 'running' | 'finished' | 'failed' | 'cancelled' | 'interrupted'
 
 export interface RunOrder {
-  /** `revert`: the run undoes another run. */
-  readonly kind: 'materialize' | 'revert'
+  /** `revert`: the run undoes another run. `import`: it writes the records of a file, and its counts are of records. */
+  readonly kind: 'materialize' | 'revert' | 'import'
   /** The run that is undone; null for `materialize`. */
   readonly reverts: RunId | null
   readonly actor: string
@@ -30,12 +30,14 @@ export interface RunOrder {
   readonly reuseResponses: boolean
   /** The derivation file whose stale cells are marked as fresh; absent where cells are computed. */
   readonly keepFresh?: string | undefined
+  /** The name of the file of an import; absent for other runs. */
+  readonly file?: string | undefined
   /** Consecutive failures at one host that end the run; null for no such bound. */
   readonly stopAfterFailures: number | null
 }
 
 export interface NewRun extends RunOrder {
-  /** Milliseconds for which the run may be silent while it waits for the run lock. */
+  /** Milliseconds for which the run may be silent while it waits for the run lock; an import never has it. */
   readonly silentMs: number
 }
 

@@ -22,6 +22,7 @@ test('an export can be imported in every format', async (t) => {
       updated: 0,
       unchanged: 3,
       written: true,
+      run_id: null,
       faults: [],
       fault_count: 0,
     })
@@ -67,7 +68,7 @@ test('import reads standard input, and prints its effect with --dry-run', async 
     stderr: '',
   })
   const done = await runCommand(args, { ...ANN, input })
-  assert.deepEqual([done.code, done.stdout], [0, '1 inserted, 1 updated, 0 unchanged\n'])
+  assert.deepEqual([done.code, done.stdout], [0, '1 inserted, 1 updated, 0 unchanged (run 1)\n'])
 })
 
 test('errors go to standard error with file and line, nothing is written, and the exit code is 1', async (t) => {

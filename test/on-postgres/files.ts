@@ -38,6 +38,7 @@ export const GROUPS = {
     'kill/upsert-kill.test.ts',
     'sheet/change-definition.test.ts',
     'sheet/import-records.test.ts',
+    'sheet/import-runs.test.ts',
     'sheet/restore-records.test.ts',
     'sheet/revert.test.ts',
     'sheet/watch-sheet.test.ts',

@@ -32,8 +32,10 @@ async function recordsOf(sheet: Sheet, ...fields: string[]): Promise<JsonObject[
 
 test('an import inserts new records, updates changed ones, and skips equal ones', async (t) => {
   const sheet = await openTestSheet(t)
-  const result = await importCsv(t, sheet, 'id,title,price\na,Apple,1.5\nb,Bean,3\nd,Date,4\n')
+  const { run, ...result } = await importCsv(t, sheet, 'id,title,price\na,Apple,1.5\nb,Bean,3\nd,Date,4\n')
+  assert.equal(run, '1')
   assert.deepEqual(result, {
+    preview: [],
     records: 3,
     inserted: 1,
     updated: 1,

@@ -6,6 +6,8 @@ import { ValidationError } from '../../errors/service-error.ts'
 export interface MatchOptions {
   /** The column with the ids; null for the column named `id`. */
   readonly key: string | null
+  /** The fields of columns that do not follow from their names. */
+  readonly given?: ReadonlyMap<string, string>
   /** Whether ids are generated, so that no column is `id`. */
   readonly withoutId: boolean
   /**
@@ -34,7 +36,7 @@ export class ColumnMatcher {
 
   /** Whether every column can only be the field of its name. */
   get isPlain(): boolean {
-    return this.#owners.size === 0 && this.#options.key === null
+    return this.#owners.size === 0 && this.#options.key === null && (this.#options.given?.size ?? 0) === 0
   }
 
   /**
@@ -75,8 +77,10 @@ export class ColumnMatcher {
   }
 
   #candidates(column: string): readonly string[] {
-    const { key, withoutId } = this.#options
+    const { key, given, withoutId } = this.#options
     if (column === key) return ['id']
+    const asked = given?.get(column)
+    if (asked !== undefined) return [asked]
     const own = this.#contract.fieldByName.has(column) ? [column] : []
     const all = [...new Set([...own, ...(this.#owners.get(column) ?? [])])]
     return withoutId ? all.filter((field) => field !== 'id') : all
@@ -105,6 +109,7 @@ export class ColumnMatcher {
 
   #why(column: string, field: string): string {
     if (column === this.#options.key) return ' (the key)'
+    if (this.#options.given?.has(column) === true) return ''
     return column === field ? '' : ' (an original name of it)'
   }
 

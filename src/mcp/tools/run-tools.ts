@@ -83,6 +83,9 @@ export const cancelRunTool = defineTool({
 /** Describes a run in a sentence. */
 export function runText(run: RunSummary): string {
   const { id, state, done, total, materialized, skipped, failed, left, calls, total_cost: cost } = run
+  if (run.kind === 'import') {
+    return `Run ${id}, the import of ${JSON.stringify(run.file ?? '')}, is ${state}: ${done} of ${countText(total, 'record')} done (${materialized} written, ${skipped} unchanged).`
+  }
   const counts = `${materialized} ${run.kind === 'revert' ? 'reverted' : 'computed'}, ${skipped} skipped, ${failed} failed`
   const price = costText(calls, { cost, unpriced: run.unpriced_calls })
   const rest = left === 0 ? '' : ` max_calls or max_cost excluded ${countText(left, 'pending cell')}.`

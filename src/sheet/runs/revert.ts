@@ -6,6 +6,7 @@ import { resolveActor, type GivenActor } from '../resolve-actor.ts'
 import { executeRun } from './coordination/execute-run.ts'
 import { RunFrames } from './coordination/run-frames.ts'
 import { finishedRun } from './coordination/run-outcome.ts'
+import { NO_SELECTION } from './selection/no-selection.ts'
 import { presentName } from '../queries/select-fields.ts'
 import type { Sheet } from '../sheet.ts'
 import type { RevertOrder } from './coordination/undo-run.ts'
@@ -86,7 +87,7 @@ async function revertRun(
       { hint: { action: 'cancel_run', run: reverts } },
     )
   }
-  const order: RunOrder = { ...UNFILTERED, kind: 'revert', reverts, actor }
+  const order: RunOrder = { ...NO_SELECTION, kind: 'revert', reverts, actor }
   const frames = new RunFrames(sheet, order)
   const { id, reverted } = await executeRun({ sheet, store, order, frames, onStarted })
   if (reverted === null) throw revertedElsewhere(await finishedRun(store, id))
@@ -101,16 +102,3 @@ function revertedElsewhere({ id, materialized, skipped }: StoredRun): OperationE
     { hint: { action: 'get_run', run: id } },
   )
 }
-
-const UNFILTERED = {
-  targets: null,
-  recordIds: null,
-  force: false,
-  overwriteManual: false,
-  only: null,
-  limit: null,
-  maxCalls: null,
-  maxCost: null,
-  reuseResponses: false,
-  stopAfterFailures: null,
-} as const

@@ -1,25 +1,24 @@
+import { basename } from 'node:path'
 import type { Contract } from '../../contract/contract.ts'
-import { idSourceOf } from '../../contract/odcs/id-source.ts'
 import type { JsonObject, JsonValue } from '../../contract/json/json.ts'
-import { originalNames, unknownColumnMessage } from '../../contract/odcs/original-names.ts'
-import { showNames, showValue } from '../../contract/json/show-value.ts'
-import { ValidationError } from '../../errors/service-error.ts'
 import { inputFormatOf, type FileFormat } from '../../files/io/file-format.ts'
 import { ColumnReadings } from '../../files/inference/column-readings.ts'
 import type { AskedKey } from '../../files/inference/infer-key.ts'
-import { idMaker, withMadeIds } from '../../files/inference/generated-ids.ts'
-import { ColumnMatcher } from '../../files/columns/match-columns.ts'
 import { placeOf, type FileSource, type RawRecord, type RawRecords } from '../../files/io/raw-records.ts'
 import type { ReadFileOptions } from '../../files/io/read-options.ts'
 import { readRecordFile } from '../../files/read-record-file.ts'
-import { columnsAsFields } from '../../files/columns/rename-columns.ts'
 import { spool } from '../../files/io/spool.ts'
 import { typeCells } from '../../files/inference/type-cells.ts'
+import type { RunId } from '../../store/stored-run.ts'
 import type { SheetStore, Upsert } from '../../store/sheet-store.ts'
 import { targetDefinitions } from '../definition/definition-files.ts'
+import { runImport } from '../runs/coordination/import-run.ts'
 import { withMessage, withPlaces } from './error-places.ts'
 import { GuessReporter } from './guess-reporter.ts'
+import { checkHeader, withFields, type ColumnMap } from './import-columns.ts'
+import { ImportPreview, type PreviewedRecord } from './import-preview.ts'
 import { resolveActor, type GivenActor } from '../resolve-actor.ts'
+import { NO_PROGRESS, type ActiveRun } from '../active-run.ts'
 import type { Sheet } from '../sheet.ts'
 
 export { inputFormatOf, spool, type FileSource }
@@ -41,6 +40,8 @@ export interface ImportOptions {
    * whose ids are such numbers.
    */
   readonly key: AskedKey
+  /** See {@link ColumnMap}. */
+  readonly columns: ColumnMap
   /** Receives each guess about the file, once, before anything is written. */
   readonly onGuess: (guess: string) => void
   /**
@@ -60,6 +61,7 @@ const DEFAULTS: Omit<ImportOptions, 'format'> = {
   keepEmpty: false,
   read: {},
   key: null,
+  columns: new Map(),
   onGuess: () => undefined,
   confirm: null,
   onProgress: () => undefined,
@@ -95,13 +97,18 @@ export interface ImportResult {
   readonly faultCount: number
   /** Whether the counts are of written records; false for predicted ones. */
   readonly written: boolean
+  /** The first records that would be created or changed; empty unless it is a dry run. */
+  readonly preview: readonly PreviewedRecord[]
+  /** The run that wrote the records, which can be reverted; null where nothing was written. */
+  readonly run: RunId | null
 }
 
 const LISTED_FAULTS = 100
 
 /**
  * Inserts or merges the records of a file, in batches, each of which is durable before the next begins. First validates
- * the whole file: when there are errors, nothing is written, and the result lists them. Errors that only occur during
+ * the whole file: when there are errors, nothing is written, and the result lists them. What is written is a run, which can be
+ * reverted. Errors that only occur during
  * writing (two records of the file with one value of a unique field; concurrent writes) stop the import and are thrown
  * with the progress so far. Throws ValidationError with file and line for a file that cannot be read.
  */
@@ -114,7 +121,7 @@ export async function importRecords(
   const { contract, store, derivations } = await sheet.deriving()
   const actor = resolveActor(sheet, options.actor)
   const read = await readRecordFile(source, options.format, options.read)
-  const raw = withFields(read, { contract, key: options.key })
+  const raw = withFields(read, { contract, key: options.key, columns: options.columns })
   const derived = new Set(targetDefinitions(derivations).map(({ field }) => field))
   const readings = new ColumnReadings({
     file: raw,
@@ -127,90 +134,37 @@ export async function importRecords(
   checkHeader(raw, contract)
   const file: ImportFile = {
     raw,
+    contract,
     store,
     actor,
     options,
     readings,
     toRecord: recordMaker(raw, { contract, derived, options, readings }),
   }
-  if (options.dryRun || options.check) {
-    const trial = await tryFile(file)
+  const trial = options.dryRun || options.check ? await tryFile(file) : null
+  if (trial !== null) {
     guesses.report()
     if (options.dryRun || trial.faultCount > 0) return trial
   }
   if (guesses.count > 0 && options.confirm !== null && !(await options.confirm())) throw new ImportDeclined()
-  const result = await writeFile(file)
+  if (trial !== null && trial.unchanged === trial.records) return { ...trial, written: true }
+  const order = { sheet, store, actor, file: basename(source.name), total: trial?.records ?? 0 }
+  const { id, result } = await runImport(order, (run) => writeFile(file, run))
   guesses.report()
-  return result
+  return { ...result, run: id }
 }
 
 /** The import was declined because of its guesses; nothing was written. */
 export class ImportDeclined extends Error {}
 
-interface ColumnsToRead {
-  readonly contract: Contract
-  readonly key: AskedKey
-}
-
-/** Returns the records with columns renamed to fields, and with the ids that the contract generates. */
-function withFields(file: RawRecords, { contract, key }: ColumnsToRead): RawRecords {
-  const source = idSourceOf(contract)
-  const numbered = source?.kind === 'rowNumber'
-  if (key === false && !numbered) {
-    throw new ValidationError(
-      'the ids of this sheet are not the numbers of records (its contract has no idFrom: rowNumber); leave out --no-key',
-      'key_required',
-    )
-  }
-  if (typeof key === 'string' && file.fields?.includes(key) === false) {
-    throw new ValidationError(
-      `${file.source.name} has no column ${showValue(key)} for the key; it has ${showNames(file.fields)}`,
-      'key_required',
-    )
-  }
-  const matcher = new ColumnMatcher(contract, {
-    key: key === false ? null : key,
-    withoutId: key === false,
-    preferOwn: false,
-    idAdvice: `if it has the ids, use --key id${numbered ? ', else --no-key' : ''}`,
-  })
-  const named = columnsAsFields(file, matcher)
-  if (source === null || (numbered && key !== false)) return named
-  return withMadeIds(named, idMaker(source))
-}
-
 interface ImportFile {
   readonly raw: RawRecords
+  readonly contract: Contract
   readonly store: SheetStore
   readonly actor: string
   readonly options: ImportOptions
   readonly readings: ColumnReadings
   readonly toRecord: (record: RawRecord) => JsonObject
-}
-
-/** Throws ValidationError for columns that the contract lacks, and when there are no ids. */
-function checkHeader({ fields, source }: RawRecords, contract: Contract): void {
-  if (fields === null) return
-  for (const name of fields) {
-    if (contract.fieldByName.has(name)) continue
-    throw new ValidationError(
-      `${source.name}, column ${showValue(name)}: ${unknownColumnMessage(contract, name)}`,
-      'unknown_column',
-    )
-  }
-  if (fields.includes('id')) return
-  if (idSourceOf(contract)?.kind === 'rowNumber') {
-    throw new ValidationError(
-      `${source.name} has no column id, and the ids of this sheet are the numbers of the records in the file that it was ` +
-        'made of; use --no-key to number these records in the same way, or --key to name a column that has the ids',
-      'key_required',
-    )
-  }
-  const others = (originalNames(contract).get('id') ?? []).map((name) => `, nor ${showValue(name)}`).join('')
-  throw new ValidationError(
-    `${source.name} has no column id${others === '' ? '' : `${others},`} that identifies records; name another column with --key`,
-    'key_required',
-  )
 }
 
 interface RecordContext {
@@ -244,11 +198,14 @@ function recordMaker(
 
 /** Validates the file without writing. */
 async function tryFile(file: ImportFile): Promise<ImportResult> {
-  const { raw, store } = file
+  const { raw, store, contract, options } = file
+  const preview = options.dryRun ? new ImportPreview(contract, store) : null
   const faults: ImportFault[] = []
   const counts = { inserted: 0, updated: 0, unchanged: 0 }
   let faultCount = 0
-  const records = await eachBatch(file, 'check', async (upsert, batch) => {
+  const work = { phase: 'check', signal: options.signal } as const
+  const records = await eachBatch(file, work, async (upsert, batch, values) => {
+    await preview?.add(values, (index) => placeOf(raw, batch[index] ?? { at: 0 }))
     const trial = await store.tryUpsert(upsert)
     counts.inserted += trial.inserted
     counts.updated += trial.updated - trial.unchanged
@@ -259,17 +216,27 @@ async function tryFile(file: ImportFile): Promise<ImportResult> {
       faults.push({ place: placeOf(raw, batch[index] ?? { at: 0 }), id, field, message })
     }
   })
-  return { records, ...counts, faults, faultCount, written: false }
+  return {
+    records,
+    ...counts,
+    faults,
+    faultCount,
+    written: false,
+    preview: preview?.records ?? [],
+    run: null,
+  }
 }
 
-async function writeFile(file: ImportFile): Promise<ImportResult> {
-  const { raw, store } = file
+async function writeFile(file: ImportFile, run: ActiveRun): Promise<ImportResult> {
+  const { raw, store, options } = file
+  const { total } = run.feed.progress
+  const signal = options.signal === null ? run.signal : AbortSignal.any([run.signal, options.signal])
   const counts = { inserted: 0, updated: 0, unchanged: 0 }
   let done = 0
   let last: RawRecord | undefined
   try {
-    const records = await eachBatch(file, 'write', async (upsert, batch) => {
-      const result = await store.upsert(upsert).catch((error: unknown) => {
+    const records = await eachBatch(file, { phase: 'write', signal }, async (upsert, batch) => {
+      const result = await store.upsert({ ...upsert, run: run.id }).catch((error: unknown) => {
         throw withPlaces(error, batch, raw)
       })
       counts.inserted += result.inserted
@@ -277,8 +244,16 @@ async function writeFile(file: ImportFile): Promise<ImportResult> {
       counts.unchanged += result.unchanged
       done += batch.length
       last = batch.at(-1)
+      const { inserted, updated, unchanged } = counts
+      run.feed.onProgress({
+        ...NO_PROGRESS,
+        total: Math.max(total, done),
+        done,
+        materialized: inserted + updated,
+        skipped: unchanged,
+      })
     })
-    return { records, ...counts, faults: [], faultCount: 0, written: true }
+    return { records, ...counts, faults: [], faultCount: 0, written: true, preview: [], run: run.id }
   } catch (error) {
     if (done === 0 || last === undefined) throw error
     const until = `the ${done} records up to ${placeOf(raw, last)} are stored, and none after them`
@@ -289,19 +264,20 @@ async function writeFile(file: ImportFile): Promise<ImportResult> {
 /** Passes the batches to `work`, one at a time, and reads the next one meanwhile; returns the number of records. */
 async function eachBatch(
   { raw, actor, options, readings, toRecord }: ImportFile,
-  phase: ImportProgress['phase'],
-  work: (upsert: Upsert, batch: readonly RawRecord[]) => Promise<void>,
+  { phase, signal }: Pick<ImportProgress, 'phase'> & Pick<ImportOptions, 'signal'>,
+  work: (upsert: Upsert, batch: readonly RawRecord[], values: readonly JsonObject[]) => Promise<void>,
 ): Promise<number> {
   let records = 0
   readings.begin()
   let under: Promise<void> = Promise.resolve()
   try {
     for await (const batch of raw.batches) {
-      options.signal?.throwIfAborted()
+      signal?.throwIfAborted()
       await readings.settle(batch)
-      const body = Buffer.from(JSON.stringify({ records: batch.map(toRecord) }))
+      const values = batch.map(toRecord)
+      const body = Buffer.from(JSON.stringify({ records: values }))
       await under
-      under = work({ body, defaultActor: null, actor, ifMatch: null }, batch)
+      under = work({ body, defaultActor: null, actor, ifMatch: null }, batch, values)
       // It is awaited with the next batch; until then its rejection counts as handled.
       under.catch(() => undefined)
       records += batch.length

@@ -31,7 +31,7 @@ import type {
   Deletion,
   DeletionRef,
   DerivationVersion,
-  EntryRef,
+  RunEntry,
   HistoryRange,
   JsonBytes,
   Page,
@@ -355,9 +355,8 @@ export class PostgresStore implements SheetStore {
     const read = readBodyInTurns(request)
     // No await for a short body: writes are made in the order of their requests.
     const body = read instanceof Promise ? await read : read
-    const operation = (change: ChangeSet): Promise<UpsertResult> =>
-      runAsync(upsert(change, body, request.ifMatch))
-    if (isLarge(body.records)) return this.#writer.change(operation)
+    const operation = (change: ChangeSet): Promise<UpsertResult> => runAsync(upsert(change, body, request))
+    if (isLarge(body.records) || (request.run ?? null) !== null) return this.#writer.change(operation)
     return this.#writer.changeRecords(idsOf(body.records), operation)
   }
 
@@ -415,7 +414,7 @@ export class PostgresStore implements SheetStore {
   }
 
   restore(request: RestoreRequest): Promise<RestoreResult> {
-    return this.#writer.change((change) => runAsync(restore(change, request)))
+    return this.#changeInRun((change) => runAsync(restore(change, request)), request.run ?? null)
   }
 
   startRun(run: NewRun): Promise<RunId> {
@@ -478,7 +477,7 @@ export class PostgresStore implements SheetStore {
     return this.#database.query(runEntryCount(run))
   }
 
-  runEntries(query: RunEntriesQuery): Promise<readonly EntryRef[]> {
+  runEntries(query: RunEntriesQuery): Promise<readonly RunEntry[]> {
     return readRunEntries(this.#database, query)
   }
 

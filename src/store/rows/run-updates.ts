@@ -1,5 +1,5 @@
 import type { CellCommit } from '../cell-work.ts'
-import type { RevertResult } from '../sheet-store.ts'
+import type { RevertResult, UpsertResult } from '../sheet-store.ts'
 import type { FailedCell, NewRun, RunBegin, RunEnd, RunId } from '../stored-run.ts'
 import type { QueryParam, Statement } from './query.ts'
 import { runNumber, type StoredRequest } from './stored-rows.ts'
@@ -23,7 +23,7 @@ export interface RunUpdate {
 /** Returns the request of a run as its row stores it. */
 export function requestText(run: NewRun): string {
   const { targets, recordIds, force, only, limit, maxCalls, maxCost } = run
-  const { overwriteManual, reuseResponses, keepFresh, stopAfterFailures } = run
+  const { overwriteManual, reuseResponses, keepFresh, file, stopAfterFailures } = run
   const request: StoredRequest = {
     targets,
     recordCount: recordIds?.length ?? null,
@@ -35,6 +35,7 @@ export function requestText(run: NewRun): string {
     maxCost,
     reuseResponses,
     keepFresh,
+    file,
     stopAfterFailures,
   }
   return JSON.stringify(request)
@@ -76,6 +77,19 @@ function cellsOf({ materialized, failures, overwritten }: RunGain): Readonly<Rec
 /** Adds a part of a revert to the counts of its run. */
 export function runReverted({ reverted, conflicts }: RevertResult, at: string): RunUpdate {
   return { set: { active_at: at }, add: { materialized: reverted, skipped: conflicts.length } }
+}
+
+/** Adds records to the counts of an import, while it runs. */
+export function importGained(
+  id: RunId,
+  { inserted, updated, unchanged }: Pick<UpsertResult, 'inserted' | 'updated' | 'unchanged'>,
+  at: string,
+): Statement {
+  return {
+    sql: `UPDATE "$run" SET active_at = ?2, materialized = materialized + ?3, skipped = skipped + ?4
+          WHERE id = ?1 AND state = 'running'`,
+    params: [runNumber(id), at, inserted + updated - unchanged, unchanged],
+  }
 }
 
 /** Stores the end of a run, with its last counts. */

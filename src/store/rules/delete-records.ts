@@ -2,6 +2,7 @@ import type { JsonObject } from '../../contract/json/json.ts'
 import { checkMayDelete } from '../../contract/rules/permissions.ts'
 import type { AcceptedProposal } from '../../provenance/log-line.ts'
 import type { DeleteResult, Upsert } from '../sheet-store.ts'
+import type { RunId } from '../stored-run.ts'
 import { checkVersion } from './check-version.ts'
 import { load, type Steps } from './steps.ts'
 import type { StoreChange, StoredRecord } from './store-change.ts'
@@ -27,16 +28,20 @@ export function* deleteRecords(
   checkMayDelete(contract, actor, 'delete records')
   const existing = [...new Set(ids)].map((id) => records.get(id)).filter((record) => record !== undefined)
   const kept = yield* load(change.keptValues(existing.map(({ key }) => key)))
-  for (const record of existing) deleteRecord(change, record, { actor, proposal, kept: kept.get(record.key) })
+  for (const record of existing)
+    deleteRecord(change, record, { actor, proposal, run: null, kept: kept.get(record.key) })
   return { deleted: existing.length, remaining: change.totalRecords() }
 }
 
-function deleteRecord(
+/** Deletes a record, with the line of its deletion. */
+export function deleteRecord(
   change: StoreChange,
   record: StoredRecord,
   by: {
     readonly actor: string
     readonly proposal: AcceptedProposal | null
+    /** The revert that deletes it; null for none. */
+    readonly run: RunId | null
     readonly kept: JsonObject | undefined
   },
 ): void {

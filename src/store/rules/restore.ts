@@ -2,10 +2,12 @@ import { showValue } from '../../contract/json/show-value.ts'
 import { checkMayDelete } from '../../contract/rules/permissions.ts'
 import { ConflictError, SheetError } from '../../errors/service-error.ts'
 import { computationOf, type Computation } from '../cell-entries.ts'
+import { runReverted, updateRun } from '../rows/run-updates.ts'
 import { hashBytes } from '../rows/stored-rows.ts'
 import type { StoredTarget } from '../rows/stored-targets.ts'
 import { memberOf } from '../sheet-files/import-lines.ts'
 import type { DeletionRef, RecordToRestore, RestoreRequest, RestoreResult } from '../sheet-store.ts'
+import type { RunId } from '../stored-run.ts'
 import { load, type Steps } from './steps.ts'
 import type { LoggedDeletion, StoreChange } from './store-change.ts'
 import { Violations } from './upsert-body.ts'
@@ -32,7 +34,7 @@ const INPUT_HASH = /^sha256:[0-9a-f]{64}$/
 
 /** Restores deleted records; see {@link SheetStore.restore}. */
 export function* restore(change: StoreChange, request: RestoreRequest): Steps<RestoreResult> {
-  const { records, actor } = request
+  const { records, actor, run = null } = request
   yield* load(change.load(records.map(({ recordId }) => recordId)))
   const found = yield* load(change.log.deletions(records))
   checkRestore(change, request, found)
@@ -52,11 +54,13 @@ export function* restore(change: StoreChange, request: RestoreRequest): Steps<Re
     const some = all.slice(start, start + RECORDS_AT_ONCE)
     const computed = yield* load(change.together(some.map(({ deletion }) => computedCells(change, deletion))))
     const restored = some.map((restoring, index) =>
-      insertRestored(change, restoring, { cells: computed[index] ?? [], actor }),
+      insertRestored(change, restoring, { cells: computed[index] ?? [], actor, run }),
     )
     yield* load(change.flush())
     for (const restoreCells of restored) restoreCells()
   }
+  const result = { reverted: all.length, conflicts: [] }
+  if (run !== null) yield* load(change.db.change(updateRun(run, runReverted(result, change.at))))
   return { restored: all.length }
 }
 
@@ -121,7 +125,11 @@ function* computedCell(
 function insertRestored(
   change: StoreChange,
   { deletion, write, hashes }: Restoring,
-  { cells, actor }: { readonly cells: readonly ComputedCell[]; readonly actor: string },
+  {
+    cells,
+    actor,
+    run,
+  }: { readonly cells: readonly ComputedCell[]; readonly actor: string; readonly run: RunId | null },
 ): () => void {
   const { id, record, values } = write
   const computed = new Set(cells.map(({ target }) => target.field))
@@ -133,6 +141,7 @@ function insertRestored(
     {
       actor,
       proposal: null,
+      run,
       source: 'revert',
       reverts,
       recordId: id,
@@ -146,7 +155,17 @@ function insertRestored(
     const { field } = target
     const value = memberOf(record, field)
     const seq = change.logRevert(
-      { actor, source: 'revert', record_id: id, field, value, previous: null, reverts, ...computation },
+      {
+        actor,
+        source: 'revert',
+        record_id: id,
+        field,
+        value,
+        previous: null,
+        reverts,
+        ...(run === null ? {} : { run_id: run }),
+        ...computation,
+      },
       key,
     )
     return { target, inputHash: computation.input_hash, seq }

@@ -9,8 +9,9 @@ import { computationOf, undoneBy, type Computation } from '../cell-entries.ts'
 import type { RecordKey } from '../cell-work.ts'
 import { runReverted, updateRun } from '../rows/run-updates.ts'
 import { hashBytes } from '../rows/stored-rows.ts'
-import type { EntryRef, RevertRequest, RevertResult } from '../sheet-store.ts'
+import type { EntryRef, RevertRequest, RevertResult, RunEntry } from '../sheet-store.ts'
 import type { CellLog } from './cell-log.ts'
+import { deleteCreated } from './delete-created.ts'
 import { load, type Steps } from './steps.ts'
 import type { StoreChange, StoredRecord } from './store-change.ts'
 import { UniqueClaims } from './unique-claims.ts'
@@ -35,13 +36,20 @@ interface Undoing {
 
 /**
  * Undoes entries, the latest first: each cell whose value is that of its entry gets back the value and the state from
- * before. Removes the results of derivations that are undone from the cache. Validates all entries before it writes:
+ * before. Created records are deleted first, so that their unique values are free. Removes the results of derivations that are
+ * undone from the cache. Validates all entries before it writes:
  * throws PermissionDeniedError for an entry that was written by hand in a field that the actor may not write (D7),
- * SheetError for a cell without the entry, ValidationError for the field `id`.
+ * the same for an actor that may not delete records, SheetError for a cell without the entry, ValidationError for the field `id`.
  */
 export function* revert(change: StoreChange, request: RevertRequest): Steps<RevertResult> {
-  const { entries, actor, run } = request
-  yield* load(change.load([...new Set(entries.map(({ recordId }) => recordId))]))
+  const { actor, run } = request
+  yield* load(change.load([...new Set(request.entries.map(({ recordId }) => recordId))]))
+  const created = yield* deleteCreated(
+    change,
+    request.entries.filter((entry) => entry.field === null && entry.values !== null),
+    request,
+  )
+  const entries = request.entries.filter(isOfCell)
   const found = yield* load(change.together(entries.map((entry) => undoingOf(change, entry, actor))))
   const latestFirst = onePerCell(found).toSorted((a, b) => b.entry.seq - a.entry.seq)
   const undoings = yield* withoutConflicts(change, latestFirst)
@@ -60,9 +68,21 @@ export function* revert(change: StoreChange, request: RevertRequest): Steps<Reve
   const conflicts = entries
     .filter((entry) => !undone.has(entry))
     .map(({ recordId, field }) => ({ recordId, field }))
-  const result = { reverted: undone.size, conflicts }
+  const result = {
+    reverted: created.size + undone.size,
+    conflicts: [
+      ...conflicts,
+      ...request.entries
+        .filter((entry) => !isOfCell(entry) && !created.has(entry))
+        .map(({ recordId }) => ({ recordId, field: 'id' })),
+    ],
+  }
   if (run !== null) yield* load(change.db.change(updateRun(run, runReverted(result, change.at))))
   return result
+}
+
+function isOfCell(entry: RunEntry): entry is EntryRef {
+  return entry.field !== null
 }
 
 /** Returns the undoings without conflicts; an entry that is named twice is undone once. */

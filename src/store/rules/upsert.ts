@@ -1,6 +1,9 @@
 import type { JsonObject } from '../../contract/json/json.ts'
 import { memberOf } from '../sheet-files/import-lines.ts'
 import type { Upsert, UpsertResult, UpsertTrial } from '../sheet-store.ts'
+import type { RunId } from '../stored-run.ts'
+import { OperationError } from '../../errors/service-error.ts'
+import { importGained } from '../rows/run-updates.ts'
 import { checkVersion } from './check-version.ts'
 import { load, type Steps } from './steps.ts'
 import { isStored, type StoreChange, type StoredRecord } from './store-change.ts'
@@ -15,7 +18,7 @@ import { idOf, UpsertValidator, type RecordWrite, type RecordWriter } from './up
 export function* upsert(
   change: StoreChange,
   { records, actor }: UpsertBody,
-  ifMatch: Upsert['ifMatch'],
+  { ifMatch, run = null }: Pick<Upsert, 'ifMatch' | 'run'>,
 ): Steps<UpsertResult> {
   const id = idOf(records[0] ?? {})
   // A record without an id is refused in any case.
@@ -23,12 +26,23 @@ export function* upsert(
     yield* load(change.load([id]))
     checkVersion(id, ifMatch, change.records.get(id))
   }
-  return yield* writeRecords(change, records, {
+  const result = yield* writeRecords(change, records, {
     actor,
     proposal: null,
+    run,
     anyField: false,
     writesEarly: isLarge(records),
   })
+  if (run !== null && (yield* load(change.db.change(importGained(run, result, change.at)))) === 0) {
+    throw new OperationError(
+      `run ${run} does not run any more; nothing more was imported`,
+      'run_interrupted',
+      {
+        hint: { action: 'get_run', run },
+      },
+    )
+  }
+  return result
 }
 
 /** Whether {@link upsert} writes records before it has validated all. */
@@ -61,6 +75,8 @@ export function idsOf(records: readonly JsonObject[]): string[] {
 
 /** The writer of a batch, and whether records may be written into the tables before all are validated. */
 interface BatchWriter extends RecordWriter {
+  /** The import that writes them; null or absent for none. */
+  readonly run?: RunId | null
   readonly writesEarly?: boolean
 }
 
@@ -178,6 +194,7 @@ class UpsertBatch {
       {
         actor: this.#writer.actor,
         proposal: this.#writer.proposal,
+        run: this.#writer.run,
         source: 'write',
         recordId: id,
         fields,

@@ -34,7 +34,7 @@ import type {
   DeletionRef,
   HistoryRange,
   DerivationVersion,
-  EntryRef,
+  RunEntry,
   JsonBytes,
   Page,
   PageAsOfQuery,
@@ -453,7 +453,7 @@ export class SqliteStore implements SheetStore {
     return reading(() => this.#reader.connection.query(runEntryCount(run)))
   }
 
-  async runEntries(query: RunEntriesQuery): Promise<readonly EntryRef[]> {
+  async runEntries(query: RunEntriesQuery): Promise<readonly RunEntry[]> {
     // Yields to other requests, since a caller may read page after page.
     await nextTurn()
     return reading(() => readRunEntries(this.#reader.connection, query))

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import type { JsonValue } from '../../contract/json/json.ts'
 import { PermissionDeniedError, SheetError, ValidationError } from '../../errors/service-error.ts'
-import type { CellState, EntryRef, RevertRequest, RevertResult } from '../sheet-store.ts'
+import type { CellState, EntryRef, RevertRequest, RevertResult, RunEntry } from '../sheet-store.ts'
 import type { RunId } from '../stored-run.ts'
 import { CELL_PROPERTIES, CELL_TARGETS } from './support/cell-properties.ts'
 import { RANDOM_TIMES, seededRandom } from './support/random.ts'
@@ -44,7 +44,7 @@ export function testRevert(open: OpenStore): void {
       const entry = await sheet.latest(recordId, field)
       return { seq: Number(entry?.['seq']), recordId, field }
     }
-    const revert = (entries: readonly EntryRef[], more: Partial<RevertRequest> = {}): Promise<RevertResult> =>
+    const revert = (entries: readonly RunEntry[], more: Partial<RevertRequest> = {}): Promise<RevertResult> =>
       sheet.store.revert({ actor: AGENT, entries, run: null, ...more })
     const reverted = async (...entries: readonly EntryRef[]): Promise<void> =>
       assert.deepEqual(await revert(entries), { reverted: entries.length, conflicts: [] })

@@ -253,7 +253,7 @@ export function testRunCommits(open: OpenStore): void {
           records.toReversed().map((id) => [id, 'one']),
         )
         for (const { seq, recordId, field } of entries) {
-          const entry = await sheet.latest(recordId, field)
+          const entry = await sheet.latest(recordId, String(field))
           assert.deepEqual([entry?.['seq'], entry?.['run_id']], [seq, run])
         }
       }

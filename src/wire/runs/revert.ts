@@ -62,9 +62,13 @@ export type RevertBody = Static<typeof RevertBody>
 
 /** Response of `POST /api/revert`. */
 export const RevertAnswer = Type.Object({
-  reverted: Type.Integer({ description: 'Number of cells reverted, or of records restored.' }),
+  reverted: Type.Integer({
+    description:
+      'Number of cells reverted, or of records restored; created records that were deleted count too.',
+  }),
   conflicts: Type.Array(Type.Object({ record_id: Type.String(), field: Type.String() }), {
-    description: 'Cells that were not reverted because they have changed since.',
+    description:
+      'Cells that were not reverted because they have changed since; the field `id` stands for a record that was not deleted or restored.',
   }),
   run_id: Type.Union([Type.String(), Type.Null()], {
     description: 'The run of the revert; null for a single cell and for records.',

@@ -15,7 +15,7 @@ const namesOrNull = (description: string) =>
   Type.Union([Type.Array(Type.String()), Type.Null()], { description })
 const boundOrNull = (description: string) => Type.Union([Type.Number(), Type.Null()], { description })
 
-/** The progress of a run, in cells. */
+/** The progress of a run, in cells; of an import in records. */
 const progress = {
   done: Type.Integer({ description: 'Cells that are computed, failed or skipped.' }),
   total: Type.Integer({ description: 'Cells in the run.' }),
@@ -41,7 +41,11 @@ const progress = {
 /** A run in lists and frames. */
 export const RunSummary = Type.Object({
   id: Type.String(),
-  kind: Type.Union([Type.Literal('materialize'), Type.Literal('revert')]),
+  kind: Type.Union([Type.Literal('materialize'), Type.Literal('revert'), Type.Literal('import')], {
+    description:
+      'The counts of an `import` are of records: `materialized` were created or changed, `skipped` are unchanged.',
+  }),
+  file: Type.Optional(Type.String({ description: 'The name of the imported file; absent for other runs.' })),
   reverts: textOrNull('For a revert, the run that it reverts.'),
   state: Type.String({ description: '`running`, `finished`, `failed`, `cancelled` or `interrupted`.' }),
   actor: Type.String(),
@@ -196,6 +200,7 @@ export function toRunSummary(run: StoredRun): RunSummary {
   return {
     id: run.id,
     kind: run.kind,
+    ...(run.file !== undefined && { file: run.file }),
     reverts: run.reverts,
     state: run.state,
     actor: run.actor,

@@ -8,6 +8,12 @@ import { RevertRunDialog } from './dialogs/revert-run-dialog.tsx'
 import { openRunDialog } from './dialogs/run-dialog.tsx'
 import { canRevert, orderOf, retryOrderOf } from './dialogs/run-order.ts'
 
+const REVERT_LABELS = {
+  materialize: 'Revert run…',
+  revert: 'Undo revert…',
+  import: 'Revert import…',
+} as const
+
 /** The buttons of a run. */
 export function RunActions({ run }: { readonly run: RunAnswer }) {
   const [asking, setAsking] = useState<'cancel' | 'revert' | null>(null)
@@ -40,7 +46,7 @@ export function RunActions({ run }: { readonly run: RunAnswer }) {
       )}
       {canRevert(run) && (
         <Button icon={<Undo2 size={14} />} onClick={() => setAsking('revert')}>
-          {isMaterialize ? 'Revert run…' : 'Undo revert…'}
+          {REVERT_LABELS[run.kind]}
         </Button>
       )}
       <CancelRunDialog run={run} open={asking === 'cancel'} onClose={close} />

@@ -24,6 +24,8 @@ export function RunFacts({ run, contract }: RunFactsProps) {
           <Fact name="Reverts">
             {run.reverts === null ? '–' : <Link href={`/runs/${run.reverts}`}>Run {run.reverts}</Link>}
           </Fact>
+        ) : run.kind === 'import' ? (
+          <Fact name="File">{run.file}</Fact>
         ) : (
           <Order run={run} contract={contract} />
         )}

@@ -1,9 +1,16 @@
 import type { RunSummary } from '../../../src/wire/runs/runs.ts'
 import { countOf, formatCount, formatRate, formatTimeLeft } from '../ui/format.ts'
 import { runCost } from './display/plan-text.ts'
-import { endReason } from './display/run-text.ts'
+import { endReason, runUnit } from './display/run-text.ts'
 import { secondsLeft } from './progress/rate-meter.ts'
 import { RunBar } from './display/run-bar.tsx'
+
+/** The names of the counts of each kind of run. */
+const COUNT_NAMES = {
+  materialize: { computed: 'computed', skipped: 'skipped' },
+  revert: { computed: 'reverted', skipped: 'conflicts' },
+  import: { computed: 'written', skipped: 'unchanged' },
+} as const
 
 interface RunOutcomeProps {
   readonly run: RunSummary
@@ -12,17 +19,18 @@ interface RunOutcomeProps {
 
 /** The counts of a run, and why it ended early. */
 export function RunOutcome({ run, perSecond }: RunOutcomeProps) {
-  const isRevert = run.kind === 'revert'
+  const { computed, skipped } = COUNT_NAMES[run.kind]
+  const makesCalls = run.kind === 'materialize'
   return (
     <>
       {run.state === 'running' && <Progress run={run} perSecond={perSecond} />}
       <EndReason run={run} />
       <dl className="run-counts">
-        <Count name={isRevert ? 'reverted' : 'computed'} count={run.materialized} />
-        <Count name={isRevert ? 'conflicts' : 'skipped'} count={run.skipped} />
-        {!isRevert && <Count name="failed" count={run.failed} isBad={run.failed > 0} />}
-        {!isRevert && <Count name={run.calls === 1 ? 'call' : 'calls'} count={run.calls} />}
-        {!isRevert && (
+        <Count name={computed} count={run.materialized} />
+        <Count name={skipped} count={run.skipped} />
+        {makesCalls && <Count name="failed" count={run.failed} isBad={run.failed > 0} />}
+        {makesCalls && <Count name={run.calls === 1 ? 'call' : 'calls'} count={run.calls} />}
+        {makesCalls && (
           <div>
             <dt>spent</dt>
             <dd>{runCost(run)}</dd>
@@ -58,8 +66,8 @@ function Count({
 function Progress({ run, perSecond }: RunOutcomeProps) {
   const left = secondsLeft(run, perSecond)
   const parts = [
-    run.total === 0 ? 'Waiting to start' : `${formatCount(run.done)} of ${countOf(run.total, 'cell')}`,
-    perSecond === null ? null : formatRate(perSecond, 'cells'),
+    run.total === 0 ? 'Waiting to start' : `${formatCount(run.done)} of ${countOf(run.total, runUnit(run))}`,
+    perSecond === null ? null : formatRate(perSecond, `${runUnit(run)}s`),
     left === null ? null : `${formatTimeLeft(left)} left`,
   ]
   return (
@@ -72,13 +80,15 @@ function Progress({ run, perSecond }: RunOutcomeProps) {
 
 function EndReason({ run }: { readonly run: RunSummary }) {
   const { state, done, total, error, cancelled_by: cancelledBy } = run
-  const reached = total > 0 ? ` It had processed ${formatCount(done)} of ${countOf(total, 'cell')}.` : ''
+  const reached =
+    total > 0 ? ` It had processed ${formatCount(done)} of ${countOf(total, runUnit(run))}.` : ''
   switch (state) {
     case 'interrupted':
       return (
         <p className="run-why">
-          The server stopped before this run ended.{reached} Stored results are kept. Calls in flight may have
-          been charged without their results being stored.{' '}
+          The server stopped before this run ended.{reached} Stored results are kept.{' '}
+          {run.kind === 'materialize' &&
+            'Calls in flight may have been charged without their results being stored. '}
           {run.force && ' This run recomputes fresh cells: continuing it starts from the beginning.'}
         </p>
       )

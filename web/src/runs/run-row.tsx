@@ -30,7 +30,7 @@ export function RunRow({ run, contract, isSelected }: RunRowProps) {
         >
           {runName(run)}
         </Link>
-        {run.kind === 'revert' && <small>run {run.id}</small>}
+        {run.kind !== 'materialize' && <small>run {run.id}</small>}
       </th>
       <td className="state">
         <RunState run={run} />
@@ -65,7 +65,7 @@ function summaryText(run: RunSummary): string {
 }
 
 function fieldsText({ kind, targets }: RunSummary, contract: SheetContract): string {
-  if (kind === 'revert') return '–'
+  if (kind !== 'materialize') return '–'
   if (targets === null) return 'all'
   return targets.map(contract.titleOf).join(', ')
 }

@@ -9,7 +9,7 @@ import { CancelRunDialog } from './dialogs/cancel-run-dialog.tsx'
 import { openPendingRun, openRetryRun, RunDialog } from './dialogs/run-dialog.tsx'
 import './run-status.css'
 import { Moment } from '../ui/moment.tsx'
-import { runName, runStateOf } from './display/run-text.ts'
+import { runName, runNameWithin, runStateOf } from './display/run-text.ts'
 import { useRunningRun } from './progress/running-cells.ts'
 import { RunningNow } from './progress/running-now.tsx'
 import { useRunWatch } from './progress/use-run-watch.ts'
@@ -74,6 +74,6 @@ function commandsFor(run: RunSummary | null, cancel: (run: RunSummary) => void):
     },
   ]
   if (run !== null)
-    commands.push({ group: 'Runs', name: `Cancel ${runName(run).toLowerCase()}…`, run: () => cancel(run) })
+    commands.push({ group: 'Runs', name: `Cancel ${runNameWithin(run)}…`, run: () => cancel(run) })
   return commands
 }

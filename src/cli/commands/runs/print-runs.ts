@@ -80,7 +80,7 @@ const STATE_STYLES: Readonly<Record<string, Style>> = {
 
 const RUN_COLUMNS: readonly Column<RunSummary>[] = [
   { header: 'run', value: ({ id }) => id, align: 'right' },
-  { header: 'kind', value: ({ kind, reverts }) => (reverts === null ? kind : `${kind} of ${reverts}`) },
+  { header: 'kind', value: kindOf },
   { header: 'state', value: ({ state }) => state, style: ({ state }) => STATE_STYLES[state] ?? null },
   { header: 'actor', value: ({ actor }) => actor },
   { header: 'started', value: ({ started_at: startedAt }) => toSeconds(startedAt) },
@@ -90,6 +90,12 @@ const RUN_COLUMNS: readonly Column<RunSummary>[] = [
   { header: 'cost', value: costOf, align: 'right' },
   { header: 'error', value: ({ error }) => error?.message },
 ]
+
+/** Returns the kind of a run with the run that it reverts, or its file. */
+function kindOf({ kind, reverts, file }: RunSummary): string {
+  const object = reverts ?? file
+  return object === undefined ? kind : `${kind} of ${object}`
+}
 
 /** Returns the cost of a run as text; `not set` for calls without a price. */
 function costOf({ calls, total_cost: cost, unpriced_calls: unpriced }: RunSummary): string {

@@ -111,7 +111,7 @@ async function withSource<T>(file: string, work: (source: FileSource) => Promise
 }
 
 async function printResult(out: CommandContext['out'], result: ImportResult): Promise<ExitCode> {
-  const { records, inserted, updated, unchanged, faults, faultCount, written } = result
+  const { records, inserted, updated, unchanged, faults, faultCount, written, run } = result
   for (const fault of faults) out.fault(faultText(fault))
   const more = faultCount - faults.length
   if (more > 0) out.note(`and ${grouped(more)} more ${more === 1 ? 'error' : 'errors'}`)
@@ -122,6 +122,7 @@ async function printResult(out: CommandContext['out'], result: ImportResult): Pr
       updated,
       unchanged,
       written,
+      run_id: run,
       faults: faults.map(({ place, id, field, message }) => ({ place, id, field, message })),
       fault_count: faultCount,
     },
@@ -135,9 +136,9 @@ function faultText({ place, id, field, message }: ImportFault): string {
   return `${place} (${who}), field ${JSON.stringify(field)}: ${message}`
 }
 
-function summary({ inserted, updated, unchanged, faultCount, written }: ImportResult): string {
+function summary({ inserted, updated, unchanged, faultCount, written, run }: ImportResult): string {
   const counts = `${grouped(inserted)} inserted, ${grouped(updated)} updated, ${grouped(unchanged)} unchanged`
-  if (written) return counts
+  if (written) return run === null ? counts : `${counts} (run ${run})`
   const faults = faultCount === 0 ? '' : `, ${grouped(faultCount)} ${faultCount === 1 ? 'error' : 'errors'}`
   return `nothing was written; it would be ${counts}${faults}`
 }

@@ -1,11 +1,12 @@
 import type { RevertResult } from '../../../store/sheet-store.ts'
+import type { ActiveRun } from '../../active-run.ts'
 import { keepFresh } from '../selection/keep-fresh.ts'
 import { isStoreUnavailable } from '../tasks/task-runner.ts'
 import type { LockedRun } from './accepted-run.ts'
 import { endRun, endRunEarly } from './end-run.ts'
 import { coordinateRun } from './run-coordinator.ts'
 import { RunReleasedError } from './run-released-error.ts'
-import { undoRun } from './undo-run.ts'
+import { undoRun, type RevertOrder } from './undo-run.ts'
 
 /**
  * Does the work of a run, stores how it ended, and publishes that. Returns the result of a revert, and null for any other run. Throws the
@@ -39,10 +40,19 @@ async function finish(run: LockedRun): Promise<RevertResult | null> {
   const { sheet, store, active, order } = run
   const { actor, reverts, keepFresh: file } = order
   active.signal.throwIfAborted()
-  const result = reverts === null ? null : await undoRun(store, active, { actor, reverts })
+  const result = reverts === null ? null : await undo({ sheet, store }, active, { actor, reverts })
   if (file !== undefined) await keepFresh(sheet, { ...order, keepFresh: file }, active)
   await endRun(run)
   return result
+}
+
+async function undo(
+  { sheet, store }: Pick<LockedRun, 'sheet' | 'store'>,
+  active: ActiveRun,
+  order: RevertOrder,
+): Promise<RevertResult> {
+  const { derivations } = await sheet.deriving()
+  return undoRun({ store, derivations: derivations.levels.flat() }, active, order)
 }
 
 /** Whether a run is divided into tasks, and not executed as a whole. */

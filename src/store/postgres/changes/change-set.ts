@@ -108,7 +108,8 @@ export class ChangeSet implements StoreChange {
   /** Adds the provenance line of a record's change; returns its seq. */
   logRecord(change: RecordChange, record: RecordKey): number {
     const { start, end } = formatRecordLine({ seq: this.nextSeq, at: this.at }, change)
-    return this.#add({ record, text: start + end, run: null })
+    const run = typeof change.run === 'string' ? runNumber(change.run) : null
+    return this.#add({ record, text: start + end, run })
   }
 
   #add(line: Omit<ProvenanceRow, 'seq'>): number {

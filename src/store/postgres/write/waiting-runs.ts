@@ -21,8 +21,11 @@ const LEASE = `interval '${LEASE_MS} milliseconds'`
  */
 const BEGUN = `(waits_until IS NULL AND beat_at IS NOT NULL AND beat_at > now() - ${EXPECTED} AND NOT stopping)`
 
-/** A run that waits, and is not too old: it also waits for all runs before it, however long these take. */
-const WAITING = `(waits_until IS NOT NULL AND NOT stopping AND (waits_until > ${timeText(`- ${EXPECTED}`)} OR EXISTS (
+/**
+ * A run that waits, and is not too old: it also waits for all runs before it, however long these take. An import waits for none,
+ * and only its process has the file.
+ */
+const WAITING = `(kind <> 'import' AND waits_until IS NOT NULL AND NOT stopping AND (waits_until > ${timeText(`- ${EXPECTED}`)} OR EXISTS (
   SELECT FROM "$run" AS earlier WHERE earlier.id < run.id AND earlier.beat_at > now() - ${EXPECTED})))`
 
 /** A run whose process has not renewed its wait in time. */

@@ -127,7 +127,7 @@ export class ChangeSet implements StoreChange {
     return this.#add({
       record,
       text: formatRecordLine({ seq: this.nextSeq, at: this.at }, change),
-      run: null,
+      run: typeof change.run === 'string' ? runNumber(change.run) : null,
     })
   }
 

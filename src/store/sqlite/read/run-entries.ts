@@ -1,24 +1,30 @@
-import { FieldLineages, presentRef } from '../../fields/field-lineage.ts'
+import type { JsonObject } from '../../../contract/json/json.ts'
+import { parseStored } from '../../../provenance/log-line.ts'
+import { FieldLineages } from '../../fields/field-lineage.ts'
 import { FIELD_CHANGES } from '../../fields/stored-changes.ts'
+import { enoughEntries, entriesOfLine } from '../../fields/run-entries.ts'
 import { runNumber } from '../../rows/stored-rows.ts'
-import type { EntryRef, RunEntriesQuery } from '../../sheet-store.ts'
+import type { RunEntriesQuery, RunEntry } from '../../sheet-store.ts'
 import type { Connection } from '../database/connection.ts'
 
-/** Reads the entries that a run wrote, the last first; each is of one cell. */
-export function readRunEntries(db: Connection, { run, before, limit }: RunEntriesQuery): EntryRef[] {
+/** Reads the entries that a run wrote, the last first. Of the lines of cells, which may be long, only the names are read. */
+export function readRunEntries(db: Connection, { run, before, limit }: RunEntriesQuery): RunEntry[] {
   const rows = db.all(
-    `SELECT seq, line ->> '$.record_id' AS record_id, line ->> '$.field' AS field FROM "$provenance"
-     WHERE run = ? AND seq < ? ORDER BY seq DESC LIMIT ?`,
+    `SELECT seq, record, iif(line LIKE '%,', NULL, line ->> '$.field') AS field,
+       iif(line LIKE '%,', NULL, line ->> '$.record_id') AS record_id,
+       iif(line LIKE '%,' OR line ->> '$.field' IS NULL, line, NULL) AS line
+     FROM "$provenance" WHERE run = ? AND seq < ? ORDER BY seq DESC LIMIT ?`,
     runNumber(run),
     before ?? Number.MAX_SAFE_INTEGER,
     limit,
   )
   const lineages = new FieldLineages(db.query(FIELD_CHANGES))
-  return rows.map((row) =>
-    presentRef(lineages, {
-      seq: Number(row['seq']),
-      recordId: String(row['record_id']),
-      field: String(row['field']),
-    }),
+  const lineOf = ({ seq, field, record_id, line }: (typeof rows)[number]): JsonObject =>
+    line === null
+      ? { seq: Number(seq), record_id: String(record_id), field: String(field) }
+      : (parseStored(String(line)) ?? {})
+  return enoughEntries(
+    rows.values().map((row) => entriesOfLine(lineages, lineOf(row), Number(row['record']))),
+    limit,
   )
 }

@@ -52,7 +52,7 @@ type ProposeRequest = Omit<NewProposal, 'change'> & { readonly change: string }
  */
 export const CHANGES = {
   upsert: (change: ChangeSet, request: Upsert): UpsertResult =>
-    runSync(upsert(change, readBody(request), request.ifMatch)),
+    runSync(upsert(change, readBody(request), request)),
   delete: (change: ChangeSet, request: DeleteRequest): DeleteResult =>
     runSync(deleteRecords(change, request)),
   /** Takes the `commitText` of a `CellCommit`. */

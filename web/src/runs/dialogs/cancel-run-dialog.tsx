@@ -9,7 +9,13 @@ import { Dialog } from '../../ui/dialog.tsx'
 import { countOf } from '../../ui/format.ts'
 import './run-dialog.css'
 import { runCost } from '../display/plan-text.ts'
-import { runName } from '../display/run-text.ts'
+import { runNameWithin } from '../display/run-text.ts'
+
+const CONSEQUENCES = {
+  materialize: 'No new calls start, and calls in flight are aborted. A later run continues from there.',
+  revert: 'To revert the remaining cells, revert the same run again.',
+  import: 'To continue, import the same file again: records that are written already do not change.',
+} as const
 
 interface CancelRunDialogProps {
   readonly run: RunSummary
@@ -37,7 +43,7 @@ export function CancelRunDialog({ run, open, onClose }: CancelRunDialogProps) {
   }
   return (
     <Dialog
-      title={`Cancel ${runName(run).toLowerCase()}?`}
+      title={`Cancel ${runNameWithin(run)}?`}
       open={open}
       onClose={onClose}
       actions={
@@ -50,11 +56,7 @@ export function CancelRunDialog({ run, open, onClose }: CancelRunDialogProps) {
       }
     >
       <p className="run-dialog-text">{keptText(run)}</p>
-      <p className="run-dialog-text soft">
-        {run.kind === 'revert'
-          ? 'To revert the remaining cells, revert the same run again.'
-          : 'No new calls start, and calls in flight are aborted. A later run continues from there.'}
-      </p>
+      <p className="run-dialog-text soft">{CONSEQUENCES[run.kind]}</p>
       <FormError text={error} />
     </Dialog>
   )
@@ -63,6 +65,7 @@ export function CancelRunDialog({ run, open, onClose }: CancelRunDialogProps) {
 function keptText(run: RunSummary): string {
   const { kind, materialized, calls } = run
   if (kind === 'revert') return `${countOf(materialized, 'reverted cell')} so far will stay reverted.`
+  if (kind === 'import') return `${countOf(materialized, 'record')} written so far will be kept.`
   const spent = calls > 0 ? `; ${countOf(calls, 'call')} made, ${runCost(run)}` : ''
   return `${countOf(materialized, 'stored result')} so far will be kept${spent}.`
 }

@@ -13,7 +13,7 @@ import { countOf, formatCount } from '../../ui/format.ts'
 import { cellPath } from '../../state/view-state.ts'
 import { beginDialogRevert } from '../progress/reverts-in-dialog.ts'
 import './run-dialog.css'
-import { runName } from '../display/run-text.ts'
+import { runNameWithin, runUnit } from '../display/run-text.ts'
 
 interface RevertRunDialogProps {
   readonly run: RunSummary
@@ -49,7 +49,7 @@ export function RevertRunDialog({ run, onClose }: RevertRunDialogProps) {
           ? 'Reverted'
           : isRevert
             ? `Undo the revert of run ${run.reverts ?? ''}?`
-            : `Revert ${runName(run).toLowerCase()}?`
+            : `Revert ${runNameWithin(run)}?`
       }
       open
       onClose={onClose}
@@ -62,13 +62,19 @@ export function RevertRunDialog({ run, onClose }: RevertRunDialogProps) {
           <>
             <Button onClick={onClose}>{isReverting ? 'Close' : 'Cancel'}</Button>
             <Button look="danger" disabled={isReverting} onClick={() => void revert()}>
-              {isReverting ? 'Reverting…' : `Revert ${countOf(run.materialized, 'cell')}`}
+              {isReverting ? 'Reverting…' : `Revert ${countOf(run.materialized, runUnit(run))}`}
             </Button>
           </>
         )
       }
     >
-      {outcome !== null ? <Outcome outcome={outcome} onClose={onClose} /> : <Consequences run={run} />}
+      {outcome !== null ? (
+        <Outcome outcome={outcome} onClose={onClose} unit={run.kind === 'import' ? 'change' : 'cell'} />
+      ) : run.kind === 'import' ? (
+        <ImportConsequences run={run} />
+      ) : (
+        <Consequences run={run} />
+      )}
       <FormError text={error} />
     </Dialog>
   )
@@ -92,19 +98,37 @@ function Consequences({ run }: { readonly run: RunSummary }) {
   )
 }
 
+function ImportConsequences({ run }: { readonly run: RunSummary }) {
+  return (
+    <>
+      <p className="run-dialog-text">
+        Restores the values from before this import in {countOf(run.materialized, 'record')}, and{' '}
+        <b>deletes the records that it created</b>.
+      </p>
+      <p className="run-dialog-text soft">
+        Values that have changed since are conflicts and stay, and so do created records with such a value. A
+        revert is itself a run and can be reverted.
+      </p>
+    </>
+  )
+}
+
 const CONFLICTS_LISTED = 100
 
 function Outcome({
   outcome: { reverted, conflicts, run_id: id },
   onClose,
+  unit,
 }: {
   readonly outcome: RevertAnswer
+  /** The name of what was reverted. */
+  readonly unit: string
   readonly onClose: () => void
 }) {
   return (
     <div role="status">
       <p className="run-dialog-text">
-        {countOf(reverted, 'cell')} reverted
+        {countOf(reverted, unit)} reverted
         {conflicts.length === 0
           ? ', without conflicts.'
           : `; ${countOf(conflicts.length, 'conflict')} skipped.`}{' '}

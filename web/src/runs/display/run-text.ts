@@ -19,9 +19,23 @@ export function runStateOf(state: string): RunStateName {
   return RUN_STATES.find((each) => each === state) ?? 'failed'
 }
 
-/** Names a run in a sentence: `Run 12`, `Revert of run 12`. */
-export function runName({ id, kind, reverts }: Pick<RunSummary, 'id' | 'kind' | 'reverts'>): string {
+type NamedRun = Pick<RunSummary, 'id' | 'kind' | 'reverts' | 'file'>
+
+/** Names a run in a sentence: `Run 12`, `Revert of run 12`, `Import of people.csv`. */
+export function runName({ id, kind, reverts, file }: NamedRun): string {
+  if (kind === 'import') return `Import of ${file ?? 'a file'}`
   return kind === 'revert' && reverts !== null ? `Revert of run ${reverts}` : `Run ${id}`
+}
+
+/** Returns the name of a run for the middle of a sentence: `revert of run 12`. */
+export function runNameWithin(run: NamedRun): string {
+  const name = runName(run)
+  return `${name.slice(0, 1).toLowerCase()}${name.slice(1)}`
+}
+
+/** Returns what a run counts: the records of a file, or cells. */
+export function runUnit({ kind }: Pick<RunSummary, 'kind'>): 'record' | 'cell' {
+  return kind === 'import' ? 'record' : 'cell'
 }
 
 const ENDS: Readonly<Record<RunStateName, string>> = {
@@ -45,11 +59,15 @@ export function endReason({ code, message }: NonNullable<RunSummary['error']>): 
     : message
 }
 
-/** Returns the counts of a run: `134 cells computed, 3 failed`. */
+/** Returns the counts of a run: `134 cells computed, 3 failed`, `12 records written, 3 unchanged`. */
 export function countsText({ kind, materialized, skipped, failed }: RunSummary): string {
   if (kind === 'revert') {
     const back = `${countOf(materialized, 'cell')} reverted`
     return skipped === 0 ? back : `${back}, ${formatCount(skipped)} skipped`
+  }
+  if (kind === 'import') {
+    const written = `${countOf(materialized, 'record')} written`
+    return skipped === 0 ? written : `${written}, ${formatCount(skipped)} unchanged`
   }
   const computed = `${countOf(materialized, 'cell')} computed`
   return failed === 0 ? computed : `${computed}, ${formatCount(failed)} failed`

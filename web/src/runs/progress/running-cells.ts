@@ -19,7 +19,7 @@ export interface RunningScope {
 /** Returns the scope and progress of the current run. */
 export function useRunning(): RunningScope & { readonly progress: RunProgress | null } {
   const { run } = useRunningRun()
-  const isComputing = run !== null && run.kind !== 'revert'
+  const isComputing = run !== null && run.kind === 'materialize'
   const isLimited = isComputing && run.record_count !== null
   // Lists have only the number of records of a run.
   const { data } = useQuery({ ...runQuery(run?.id ?? ''), enabled: isLimited })

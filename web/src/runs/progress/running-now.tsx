@@ -7,7 +7,7 @@ import { runCost } from '../display/plan-text.ts'
 import { secondsLeft } from './rate-meter.ts'
 import { RunBar } from '../display/run-bar.tsx'
 import './running-now.css'
-import { runName } from '../display/run-text.ts'
+import { runName, runNameWithin, runUnit } from '../display/run-text.ts'
 import type { Running } from './running-store.ts'
 
 interface RunningNowProps {
@@ -37,10 +37,10 @@ export function RunningNow({ running: { perSecond, waiting }, run, isLost, onCan
         {run.failed > 0 && <span className="run-status-bad">{formatCount(run.failed)} failed</span>}
         {left !== null && !isLost && <span>{formatTimeLeft(left)} left</span>}
         {run.kind === 'materialize' && run.total > 0 && <span>{runCost(run)}</span>}
-        {perSecond !== null && !isLost && <span>{formatRate(perSecond, 'cells')}</span>}
+        {perSecond !== null && !isLost && <span>{formatRate(perSecond, `${runUnit(run)}s`)}</span>}
         {waiting > 0 && <span>+{waiting} waiting</span>}
       </Link>
-      <IconButton label={`Cancel ${name.toLowerCase()}`} onClick={onCancel}>
+      <IconButton label={`Cancel ${runNameWithin(run)}`} onClick={onCancel}>
         <X size={15} />
       </IconButton>
     </div>
