@@ -91,6 +91,7 @@ import { takeRunLock } from './database/run-lock.ts'
 import { hasSortIndex } from './database/schema.ts'
 import { SqliteProposals } from './sqlite-proposals.ts'
 import { conditionText } from './sql/condition-sql.ts'
+import type { PageRun } from './sql/run-page.ts'
 import type { SortTerm } from './sql/sort-sql.ts'
 import { SqliteResponses } from './sqlite-responses.ts'
 import { sqlTokens } from './sql/sql-lexer.ts'
@@ -273,18 +274,22 @@ export class SqliteStore implements SheetStore {
       const after = { key: reading(() => this.#reader.startOf(query)), values: [] }
       return this.#search({ ...query, after, skip: 0 }, signal)
     }
-    return this.#search(query, signal)
+    if (filter !== null) return this.#search(query, signal)
+    return readingOn(this.#reader.search(this.#pageRun(query), () => this.#search(query, signal)))
   }
 
   /** Reads a page in a query process. */
   #search(query: PageQuery, signal?: AbortSignal): Promise<Page> {
-    const run = {
+    return this.#sql.page(this.#pageRun(query), signal)
+  }
+
+  #pageRun(query: PageQuery): PageRun {
+    return {
       ...query,
       fields: this.#fields(query.fields),
       allFields: this.#definition.contract.fields,
       sort: this.#sortTerms(query.sort),
     }
-    return this.#sql.page(run, signal)
   }
 
   async position({ sort, ...query }: PositionQuery, signal?: AbortSignal): Promise<number | null> {

@@ -30,9 +30,11 @@ import { LogReader } from '../log/log-reader.ts'
 import { readDeletionInTurns } from '../log/read-deletion.ts'
 import { ReadingClient } from '../log/reading-client.ts'
 import { recordJsonExpression } from '../sql/json-columns.ts'
+import type { PageRun } from '../sql/run-page.ts'
 import { quoted } from '../database/schema.ts'
 import { LONG_BYTES } from '../log/stored-line.ts'
 import { canBeId, jsonBytes } from '../database/values.ts'
+import { quickSearch, QUICK_RECORDS, searchKey, type SheetSize } from './quick-search.ts'
 import { WorkReader } from './work-reader.ts'
 import { readUsage } from '../../rules/add-usage.ts'
 import { hashBytes, readCacheEntry, storedStatus } from '../../rows/stored-rows.ts'
@@ -79,6 +81,8 @@ export class Reader {
   #selections = new WeakMap<readonly string[], ReadStatements>()
   #contract: Contract
   #bytesOfRecords: string | null = null
+  /** The size of the present state; null until it is read. */
+  #size: SheetSize | null = null
   /** Whether {@link #dataVersion} was read since the event loop last called a function. */
   #hasAsked = false
   #dataVersion = -1
@@ -107,6 +111,7 @@ export class Reader {
     this.#cache.clear()
     this.#selections = new WeakMap()
     this.#bytesOfRecords = null
+    this.#size = null
   }
 
   async close(): Promise<void> {
@@ -140,6 +145,29 @@ export class Reader {
     const next = row?.['$more'] === 1 ? { key: Number(row['$last']), values: [] } : null
     const { json: records } = this.#keep(key, { json: jsonBytes(row?.['$json']), version: '', next })
     return { records, next }
+  }
+
+  /**
+   * Returns a page of a sorted list, or of one with a condition that is data; from `elsewhere` where finding it could take long. The same list
+   * is found once until the next write.
+   */
+  async search(run: PageRun, elsewhere: () => Promise<Page>): Promise<Page> {
+    const { key, fields } = searchKey(run)
+    const known = this.#known(key, fields)
+    if (known !== undefined) return { records: known.json, next: known.next }
+    const version = this.#dataVersion
+    this.#size ??= this.#readSize()
+    const quick = quickSearch(this.#db, run, { size: this.#size, contract: this.#contract })
+    const page = quick ?? (await elsewhere())
+    // A page of another state than that of the cache is not kept.
+    if (this.#readDataVersion() === version)
+      this.#keep(key, { json: page.records, version: '', next: page.next })
+    return page
+  }
+
+  #readSize(): SheetSize {
+    const records = Number(this.#db.get('SELECT records FROM "$sheet"')?.['records'])
+    return { records, bytes: records > QUICK_RECORDS ? Infinity : this.#storedBytes(0, QUICK_RECORDS) }
   }
 
   /** Returns the key after which a page starts. */
@@ -308,15 +336,21 @@ export class Reader {
    */
   #forgetOutdated(fields: readonly string[]): void {
     if (this.#hasAsked) return
-    const version = Number(this.#db.get('PRAGMA data_version')?.['data_version'])
+    const version = this.#readDataVersion()
     if (version !== this.#dataVersion) {
       this.#cache.clear()
+      this.#size = null
       // Until the next contract, each read has to be checked.
       if (this.#areFieldsChanged()) return this.#checkFields(fields)
       this.#dataVersion = version
     }
     this.#hasAsked = true
     process.nextTick(() => (this.#hasAsked = false))
+  }
+
+  /** Returns a number that changes with each commit of another connection. */
+  #readDataVersion(): number {
+    return Number(this.#db.get('PRAGMA data_version')?.['data_version'])
   }
 
   /** Throws OutdatedDefinitionError when one of these fields was renamed, removed or converted since {@link use}. */

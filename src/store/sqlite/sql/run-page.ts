@@ -11,7 +11,13 @@ import { heldColumns, sortColumn, sortColumns, sortedParts, type SortTerm } from
 import type { ResultWriter } from './sql-result.ts'
 import { checkFilter, type CheckedSql } from './sql-checks.ts'
 import type { SqlDatabase } from './sql-database.ts'
+import type { SqlGuard } from './sql-guard.ts'
 import { toQueryError } from './sql-errors.ts'
+
+/** A database whose pages are read; without a guard it takes no filter from a user. */
+export interface PageDatabase extends Pick<SqlDatabase, 'prepare' | 'snapshot'> {
+  readonly guard: SqlGuard | null
+}
 
 /** A page of filtered or sorted records. */
 export interface PageRun extends Omit<PageQuery, 'fields' | 'sort'> {
@@ -26,7 +32,7 @@ export interface PageRun extends Omit<PageQuery, 'fields' | 'sort'> {
  * Writes a page as a JSON array and returns the place after which the next one starts, or null (D11, D16). Throws
  * QueryError.
  */
-export function runPage(database: SqlDatabase, run: PageRun, writer: ResultWriter): PagePlace | null {
+export function runPage(database: PageDatabase, run: PageRun, writer: ResultWriter): PagePlace | null {
   return withFilter(database, run, (wanted) => writePage(database, { ...run, ...wanted }, writer))
 }
 
@@ -41,7 +47,7 @@ interface GivenFilter {
  * `records`, and a condition, compiled for that state. Throws QueryError.
  */
 export function withFilter<T>(
-  database: SqlDatabase,
+  database: PageDatabase,
   { filter: given, where = null }: GivenFilter,
   action: (wanted: WantedRecords, cells: CellStateSql) => T,
 ): T {
@@ -99,13 +105,15 @@ const EVERYTHING: BoundCondition = { sql: '', params: [] }
  * Proves that a filter is one expression over `records`. Alone in brackets, `1=1) OR (1=1` would pass; alone without, `1
  * THEN 2 WHEN 3` would; no text is known that passes both and is not an expression.
  */
-function confineFilter(database: SqlDatabase, { text, names }: CheckedSql): void {
+function confineFilter(database: PageDatabase, { text, names }: CheckedSql): void {
+  const { guard } = database
+  if (guard === null) throw new Error('this database takes no filter')
   const shapes = [
     `SELECT 1 FROM records WHERE (\n${text}\n)`,
     `SELECT CASE WHEN\n${text}\nTHEN 1 END FROM records`,
   ]
   try {
-    database.guard.confine(names, () => {
+    guard.confine(names, () => {
       for (const sql of shapes) {
         if (database.prepare(sql).sourceSQL !== sql) throw new QueryError('it is not one expression')
       }
@@ -118,7 +126,7 @@ function confineFilter(database: SqlDatabase, { text, names }: CheckedSql): void
   }
 }
 
-function writePage(database: SqlDatabase, run: BoundPage, writer: ResultWriter): PagePlace | null {
+function writePage(database: PageDatabase, run: BoundPage, writer: ResultWriter): PagePlace | null {
   const page = new PageWriter(database, run, writer)
   if (run.sort.length > 0) writeSorted(page, run)
   else writeInCreationOrder(page, run)
@@ -132,7 +140,7 @@ type BoundSql = BoundCondition
 
 /** Writes the records of a page as they are found, perhaps by several statements, up to its limit of records or bytes. */
 class PageWriter {
-  readonly database: SqlDatabase
+  readonly database: PageDatabase
   readonly #writer: ResultWriter
   readonly #limit: number
   #count = 0
@@ -140,7 +148,7 @@ class PageWriter {
   #last: PagePlace | null = null
   #full = false
 
-  constructor(database: SqlDatabase, { limit }: BoundPage, writer: ResultWriter) {
+  constructor(database: PageDatabase, { limit }: BoundPage, writer: ResultWriter) {
     this.database = database
     this.#writer = writer
     this.#limit = limit
@@ -206,7 +214,7 @@ function writeSorted(page: PageWriter, run: BoundPage): void {
 }
 
 /** Returns the number of rows of a statement. */
-export function countRows(database: SqlDatabase, { sql, params }: BoundSql): number {
+export function countRows(database: PageDatabase, { sql, params }: BoundSql): number {
   const [row] = rowsOf(database.prepare(`SELECT count(*) FROM (${sql})`), params)
   return Number(row?.[0])
 }
@@ -280,7 +288,7 @@ function inCreationOrder(
 }
 
 /** Returns the access path for a filter that selects a range of an index, which is not in creation order. */
-function wayOf(database: SqlDatabase, run: BoundPage): Way {
+function wayOf(database: PageDatabase, run: BoundPage): Way {
   const plan = planOf(database, run, 'any')
   if (plan.index && !(plan.sorts && plan.range)) return 'any'
   const { range, covering } = planOf(database, run, 'by an index')
@@ -295,7 +303,7 @@ interface Plan {
   readonly sorts: boolean
 }
 
-function planOf(database: SqlDatabase, run: BoundPage, way: Way): Plan {
+function planOf(database: PageDatabase, run: BoundPage, way: Way): Plan {
   const { sql, params } = inCreationOrder(run, { wanted: 1, above: 0, way })
   const steps = database
     .prepare(`EXPLAIN QUERY PLAN ${sql}`)

@@ -1,0 +1,152 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test, type TestContext } from 'node:test'
+import { contractText } from '../../../../test/support/contract-with.ts'
+import { onEnd } from '../../../../test/support/on-end.ts'
+import type { JsonObject } from '../../../contract/json/json.ts'
+import { parseContract } from '../../../contract/odcs/parse-contract.ts'
+import type { Condition, Operand, Operator } from '../../condition.ts'
+import type { Page } from '../../sheet-store.ts'
+import { PATIENT_LIMITS } from '../../suite/support/patient-limits.ts'
+import type { PageRun } from '../sql/run-page.ts'
+import { SqliteStore } from '../sqlite-store.ts'
+import { QUICK_RECORDS } from './quick-search.ts'
+import { Reader } from './reader.ts'
+
+const CONTRACT = parseContract(
+  contractText([
+    '{name: n, logicalType: integer, x-indexed: true}',
+    '{name: half, logicalType: integer, x-indexed: true}',
+    '{name: word, logicalType: string}',
+    '{name: tags, logicalType: array}',
+  ]),
+)
+
+/** The page of another thread, which the reader returns where it does not read itself. */
+const ELSEWHERE: Page = { records: Buffer.from('[]'), next: null }
+
+function on(name: string, operator: Operator, ...operands: readonly Operand[]): Condition {
+  const field = CONTRACT.fieldByName.get(name)
+  assert.ok(field !== undefined)
+  return { kind: 'field', field, operator, operands }
+}
+
+function by(name: string, descending = false): PageRun['sort'][number] {
+  const field = CONTRACT.fieldByName.get(name)
+  assert.ok(field !== undefined)
+  return { field, descending, indexed: field.indexed }
+}
+
+/** Opens a store with records `r0`, `r1` …, and a reader of it. */
+async function openReader(t: TestContext, count: number) {
+  const directory = mkdtempSync(join(tmpdir(), 'colophon-quick-search-'))
+  onEnd(t, () => rmSync(directory, { recursive: true }))
+  const store = await SqliteStore.open(directory, {
+    definition: { contract: CONTRACT, targets: [] },
+    actor: 'human:ann',
+    lockTimeoutMs: 1000,
+    queryLimits: PATIENT_LIMITS,
+    onSourceDiffers: () => undefined,
+  })
+  onEnd(t, () => store.close())
+  const write = (records: readonly JsonObject[]) =>
+    store.upsert({ body: { records }, actor: 'human:ann', defaultActor: null, ifMatch: null })
+  await write(
+    Array.from({ length: count }, (_, n) => ({
+      id: `r${n}`,
+      n,
+      half: Math.floor(n / 2),
+      word: `w${n % 10}`,
+    })),
+  )
+  const reader = new Reader(join(directory, 'sheet.db'), CONTRACT)
+  onEnd(t, () => reader.close())
+  /** Returns the numbers of a page of three; null where the reader leaves it to another thread. */
+  const search = async (run: Partial<PageRun>, elsewhere = async (): Promise<void> => undefined) => {
+    const field = CONTRACT.fieldByName.get('n')
+    assert.ok(field !== undefined)
+    const page = await reader.search(
+      {
+        fields: [field],
+        allFields: CONTRACT.fields,
+        limit: 3,
+        after: null,
+        skip: 0,
+        filter: null,
+        sort: [],
+        ...run,
+      },
+      async () => {
+        await elsewhere()
+        return ELSEWHERE
+      },
+    )
+    if (page === ELSEWHERE) return null
+    return (JSON.parse(String(page.records)) as { n: number }[]).map(({ n }) => n)
+  }
+  return { search, write }
+}
+
+test('a small list is searched on the calling thread, as long as it compares few values', async (t) => {
+  const { search } = await openReader(t, 100)
+  const where: Condition = {
+    kind: 'and',
+    conditions: [on('word', 'equals', 'w3'), on('n', 'greaterThan', 20)],
+  }
+  assert.deepEqual(await search({ where }), [23, 33, 43])
+  assert.deepEqual(await search({ where, sort: [by('word'), by('n', true)] }), [93, 83, 73])
+  assert.deepEqual(await search({ where, skip: 2 }), [43, 53, 63])
+  const many = Array.from({ length: 500 }, () => where) as [Condition, ...Condition[]]
+  assert.equal(await search({ where: { kind: 'or', conditions: many } }), null)
+  assert.equal(await search({ where: on('tags', 'hasAny', 'a') }), null)
+  assert.equal(await search({ where: on('word', 'contains', 'ä'.repeat(300)) }), null)
+})
+
+test('of a large list only pages in the order of an index are searched on the calling thread', async (t) => {
+  const { search } = await openReader(t, QUICK_RECORDS + 1)
+  assert.deepEqual(await search({ sort: [by('n', true)] }), [2000, 1999, 1998])
+  assert.deepEqual(await search({ sort: [by('n')], after: { key: 5, values: [4] } }), [5, 6, 7])
+  assert.deepEqual(await search({ where: on('half', 'equals', 700) }), [1400, 1401])
+  for (const run of [
+    { sort: [by('word')] },
+    { sort: [by('half'), by('n')] },
+    { sort: [by('n')], skip: 1 },
+    { where: on('word', 'equals', 'w1') },
+    { where: on('half', 'greaterThan', 3) },
+    { where: on('half', 'equals', 700), sort: [by('n')] },
+  ])
+    assert.equal(await search(run), null)
+})
+
+test('a list is found once until the next write, whichever thread finds it', async (t) => {
+  const { search, write } = await openReader(t, QUICK_RECORDS + 1)
+  let calls = 0
+  const find = async (more: Partial<PageRun> = {}): Promise<number> => {
+    await search({ where: on('word', 'equals', 'w1'), ...more }, async () => {
+      calls += 1
+    })
+    return calls
+  }
+  assert.deepEqual([await find(), await find()], [1, 1])
+  assert.equal(await find({ where: on('word', 'equals', 'w2') }), 2)
+  assert.equal(await find({ limit: 4 }), 3)
+  await write([{ id: 'r0', word: 'other' }])
+  assert.deepEqual([await find(), await find()], [4, 4])
+})
+
+test('a page is not kept if records are written while it is searched', async (t) => {
+  const { search, write } = await openReader(t, QUICK_RECORDS + 1)
+  let calls = 0
+  const run = { where: on('word', 'equals', 'w1') }
+  await search(run, async () => {
+    calls += 1
+    await write([{ id: 'r0', word: 'other' }])
+  })
+  for (const _ of [1, 2])
+    await search(run, async () => {
+      calls += 1
+    })
+  assert.equal(calls, 2)
+})
