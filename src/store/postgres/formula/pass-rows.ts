@@ -6,7 +6,7 @@ const MOST_CHARACTERS = 8 * 1024 * 1024
 
 /** Keeps the rows that a query returned in a pass over one version of what it reads, so that records with equal values take one execution. */
 export class PassRows {
-  /** Identifies the query and the version. */
+  /** Identifies the version. */
   readonly of: string
   readonly #rows = new Map<string, QueryRow>()
   #characters = 0

@@ -76,6 +76,8 @@ export function checkStatement(sql: string, parameters: number, fields: Readonly
 export interface CheckedRecordsQuery extends CheckedSql {
   /** The names of the fields whose values the placeholders of the text have: `$1` the first, and so on. */
   readonly inputs: readonly string[]
+  /** Returns the text with another term for the value of each field of the record. */
+  textWith(term: (field: string) => string): string
 }
 
 /** Checks a query of a derivation before the database sees it, and numbers and types its placeholders. Throws QueryError. */
@@ -107,14 +109,22 @@ export function checkRecordsQuery(
     const field = of.fields.find((each) => each.name === name)
     return field === undefined ? 'text' : columnType(field)
   }
-  let next = 0
-  let text = ''
-  for (const token of tokens) {
-    if (token === semicolon) break
-    const name = token.kind === 'placeholder' ? (fields[next++] ?? '') : null
-    text += name === null ? token.text : ` ($${inputs.indexOf(name) + 1}::${typeOf(name)}) `
+  const textWith = (term: (field: string) => string): string => {
+    let next = 0
+    let text = ''
+    for (const token of tokens) {
+      if (token === semicolon) break
+      text += token.kind === 'placeholder' ? ` (${term(fields[next++] ?? '')}) ` : token.text
+    }
+    return text
   }
-  return { text, inputs, names: namesIn(significant, new Set(of.fields.map((field) => field.name))) }
+  const text = textWith((name) => `$${inputs.indexOf(name) + 1}::${typeOf(name)}`)
+  return {
+    text,
+    inputs,
+    textWith,
+    names: namesIn(significant, new Set(of.fields.map((field) => field.name))),
+  }
 }
 
 /** Returns the tokens of a query of a derivation. Throws QueryError for a text that is too long. */

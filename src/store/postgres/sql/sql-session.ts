@@ -1,6 +1,6 @@
 import type { Client, FieldDef } from 'pg'
 import { ClientConnection, type Connection } from '../database/connection.ts'
-import { isConnectionFault } from '../database/errors.ts'
+import { isConnectionFault, sqlState } from '../database/errors.ts'
 import { quoted } from '../database/schema.ts'
 import type { SqlNames } from './sql-checks.ts'
 import { checkNames } from './sql-guard.ts'
@@ -56,6 +56,19 @@ export class SqlSession {
     await this.#catchUp()
     const types = params.map(({ type }) => type)
     return this.#client.query(new ParseStatement(text, types)).done
+  }
+
+  /** The same, but returns null for a statement that PostgreSQL refuses; what was parsed before is forgotten. */
+  async tryParse(text: string, params: readonly TypedParam[]): Promise<readonly FieldDef[] | null> {
+    this.#before += '; SAVEPOINT attempt'
+    await this.#catchUp()
+    try {
+      return await this.parse(text, params)
+    } catch (error) {
+      if (sqlState(error) === undefined || isConnectionFault(error)) throw error
+      this.#before += '; ROLLBACK TO SAVEPOINT attempt'
+      return null
+    }
   }
 
   /** Runs the statement that was parsed last. */
