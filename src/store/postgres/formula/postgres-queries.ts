@@ -124,7 +124,7 @@ export class PostgresQueries implements RecordsQueries {
   }
 }
 
-/** What is known in one pass over the records. */
+/** The state of a query in one pass over the records. */
 class PassState {
   /** Identifies the query. */
   readonly of: string
