@@ -176,6 +176,7 @@ export const LEFT_OUT: Readonly<Record<string, string>> = {
   'web/field-changes.test.ts': PAGE,
   'web/files.test.ts': PAGE,
   'web/first-view.test.ts': PAGE,
+  'web/formats.test.ts': PAGE,
   'web/forms.test.ts': PAGE,
   'web/large-sheet.test.ts': 'hundreds of thousands of records, which would take minutes to push',
   'web/look.test.ts': PAGE,

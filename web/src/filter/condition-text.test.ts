@@ -6,7 +6,7 @@ import { conditionSentence } from './condition-text.ts'
 
 suite('conditions as text', () => {
   const say = (type: FieldType | null, is: Operator, value: ConditionValue) =>
-    conditionSentence({ field: 'f', is, value }, type === null ? null : { title: 'F', type })
+    conditionSentence({ field: 'f', is, value }, type === null ? null : { name: 'f', title: 'F', type })
 
   test('in words that fit the type', () => {
     assert.equal(say('number', 'atLeast', 1_000_000), 'F ≥ 1,000,000')

@@ -1,10 +1,13 @@
-import type { FieldType } from '../api/contract.ts'
+import type { SheetField } from '../api/contract.ts'
+import { defaultFormat } from '../values/column-format.ts'
 import { formatValue } from '../values/format-value.ts'
 import { OPERATORS, type Condition, type Scalar } from '../state/conditions.ts'
 import { conditionLabel } from './operators-for.ts'
 
 /** The number of list items that a sentence names. */
 const NAMED = 3
+
+type NamedField = Pick<SheetField, 'name' | 'title' | 'type'>
 
 /** A condition as text; `value` is empty if the operator has no operand. */
 interface ConditionText {
@@ -14,15 +17,11 @@ interface ConditionText {
 }
 
 /** Formats a condition; `field` is null if the contract has no such field. */
-export function conditionText(
-  condition: Condition,
-  field: { readonly title: string; readonly type: FieldType } | null,
-): ConditionText {
-  const type = field?.type ?? null
+export function conditionText(condition: Condition, field: NamedField | null): ConditionText {
   return {
     field: field?.title ?? condition.field,
-    operator: conditionLabel(condition, type),
-    value: valueText(condition, type),
+    operator: conditionLabel(condition, field?.type ?? null),
+    value: valueText(condition, field),
   }
 }
 
@@ -32,9 +31,9 @@ export function conditionSentence(condition: Condition, field: Parameters<typeof
   return [text.field, text.operator, text.value].filter((part) => part !== '').join(' ')
 }
 
-function valueText({ is, value }: Condition, type: FieldType | null): string {
+function valueText({ is, value }: Condition, field: NamedField | null): string {
   const values = Array.isArray(value) ? (value as readonly (Scalar | null)[]) : [value as Scalar | null]
-  const texts = values.map((each) => scalarText(is === 'within' ? roughly(each) : each, type))
+  const texts = values.map((each) => scalarText(is === 'within' ? roughly(each) : each, field))
   switch (OPERATORS[is]) {
     case 'nothing':
       return ''
@@ -55,8 +54,9 @@ function roughly(value: Scalar | null): Scalar | null {
 }
 
 /** Formats a value in a sentence, naming null and the empty text. */
-export function scalarText(value: Scalar | null, type: FieldType | null): string {
+export function scalarText(value: Scalar | null, field: NamedField | null): string {
   if (value === null) return 'no value'
   if (value === '') return 'an empty text'
-  return formatValue(type === 'array' ? null : type, value)
+  if (field === null) return formatValue(null, value)
+  return formatValue(field.type === 'array' ? null : field.type, value, defaultFormat(field))
 }

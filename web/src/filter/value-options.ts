@@ -34,7 +34,7 @@ export function valueOptions(
   const wanted = typed.trim().toLowerCase()
   const placed = [...missing.map((value) => ({ value, count: null })), ...all].map((option) => ({
     option,
-    place: scalarText(option.value, field.type).toLowerCase().indexOf(wanted),
+    place: scalarText(option.value, field).toLowerCase().indexOf(wanted),
   }))
   // Values that begin with the typed text come first.
   return placed

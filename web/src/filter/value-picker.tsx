@@ -55,7 +55,7 @@ export function ValuePicker({ field, filter, picked, onPick }: ValuePickerProps)
             key={`${typeof value} ${String(value)}`}
             value={value}
             count={count}
-            text={scalarText(value, field.type)}
+            text={scalarText(value, field)}
             isPicked={picked.includes(value)}
             onToggle={() => toggle(value)}
           />

@@ -25,7 +25,7 @@ interface GridCellProps {
 /** A cell, rendered only when it changes. Its buttons are identified by `data-do` for the grid's event delegation. */
 export const GridCell = memo(function GridCell(props: GridCellProps) {
   const { row, column, isLoaded, value, pending, state, isSelected, isActive, isReadOnly } = props
-  const { field, index, width } = column
+  const { field, index, width, format } = column
   return (
     <div
       role={field.primaryKey ? 'rowheader' : 'gridcell'}
@@ -41,6 +41,7 @@ export const GridCell = memo(function GridCell(props: GridCellProps) {
         <CellValueView
           type={field.type}
           values={field.values}
+          format={format}
           value={pending === undefined ? value : pending.value}
         />
       )}

@@ -53,13 +53,14 @@ export function GridNotice({ model: { view, change, rows, columns }, onAdd }: Gr
     }
     if (isFiltered) {
       return (
-        <Notice title="No record matches the filter" actions={clearFilter}>
+        <Notice hasGhosts title="No record matches the filter" actions={clearFilter}>
           Change a condition, or clear the filter.
         </Notice>
       )
     }
     return (
       <Notice
+        hasGhosts
         title="No records yet"
         actions={
           <Button look="primary" icon={<Plus size={15} />} onClick={onAdd}>

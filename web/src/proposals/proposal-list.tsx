@@ -117,7 +117,7 @@ function NoProposals({ filter }: { readonly filter: ProposalFilter }) {
   const title =
     filter === 'waiting' ? 'No waiting proposals' : filter === 'all' ? 'No proposals' : `None ${filter} yet`
   return (
-    <Notice title={title}>
+    <Notice hasGhosts title={title}>
       <p>
         A program that may not write directly, such as an agent with <code>--propose</code>, proposes its
         changes. They wait here until someone accepts or rejects them.

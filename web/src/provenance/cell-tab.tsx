@@ -8,6 +8,7 @@ import './cell-tab.css'
 import { Button } from '../ui/button.tsx'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { DeletedNote } from './deleted-note.tsx'
+import { formatOf, useColumnSettings } from '../state/columns.ts'
 import { FullValue, plainValue } from './diff/full-value.tsx'
 import { History } from './history/history.tsx'
 import { Inputs } from './explanation/inputs.tsx'
@@ -33,7 +34,13 @@ export function CellTab({ contract, cell, onSelect, onEditField }: CellTabProps)
   const { record, history, why, isGone } = data
   return (
     <>
-      <CellHead recordId={cell.recordId} field={field} data={data} onEditField={onEditField} />
+      <CellHead
+        sheet={contract.name}
+        recordId={cell.recordId}
+        field={field}
+        data={data}
+        onEditField={onEditField}
+      />
       {isGone && history.error === null && <DeletedNote recordId={cell.recordId} />}
       {record.error !== null && record.data === undefined && !isGone && (
         <PanelError error={record.error} onRetry={() => void record.refetch()} />
@@ -67,16 +74,19 @@ export function CellTab({ contract, cell, onSelect, onEditField }: CellTabProps)
 }
 
 function CellHead({
+  sheet,
   recordId,
   field,
   data: { record, why, isGone },
   onEditField,
 }: {
   readonly recordId: string
+  readonly sheet: string
   readonly field: SheetField
   readonly data: CellData
   readonly onEditField: CellTabProps['onEditField']
 }) {
+  const [settings] = useColumnSettings(sheet)
   const value = record.data?.[field.name]
   const running = useRunning()
   const stored = why.data?.state as CellStateName | undefined
@@ -96,7 +106,7 @@ function CellHead({
       </div>
       {!isGone && record.data !== undefined && (
         <div className="cell-head-value">
-          <FullValue type={field.type} value={value} />
+          <FullValue type={field.type} value={value} format={formatOf(field, settings)} />
           {value !== null && value !== undefined && <CopyButton text={plainValue(value)} what="the value" />}
         </div>
       )}

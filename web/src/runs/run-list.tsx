@@ -131,6 +131,7 @@ function NoRuns({ contract }: { readonly contract: SheetContract }) {
   const hasDerived = contract.fields.some(({ derived }) => derived !== null)
   return (
     <Notice
+      hasGhosts
       title="No runs yet"
       actions={
         hasDerived && (

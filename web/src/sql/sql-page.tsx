@@ -84,7 +84,7 @@ function Outcome({
     return <Results contract={contract} result={result} isOld={outcome?.kind === 'running'} />
   if (outcome?.kind === 'running') return <div className="sql-waiting" aria-busy="true" />
   return (
-    <Notice title="Query the sheet">
+    <Notice hasGhosts title="Query the sheet">
       One SELECT over the table <code>records</code>, whose columns are the fields. Queries cannot change
       data.
     </Notice>

@@ -1,4 +1,5 @@
 import type { SheetContract, SheetField } from '../api/contract.ts'
+import { defaultFormat, parseFormat, type ColumnFormat } from '../values/column-format.ts'
 import { Stored, useStored } from './stored.ts'
 
 /** The user's column settings of a sheet. Fields without settings follow the contract. */
@@ -12,6 +13,8 @@ export interface ColumnSettings {
   readonly widths: Readonly<Record<string, number>>
   /** In CSS pixels: one of {@link ROW_HEIGHTS}. */
   readonly rowHeight: number
+  /** By field name. */
+  readonly formats: Readonly<Record<string, ColumnFormat>>
 }
 
 /** The heights of rows; the tallest shows two lines of a text. */
@@ -24,7 +27,14 @@ export const ROW_HEIGHTS = [
 /** The height of rows without a setting. */
 export const NORMAL_HEIGHT = 34
 
-const NONE: ColumnSettings = { order: [], hidden: [], pinned: [], widths: {}, rowHeight: NORMAL_HEIGHT }
+const NONE: ColumnSettings = {
+  order: [],
+  hidden: [],
+  pinned: [],
+  widths: {},
+  rowHeight: NORMAL_HEIGHT,
+  formats: {},
+}
 
 const settingsBySheet = new Map<string, Stored<ColumnSettings>>()
 
@@ -43,7 +53,7 @@ export function useColumnSettings(
 
 function parseSettings(value: unknown): ColumnSettings {
   if (typeof value !== 'object' || value === null) return NONE
-  const { order, hidden, pinned, widths, rowHeight } = value as Record<string, unknown>
+  const { order, hidden, pinned, widths, rowHeight, formats } = value as Record<string, unknown>
   return {
     order: namesOf(order),
     hidden: namesOf(hidden),
@@ -52,6 +62,9 @@ function parseSettings(value: unknown): ColumnSettings {
       Object.entries(widths ?? {}).filter((entry): entry is [string, number] => typeof entry[1] === 'number'),
     ),
     rowHeight: ROW_HEIGHTS.find(({ pixels }) => pixels === rowHeight)?.pixels ?? NORMAL_HEIGHT,
+    formats: Object.fromEntries(
+      Object.entries(formats ?? {}).map(([name, format]) => [name, parseFormat(format)]),
+    ),
   }
 }
 
@@ -94,4 +107,8 @@ export const MIN_WIDTH = 60
 
 export function widthOf(field: SheetField, { widths }: ColumnSettings): number {
   return Math.max(MIN_WIDTH, widths[field.name] ?? (field.primaryKey ? 130 : WIDTHS[field.type]))
+}
+
+export function formatOf(field: SheetField, { formats }: ColumnSettings): ColumnFormat {
+  return { ...defaultFormat(field), ...formats[field.name] }
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import type { FieldSummaryAnswer } from '../../../src/wire/records/summary.ts'
-import type { SheetField } from '../api/contract.ts'
+import type { FieldType, SheetField } from '../api/contract.ts'
 import { testField } from '../api/test-field.ts'
 import { summaryChartOf } from './summary-chart.ts'
 import { exactPlace, percent, shortEnds } from './summary-text.ts'
@@ -117,23 +117,28 @@ suite('the chart of a column', () => {
 })
 
 suite('the texts of summaries', () => {
+  const of = (type: FieldType) => testField({ name: 'f', type })
+
   test('numbers are shortened where space is limited', () => {
     assert.deepEqual(
-      [0, 0.00012, -1234, 9.99e14, 1e300, 42].map((place) => shortEnds('number', place, 0)[0]),
+      [0, 0.00012, -1234, 9.99e14, 1e300, 42].map((place) => shortEnds(of('number'), place, 0)[0]),
       ['0', '1.2e-4', '-1.23K', '999T', '1e300', '42'],
     )
-    assert.deepEqual(shortEnds('date', '2020-01-01', '2025-04-29'), ['2020', '2025'])
-    assert.deepEqual(shortEnds('date', '2024-11-01', '2025-04-29'), ['2024-11', '2025-04'])
-    assert.deepEqual(shortEnds('date', '2024-11-01', '2024-11-29'), ['Nov 1', 'Nov 29'])
+    assert.deepEqual(shortEnds(of('date'), '2020-01-01', '2025-04-29'), ['2020', '2025'])
+    assert.deepEqual(shortEnds(of('date'), '2024-11-01', '2025-04-29'), ['2024-11', '2025-04'])
+    assert.deepEqual(shortEnds(of('date'), '2024-11-01', '2024-11-29'), ['Nov 1', 'Nov 29'])
     assert.deepEqual(
-      shortEnds('timestamp', '2026-01-01T12:00:01.000Z', '2026-01-01T12:00:59.000Z').map((end) =>
+      shortEnds(of('timestamp'), '2026-01-01T12:00:01.000Z', '2026-01-01T12:00:59.000Z').map((end) =>
         end.slice(-3),
       ),
       [':01', ':59'],
     )
-    assert.equal(exactPlace('number', 0.15000000000000002, 0.05), '0.15')
-    assert.equal(exactPlace('number', 1e300, 1e299), '1e300')
-    assert.equal(exactPlace('integer', 12345, 3), '12,345')
+    assert.equal(exactPlace(of('number'), 0.15000000000000002, 0.05), '0.15')
+    assert.equal(exactPlace(of('number'), 1e300, 1e299), '1e300')
+    assert.equal(exactPlace(of('integer'), 12345, 3), '12,345')
+    const year = testField({ name: 'year', type: 'integer' })
+    assert.deepEqual(shortEnds(year, 1998, 2024), ['1998', '2024'])
+    assert.equal(exactPlace(year, 2024, 1), '2024')
   })
 
   test('a nonzero part is never shown as none or all', () => {

@@ -81,11 +81,11 @@ function histogramPicture(
   const { from, to, step, counts } = histogram
   const greatest = Math.max(...counts)
   const isOne = from === to
-  const [left, end] = shortEnds(field.type, from, to)
+  const [left, end] = shortEnds(field, from, to)
   const right = isOne ? '' : end
   const parts = histogramRanges(field.type, histogram).map((range, index): Part => {
-    const first = exactPlace(field.type, range.from, step)
-    const last = exactPlace(field.type, range.to, step)
+    const first = exactPlace(field, range.from, step)
+    const last = exactPlace(field, range.to, step)
     return {
       key: `${index}`,
       look: 'value',
@@ -131,7 +131,7 @@ function segments(
     const left = `${formatCount(distinct)} long ${distinct === 1 ? 'text' : 'texts'}`
     return oneBar(parts, empty, { left, right: '', name: `${field.title}: ${left}${emptyText}` })
   }
-  const left = shortened(scalarText(first.value as Scalar, field.type))
+  const left = shortened(scalarText(first.value as Scalar, field))
   const right = percent(first.count, count)
   const different = `${formatCount(distinct)} ${distinct === 1 ? 'value' : 'values'}`
   return oneBar(parts, empty, {
@@ -151,7 +151,7 @@ function valuePart(field: SheetField, { value, count: part }: Counted, count: nu
     key: `${typeof value} ${JSON.stringify(value)}`,
     look: 'value',
     size,
-    label: isScalar ? shortened(scalarText(scalar, field.type)) : shortened(JSON.stringify(value)),
+    label: isScalar ? shortened(scalarText(scalar, field)) : shortened(JSON.stringify(value)),
     note: field.type === 'array' ? `${formatCount(part)} ×` : noteOf(part, count),
     condition:
       !isScalar || part === count

@@ -1,4 +1,5 @@
-import type { FieldType } from '../api/contract.ts'
+import type { SheetField } from '../api/contract.ts'
+import { defaultFormat } from '../values/column-format.ts'
 import { formatTimestamp, formatValue } from '../values/format-value.ts'
 import { formatCount } from '../ui/format.ts'
 
@@ -9,14 +10,21 @@ const SCIENTIFIC = new Intl.NumberFormat('en', { notation: 'scientific', maximum
 const GREATEST_SHORT = 1e15
 const MIN_SHORT = 1e-3
 
+type SummarizedField = Pick<SheetField, 'name' | 'title' | 'type'>
+
 /** Formats the ends of a histogram briefly: dates only as far as they differ. */
 export function shortEnds(
-  type: FieldType,
+  field: SummarizedField,
   from: number | string,
   to: number | string,
 ): readonly [string, string] {
-  if (typeof from === 'number' || typeof to === 'number')
-    return [shortNumber(Number(from)), shortNumber(Number(to))]
+  const { type } = field
+  const format = defaultFormat(field)
+  if (typeof from === 'number' || typeof to === 'number') {
+    // Years are short as they are.
+    const short = format.grouping === false ? String : shortNumber
+    return [short(Number(from)), short(Number(to))]
+  }
   const [first, last] = [from, to].map((end) => (type === 'timestamp' ? formatTimestamp(end) : end))
   if (first === undefined || last === undefined || first === last) return [first ?? '', '']
   const isSame = (length: number): boolean => first.slice(0, length) === last.slice(0, length)
@@ -44,8 +52,9 @@ function shortNumber(place: number): string {
 }
 
 /** Formats an end of a range with the digits that distinguish it from the next. */
-export function exactPlace(type: FieldType, place: number | string, step: number): string {
-  if (typeof place === 'string' || type === 'integer') return formatValue(type, place)
+export function exactPlace(field: SummarizedField, place: number | string, step: number): string {
+  const { type } = field
+  if (typeof place === 'string' || type === 'integer') return formatValue(type, place, defaultFormat(field))
   const size = Math.max(Math.abs(place), step)
   if (size >= GREATEST_SHORT || size < MIN_SHORT) return SCIENTIFIC.format(place).replace('E', 'e')
   const digits = Math.min(12, Math.max(0, 2 - Math.floor(Math.log10(step))))

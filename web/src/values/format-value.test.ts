@@ -11,6 +11,19 @@ test('numbers keep every digit', () => {
   assert.equal(formatValue('number', 1e-7), '1e-7')
 })
 
+test('a format sets decimals and grouping', () => {
+  assert.equal(formatValue('number', 1234.5, { decimals: 2 }), '1,234.50')
+  assert.equal(formatValue('number', -1234.567, { decimals: 0 }), '-1,235')
+  assert.equal(formatValue('integer', 2024, { grouping: false }), '2024')
+  assert.equal(formatValue('number', 1234567.891, { decimals: 1, grouping: false }), '1234567.9')
+  assert.equal(formatValue('number', 1e21, { decimals: 2 }), '1e+21')
+})
+
+test('a format shows timestamps in UTC', () => {
+  assert.equal(formatValue('timestamp', '2026-03-01T12:00:00+02:00', { utc: true }), '2026-03-01 10:00:00')
+  assert.equal(formatValue('timestamp', '2026-03-01T10:00:00.5Z', { utc: true }), '2026-03-01 10:00:00.500')
+})
+
 test('no value is shown as an empty text, and an empty text too', () => {
   assert.equal(formatValue('string', null), '')
   assert.equal(formatValue('string', ''), '')

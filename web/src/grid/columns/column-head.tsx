@@ -5,6 +5,7 @@ import { withCondition, type Condition } from '../../state/conditions.ts'
 import { cellId } from '../selection/cell-id.ts'
 import { HEAD_ROW } from '../selection/cell-range.ts'
 import { isSortable, type ColumnHeadProps } from './column-head-props.ts'
+import type { Column } from '../layout/column-layout.ts'
 import { ColumnStates } from './column-states.tsx'
 import { ColumnMenu } from './column-menu.tsx'
 import { TIME_ZONE } from '../../values/format-value.ts'
@@ -37,7 +38,7 @@ export function ColumnHead(props: ColumnHeadProps) {
         >
           <TypeIcon field={field} />
           <span className="column-title">{field.title}</span>
-          {field.type === 'timestamp' && <span className="column-zone">{TIME_ZONE}</span>}
+          {field.type === 'timestamp' && <span className="column-zone">{zoneOf(column)}</span>}
           {field.derived !== null && <Sparkles className="column-derived" size={12} aria-label="derived" />}
           {isLocked && field.derived === null && !field.primaryKey && (
             <Lock className="column-lock" size={11} aria-label="read-only for you" />
@@ -118,10 +119,15 @@ function classOf({ column: { field }, isActive, drag }: ColumnHeadProps): string
   return names.join(' ')
 }
 
-function tooltipOf({ column: { field }, isLocked }: ColumnHeadProps): string {
+function zoneOf({ format }: Column): string {
+  return format.utc === true ? 'UTC' : TIME_ZONE
+}
+
+function tooltipOf({ column, isLocked }: ColumnHeadProps): string {
+  const { field } = column
   const lines = [`${field.name} · ${field.type}${field.required ? ' · required' : ''}`]
   if (field.description !== null) lines.push(field.description)
-  if (field.type === 'timestamp') lines.push(`Times are shown in ${TIME_ZONE}`)
+  if (field.type === 'timestamp') lines.push(`Times are shown in ${zoneOf(column)}`)
   if (field.derived !== null)
     lines.push(`Computed by ${field.derived.derivation} from ${field.derived.inputs.join(', ')}`)
   else if (isLocked && !field.primaryKey) lines.push('The contract does not allow you to edit this field.')

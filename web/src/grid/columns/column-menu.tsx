@@ -5,6 +5,7 @@ import { derivationPath } from '../../provenance/history/sentence-view.tsx'
 import type { Condition } from '../../state/conditions.ts'
 import { openRunDialog } from '../../runs/dialogs/run-dialog.tsx'
 import '../../ui/menu.css'
+import { FormatItems } from './format-items.tsx'
 import { isSortable, type ColumnHeadProps } from './column-head-props.ts'
 import { focusSummary } from '../selection/cell-id.ts'
 import { formatValue } from '../../values/format-value.ts'
@@ -69,6 +70,7 @@ export function ColumnMenu(props: ColumnMenuProps) {
               <DropdownMenu.Separator className="menu-line" />
             </>
           )}
+          <FormatItems columns={columns} column={column} />
           <PlaceItems {...props} />
         </DropdownMenu.Content>
       </DropdownMenu.Portal>
@@ -121,7 +123,7 @@ function SortItems({ host, column: { field }, sortTerm }: ColumnMenuProps) {
   )
 }
 
-function FilterItems({ host, column: { field } }: ColumnMenuProps) {
+function FilterItems({ host, column: { field, format } }: ColumnMenuProps) {
   const { view, change, selecting, rows } = host.current.model
   const add = (condition: Omit<Condition, 'field'>) => (): void =>
     change({ conditions: [...view.conditions, { field: field.name, ...condition }] })
@@ -133,10 +135,10 @@ function FilterItems({ host, column: { field } }: ColumnMenuProps) {
       {isPlain && (
         <>
           <Item onSelect={add({ is: 'equals', value })}>
-            Only “{shortened(formatValue(field.type, value))}”
+            Only “{shortened(formatValue(field.type, value, format))}”
           </Item>
           <Item onSelect={add({ is: 'differs', value })}>
-            Exclude “{shortened(formatValue(field.type, value))}”
+            Exclude “{shortened(formatValue(field.type, value, format))}”
           </Item>
         </>
       )}

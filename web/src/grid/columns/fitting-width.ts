@@ -1,5 +1,5 @@
-import type { SheetField } from '../../api/contract.ts'
 import { formatValue } from '../../values/format-value.ts'
+import type { Column } from '../layout/column-layout.ts'
 import type { RowWindow } from '../layout/row-window.ts'
 import type { Rows } from '../rows/use-rows.ts'
 
@@ -12,13 +12,13 @@ const CHIP = 22
 const HEAD = 82
 
 /** Returns the width that fits the visible values of a column. */
-export function fittingWidth(field: SheetField, rows: Rows, { first, end }: RowWindow): number {
+export function fittingWidth({ field, format }: Column, rows: Rows, { first, end }: RowWindow): number {
   const measure = textMeasure()
   let width = measure(field.title) + HEAD
   for (let row = first; row < end; row += 1) {
     const value = rows.at(row)?.[field.name]
     const extra = Array.isArray(value) ? value.length * CHIP : 0
-    width = Math.max(width, measure(formatValue(field.type, value).slice(0, 300)) + AROUND + extra)
+    width = Math.max(width, measure(formatValue(field.type, value, format).slice(0, 300)) + AROUND + extra)
   }
   return Math.ceil(Math.min(width + (field.derived === null ? 0 : MARK), GREATEST))
 }

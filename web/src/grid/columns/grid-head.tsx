@@ -65,7 +65,7 @@ export const GridHead = memo(function GridHead(props: GridHeadProps) {
         isMenuOpen={openMenu === field.name}
         onFit={() => {
           const { rows, scroller } = host.current.model
-          columns.resize(field.name, fittingWidth(field, rows, scroller.view.rows))
+          columns.resize(field.name, fittingWidth(column, rows, scroller.view.rows))
         }}
         drag={drag}
       />

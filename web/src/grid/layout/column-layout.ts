@@ -1,4 +1,5 @@
 import type { SheetField } from '../../api/contract.ts'
+import { defaultFormat, type ColumnFormat } from '../../values/column-format.ts'
 
 /** A column with its position. */
 export interface Column {
@@ -8,6 +9,7 @@ export interface Column {
   /** The distance from the left edge of the row in CSS pixels, before scrolling. */
   readonly left: number
   readonly width: number
+  readonly format: ColumnFormat
   readonly isPinned: boolean
 }
 
@@ -55,6 +57,7 @@ export function layOutColumns(
   gutter: number,
   room: number,
   { ghostBefore, ghostWidth, tail }: ExtraSpace = NO_SPACE,
+  formatOf: (field: SheetField) => ColumnFormat = defaultFormat,
 ): ColumnLayout {
   let left = gutter
   let ghostLeft: number | null = null
@@ -66,7 +69,7 @@ export function layOutColumns(
       ghostLeft = left
       left += ghostWidth
     }
-    const column = { field, index, left, width, isPinned: stillPinned }
+    const column = { field, index, left, width, format: formatOf(field), isPinned: stillPinned }
     left += width
     return column
   })

@@ -1,11 +1,12 @@
 import { useMemo, useState } from 'react'
 import type { SheetContract, SheetField } from '../../api/contract.ts'
 import { GHOST_WIDTH, type Ghost } from '../../columns/ghost.ts'
-import { MIN_WIDTH, shownFields, useColumnSettings, widthOf } from '../../state/columns.ts'
+import { formatOf, MIN_WIDTH, shownFields, useColumnSettings, widthOf } from '../../state/columns.ts'
 import { Stored, useStored } from '../../state/stored.ts'
 import { layOutColumns, moveName, type ColumnLayout } from './column-layout.ts'
 import { useLatest } from '../../ui/use-latest.ts'
 import { formatCount } from '../../ui/format.ts'
+import { parseFormat, type ColumnFormat } from '../../values/column-format.ts'
 
 const HEAD_HEIGHT = 38
 const SUMMARY_HEIGHT = 42
@@ -34,10 +35,15 @@ export interface Columns {
   /** Moves a column one position to the left or right. */
   shift(name: string, by: -1 | 1): void
   resize(name: string, width: number): void
+  /** Changes members of a column's format; undefined ones follow the type again. */
+  format(name: string, change: Changed<ColumnFormat>): void
   /** Sets a width during a drag without storing it. */
   tryWidth(name: string, width: number): void
   reset(): void
 }
+
+/** Some members, or undefined to remove them. */
+type Changed<T> = { readonly [Key in keyof T]?: T[Key] | undefined }
 
 /** The width of the head with the button that adds a column. */
 export const ADD_WIDTH = 44
@@ -68,11 +74,18 @@ export function useColumns(
     const width = (field: SheetField): number =>
       tried?.name === field.name ? tried.width : widthOf(field, settings)
     const shown = shownFields(contract, settings)
-    return layOutColumns(shown, width, gutter, room, {
-      ghostBefore: ghostPlace === undefined ? undefined : nameAfter(shown, ghostPlace),
-      ghostWidth,
-      tail: mayAdd ? ADD_WIDTH : 0,
-    })
+    return layOutColumns(
+      shown,
+      width,
+      gutter,
+      room,
+      {
+        ghostBefore: ghostPlace === undefined ? undefined : nameAfter(shown, ghostPlace),
+        ghostWidth,
+        tail: mayAdd ? ADD_WIDTH : 0,
+      },
+      (field) => formatOf(field, settings),
+    )
   }, [contract, settings, tried, gutter, room, ghostPlace, ghostWidth, mayAdd])
 
   const hasStates = layout.columns.some(({ field }) => field.derived !== null)
@@ -138,8 +151,12 @@ function columnActions(
       tryWidth(null)
       now().change({ widths: { ...now().settings.widths, [name]: boundedWidth(width) } })
     },
+    format: (name, wanted) => {
+      const { formats } = now().settings
+      now().change({ formats: { ...formats, [name]: parseFormat({ ...formats[name], ...wanted }) } })
+    },
     tryWidth: (name, width) => tryWidth({ name, width: boundedWidth(width) }),
-    reset: () => now().change({ order: [], hidden: [], pinned: [], widths: {} }),
+    reset: () => now().change({ order: [], hidden: [], pinned: [], widths: {}, formats: {} }),
   }
 }
 

@@ -1,7 +1,11 @@
 import { useState } from 'react'
 import type { FieldType } from '../../api/contract.ts'
 import { CellValueView } from '../../values/cell-value-view.tsx'
+import type { ColumnFormat } from '../../values/column-format.ts'
 import { formatValue } from '../../values/format-value.ts'
+import { ImageValue, isShownImage } from '../../values/image-value.tsx'
+import { MarkdownText } from '../../values/markdown-text.tsx'
+import { linkOf } from '../../values/text-link.ts'
 import { Button } from '../../ui/button.tsx'
 import './full-value.css'
 import { countOf } from '../../ui/format.ts'
@@ -11,8 +15,14 @@ const SHORT_TEXT = 600
 /** The length up to which a text is shown large. */
 const BRIEF_TEXT = 60
 
+interface FullValueProps {
+  readonly type: FieldType | null
+  readonly value: unknown
+  readonly format?: ColumnFormat
+}
+
 /** A value in full, on several lines if needed. */
-export function FullValue({ type, value }: { readonly type: FieldType | null; readonly value: unknown }) {
+export function FullValue({ type, value, format = {} }: FullValueProps) {
   if (value === null || value === undefined) return <span className="full-value empty">No value</span>
   if (
     Array.isArray(value) &&
@@ -37,10 +47,23 @@ export function FullValue({ type, value }: { readonly type: FieldType | null; re
       </span>
     )
   }
-  if (typeof value === 'string' && type !== 'timestamp') return <LongText text={value} />
+  if (typeof value === 'string' && format.appearance === 'image' && isShownImage(value))
+    return (
+      <span className="full-value picture">
+        <ImageValue source={value} />
+      </span>
+    )
+  if (typeof value === 'string' && type !== 'timestamp')
+    return format.appearance === 'markdown' ? (
+      <div className="full-value text long">
+        <MarkdownText text={value} />
+      </div>
+    ) : (
+      <LongText text={value} />
+    )
   return (
     <span className="full-value">
-      <CellValueView type={type} value={value} />
+      <CellValueView type={type} value={value} format={format} />
     </span>
   )
 }
@@ -49,10 +72,19 @@ function LongText({ text, isCode = false }: { readonly text: string; readonly is
   const [isWhole, setIsWhole] = useState(false)
   const isLong = text.length > SHORT_TEXT
   const shown = isLong && !isWhole ? `${text.slice(0, SHORT_TEXT)}…` : text
+  const link = isCode ? null : linkOf(text)
   const look = isCode ? 'code' : text.length > BRIEF_TEXT ? 'text long' : 'text'
   return (
     <div className={`full-value ${look}`}>
-      {text === '' ? <span className="empty">Empty text</span> : shown}
+      {text === '' ? (
+        <span className="empty">Empty text</span>
+      ) : link === null ? (
+        shown
+      ) : (
+        <a href={link} target="_blank" rel="noopener noreferrer">
+          {shown}
+        </a>
+      )}
       {isLong && (
         <Button look="quiet" onClick={() => setIsWhole(!isWhole)}>
           {isWhole ? 'Show less' : `Show all ${countOf(text.length, 'character')}`}

@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test, type TestContext } from 'node:test'
+import { NO_BROWSER } from '../support/browser.ts'
+import { onEnd } from '../support/on-end.ts'
+import { cellAt, picture, settled, SheetViewer, shows } from '../support/viewer.ts'
+
+const FIELDS = ['year', 'gross', 'seen', 'site', 'contact', 'poster', 'review']
+const TYPES: Readonly<Record<string, string>> = { year: 'integer', gross: 'number', seen: 'timestamp' }
+const SVG = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="6"/>'
+const FILM = {
+  id: 'f1',
+  year: 2024,
+  gross: 1234.567,
+  seen: '2026-03-01T12:00:00+02:00',
+  site: 'https://films.example/1',
+  contact: 'crew@films.example',
+  poster: `data:image/svg+xml,${encodeURIComponent(SVG)}`,
+  review: '# Fine\nA **strong** film, <b>no</b> HTML, [more](https://films.example/more)',
+}
+
+async function filmSheet(t: TestContext): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), 'colophon-formats-'))
+  onEnd(t, () => rm(directory, { recursive: true, force: true }))
+  const fields = FIELDS.map((name) => `      - {name: ${name}, logicalType: ${TYPES[name] ?? 'string'}}`)
+  await writeFile(
+    join(directory, 'contract.yaml'),
+    `apiVersion: v3.1.0
+kind: DataContract
+id: films
+version: 1.0.0
+status: active
+schema:
+  - name: Films
+    properties:
+      - {name: id, logicalType: string, primaryKey: true, required: true}
+${fields.join('\n')}
+`,
+  )
+  await writeFile(join(directory, 'records.jsonl'), `${JSON.stringify(FILM)}\n`)
+  return directory
+}
+
+test('formats of columns', { skip: NO_BROWSER }, async (t) => {
+  const viewer = await SheetViewer.on(t, await filmSheet(t))
+  const context = await viewer.newContext({ viewport: { width: 1600, height: 600 } })
+  const page = await viewer.open('/', context)
+  const choose = async (title: string, choice: string): Promise<void> => {
+    await page.getByRole('columnheader', { name: title, exact: true }).hover()
+    await page.getByRole('button', { name: `Menu of ${title}` }).click()
+    const format = page.getByRole('menuitem', { name: 'Format' })
+    await format.focus()
+    await page.keyboard.press('ArrowRight')
+    const item = page.getByRole('menuitemradio', { name: choice, exact: true })
+    await item.click()
+    assert.equal(await item.getAttribute('aria-checked'), 'true')
+    await page.keyboard.press('Escape')
+    await format.waitFor({ state: 'detached' })
+  }
+
+  await t.test('follow the type: years are not grouped, URLs and email addresses are links', async () => {
+    await shows(await cellAt(page, 0, 'year'), '2024')
+    await shows(await cellAt(page, 0, 'gross'), '1,234.567')
+    const linkIn = async (title: string) =>
+      (await cellAt(page, 0, title)).getByRole('link').getAttribute('href')
+    assert.equal(await linkIn('site'), FILM.site)
+    assert.equal(await linkIn('contact'), `mailto:${FILM.contact}`)
+    await shows(await cellAt(page, 0, 'poster'), /^data:image/)
+  })
+
+  await t.test('are set in the menu of a column', async () => {
+    await choose('gross', '2 decimals')
+    await shows(await cellAt(page, 0, 'gross'), '1,234.57')
+    await choose('seen', 'UTC')
+    await shows(await cellAt(page, 0, 'seen'), '2026-03-01 10:00:00')
+    await choose('site', 'Plain text')
+    assert.equal(await (await cellAt(page, 0, 'site')).getByRole('link').count(), 0)
+    await choose('poster', 'Image')
+    const image = (await cellAt(page, 0, 'poster')).getByRole('img')
+    assert.equal(await image.evaluate((element) => Reflect.get(element, 'naturalWidth') as number), 9)
+    await choose('review', 'Markdown')
+    const review = await cellAt(page, 0, 'review')
+    assert.deepEqual(
+      await review.locator('.markdown > *').evaluateAll((all) => all.map(({ tagName }) => tagName)),
+      ['STRONG', 'U'],
+    )
+    assert.match(await review.innerText(), /^Fine A strong film, <b>no<\/b> HTML, more/)
+    await picture(page, 'formats')
+  })
+
+  await t.test('are remembered, and hold in the panel, where links have the focus', async () => {
+    await page.goto(`${viewer.url}/?cell=f1~review&panel=1`)
+    await settled(page)
+    await shows(await cellAt(page, 0, 'gross'), '1,234.57')
+    const more = page.getByRole('complementary').getByRole('link', { name: 'more' })
+    await more.focus()
+    assert.equal(await more.getAttribute('rel'), 'noopener noreferrer')
+  })
+
+  await t.test('no page reported an error', () => viewer.assertCalm())
+})
