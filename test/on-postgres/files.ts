@@ -186,6 +186,7 @@ export const LEFT_OUT: Readonly<Record<string, string>> = {
   'web/places.test.ts': PAGE,
   'web/proposals.test.ts': REQUESTS,
   'web/proxied.test.ts': PAGE,
+  'web/review.test.ts': PAGE,
   'web/sql.test.ts': 'the console, with statements of SQLite; http/query.test.ts is about queries on both',
   'web/wide.test.ts': PAGE,
 }

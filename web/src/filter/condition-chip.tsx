@@ -3,7 +3,7 @@ import { Popover } from 'radix-ui'
 import type { SheetField } from '../api/contract.ts'
 import type { RecordFilter } from '../api/record-filter.ts'
 import { TypeIcon } from '../values/type-icon.tsx'
-import type { Condition } from '../state/conditions.ts'
+import { ANY_COMPUTED, type Condition } from '../state/conditions.ts'
 import '../ui/popover.css'
 import { ConditionForm } from './condition-form.tsx'
 import { conditionSentence, conditionText } from './condition-text.ts'
@@ -29,17 +29,18 @@ export function ConditionChip(props: ConditionChipProps) {
     if (!open) onClose()
     onOpen(open)
   }
+  const isUnknown = field === null && condition.field !== ANY_COMPUTED
   const text = conditionText(condition, field)
   const sentence = conditionSentence(condition, field)
   return (
     <Popover.Root open={isOpen && field !== null} onOpenChange={setOpen}>
-      <div className={field === null ? 'filter-chip unknown' : 'filter-chip'}>
+      <div className={isUnknown ? 'filter-chip unknown' : 'filter-chip'}>
         <Popover.Trigger asChild>
           <button
             type="button"
             className="filter-chip-text"
             data-chip
-            title={field === null ? `The contract has no field ${condition.field}` : sentence}
+            title={isUnknown ? `The contract has no field ${condition.field}` : sentence}
             aria-description="Backspace removes it"
             onKeyDown={(event) => {
               if (event.key !== 'Backspace' && event.key !== 'Delete') return

@@ -5,7 +5,7 @@ import type { SheetField } from '../api/contract.ts'
 import { summaryQuery } from '../api/queries.ts'
 import type { RecordFilter } from '../api/record-filter.ts'
 import { TypeIcon } from '../values/type-icon.tsx'
-import { OPERATORS, type Condition, type Operator } from '../state/conditions.ts'
+import { isOfState, OPERATORS, type Condition, type Operator } from '../state/conditions.ts'
 import { FormError } from '../ui/form-error.tsx'
 import { Button, IconButton } from '../ui/button.tsx'
 import '../ui/form.css'
@@ -93,7 +93,9 @@ export function ConditionForm(props: ConditionFormProps) {
           onChange={(event) => {
             const is = operators.find((each) => each === event.target.value) ?? draft.is
             setShowsError(false)
-            setDraft({ ...draft, is })
+            // Values are no states.
+            const items = isOfState(is) === isOfState(draft.is) ? draft.items : []
+            setDraft({ ...draft, is, items })
           }}
         >
           {operators.map((is) => (
@@ -143,5 +145,5 @@ function initialDraft(field: SheetField, condition: Condition | null, distinct: 
 }
 
 function inputOf(is: Operator): string {
-  return OPERATORS[is]
+  return isOfState(is) ? 'states' : OPERATORS[is]
 }

@@ -1,7 +1,8 @@
 import type { SheetField } from '../api/contract.ts'
 import { defaultFormat } from '../values/column-format.ts'
 import { formatValue } from '../values/format-value.ts'
-import { OPERATORS, type Condition, type Scalar } from '../state/conditions.ts'
+import { ANY_COMPUTED, isOfState, OPERATORS, type Condition, type Scalar } from '../state/conditions.ts'
+import { stateName } from '../ui/state-names.ts'
 import { conditionLabel } from './operators-for.ts'
 
 /** The number of list items that a sentence names. */
@@ -19,7 +20,7 @@ interface ConditionText {
 /** Formats a condition; `field` is null if the contract has no such field. */
 export function conditionText(condition: Condition, field: NamedField | null): ConditionText {
   return {
-    field: field?.title ?? condition.field,
+    field: field?.title ?? (condition.field === ANY_COMPUTED ? 'Any computed column' : condition.field),
     operator: conditionLabel(condition, field?.type ?? null),
     value: valueText(condition, field),
   }
@@ -33,7 +34,9 @@ export function conditionSentence(condition: Condition, field: Parameters<typeof
 
 function valueText({ is, value }: Condition, field: NamedField | null): string {
   const values = Array.isArray(value) ? (value as readonly (Scalar | null)[]) : [value as Scalar | null]
-  const texts = values.map((each) => scalarText(is === 'within' ? roughly(each) : each, field))
+  const texts = values.map((each) =>
+    isOfState(is) ? stateName(each) : scalarText(is === 'within' ? roughly(each) : each, field),
+  )
   switch (OPERATORS[is]) {
     case 'nothing':
       return ''

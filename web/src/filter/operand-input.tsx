@@ -2,7 +2,9 @@ import { useId } from 'react'
 import type { SheetField } from '../api/contract.ts'
 import type { RecordFilter } from '../api/record-filter.ts'
 import { fromPicker, toPicker } from '../values/temporal-text.ts'
-import { OPERATORS } from '../state/conditions.ts'
+import { isOfState, OPERATORS } from '../state/conditions.ts'
+import { StateMark, type CellStateName } from '../ui/cell-state.tsx'
+import { FILTER_STATES } from '../ui/state-names.ts'
 import type { Draft } from './draft.ts'
 import { ValuePicker } from './value-picker.tsx'
 
@@ -21,6 +23,8 @@ export function OperandInput({ field, draft, otherFilter, onDraft }: OperandInpu
     case 'nothing':
       return null
     case 'list':
+      if (isOfState(draft.is))
+        return <StatesInput picked={draft.items} onPick={(items) => onDraft({ ...draft, items })} />
       return (
         <ValuePicker
           field={field}
@@ -60,6 +64,34 @@ export function OperandInput({ field, draft, otherFilter, onDraft }: OperandInpu
         />
       )
   }
+}
+
+interface StatesInputProps {
+  readonly picked: Draft['items']
+  readonly onPick: (picked: Draft['items']) => void
+}
+
+/** Picks states of cells. */
+function StatesInput({ picked, onPick }: StatesInputProps) {
+  const states = Object.entries(FILTER_STATES) as [CellStateName, string][]
+  return (
+    <div className="condition-states" role="group" aria-label="States">
+      {states.map(([state, name], index) => (
+        <label key={state}>
+          <input
+            type="checkbox"
+            checked={picked.includes(state)}
+            autoFocus={index === 0}
+            onChange={({ target }) =>
+              onPick(target.checked ? [...picked, state] : picked.filter((each) => each !== state))
+            }
+          />
+          <StateMark state={state} />
+          {name}
+        </label>
+      ))}
+    </div>
+  )
 }
 
 function FlagInput({ flag, onFlag }: { readonly flag: boolean; readonly onFlag: (flag: boolean) => void }) {

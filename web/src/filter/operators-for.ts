@@ -32,7 +32,7 @@ const BY_KIND: Readonly<Record<Kind, readonly Operator[]>> = {
 export const FEW_VALUES = 10
 
 /** Returns the operators of a field, the default first. */
-export function operatorsFor(field: Pick<SheetField, 'type' | 'values'>): readonly Operator[] {
+export function operatorsFor(field: Pick<SheetField, 'type' | 'values' | 'derived'>): readonly Operator[] {
   const kind = KINDS[field.type]
   const others = BY_KIND[kind]
   const isClosed = field.values !== null && (kind === 'text' || kind === 'number' || kind === 'day')
@@ -41,7 +41,8 @@ export function operatorsFor(field: Pick<SheetField, 'type' | 'values'>): readon
     : kind === 'text'
       ? ['anyOf', 'noneOf', 'contains']
       : ['anyOf', 'noneOf', ...others]
-  return [...own, 'empty', 'filled']
+  const ofState: readonly Operator[] = field.derived === null ? [] : ['inState', 'notInState']
+  return [...own, 'empty', 'filled', ...ofState]
 }
 
 const PLAIN: Readonly<Record<Operator, string>> = {
@@ -64,6 +65,8 @@ const PLAIN: Readonly<Record<Operator, string>> = {
   hasAny: 'has any of',
   hasAll: 'has all of',
   lacks: 'has none of',
+  inState: 'state is any of',
+  notInState: 'state is none of',
   empty: 'is empty',
   filled: 'is not empty',
 }
@@ -83,6 +86,8 @@ const OF_ONE: Partial<Record<Operator, string>> = {
   hasAny: 'has',
   hasAll: 'has',
   lacks: 'does not have',
+  inState: 'state is',
+  notInState: 'state is not',
 }
 
 /** Returns the label of an operator; `type` is null if the contract has no such field. */

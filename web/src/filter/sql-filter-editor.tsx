@@ -5,6 +5,7 @@ import type { SheetContract } from '../api/contract.ts'
 import { conditionTextQuery, countQuery } from '../api/queries.ts'
 import { recordFilter } from '../api/record-filter.ts'
 import { conditionsToData } from '../state/condition-data.ts'
+import { isOfState } from '../state/conditions.ts'
 import type { ViewChange, ViewState } from '../state/view-state.ts'
 import { FormError } from '../ui/form-error.tsx'
 import { Button } from '../ui/button.tsx'
@@ -21,11 +22,12 @@ interface SqlFilterEditorProps {
 
 /**
  * Edits the whole filter as one SQL expression. The server tests it first; errors are shown here and leave the filter
- * unchanged. An unchanged text keeps the conditions.
+ * unchanged. An unchanged text keeps the conditions. Conditions on states of cells are kept beside the text: SQL cannot
+ * express them.
  */
 export function SqlFilterEditor(props: SqlFilterEditorProps) {
   const { conditions, sql } = props.view
-  const [where] = useState(() => conditionsToData(conditions))
+  const [where] = useState(() => conditionsToData(conditions.filter(({ is }) => !isOfState(is))))
   const { data, error } = useQuery({ ...conditionTextQuery(where ?? NO_CONDITION), enabled: where !== null })
   if (where === null) return <SqlForm {...props} before={sql ?? ''} />
   if (error !== null) return <SqlForm {...props} before={sql ?? ''} initialError={messageOf(error)} />
@@ -62,7 +64,8 @@ function SqlForm({ contract, view, change, onClose, before, initialError }: SqlF
     setIsTrying(false)
     setError(found)
     if (found !== null) return
-    change({ conditions: [], sql: sql === '' ? null : sql })
+    const kept = view.conditions.filter(({ is }) => isOfState(is))
+    change({ conditions: kept, sql: sql === '' ? null : sql })
     onClose()
   }
   const errorOf = async (sql: string): Promise<string | null> => {

@@ -14,6 +14,7 @@ import { GridNotice, HeldNotice, PageError } from './grid-notice.tsx'
 import { GridToolbar, type GridDialog } from './grid-toolbar.tsx'
 import { useEditor } from './interaction/use-editor.ts'
 import { useGrid } from './interaction/use-grid.ts'
+import { StateChips } from '../review/state-chips.tsx'
 import { useLatest } from '../ui/use-latest.ts'
 import { OpenDrawer } from './columns/open-drawer.tsx'
 
@@ -52,6 +53,7 @@ export function GridPage({ contract }: { readonly contract: SheetContract }) {
         field={model.columns.layout.columns[selecting.selection?.focus.column ?? -1]?.field ?? null}
         onDialog={setDialog}
       />
+      <StateChips contract={contract} view={view} change={change} />
       {isShown && <ComputedNotice model={model} />}
       <div className="grid-main">
         <div className="grid-place">

@@ -5,7 +5,14 @@ import type { FieldType } from '../api/contract.ts'
 import { operatorsFor } from '../filter/operators-for.ts'
 import { readCondition } from '../../../src/sheet/queries/read-condition.ts'
 import { conditionsToData } from './condition-data.ts'
-import { OPERATORS, type Condition, type ConditionValue, type Operator } from './conditions.ts'
+import {
+  ANY_COMPUTED,
+  isOfState,
+  OPERATORS,
+  type Condition,
+  type ConditionValue,
+  type Operator,
+} from './conditions.ts'
 
 test('conditions are sent as data, all of them together', () => {
   assert.equal(conditionsToData([]), null)
@@ -47,6 +54,18 @@ const VALUES: Readonly<Record<FieldType, readonly [string | number | boolean, st
   object: ['a', 'b'],
 }
 
+const DERIVED = { derivation: 'it.yaml', kind: 'http', inputs: [] }
+
+test('a condition on states names the field, or none for all computed columns', () => {
+  assert.deepEqual(
+    conditionsToData([
+      { field: ANY_COMPUTED, is: 'inState', value: ['failed', 'stale'] },
+      { field: 'a', is: 'notInState', value: ['fresh'] },
+    ]),
+    { and: [{ state: ['failed', 'stale'] }, { not: { state: ['fresh'], fields: ['a'] } }] },
+  )
+})
+
 /** Beside what is offered, what pictures of columns make conditions with. */
 const OF_PICTURES: Partial<Record<FieldType, readonly Operator[]>> = {
   integer: ['within', 'anyOf', 'noneOf'],
@@ -60,9 +79,9 @@ const OF_PICTURES: Partial<Record<FieldType, readonly Operator[]>> = {
 for (const type of Object.keys(VALUES) as FieldType[]) {
   test(`every operator that is offered for ${type} fits it on the server`, () => {
     const contract = contractOf([field('id', 'string'), field('it', type)])
-    const closed = operatorsFor({ type, values: ['a'] })
+    const closed = operatorsFor({ type, values: ['a'], derived: null })
     const operators = new Set([
-      ...operatorsFor({ type, values: null }),
+      ...operatorsFor({ type, values: null, derived: DERIVED }),
       ...closed,
       ...(OF_PICTURES[type] ?? []),
     ])
@@ -83,6 +102,6 @@ function valueFor(is: Operator, type: FieldType): ConditionValue {
     case 'range':
       return [one, other]
     case 'list':
-      return [one, null]
+      return isOfState(is) ? ['failed', 'stale'] : [one, null]
   }
 }

@@ -1,8 +1,21 @@
-import type { Condition as ConditionData, ConditionOperator } from '../../../src/wire/schema/conditions.ts'
-import type { Condition, ConditionValue, Operator, Scalar } from './conditions.ts'
+import type {
+  CellFilterState,
+  Condition as ConditionData,
+  ConditionOperator,
+} from '../../../src/wire/schema/conditions.ts'
+import {
+  ANY_COMPUTED,
+  isOfState,
+  type Condition,
+  type ConditionValue,
+  type Operator,
+  type Scalar,
+} from './conditions.ts'
 
 /** Maps operators of the URL to those of the API; a range without its end is two conditions. */
-const OPERATORS: Readonly<Record<Exclude<Operator, 'within' | 'during'>, ConditionOperator>> = {
+const OPERATORS: Readonly<
+  Record<Exclude<Operator, 'within' | 'during' | 'inState' | 'notInState'>, ConditionOperator>
+> = {
   equals: 'equals',
   differs: 'not_equals',
   contains: 'contains',
@@ -32,6 +45,12 @@ export function conditionsToData(conditions: readonly Condition[]): ConditionDat
 }
 
 function toData({ field, is, value }: Condition): ConditionData {
+  if (isOfState(is)) {
+    // The server refuses states that it does not know.
+    const state = value as unknown as readonly CellFilterState[]
+    const data = field === ANY_COMPUTED ? { state } : { state, fields: [field] }
+    return is === 'inState' ? data : { not: data }
+  }
   if (is === 'within' || is === 'during') {
     const [from, to] = endsOf(value)
     return {

@@ -1,5 +1,9 @@
+/** Stands for all computed columns in a condition on the states of cells. */
+export const ANY_COMPUTED = '*'
+
 /** A condition of the filter. */
 export interface Condition {
+  /** The name of the field, or {@link ANY_COMPUTED}. */
   readonly field: string
   readonly is: Operator
   /** The operand, in the form that the operator requires. */
@@ -13,7 +17,8 @@ export type ConditionValue = Scalar | readonly (Scalar | null)[] | null
 
 /**
  * The operators with the operand that each requires. Their names are part of URLs and must not change. `within` and
- * `during` exclude the end of the range; `before`, `since` and `during` compare timestamps.
+ * `during` exclude the end of the range; `before`, `since` and `during` compare timestamps. `inState` and `notInState` take
+ * states of the cell.
  */
 export const OPERATORS = {
   equals: 'one',
@@ -35,11 +40,18 @@ export const OPERATORS = {
   hasAny: 'list',
   hasAll: 'list',
   lacks: 'list',
+  inState: 'list',
+  notInState: 'list',
   empty: 'nothing',
   filled: 'nothing',
 } as const satisfies Readonly<Record<string, 'nothing' | 'one' | 'range' | 'list'>>
 
 export type Operator = keyof typeof OPERATORS
+
+/** Whether an operator is about the state of a cell instead of its value. */
+export function isOfState(is: Operator): is is 'inState' | 'notInState' {
+  return is === 'inState' || is === 'notInState'
+}
 
 const LONGEST_LIST = 1000
 

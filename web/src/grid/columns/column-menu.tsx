@@ -144,6 +144,9 @@ function FilterItems({ host, column: { field, format } }: ColumnMenuProps) {
       )}
       <Item onSelect={add({ is: 'filled', value: null })}>Only records with a value</Item>
       <Item onSelect={add({ is: 'empty', value: null })}>Only records without a value</Item>
+      {field.derived !== null && (
+        <Item onSelect={add({ is: 'inState', value: ['failed'] })}>Only records where it failed</Item>
+      )}
       <DropdownMenu.Separator className="menu-line" />
     </>
   )

@@ -1,0 +1,14 @@
+/** The states by which records can be filtered, those that need attention first, with their names in filters. */
+export const FILTER_STATES = {
+  failed: 'failed',
+  stale: 'stale',
+  missing: 'never computed',
+  blocked: 'waiting for an input',
+  overridden: 'overridden',
+  fresh: 'fresh',
+} as const
+
+/** Returns the name of a state in filters; an unknown one as it is. */
+export function stateName(state: unknown): string {
+  return Object.entries(FILTER_STATES).find(([name]) => name === state)?.[1] ?? String(state)
+}
