@@ -39,6 +39,7 @@ export type {
   RecordPatch,
   RecordsClient,
   RecordSelection,
+  UpsertOptions,
   VersionedRecord,
   WriteOptions,
 } from './records-client.ts'

@@ -51,6 +51,11 @@ export interface WriteOptions extends ActorOptions {
   readonly ifMatch?: string | null | undefined
 }
 
+export interface UpsertOptions extends WriteOptions {
+  /** Writes only new records: if one of them exists, nothing is written (default: false). */
+  readonly ifAbsent?: boolean | undefined
+}
+
 /** A record with its version, for a conditional write. */
 export interface VersionedRecord<R> {
   readonly record: R
@@ -120,10 +125,10 @@ export class RecordsClient<R extends object = RecordAnswer> {
   /** Inserts and updates, all or nothing. */
   upsert(
     records: readonly RecordPatch<R>[],
-    { ifMatch, ...options }: WriteOptions = {},
+    { ifMatch, ifAbsent = false, ...options }: UpsertOptions = {},
   ): Promise<UpsertRecordsAnswer> {
     return this.#connection.writeAs('/api/records', { records }, options, {
-      headers: ifMatchHeader(ifMatch),
+      headers: { ...ifMatchHeader(ifMatch), ...(ifAbsent && { 'if-none-match': '*' }) },
     })
   }
 

@@ -132,7 +132,7 @@ export interface RecordStore {
   /**
    * Inserts or merges records, all or nothing (D13). JSON text is parsed where records are written, so that large bodies
    * do not block other requests. Throws ValidationError for a wrong shape; then PreconditionFailedError where `ifMatch`
-   * does not hold; then PermissionDeniedError and ValidationError for violations of the contract.
+   * or `ifAbsent` does not hold; then PermissionDeniedError and ValidationError for violations of the contract.
    */
   upsert(upsert: Upsert): Promise<UpsertResult>
   /**
@@ -615,6 +615,8 @@ export interface Upsert {
   readonly actor?: string
   /** The versions of which the one record of the body must have one; `*` for any existing record; null for no condition. */
   readonly ifMatch: readonly string[] | '*' | null
+  /** Whether none of the records may exist (default: false). */
+  readonly ifAbsent?: boolean
   /**
    * The import that writes the records, whose counts increase with them; null or absent for other writes. Throws OperationError
    * where it does not run any more.

@@ -97,6 +97,23 @@ test('D36: an upsert with a stale If-Match is a 412 OperationError that changes 
   assert.deepEqual(await takeFrames(), [])
 })
 
+test('RFC 9110 13.1.2: If-None-Match: * writes only new records', async (t) => {
+  const { app } = await startApp(t)
+  const create = (header: string, ...ids: readonly string[]): Promise<LightMyRequestResponse> =>
+    app.inject({
+      method: 'POST',
+      url: '/api/records',
+      headers: { ...CSRF, 'if-none-match': header },
+      payload: { records: ids.map((id) => ({ id, title: 'New' })), actor: 'agent:test' },
+    })
+  const refused = await create('*', 'brand-new', 'a')
+  assert.equal(refused.statusCode, 412)
+  assertEnvelope(refused, 'OperationError', /^record "a" exists already/)
+  assert.equal((await app.inject({ url: '/api/records/brand-new' })).statusCode, 404)
+  assert.equal((await create('*', 'brand-new')).statusCode, 200)
+  assertEnvelope(await create('"17"', 'other'), 'ValidationError', /it can only be \*/)
+})
+
 test('a computed value is a new version of its record, and so is a write of another client', async (t) => {
   const { app } = await startApp(t)
   const before = await tagOf(app, 'a')

@@ -28,6 +28,39 @@ async function emptySheet(t: TestContext): Promise<string> {
   return directory
 }
 
+test('pasting into a sheet without records creates them', { skip: NO_BROWSER }, async (t) => {
+  const viewer = await SheetViewer.on(t, await emptySheet(t))
+  const context = await viewer.newContext({ permissions: ['clipboard-read', 'clipboard-write'] })
+  const page = await viewer.open('/', context)
+  const paste = async (text: string): Promise<void> => {
+    await page.evaluate(`navigator.clipboard.writeText(${JSON.stringify(text)})`)
+    await page.getByRole('grid').focus()
+    await page.keyboard.press('Control+v')
+  }
+  const dialog = page.getByRole('dialog', { name: 'Paste' })
+
+  await t.test('with ids that continue', async () => {
+    await paste('title\tyear\nEmma\t1,815\nUlysses\t1922')
+    await dialog.getByText('2 records will be created').waitFor()
+    await picture(page, 'paste-create-light')
+    await dialog.getByRole('button', { name: 'Paste' }).click()
+    await shows(page.locator('.match-count'), '2 records')
+    assert.deepEqual(await viewer.get('/api/records/1'), { id: '1', title: 'Emma', year: 1815 })
+    assert.equal(await viewer.value('2', 'title'), 'Ulysses')
+  })
+
+  await t.test('and below the last record as well; the id is no cell to write', async () => {
+    await (await cellAt(page, 1, 'id')).click()
+    await paste('x\tUlysses 2\n7\tDracula')
+    await shows(page.locator('.match-count'), '3 records')
+    await page.getByText('1 column not pasted. id identifies the record and cannot be changed').waitFor()
+    assert.equal(await viewer.value('2', 'title'), 'Ulysses 2')
+    assert.equal(await viewer.value('7', 'title'), 'Dracula')
+  })
+
+  await t.test('no page reported an error', () => viewer.assertCalm())
+})
+
 test('a sheet without records', { skip: NO_BROWSER }, async (t) => {
   const directory = await emptySheet(t)
   const viewer = await SheetViewer.on(t, directory)

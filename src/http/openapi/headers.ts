@@ -21,7 +21,7 @@ export const REQUEST_HEADERS: Readonly<Record<Exclude<RequestHeader, 'Accept'>, 
   },
   'If-None-Match': {
     description:
-      'Of a read, the `ETag` of a response that the client has: the response is a `304` if it is still the same. Of a change, `*`: only a new file is written.',
+      'Of a read, the `ETag` of a response that the client has: the response is a `304` if it is still the same. Of a change, `*`: only a new file, or new records, are written.',
     example: '"17-pX2mQ0aBcD"',
   },
   'Last-Event-ID': { description: 'The `id` of the last frame that the client has seen.', example: '41' },

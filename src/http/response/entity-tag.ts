@@ -96,13 +96,13 @@ export function readFileIfMatch(request: FastifyRequest): VersionCondition {
   return tags.map((tag) => /^"([0-9a-f]{64})(?:-[\w-]+)?(?:\+\w+)?"$/.exec(tag)?.[1] ?? tag)
 }
 
-/** Whether `If-None-Match` of a change of a file is `*`: only a new file is written. Throws ValidationError for anything else. */
+/** Whether `If-None-Match` of a change is `*`: only a new file, or new records, are written. Throws ValidationError for anything else. */
 export function readIfAbsent(request: FastifyRequest): boolean {
   const header = request.headers['if-none-match']
   if (header === undefined) return false
   if (header === '*') return true
   throw new ValidationError(
-    `the header If-None-Match is ${JSON.stringify(shorten(header))}; of a change it can only be *, for a file that does not exist yet`,
+    `the header If-None-Match is ${JSON.stringify(shorten(header))}; of a change it can only be *, for what does not exist yet`,
     'invalid_if_match',
   )
 }

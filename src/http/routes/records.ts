@@ -22,7 +22,7 @@ import {
   UpsertRecordsBody,
 } from '../../wire/records/records.ts'
 import { acceptRawBodies } from '../middleware/body-parser.ts'
-import { contentTag, readIfMatch, TAGGED_UP_TO, tagVersion } from '../response/entity-tag.ts'
+import { contentTag, readIfAbsent, readIfMatch, TAGGED_UP_TO, tagVersion } from '../response/entity-tag.ts'
 import { addVary } from '../response/finish-response.ts'
 import { sendJson } from '../response/json-response.ts'
 import { NDJSON_CONTENT_TYPE, toNdjson } from '../response/ndjson.ts'
@@ -69,9 +69,9 @@ const UPSERT: Operation = {
   tag: 'Records',
   summary: 'Insert and update records',
   description:
-    'All or none. An existing record is merged: absent fields keep their values, `null` clears one. With `If-Match`, exactly one record, which is written only if it still has that version.',
+    'All or none. An existing record is merged: absent fields keep their values, `null` clears one. With `If-Match`, exactly one record, which is written only if it still has that version. With `If-None-Match: *`, only new records.',
   errors: [412],
-  headers: ['If-Match'],
+  headers: ['If-Match', 'If-None-Match'],
   body: UpsertRecordsBody,
   answers: { 200: { description: 'A response about exactly one record has its `ETag`.', headers: ['ETag'] } },
 }
@@ -156,6 +156,7 @@ export function recordsRoutes(app: Api, { sheet, actors, read, write }: RouteCon
       const body = request.body instanceof Uint8Array ? request.body : {}
       const { inserted, updated, total, version } = await upsertRecords(sheet, body, {
         ifMatch: readIfMatch(request, await readStamp(sheet)),
+        ifAbsent: readIfAbsent(request),
         actor: actors.besideBody(request),
       })
       const stamp = version === null ? null : await readStamp(sheet)

@@ -7,6 +7,8 @@ import type { Sheet } from '../sheet.ts'
 export interface UpsertOptions {
   /** The versions of which the single record must have one; `*` requires that it exists. */
   readonly ifMatch?: Upsert['ifMatch']
+  /** Whether none of the records may exist (default: false). */
+  readonly ifAbsent?: boolean
   /** The actor, which overrides that of the body; null takes that of the body. */
   readonly actor?: GivenActor
 }
@@ -21,8 +23,8 @@ export async function upsertRecords(
   body: Uint8Array | JsonObject,
   options: UpsertOptions | null = null,
 ): Promise<UpsertResult> {
-  const { ifMatch = null, actor = null } = options ?? {}
-  const request = { body, defaultActor: sheet.defaultActor, ifMatch }
+  const { ifMatch = null, ifAbsent = false, actor = null } = options ?? {}
+  const request = { body, defaultActor: sheet.defaultActor, ifMatch, ifAbsent }
   if (actor instanceof Error) {
     // The shape is validated before the actor (D36).
     await readBodyInTurns({ ...request, actor: 'nobody' })

@@ -25,6 +25,14 @@ export function checkVersion(id: string, condition: Condition, record: StoredRec
   )
 }
 
+/** Validates that a record does not exist; throws PreconditionFailedError if it does. */
+export function checkAbsent(id: string, record: StoredRecord | undefined): void {
+  if (record === undefined) return
+  throw new PreconditionFailedError(
+    `record ${shorten(JSON.stringify(id))} exists already, and the write is for new records; nothing was changed`,
+  )
+}
+
 function wanted(condition: '*' | readonly string[]): string {
   if (condition === '*') return 'one that does'
   return `version ${shorten(condition.join(' or ')) || 'none'}`

@@ -4,7 +4,7 @@ import type { Upsert, UpsertResult, UpsertTrial } from '../sheet-store.ts'
 import type { RunId } from '../stored-run.ts'
 import { OperationError } from '../../errors/service-error.ts'
 import { importGained } from '../rows/run-updates.ts'
-import { checkVersion } from './check-version.ts'
+import { checkAbsent, checkVersion } from './check-version.ts'
 import { load, type Steps } from './steps.ts'
 import { isStored, type StoreChange, type StoredRecord } from './store-change.ts'
 import type { UpsertBody } from './upsert-body.ts'
@@ -18,13 +18,18 @@ import { idOf, UpsertValidator, type RecordWrite, type RecordWriter } from './up
 export function* upsert(
   change: StoreChange,
   { records, actor }: UpsertBody,
-  { ifMatch, run = null }: Pick<Upsert, 'ifMatch' | 'run'>,
+  { ifMatch, ifAbsent = false, run = null }: Pick<Upsert, 'ifMatch' | 'ifAbsent' | 'run'>,
 ): Steps<UpsertResult> {
   const id = idOf(records[0] ?? {})
   // A record without an id is refused in any case.
   if (id !== null && ifMatch !== null) {
     yield* load(change.load([id]))
     checkVersion(id, ifMatch, change.records.get(id))
+  }
+  if (ifAbsent) {
+    const ids = idsOf(records)
+    yield* load(change.load(ids))
+    for (const each of ids) checkAbsent(each, change.records.get(each))
   }
   const result = yield* writeRecords(change, records, {
     actor,

@@ -42,6 +42,19 @@ export function testVersions(open: OpenStore): void {
       }
     })
 
+    test('ifAbsent writes only new records, and nothing if one of them exists', async () => {
+      const create = (...ids: readonly string[]): Promise<unknown> =>
+        sheet.upsert({
+          body: { records: ids.map((id) => ({ id, name: 'N' })), actor: HUMAN },
+          ifAbsent: true,
+        })
+      await create('new-1', 'new-2')
+      assert.match(await fails(() => create('new-3', 'new-2')), /record "new-2" exists already/)
+      assert.equal(await sheet.store.record('new-3', ['id']), null)
+      await sheet.store.delete(['new-2'], HUMAN)
+      await create('new-2', 'new-3')
+    })
+
     test('the version changes with every value of the record, computed ones included, and with nothing else', async () => {
       const seen = new Set<string>()
       const changes = async (act: () => Promise<unknown>): Promise<void> => {

@@ -8,7 +8,8 @@ import type { CellRef } from '../state/view-state.ts'
 import { cellKey, type CellEdit, type PendingEdit } from './edit.ts'
 import { editPort } from './edit-port.ts'
 import { EditStore } from './edit-store.ts'
-import { parsePaste, planPaste, type PastePlace, type PastePlan } from './paste.ts'
+import { createRecords, type NewRecord } from './create-records.ts'
+import { planPaste, type PastePlace, type PastePlan } from './paste.ts'
 import { keepPage } from '../ui/unsaved.tsx'
 import { writeTsv } from '../values/tsv.ts'
 import { copyText } from '../values/value-text.ts'
@@ -38,10 +39,10 @@ export interface Editing {
   redo(): void
   /** Formats the selected cells as tab-separated text. */
   copy(cells: readonly (readonly CellValue[])[]): string
-  /** Parses a pasted text into rows of values. Throws PasteError. */
-  parsePaste(text: string, fields: readonly SheetField[]): readonly (readonly unknown[])[]
   /** Plans a paste at a selection. Throws PasteError. */
-  planPaste(text: string, place: PastePlace): PastePlan
+  planPaste(text: string, place: Omit<PastePlace, 'mayWrite'>): PastePlan
+  /** Creates records; those without an id get one. Returns the ids. Throws an error if one of them exists. */
+  create(records: readonly NewRecord[]): Promise<readonly string[]>
 }
 
 /** One per tab, so that leaving the grid loses no edits. */
@@ -71,9 +72,10 @@ export function useEditing(_contract: SheetContract): Editing {
   }, [isLost, port])
   return useMemo(() => {
     const writable = new Set(permissions?.write)
+    // An id cannot change: writing another would create another record.
+    const mayWrite = ({ name, primaryKey }: SheetField): boolean => !primaryKey && writable.has(name)
     return {
-      // An id cannot change: writing another would create another record.
-      mayWrite: ({ name, primaryKey }) => !primaryKey && writable.has(name),
+      mayWrite,
       mayDelete: permissions?.delete === true,
       pending: (cell) => (pending.size === 0 ? undefined : pending.get(cellKey(cell))),
       commit: (changes) =>
@@ -88,8 +90,8 @@ export function useEditing(_contract: SheetContract): Editing {
       undo: () => void store.move('undo', port),
       redo: () => void store.move('redo', port),
       copy: (cells) => writeTsv(cells.map((row) => row.map(({ value }) => copyText(value)))),
-      parsePaste,
-      planPaste,
+      planPaste: (text, place) => planPaste(text, { ...place, mayWrite }),
+      create: (records) => createRecords(client, records, actor),
     }
-  }, [port, permissions, pending, canUndo, canRedo])
+  }, [client, actor, port, permissions, pending, canUndo, canRedo])
 }

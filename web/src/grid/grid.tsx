@@ -1,10 +1,10 @@
-import { useLayoutEffect, useState, type CSSProperties, type MouseEvent } from 'react'
+import { lazy, Suspense, useLayoutEffect, useState, type CSSProperties, type MouseEvent } from 'react'
 import { retryCell } from '../runs/dialogs/retry-cell.ts'
 import { useActor } from '../state/actor.ts'
 import { NORMAL_HEIGHT } from '../state/columns.ts'
 import { showError } from '../ui/toasts.tsx'
 import { cellId } from './selection/cell-id.ts'
-import { HEAD_ROW, type Place } from './selection/cell-range.ts'
+import { HEAD_ROW, type CellRange, type Place } from './selection/cell-range.ts'
 import { GridBody } from './grid-body.tsx'
 import { GridHead } from './columns/grid-head.tsx'
 import { isSortable } from './columns/column-head-props.ts'
@@ -13,12 +13,15 @@ import { GridOverlay } from './grid-overlay.tsx'
 import { spacerHeight } from './layout/scroll-scale.ts'
 import { cycleSort, formatSort, parseSort } from '../state/sort-order.ts'
 import { useClipboard } from './interaction/use-clipboard.ts'
+import type { Paste } from './interaction/paste-cells.ts'
 import type { Editor } from './interaction/use-editor.ts'
 import type { GridModel } from './interaction/use-grid.ts'
 import { useGridKeys } from './interaction/use-grid-keys.ts'
 import { useLatest } from '../ui/use-latest.ts'
 import { useScrollTransforms } from './layout/use-scroll-transforms.ts'
 import { usePointer } from './interaction/use-pointer.ts'
+
+const PasteDialog = lazy(() => import('./paste-dialog.tsx'))
 
 interface GridProps {
   readonly model: GridModel
@@ -60,7 +63,12 @@ export function Grid({ model, editor, onGoToRecord }: GridProps) {
       if (selecting.cell !== null) retryCell(selecting.cell, actor).catch(showError)
     },
   })
-  const clipboard = useClipboard(model)
+  const [paste, setPaste] = useState<Paste | null>(null)
+  const selectPasted = ({ top, left, bottom, right }: CellRange): void => {
+    if (count === 0) return
+    selecting.selectQuietly({ focus: { row: top, column: left }, end: { row: bottom, column: right } })
+  }
+  const clipboard = useClipboard(model, { preview: setPaste, onPasted: selectPasted })
   return (
     <div
       ref={setElement}
@@ -124,6 +132,17 @@ export function Grid({ model, editor, onGoToRecord }: GridProps) {
           </GridBody>
         </div>
       </div>
+      {paste !== null && (
+        <Suspense>
+          <PasteDialog
+            context={model.context}
+            paste={paste}
+            onClose={() => setPaste(null)}
+            onPasted={selectPasted}
+            onGone={() => element?.focus({ preventScroll: true })}
+          />
+        </Suspense>
+      )}
     </div>
   )
 }

@@ -8,7 +8,7 @@ import './toasts.css'
 interface Toast {
   readonly id: number
   readonly text: string
-  readonly kind: 'done' | 'error'
+  readonly kind: 'done' | 'warning' | 'error'
   readonly more: ToastLink | ToastAction | null
 }
 
@@ -26,8 +26,8 @@ interface ToastAction {
 
 const SHOWN_MS = 6000
 
-/** Long enough to read a message with an action and reach it by keyboard. */
-const SHOWN_WITH_ACTION_MS = 20_000
+/** Long enough to read a warning, or a message with an action and to reach it by keyboard. */
+const SHOWN_LONG_MS = 20_000
 
 let toasts: readonly Toast[] = []
 let lastId = 0
@@ -47,12 +47,18 @@ function show(text: string, kind: Toast['kind'], more: Toast['more']): void {
   replace([...toasts.slice(-3), { id, text, kind, more }])
   // Errors stay until they are closed, by Escape or the button.
   const isAction = more !== null && 'run' in more
-  if (kind === 'done') setTimeout(() => dismiss(id), isAction ? SHOWN_WITH_ACTION_MS : SHOWN_MS)
+  const isLong = isAction || kind === 'warning'
+  if (kind !== 'error') setTimeout(() => dismiss(id), isLong ? SHOWN_LONG_MS : SHOWN_MS)
 }
 
 /** Shows a success message. */
 export function showSuccess(text: string, more: Toast['more'] = null): void {
   show(text, 'done', more)
+}
+
+/** Shows that something was done in part. */
+export function showWarning(text: string): void {
+  show(text, 'warning', null)
 }
 
 /** Shows the message of an error. */

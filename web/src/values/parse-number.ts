@@ -1,5 +1,8 @@
 export type Parsed = { readonly value: unknown } | { readonly error: string }
 
+/** The decimal sign of numbers that could have either, such as `83,601`. */
+export type DecimalSign = 'point' | 'comma'
+
 /** Numbers as in JSON, and `+5`, `.5`, `5.`. */
 const PLAIN = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i
 /** Groups of three digits, with an optional fraction. */
@@ -7,22 +10,26 @@ const SPACED = /^[+-]?\d{1,3}(?:([ \u00a0\u2009\u202f'’])\d{3})(?:\1\d{3})*(?:
 const COMMAS_THEN_POINT = /^[+-]?\d{1,3}(?:(?:,\d{3})+\.\d+|(?:,\d{3}){2,})$/
 const POINTS_THEN_COMMA = /^[+-]?\d{1,3}(?:(?:\.\d{3})+,\d+|(?:\.\d{3}){2,})$/
 const DECIMAL_COMMA = /^[+-]?\d*,\d+$/
-/** A comma that may be a decimal or a thousands separator. */
-const AMBIGUOUS = /^[+-]?[1-9]\d{0,2},\d{3}$/
+/** A sign that may be the decimal sign or separate thousands. */
+const AMBIGUOUS = /^[+-]?[1-9]\d{0,2}[.,]\d{3}$/
+/** A currency sign or code before or after a number. */
+const CURRENCY = /^(?<sign>[+-]?)(?:[$€£¥₹]|CHF|EUR|GBP|USD)\s*|\s*(?:[$€£¥₹]|CHF|EUR|GBP|USD)$/g
 
 /**
- * Parses a number in any unambiguous notation: a point is always the decimal point, a comma only if it cannot separate
- * thousands. Percentages and currencies are refused.
+ * Parses a number in a common notation, with a currency or percent sign if it has one. A single comma or point before
+ * three digits is read by `decimal`; the grid shows points. A whole number has no fraction, so there it separates
+ * thousands.
  */
-export function parseNumber(type: 'integer' | 'number', written: string): Parsed {
-  const text = written.trim().replaceAll('\u2212', '-')
-  if (AMBIGUOUS.test(text)) {
-    const thousands = text.replace(',', '')
-    return { error: `"${text}" can mean ${thousands} or ${text.replace(',', '.')}; write one of these` }
-  }
-  const plain = plainForm(text)
+export function parseNumber(
+  type: 'integer' | 'number',
+  written: string,
+  decimal: DecimalSign = 'point',
+): Parsed {
+  const { text, isPercent } = bareNumber(written)
+  const plain = plainForm(text, type, decimal)
   if (plain === null) return { error: `${quote(written)} is not a number` }
-  const value = Number(plain)
+  const hasExponent = /e/i.test(plain)
+  const value = isPercent && hasExponent ? Number(plain) / 100 : Number(isPercent ? `${plain}e-2` : plain)
   // JSON has no infinity; it would become null.
   if (!Number.isFinite(value)) return { error: `${quote(written)} is too large a number` }
   const isUnsafe = type === 'integer' && Number.isInteger(value) && !Number.isSafeInteger(value)
@@ -32,7 +39,27 @@ export function parseNumber(type: 'integer' | 'number', written: string): Parsed
   return { value: value === 0 ? 0 : value }
 }
 
-function plainForm(text: string): string | null {
+/** Returns the decimal sign that a number must have; `either` if it can have both, null if it shows none. */
+export function decimalSignOf(written: string): DecimalSign | 'either' | null {
+  const { text } = bareNumber(written)
+  if (AMBIGUOUS.test(text)) return 'either'
+  if (COMMAS_THEN_POINT.test(text)) return 'point'
+  if (POINTS_THEN_COMMA.test(text) || DECIMAL_COMMA.test(text)) return 'comma'
+  return PLAIN.test(text) && text.includes('.') ? 'point' : null
+}
+
+function bareNumber(written: string): { readonly text: string; readonly isPercent: boolean } {
+  const text = written.trim().replaceAll('\u2212', '-')
+  const isPercent = text.endsWith('%')
+  const bare = isPercent ? text.slice(0, -1).trimEnd() : text
+  return { text: bare.replace(CURRENCY, '$<sign>'), isPercent }
+}
+
+function plainForm(text: string, type: 'integer' | 'number', decimal: DecimalSign): string | null {
+  if (AMBIGUOUS.test(text)) {
+    const isFraction = type === 'number' && text.includes(decimal === 'point' ? '.' : ',')
+    return text.replace(/[.,]/, isFraction ? '.' : '')
+  }
   if (PLAIN.test(text)) return text
   if (SPACED.test(text)) return text.replaceAll(/[ \u00a0\u2009\u202f'’]/g, '').replace(',', '.')
   if (COMMAS_THEN_POINT.test(text)) return text.replaceAll(',', '')

@@ -1,3 +1,11 @@
+import {
+  dateOf,
+  isAmbiguous,
+  isMidnight,
+  parseForeignMoment,
+  type DateOrder,
+} from '../../../src/contract/values/foreign-moment.ts'
+
 export type TemporalType = 'date' | 'timestamp' | 'time'
 
 export const TEMPORAL_EXAMPLES: Readonly<Record<TemporalType, string>> = {
@@ -18,6 +26,58 @@ export function normalTemporal(type: TemporalType, written: string): string | nu
   const match = /^(\S{10})(?:T|\s)(\S+)$/.exec(text)
   const [, day = '', time = ''] = match ?? []
   return isDate(day) && TIME.exec(time)?.[1] !== undefined ? `${day}T${time}` : null
+}
+
+/** The order of day and month in the language of the browser. */
+export const LOCAL_ORDER: DateOrder = orderOf(new Intl.DateTimeFormat().formatToParts())
+
+function orderOf(parts: readonly Intl.DateTimeFormatPart[]): DateOrder {
+  const place = (type: string): number => parts.findIndex((part) => part.type === type)
+  return place('month') < place('day') ? 'mdy' : 'dmy'
+}
+
+/** `2:30 pm`, `9:05`. */
+const CLOCK = /^(\d{1,2})(?::(\d{2}))?(?::(\d{2}))?(?:\s*([ap])\.?m\.?)?$/i
+
+/**
+ * Reads a date, time or timestamp in a common notation; null for any other text. `order` is that of day and month where
+ * a date could have either. A timestamp without an offset is in local time, as the grid shows it.
+ */
+export function readTemporal(type: TemporalType, written: string, order: DateOrder): string | null {
+  const text = written.trim()
+  const normal = normalTemporal(type, text)
+  if (normal !== null) return normal
+  if (type === 'time') return readClock(text)
+  const moment = parseForeignMoment(text)
+  const date = moment === null ? null : dateOf(moment, order)
+  if (moment === null || date === null) return null
+  if (type === 'date') return isMidnight(moment) ? date : null
+  const { time, offset } = moment
+  const local = `${date}T${time ?? '00:00:00'}`
+  return local + (offset ?? offsetText(-new Date(local.slice(0, 19)).getTimezoneOffset()))
+}
+
+/** Whether a text is a date in which day and month could be exchanged. */
+export function hasEitherOrder(text: string): boolean {
+  const moment = parseForeignMoment(text.trim())
+  return moment !== null && isAmbiguous(moment)
+}
+
+/** Returns the order that a date must have because it has no month beyond 12; null if it can have both. */
+export function dateOrderOf(text: string): DateOrder | null {
+  const { dmy = null, mdy = null } = parseForeignMoment(text.trim())?.dates ?? {}
+  if (dmy === mdy || (dmy !== null && mdy !== null)) return null
+  return dmy === null ? 'mdy' : 'dmy'
+}
+
+function readClock(text: string): string | null {
+  const [, hour, minute, second = '00', half] = CLOCK.exec(text) ?? []
+  if (hour === undefined || (minute === undefined && half === undefined)) return null
+  const hours = Number(hour)
+  if (half !== undefined && (hours < 1 || hours > 12)) return null
+  const shift = half?.toLowerCase() === 'p' ? 12 : 0
+  const full = half === undefined ? hours : (hours % 12) + shift
+  return normalTemporal('time', `${String(full).padStart(2, '0')}:${minute ?? '00'}:${second}`)
 }
 
 function isDate(text: string): boolean {

@@ -1,42 +1,92 @@
 import { isOfType } from '../api/is-of-type.ts'
 import type { SheetField } from '../api/contract.ts'
-import { parseNumber, quote, type Parsed } from './parse-number.ts'
-import { normalTemporal, TEMPORAL_EXAMPLES } from './temporal-text.ts'
+import type { DateOrder } from '../../../src/contract/values/foreign-moment.ts'
+import { parseNumber, quote, type DecimalSign, type Parsed } from './parse-number.ts'
+import { LOCAL_ORDER, readTemporal, TEMPORAL_EXAMPLES } from './temporal-text.ts'
 
 /** The properties of a field that parsing needs. */
-export type TextField = Pick<SheetField, 'type'>
+export type TextField = Pick<SheetField, 'type' | 'itemType'>
+
+/** The meaning of notations that could have two. */
+export interface Notation {
+  readonly decimal: DecimalSign
+  readonly order: DateOrder
+}
+
+/** The notation of the grid, and the browser's order of day and month. */
+export const SHOWN_NOTATION: Notation = { decimal: 'point', order: LOCAL_ORDER }
 
 /**
- * Parses a text as a value of a field, or returns an error for a text that makes no sense to send; the server
- * validates the rest. An empty text is no value.
+ * Parses a text as a value of a field, in any common notation, or returns an error for a text that makes no sense to
+ * send; the server validates the rest. An empty text is no value.
  */
-export function parseText({ type }: TextField, text: string): Parsed {
+export function parseText(
+  { type, itemType }: TextField,
+  text: string,
+  { decimal, order }: Notation = SHOWN_NOTATION,
+): Parsed {
   if (type === 'string') return { value: text === '' ? null : text }
   if (text.trim() === '') return { value: null }
   switch (type) {
     case 'integer':
     case 'number':
-      return parseNumber(type, text)
+      return parseNumber(type, text, decimal)
     case 'boolean':
       return parseBoolean(text)
     case 'date':
     case 'timestamp':
     case 'time': {
-      const normal = normalTemporal(type, text)
-      if (normal !== null) return { value: normal }
-      const offset = type === 'timestamp' ? ', with an offset,' : ''
-      return { error: `${quote(text)} is not a ${type}${offset} such as ${TEMPORAL_EXAMPLES[type]}` }
+      const read = readTemporal(type, text, order)
+      if (read !== null) return { value: read }
+      return { error: `${quote(text)} is not a ${type} such as ${TEMPORAL_EXAMPLES[type]}` }
     }
     case 'array':
+      return hasPlainItems(itemType) && !text.trim().startsWith('[')
+        ? parseItems(itemType, text)
+        : parseJson(type, text)
     case 'object':
       return parseJson(type, text)
   }
 }
 
+const YES: ReadonlySet<string> = new Set(['true', 't', 'yes', 'y', 'on', '1', '✓', '✔'])
+const NO: ReadonlySet<string> = new Set(['false', 'f', 'no', 'n', 'off', '0', '✗', '✘'])
+
 function parseBoolean(text: string): Parsed {
   const word = text.trim().toLowerCase()
-  if (word === 'true' || word === 'false') return { value: word === 'true' }
+  if (YES.has(word) || NO.has(word)) return { value: YES.has(word) }
   return { error: `${quote(text)} is neither TRUE nor FALSE` }
+}
+
+/** Whether items of a type are written without JSON. */
+export function hasPlainItems(type: SheetField['itemType']): boolean {
+  return type === 'string' || type === 'integer' || type === 'number'
+}
+
+/** Parses items that are separated by commas or line breaks; an item with a comma is quoted. */
+export function parseItems(type: SheetField['itemType'], text: string): Parsed {
+  const items: unknown[] = []
+  for (const item of splitItems(text)) {
+    // In a list the comma separates items.
+    const parsed: Parsed = type === 'integer' || type === 'number' ? parseNumber(type, item) : { value: item }
+    if ('error' in parsed) return parsed
+    items.push(parsed.value)
+  }
+  return { value: items }
+}
+
+/** Splits a list at commas and line breaks outside of quotes; empty items are omitted. */
+export function splitItems(text: string): readonly string[] {
+  const items = text.matchAll(/\s*(?:"((?:[^"]|"")*)"(?=\s*(?:[,\n\r]|$))|([^,\n\r]+))/g)
+  return [...items]
+    .map(([, quoted, plain]) => quoted?.replaceAll('""', '"') ?? plain?.trim() ?? '')
+    .filter((item) => item !== '')
+}
+
+/** Writes an item so that {@link splitItems} returns it as one. */
+export function itemText(item: string | number): string {
+  const text = String(item)
+  return /[,\n\r]|^"/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }
 
 function parseJson(type: 'array' | 'object', text: string): Parsed {
@@ -55,10 +105,12 @@ function parseJson(type: 'array' | 'object', text: string): Parsed {
 }
 
 /** Returns the error of a value that could not be parsed in an editor; null for others. */
-export function unparsedError({ type }: TextField, value: unknown): string | null {
+export function unparsedError({ type, itemType }: TextField, value: unknown): string | null {
   if (value === null || value === undefined || isOfType(type, value)) return null
   const parsed =
-    typeof value === 'string' ? parseText({ type }, value) : { error: `not a value of type ${type}` }
+    typeof value === 'string'
+      ? parseText({ type, itemType }, value)
+      : { error: `not a value of type ${type}` }
   return 'error' in parsed ? parsed.error : null
 }
 

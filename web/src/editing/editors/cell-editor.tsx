@@ -2,6 +2,7 @@ import type { SheetField } from '../../api/contract.ts'
 import { ChipsEditor } from './chips-editor.tsx'
 import type { CellEditorProps } from './editor-session.ts'
 import { MenuEditor } from './menu-editor.tsx'
+import { hasPlainItems } from '../../values/value-text.ts'
 import { TextEditor } from './text-editor.tsx'
 
 /**
@@ -21,7 +22,7 @@ function editorOf(field: SheetField, value: unknown): typeof TextEditor {
 
 /** Whether each item can be shown and typed as a chip; other arrays are edited as JSON. */
 function hasChips({ itemType }: SheetField, value: unknown): boolean {
-  if (itemType !== 'string' && itemType !== 'integer' && itemType !== 'number') return false
+  if (!hasPlainItems(itemType)) return false
   const kind = itemType === 'string' ? 'string' : 'number'
   return (
     value === null ||

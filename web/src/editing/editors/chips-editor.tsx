@@ -3,7 +3,7 @@ import { useLayoutEffect, useRef, useState, type ClipboardEvent, type KeyboardEv
 import { EditorHint } from './editor-hint.tsx'
 import { EditorOverlay } from './editor-overlay.tsx'
 import { moveOf, useEditorSession, type CellEditorProps } from './editor-session.ts'
-import { parseNumber } from '../../values/parse-number.ts'
+import { itemText, parseItems, splitItems } from '../../values/value-text.ts'
 
 type Item = string | number
 
@@ -28,24 +28,20 @@ export function ChipsEditor(props: CellEditorProps) {
     setIsTouched(true)
     setIsNull(false)
   }
-  /** Returns the items with those parsed from the lines; null if a line cannot be parsed. */
-  const withLines = (lines: readonly string[]): readonly Item[] | null => {
-    const added: Item[] = []
-    for (const line of lines) {
-      const item = itemOf(field.itemType, line)
-      if ('error' in item) {
-        setError(item.error)
-        return null
-      }
-      added.push(item.value)
+  /** Returns the items with the typed ones; null if one cannot be parsed. */
+  const withItems = (written: string): readonly Item[] | null => {
+    const parsed = parseItems(field.itemType, written)
+    if ('error' in parsed) {
+      setError(parsed.error)
+      return null
     }
-    return [...items, ...added]
+    return [...items, ...(parsed.value as readonly Item[])]
   }
   const finish = (move: 'down' | 'right' | 'left' | 'none'): void => {
     const isChanged = isTouched || text !== ''
     if (!isChanged)
       return session.commit(isNull && items.length === 0 && Array.isArray(value) ? null : value, move)
-    const next = text === '' ? items : withLines([text])
+    const next = text === '' ? items : withItems(text)
     if (next !== null) session.commit(isNull && next.length === 0 ? null : next, move)
   }
   const onKeyDown = (event: KeyboardEvent): void => {
@@ -55,18 +51,18 @@ export function ChipsEditor(props: CellEditorProps) {
       event.preventDefault()
       if (active !== null && event.key === 'Enter') editChip(active)
       else if (text === '' || event.key !== 'Enter' || move === 'none') finish(move)
-      else add([text])
+      else add(text)
     } else if (text === '') onKeyInChips(event)
   }
-  const add = (lines: readonly string[]): void => {
-    const next = withLines(lines)
+  const add = (written: string): void => {
+    const next = withItems(written)
     if (next === null) return
     change(next)
     setText('')
   }
   /** Moves a chip back into the text to edit it. */
   const editChip = (index: number): void => {
-    setText(String(items[index] ?? ''))
+    setText(itemText(items[index] ?? ''))
     change(items.toSpliced(index, 1))
     setActive(null)
   }
@@ -87,17 +83,14 @@ export function ChipsEditor(props: CellEditorProps) {
     }
   }
   const onPaste = (event: ClipboardEvent): void => {
-    const lines = event.clipboardData
-      .getData('text/plain')
-      .split(/\r?\n|\r/)
-      .filter((line) => line !== '')
-    if (lines.length < 2) return
+    const pasted = event.clipboardData.getData('text/plain')
+    if (splitItems(pasted).length < 2) return
     event.preventDefault()
-    add(lines)
+    add(pasted)
   }
   // An item that cannot be parsed is committed as typed, and shown as refused.
   const leave = (): void => {
-    const cannotBeRead = text !== '' && 'error' in itemOf(field.itemType, text)
+    const cannotBeRead = text !== '' && 'error' in parseItems(field.itemType, text)
     if (cannotBeRead) session.commit([...items, text], 'none')
     else finish('none')
   }
@@ -156,7 +149,7 @@ function ChipsHint({ items, text, active, isNull, mayBeNull }: ChipsHintProps) {
   if (active !== null) {
     return <EditorHint>{String(items[active] ?? '')}: Enter edits · Delete removes</EditorHint>
   }
-  if (text !== '') return <EditorHint>Enter adds</EditorHint>
+  if (text !== '') return <EditorHint>Enter adds · a comma separates items</EditorHint>
   if (items.length > 0) return <EditorHint>Type to add · Backspace removes the last · Enter saves</EditorHint>
   const present = isNull ? 'No value' : 'Empty list'
   return (
@@ -164,13 +157,4 @@ function ChipsHint({ items, text, active, isNull, mayBeNull }: ChipsHintProps) {
       {mayBeNull ? `${present} · Backspace for ${isNull ? 'an empty list' : 'no value'}` : present}
     </EditorHint>
   )
-}
-
-function itemOf(
-  type: CellEditorProps['field']['itemType'],
-  text: string,
-): { value: Item } | { error: string } {
-  if (type !== 'integer' && type !== 'number') return { value: text }
-  const parsed = parseNumber(type, text)
-  return 'error' in parsed ? parsed : { value: Number(parsed.value) }
 }

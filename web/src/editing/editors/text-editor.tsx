@@ -8,6 +8,7 @@ import type { Parsed } from '../../values/parse-number.ts'
 import { PickerButton } from './picker-button.tsx'
 import { formatTimestamp, TIME_ZONE } from '../../values/format-value.ts'
 import { localTimestamp, TEMPORAL_EXAMPLES } from '../../values/temporal-text.ts'
+import { readingText } from '../../values/reading-text.ts'
 import { allowsEmptyText, copyText, parseText } from '../../values/value-text.ts'
 
 /** Edits texts, numbers, dates, times and JSON as text. */
@@ -143,6 +144,8 @@ function TextHint({ field, text, parsed, tried, isEmptyText, mayBeEmpty, isUntou
     )
   }
   if (text === '' && field.required) return <EditorHint kind="error">a value is required</EditorHint>
+  const reading = isUntouched ? null : readingText(field, text, parsed.value)
+  if (reading !== null) return <EditorHint>{reading}</EditorHint>
   if (type === 'timestamp' && typeof parsed.value === 'string') {
     return (
       <EditorHint>

@@ -8,35 +8,20 @@ export interface CreateErrors {
   readonly other: string | null
 }
 
-/**
- * Creates a record and returns null, or the violations. Checks first that the id is free, because a write to an
- * existing id would update that record.
- */
+/** Creates a record and returns null, or the violations. */
 export async function createRecord(
   record: RecordPatch,
   shown: ReadonlySet<string>,
   actor: string,
 ): Promise<CreateErrors | null> {
   try {
-    if (await exists(record.id)) {
-      return { byField: { id: `record ${record.id} already exists` }, other: null }
-    }
-    await server.records.upsert([record], { actor })
+    await server.records.upsert([record], { actor, ifAbsent: true })
     return null
   } catch (error) {
+    if (error instanceof ApiError && error.status === 412) {
+      return { byField: { id: `record ${record.id} already exists` }, other: null }
+    }
     return errorsOf(error, shown)
-  }
-}
-
-async function exists(id: string): Promise<boolean> {
-  // Invalid in a URL path; the upsert reports them as invalid ids.
-  if (id === '.' || id === '..') return false
-  try {
-    await server.records.get(id, { fields: ['id'] })
-    return true
-  } catch (error) {
-    if (error instanceof ApiError && error.status === 404) return false
-    throw error
   }
 }
 

@@ -1,10 +1,10 @@
 import type { SheetField } from '../../api/contract.ts'
 import { parseNumber, type Parsed } from '../../values/parse-number.ts'
-import { parseText } from '../../values/value-text.ts'
+import { hasPlainItems, parseText } from '../../values/value-text.ts'
 
 /** Whether the field is typed as several lines. */
 export function hasLines({ type, itemType }: SheetField): boolean {
-  return type === 'array' && (itemType === 'string' || itemType === 'integer' || itemType === 'number')
+  return type === 'array' && hasPlainItems(itemType)
 }
 
 /** Parses the input of a field; arrays have one item per line. */

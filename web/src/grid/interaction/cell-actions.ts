@@ -2,8 +2,6 @@ import type { QueryClient } from '@tanstack/react-query'
 import type { RecordAnswer } from '../../../../src/wire/records/records.ts'
 import type { SheetField } from '../../api/contract.ts'
 import type { CellEdit, Editing } from '../../editing/use-editing.ts'
-import { countOf } from '../../ui/format.ts'
-import { showSuccess } from '../../ui/toasts.tsx'
 import type { CellRange, Place } from '../selection/cell-range.ts'
 import type { ColumnLayout } from '../layout/column-layout.ts'
 import { readRange } from '../rows/read-range.ts'
@@ -62,35 +60,6 @@ export async function toggleRange(context: CellContext, range: CellRange, active
     (each) => each.type === 'boolean' && context.editing.mayWrite(each),
   )
   await context.editing.commit(records.flatMap((record) => boxes.map((box) => editOf(record, box, isOn))))
-}
-
-/** Pastes a text from the first selected cell on, and returns the covered range. Throws. */
-export async function pasteAt(context: CellContext, text: string, range: CellRange): Promise<CellRange> {
-  const { layout, rows, editing } = context
-  const fields = layout.columns.slice(range.left).map(({ field }) => field)
-  const plan = editing.planPaste(text, {
-    fields,
-    records: (rows.count ?? 0) - range.top,
-    selected: { rows: range.bottom - range.top + 1, columns: range.right - range.left + 1 },
-  })
-  const targets = plan.fields
-  const refused = targets.filter((field) => !editing.mayWrite(field))
-  if (refused.length > 0) throw new Error(readOnlyReason(refused))
-  if (plan.rows.length === 0) return range
-  const bottom = range.top + plan.rows.length - 1
-  const records = await recordsOf(context, { ...range, bottom })
-  await editing.commit(
-    records.flatMap((record, y) =>
-      (plan.rows[y] ?? []).flatMap((value, x) => {
-        const field = targets[x]
-        return field === undefined ? [] : [editOf(record, field, value)]
-      }),
-    ),
-  )
-  if (plan.headed) showSuccess('The first line names the columns and was not pasted')
-  if (plan.linesLeft > 0) showSuccess(`${countOf(plan.linesLeft, 'line')} not pasted: no more records below`)
-  const places = targets.map((field) => fields.indexOf(field))
-  return { ...range, bottom, left: range.left + Math.min(...places), right: range.left + Math.max(...places) }
 }
 
 /** Explains why fields are not editable: for everyone, or for this actor. */

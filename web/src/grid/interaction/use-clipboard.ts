@@ -1,6 +1,7 @@
 import type { ClipboardEvent } from 'react'
 import { showError } from '../../ui/toasts.tsx'
-import { clearRange, pasteAt, textOfRange } from './cell-actions.ts'
+import { clearRange, textOfRange } from './cell-actions.ts'
+import { needsPreview, pasteCells, planOf, type Paste } from './paste-cells.ts'
 import { HEAD_ROW, rangeOf, type CellRange } from '../selection/cell-range.ts'
 import type { GridModel } from './use-grid.ts'
 
@@ -10,8 +11,17 @@ interface ClipboardHandlers {
   onPaste(event: ClipboardEvent<HTMLElement>): void
 }
 
+interface ClipboardHost {
+  /** Shows a paste before it is done. */
+  readonly preview: (paste: Paste) => void
+  readonly onPasted: (range: CellRange) => void
+}
+
+/** An empty list has no cell to select: texts become its first records. */
+const FIRST_CELL: CellRange = { top: 0, bottom: 0, left: 0, right: 0 }
+
 /** Copies, cuts and pastes the selected cells as tab-separated text. */
-export function useClipboard(model: GridModel): ClipboardHandlers {
+export function useClipboard(model: GridModel, { preview, onPasted }: ClipboardHost): ClipboardHandlers {
   /** Returns the selected cells; null if the event is not for the grid. */
   const rangeFor = (event: ClipboardEvent<HTMLElement>): CellRange | null => {
     const { selection } = model.selecting
@@ -33,16 +43,18 @@ export function useClipboard(model: GridModel): ClipboardHandlers {
         .catch(showError)
     },
     onPaste: (event) => {
-      const range = rangeFor(event)
+      if (event.target !== event.currentTarget) return
+      const range = model.rows.count === 0 ? FIRST_CELL : rangeFor(event)
       if (range === null) return
-      pasteAt(model.context, event.clipboardData.getData('text/plain'), range)
-        .then(({ top, left, bottom, right }) =>
-          model.selecting.selectQuietly({
-            focus: { row: top, column: left },
-            end: { row: bottom, column: right },
-          }),
-        )
-        .catch(showError)
+      event.preventDefault()
+      const paste = { text: event.clipboardData.getData('text/plain'), range }
+      try {
+        const plan = planOf(model.context, paste)
+        if (needsPreview(plan)) preview(paste)
+        else pasteCells(model.context, plan, range).then(onPasted, showError)
+      } catch (error) {
+        showError(error)
+      }
     },
   }
 }
