@@ -184,13 +184,25 @@ export class RecordsClient<R extends object = RecordAnswer> {
     return this.#connection.get('/api/summary', queryOf(selection), options)
   }
 
-  /** Returns the number of records of a selection before this one; null when the selection lacks it. */
+  /**
+   * Returns the number of records of a selection before this one, of those that meet the condition `among` if there is one; null when
+   * the selection lacks it.
+   */
   async position(
     id: string,
-    selection: Pick<RecordSelection, 'filter' | 'where' | 'sort'> = {},
+    {
+      among,
+      ...selection
+    }: Pick<RecordSelection, 'filter' | 'where' | 'sort'> & {
+      readonly among?: Condition | null | undefined
+    } = {},
     options?: CallOptions,
   ): Promise<number | null> {
-    const query = { record_id: id, ...queryOf(selection) }
+    const query = {
+      record_id: id,
+      ...queryOf(selection),
+      ...(among ? { among: JSON.stringify(among) } : {}),
+    }
     const { position } = await this.#connection.get<PositionAnswer>('/api/position', query, options)
     return position
   }

@@ -1,4 +1,4 @@
-import type { Field } from '../contract/contract.ts'
+import type { Field, LogicalType } from '../contract/contract.ts'
 import type { FilterState } from './cell-state.ts'
 
 /**
@@ -11,6 +11,20 @@ export type Condition =
   | { readonly kind: 'not'; readonly condition: Condition }
   | FieldCondition
   | StateCondition
+  | SearchCondition
+
+/** A condition that some field contains a text, ignoring case. */
+export interface SearchCondition {
+  readonly kind: 'search'
+  readonly fields: readonly ConditionField[]
+  readonly text: string
+}
+
+/** Returns the condition that both hold; null for every record. */
+export function bothHold(one: Condition | null, other: Condition | null): Condition | null {
+  if (one === null || other === null) return one ?? other
+  return { kind: 'and', conditions: [one, other] }
+}
 
 /** A condition on the value of one field. */
 export interface FieldCondition {
@@ -72,9 +86,34 @@ export function cellConditions(condition: Condition): readonly StateCondition[] 
     case 'not':
       return cellConditions(condition.condition)
     case 'field':
+    case 'search':
       return []
     case 'state':
       return [condition]
+  }
+}
+
+/**
+ * Returns the text to look for in the values of a type, as they are in a text of JSON without quotes; null if none can contain it.
+ * Numbers are found with or without the separators of thousands, and moments with a space between date and time.
+ */
+export function searchedText(type: LogicalType, text: string): string | null {
+  switch (type) {
+    case 'string':
+    case 'array':
+    case 'object':
+      return text
+    case 'integer':
+    case 'number':
+      return /^[-+.,\de]+$/i.test(text) ? text.replaceAll(/,(?=\d{1,3}(?:\D|$))/g, '') : null
+    case 'date':
+    case 'time':
+    case 'timestamp': {
+      const written = text.replace(/(?<=\d) (?=\d)/, 'T')
+      return /^[-+.:\dTZ]+$/i.test(written) ? written : null
+    }
+    case 'boolean':
+      return null
   }
 }
 

@@ -112,7 +112,7 @@ export interface RecordStore {
    * of the signal once that aborts; a query under way is then stopped.
    */
   page(query: PageQuery, signal?: AbortSignal): Promise<Page>
-  /** Returns the number of records of a list before one; null when it is not in the list. Throws as {@link page} does. */
+  /** Returns how many records of a list come before one; null when it is not in the list. Throws as {@link page} does. */
   position(query: PositionQuery, signal?: AbortSignal): Promise<number | null>
   /** Returns a condition as a filter in the dialect of the store, which people can edit. */
   conditionText(condition: Condition): string
@@ -528,7 +528,11 @@ export interface PageQuery {
 }
 
 /** A request for the position of a record in a list. */
-export type PositionQuery = Pick<PageQuery, 'filter' | 'where' | 'sort'> & { readonly id: string }
+export interface PositionQuery extends Pick<PageQuery, 'filter' | 'where' | 'sort'> {
+  readonly id: string
+  /** A condition: of the records before it, only those that meet it are counted. Null counts all. */
+  readonly among?: Condition | null
+}
 
 /** A field to sort by. Records without a value come last, whatever the direction. */
 export interface SortKey {

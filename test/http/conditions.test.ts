@@ -15,6 +15,9 @@ const PAGES: readonly Scenario[] = (
     [WITHOUT_A, `&filter=${encodeURIComponent("id <> 'c'")}`, 'b'],
     [{ or: [{ field: 'id', operator: 'any_of', value: ['a'] }, { not: WITHOUT_A }] }, '', 'a'],
     [{ field: 'title', operator: 'equals', value: "') OR 1=1 --" }, '', ''],
+    [{ search: 'BEA' }, '', 'b'],
+    [{ search: 'A', fields: ['id'] }, '', 'a'],
+    [{ search: "') OR 1=1 --" }, '', ''],
   ] as const
 ).map(([condition, more, ids]) => ({
   name: `a page with ${JSON.stringify(condition)}${more} has the records ${ids}`,
@@ -36,6 +39,11 @@ const REFUSALS: readonly Scenario[] = ROUTES.flatMap((route) =>
       ['', /^where is not JSON: ""/],
       [{ field: 'titel', operator: 'empty' }, /^unknown field "titel" \(did you mean "title"\?\); the contract has id, title/],
       [{ field: 'price', operator: 'contains', value: '1' }, /^the operator contains does not apply to the field price/],
+      [{ search: '' }, /^where.search: the text is empty/],
+      [{ search: 1 }, /^where.search: 1 is not a string/],
+      [{ search: 'a', fields: ['titel'] }, /^unknown field "titel"/],
+      [{ search: 'a', fields: [] }, /^where.fields must be an array of 1 to 1000 names, got an array of 0 items/],
+      [{ search: 'a', operator: 'equals' }, /^where has the member "operator"/],
       [{ field: 'price', operator: 'equals', value: '1' }, /on the field price of type number: "1" is not a number/],
     ] as const
   ).map(
@@ -83,6 +91,20 @@ runScenarios('conditions as data', [
     status: 200,
     body: { position },
   })),
+  {
+    name: 'the position among records counts those that meet the condition',
+    request: {
+      url: `/api/position?record_id=c&among=${encodeURIComponent(JSON.stringify(WITHOUT_A))}`,
+    },
+    status: 200,
+    body: { position: 1 },
+  },
+  {
+    name: 'a bad condition on the counted records is refused',
+    request: { url: '/api/position?record_id=c&among=[]' },
+    status: 400,
+    error: ['ValidationError', /^among must be an object, got an array of 0 items/],
+  },
   {
     name: 'the position of no record is refused',
     request: { url: '/api/position' },

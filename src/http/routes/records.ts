@@ -140,8 +140,8 @@ export function recordsRoutes(app: Api, { sheet, actors, read, write }: RouteCon
     '/api/position',
     { ...read, schema: locateSchema, config: { operation: LOCATE } },
     async (request) => {
-      const { record_id: id, filter = null, where = null, sort } = request.query
-      const query = { id, filter, where, sort: commaList(sort) }
+      const { record_id: id, filter = null, where = null, sort, among = null } = request.query
+      const query = { id, filter, where, sort: commaList(sort), among }
       const position = await whileConnected(request, (signal) => locateRecord(sheet, query, signal))
       return { position }
     },

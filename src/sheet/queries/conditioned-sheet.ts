@@ -10,16 +10,20 @@ export interface ConditionedSheet extends CurrentSheet {
 }
 
 /**
- * Returns the sheet with a condition from JSON text. For a condition on the states of cells, these are checked before.
+ * Returns the sheet with a condition from the JSON text of a parameter. For a condition on the states of cells, these are checked before.
  * Throws ValidationError as {@link readCondition} does, OperationError for the state of a field that no derivation
  * computes, and what `current` and, for states, `deriving` of the sheet throw.
  */
-export async function conditionedSheet(sheet: Sheet, text: string | null): Promise<ConditionedSheet> {
+export async function conditionedSheet(
+  sheet: Sheet,
+  text: string | null,
+  name = 'where',
+): Promise<ConditionedSheet> {
   const current = await sheet.current()
-  const where = readCondition(current.contract, text)
+  const where = readCondition(current.contract, text, name)
   const onCells = where === null ? [] : cellConditions(where)
   if (onCells.length === 0) return { ...current, where }
   const { contract, store, derivations } = await sheet.deriving()
   for (const { fields } of onCells) selectTargets(derivations, fields)
-  return { contract, store, where: readCondition(contract, text) }
+  return { contract, store, where: readCondition(contract, text, name) }
 }

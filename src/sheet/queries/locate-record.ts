@@ -8,6 +8,8 @@ export interface LocateQuery {
   readonly filter: string | null
   readonly where: string | null
   readonly sort: readonly string[] | null
+  /** A condition: only records that meet it as well are counted; null counts all. */
+  readonly among?: string | null
 }
 
 /**
@@ -16,9 +18,11 @@ export interface LocateQuery {
  */
 export async function locateRecord(
   sheet: Sheet,
-  { id, filter, where, sort }: LocateQuery,
+  { id, filter, where, sort, among = null }: LocateQuery,
   signal?: AbortSignal,
 ): Promise<number | null> {
   const { contract, store, where: condition } = await conditionedSheet(sheet, where)
-  return store.position({ filter, where: condition, sort: sortKeys(contract, sort), id }, signal)
+  const counted = await conditionedSheet(sheet, among, 'among')
+  const list = { filter, where: condition, sort: sortKeys(contract, sort) }
+  return store.position({ ...list, id, among: counted.where }, signal)
 }

@@ -12,12 +12,13 @@ import {
   type Condition,
   type ConditionField,
   type FieldCondition,
+  type SearchCondition,
   type StateCondition,
   type Operand,
   type Operator,
 } from '../../store/condition.ts'
 import { FILTER_STATES, type FilterState } from '../../store/cell-state.ts'
-import { unknownFields } from './select-fields.ts'
+import { selectFields, unknownFields } from './select-fields.ts'
 
 /** The maximum depth of nested groups. */
 const MAX_DEPTH = 20
@@ -50,13 +51,14 @@ const OPERATOR_OF: ReadonlyMap<string, Operator> = new Map(
 )
 
 /**
- * Parses a condition from the JSON text of `{"field", "operator", "value"}`, of `{"state": […], "fields": […]}`, or of a
- * group `{"and": […]}`, `{"or": […]}` or `{"not": …}`; null for null. Throws ValidationError that names the error: an
- * unknown field, an operator that does not apply to its type, a value of another type.
+ * Parses a condition from the JSON text of `{"field", "operator", "value"}`, of `{"search", "fields"}`, of
+ * `{"state": […], "fields": […]}`, or of a group `{"and": […]}`, `{"or": […]}` or `{"not": …}`; null for null. `name` is that
+ * of the parameter, for messages. Throws ValidationError that names the error: an unknown field, an operator that does not
+ * apply to its type, a value of another type.
  */
-export function readCondition(contract: Contract, text: string | null): Condition | null {
+export function readCondition(contract: Contract, text: string | null, name = 'where'): Condition | null {
   if (text === null) return null
-  return new ConditionReader(contract).read(parsed(text), 'where', 0)
+  return new ConditionReader(contract).read(parsed(text, name), name, 0)
 }
 
 /**
@@ -69,12 +71,12 @@ export function searchText(text: string | null): string | null {
   return text
 }
 
-function parsed(text: string): unknown {
+function parsed(text: string, name: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
     throw new ValidationError(
-      `where is not JSON: ${showValue(text)}; send an object such as {"field":"id","operator":"equals","value":"a"}`,
+      `${name} is not JSON: ${showValue(text)}; send an object such as {"field":"id","operator":"equals","value":"a"}`,
       'invalid_condition',
     )
   }
@@ -104,6 +106,7 @@ class ConditionReader {
       onlyKeys(given, ['not'], place)
       return { kind: 'not', condition: this.read(given['not'], `${place}.not`, depth + 1) }
     }
+    if ('search' in given) return this.#ofSearch(given, place)
     return 'state' in given ? this.#ofState(given, place) : this.#ofField(given, place)
   }
 
@@ -153,6 +156,19 @@ class ConditionReader {
     const others = fields?.filter((name) => !this.#contract.fieldByName.has(name)) ?? []
     if (others.length > 0) throw unknownFields(this.#contract, others)
     return { kind: 'state', states: states.filter(isFilterState), fields }
+  }
+
+  #ofSearch(given: JsonObject, place: string): SearchCondition {
+    onlyKeys(given, ['search', 'fields'], place)
+    this.#count()
+    const { search, fields: named = null } = given
+    const text = typeof search === 'string' ? search : ''
+    const fault = textError(text) ?? searchFault(search)
+    if (fault !== null || text === '')
+      throw new ValidationError(`${place}.search: ${fault ?? 'the text is empty'}`, 'invalid_condition')
+    const names = selectFields(this.#contract, named === null ? null : namesIn(named, `${place}.fields`))
+    const fields = this.#contract.fields.filter(({ name }) => names.includes(name))
+    return { kind: 'search', text, fields: fields.map(({ name, type }) => ({ name, type })) }
   }
 
   #ofField(given: JsonObject, place: string): FieldCondition {
@@ -305,7 +321,7 @@ function onlyKeys(given: JsonObject, allowed: readonly string[], place: string):
   const other = Object.keys(given).find((key) => !allowed.includes(key))
   if (other === undefined) return
   throw new ValidationError(
-    `${place} has the member ${showValue(other)}; a condition has field, operator and value, or state and fields, or one of and, or, not`,
+    `${place} has the member ${showValue(other)}; a condition has field, operator and value, search and fields, or state and fields, or one of and, or, not`,
     'invalid_condition',
   )
 }

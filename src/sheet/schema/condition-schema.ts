@@ -33,9 +33,21 @@ export function conditionSchema(contract: Contract, { self, target }: ConditionR
   const group = { type: 'array', items: self, minItems: 1 }
   return {
     description:
-      'A condition on records: on a field, on the states of derived cells, or a group of conditions.',
+      'A condition on records: on a field, a text in any field, on the states of derived cells, or a group of conditions.',
     anyOf: [
       ...ofFields,
+      closed(
+        {
+          search: { ...operandSchema('string'), minLength: 1 },
+          fields: {
+            anyOf: [
+              namesOf({ type: 'string', enum: contract.fields.map(({ name }) => name) }),
+              { type: 'null' },
+            ],
+          },
+        },
+        ['search'],
+      ),
       closed(
         {
           state: namesOf({ type: 'string', enum: FILTER_STATES }),

@@ -356,6 +356,79 @@ export function testConditions(open: OpenStore): void {
         assert.equal(await sheet.store.position({ ...all, id }), null)
     })
 
+    test('a text is searched in all fields, as their values are shown', async () => {
+      await sheet.empty()
+      await sheet.write([
+        { id: 'a', order: 'Ärger 12', size: 83_600, share: 0.5, open: true, day: '2024-02-29', hour: '12:30:00', value: ['x"y', 1], item: { key: 'Ö', n: [2.5] } },
+        { id: 'b', order: '50% a_b', size: 12, share: 100, at: '2026-01-01T00:30:00.000Z', value: ['x', 'y', null] },
+        { id: 'c' },
+      ]) // prettier-ignore
+      const every = Object.entries(TYPES).map(([name, type]) => ({ name, type }))
+      const found = (text: string, names?: readonly FieldName[]): Promise<string> =>
+        matching({
+          kind: 'search',
+          text,
+          fields: every.filter(({ name }) => names?.includes(name as FieldName) ?? true),
+        })
+      const cases: readonly (readonly [text: string, ids: string])[] = [
+        ['ärger', 'a'],
+        ['ÖR', ''],
+        ['ö', 'a'],
+        ['KEY', 'a'],
+        ['12', 'ab'],
+        ['3,6', 'a'],
+        ['83600', 'a'],
+        ['100.0', ''],
+        ['100', 'b'],
+        ['0.5', 'a'],
+        ['2.5', 'a'],
+        ['2024-02', 'a'],
+        ['2026-01-01 00:30', 'b'],
+        ['2:30:0', 'a'],
+        ['a_b', 'b'],
+        ['0%', 'b'],
+        ['x"y', 'a'],
+        ['"', 'a'],
+        [',', ''],
+        ['["x', ''],
+        ['true', ''],
+        ['absent', ''],
+      ]
+      for (const [text, ids] of cases) assert.equal(await found(text), ids, text)
+      assert.equal(await found('12', ['size']), 'b')
+      assert.equal(await found('12', ['open']), '')
+      const all = { kind: 'search', text: '12', fields: every } as const
+      assert.equal(await matching({ kind: 'not', condition: all }), 'c')
+      assert.equal(await matching(all, { filter: 'size = 12' }), 'b')
+    })
+
+    test('a text is searched in more fields than a function takes arguments', async () => {
+      await sheet.empty()
+      await sheet.write([{ id: 'a', order: 'found' }])
+      const fields = Array.from({ length: 1000 }, () => ({ name: 'id', type: 'string' }) as const)
+      const text = { kind: 'search', text: 'found', fields: [...fields, { name: 'order', type: 'string' }] }
+      assert.equal(await matching(text as Condition), 'a')
+    })
+
+    test('the position among some records is the number of those before it', async () => {
+      await sheet.empty()
+      await sheet.write(
+        [3, null, 1, 4, 1, 5, 9, 2, 6].map((size, index) => ({ id: LETTERS.charAt(index), size })),
+      )
+      const among = on('size', 'greaterThan', 2)
+      const position = (id: string, more: Partial<PageQuery> = {}): Promise<number | null> =>
+        sheet.store.position({ filter: null, sort: [], id, among, ...more })
+      assert.equal(await position('a'), 0)
+      assert.equal(await position('b'), 1)
+      assert.equal(await position('d'), 1)
+      assert.equal(await position('i'), 4)
+      const descending = { sort: [{ field: 'size', descending: true }] }
+      assert.equal(await position('b', descending), 5)
+      assert.equal(await position('a', descending), 4)
+      assert.equal(await position('a', { ...descending, where: on('size', 'lessThan', 6) }), 2)
+      assert.equal(await position('g', { where: on('size', 'lessThan', 6) }), null)
+    })
+
     suite('as text', () => {
       before(async () => {
         await sheet.empty()
@@ -369,6 +442,7 @@ export function testConditions(open: OpenStore): void {
       const cases: readonly Condition[] = [
         on('order', 'equals', "it's"),
         on('order', 'contains', 'ÄR'),
+        { kind: 'search', text: '4', fields: Object.entries(TYPES).map(([name, type]) => ({ name, type })) },
         on('size', 'between', -3, 3),
         on('share', 'lessThan', 1e22),
         on('open', 'anyOf', true, null),

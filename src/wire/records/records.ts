@@ -59,6 +59,10 @@ export const PositionQuery = closedObject({
   filter: Type.Optional(filterParameter),
   where: Type.Optional(whereParameter),
   sort: Type.Optional(sortParameter),
+  among: Type.Optional({
+    ...whereParameter,
+    description: 'A condition as in `where`: counts only the records before it that meet this one as well.',
+  }),
 })
 
 /** Response of `GET /api/position`. */

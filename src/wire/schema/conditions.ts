@@ -42,6 +42,8 @@ export type Condition =
       /** One value; two for `between`; an array for an operator with a list; absent for `empty` and `not_empty`. */
       readonly value?: ConditionValue | readonly ConditionValue[]
     }
+  /** That a field, one of these if any are named, contains a text. */
+  | { readonly search: string; readonly fields?: readonly string[] }
   /** That a derived cell, of one of the fields if any are named, is in one of the states. */
   | { readonly state: readonly CellFilterState[]; readonly fields?: readonly string[] }
   | { readonly and: readonly Condition[] }
@@ -55,7 +57,7 @@ function listed(names: readonly string[]): string {
 /** The parameter `where` of routes that list, count or export records. */
 export const whereParameter = Type.String({
   description:
-    'A condition as JSON: `{"field": …, "operator": …, "value": …}`, a condition on the states of derived cells `{"state": […], "fields": […]}`, or a group `{"and": […]}`, `{"or": […]}`, `{"not": …}`. ' +
+    'A condition as JSON: `{"field": …, "operator": …, "value": …}`, a text in any field `{"search": …, "fields": […]}`, a condition on the states of derived cells `{"state": […], "fields": […]}`, or a group `{"and": […]}`, `{"or": […]}`, `{"not": …}`. ' +
     `Operators (the type of the field decides which apply): ${listed(OPERATORS)}. States: ${listed(STATES)}; without \`fields\`, of any derived field. With \`filter\`, both must hold.`,
   contentMediaType: 'application/json',
   contentSchema: ConditionObject,

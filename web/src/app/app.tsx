@@ -3,6 +3,7 @@ import { Activity, lazy, Suspense, useEffect, useState } from 'react'
 import { Route, Router, Switch, useLocation, type AroundNavHandler } from 'wouter'
 import { isUnreachable } from '../api/api-error.ts'
 import { contractQuery } from '../api/queries.ts'
+import { FoundRecords } from '../find/found-records.tsx'
 import { GridPage } from '../grid/grid-page.tsx'
 import { fetchDrawer } from '../grid/columns/open-drawer.tsx'
 import { useLive } from '../live/use-live.ts'
@@ -101,7 +102,7 @@ function Pages() {
           </Activity>
         )}
       </main>
-      <CommandMenu contract={contract ?? null} />
+      <CommandMenu contract={contract ?? null} records={FoundRecords} />
       <Toasts />
       <UnsavedDialog />
     </div>

@@ -14,6 +14,7 @@ interface Latest {
     readonly model: GridModel
     readonly editor: Editor
     readonly setDialog: (dialog: GridDialog) => void
+    readonly find: () => void
   }
 }
 
@@ -27,6 +28,8 @@ export function gridCommands(
   const model = () => latest.current.model
   const records: MenuCommand[] = [
     { group: 'Records', name: 'Add a record', run: () => now().setDialog('new') },
+    // After the menu has closed and returned the focus.
+    { group: 'Records', name: 'Find a text…', run: () => setTimeout(() => now().find()) },
     { group: 'Records', name: 'Go to record number…', run: () => now().setDialog('goTo') },
     { group: 'Records', name: 'Go to the first record', run: () => goToRow(model(), 0) },
     { group: 'Records', name: 'Go to the last record', run: () => goToRow(model(), Infinity) },

@@ -17,6 +17,7 @@ import { useGrid } from './interaction/use-grid.ts'
 import { StateChips } from '../review/state-chips.tsx'
 import { useLatest } from '../ui/use-latest.ts'
 import { OpenDrawer } from './columns/open-drawer.tsx'
+import { OpenFind, useFinding } from './open-find.tsx'
 
 /** The page with the records. */
 export function GridPage({ contract }: { readonly contract: SheetContract }) {
@@ -27,7 +28,8 @@ export function GridPage({ contract }: { readonly contract: SheetContract }) {
   const { view, change, rows, selecting, checked, scroller, drawer } = model
   const close = (): void => setDialog(null)
 
-  const latest = useLatest({ model, editor, setDialog })
+  const finding = useFinding()
+  const latest = useLatest({ model, editor, setDialog, find: finding.open })
   const commands = useMemo(
     () => gridCommands(contract, latest, drawer.mayChange),
     [contract, latest, drawer.mayChange],
@@ -52,6 +54,7 @@ export function GridPage({ contract }: { readonly contract: SheetContract }) {
         onAddColumn={drawer.mayChange ? addColumn : null}
         field={model.columns.layout.columns[selecting.selection?.focus.column ?? -1]?.field ?? null}
         onDialog={setDialog}
+        onFind={finding.open}
       />
       <StateChips contract={contract} view={view} change={change} />
       {isShown && <ComputedNotice model={model} />}
@@ -64,6 +67,7 @@ export function GridPage({ contract }: { readonly contract: SheetContract }) {
           {(!isShown || rows.count === 0) && <GridNotice model={model} onAdd={() => setDialog('new')} />}
           {isShown && <PageError rows={rows} />}
           <HeldNotice />
+          <OpenFind model={model} finding={finding} />
         </div>
         {isOpen && <OpenDrawer model={model} />}
         {!isOpen && view.panel && view.cell !== null && (

@@ -1,4 +1,4 @@
-import { Plus, Trash2, X } from 'lucide-react'
+import { Plus, TextSearch, Trash2, X } from 'lucide-react'
 import { memo } from 'react'
 import type { SheetContract, SheetField } from '../api/contract.ts'
 import { FilesMenu } from '../files/files-menu.tsx'
@@ -31,6 +31,7 @@ interface GridToolbarProps {
   /** The field of the selected cell. */
   readonly field: SheetField | null
   readonly onDialog: (dialog: GridDialog) => void
+  readonly onFind: () => void
 }
 
 /** The toolbar: filter, sort order, and actions on records. */
@@ -45,6 +46,9 @@ export const GridToolbar = memo(function GridToolbar(props: GridToolbarProps) {
       </div>
       <div className="grid-toolbar-actions">
         {checkedIds.size > 0 && <CheckedActions {...props} />}
+        <IconButton label="Find (Ctrl+F)" onClick={props.onFind}>
+          <TextSearch size={16} />
+        </IconButton>
         <ColumnsMenu columns={columns} onAdd={props.onAddColumn} />
         <FilesMenu view={{ filter, sort: view.sort, fields: fieldNames(columns) }} count={props.count} />
         <RunMenu contract={contract} field={field} checkedIds={checkedIds} filter={filter} />

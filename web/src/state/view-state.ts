@@ -69,7 +69,7 @@ export function editFieldPath(field: string): string {
   return `/?${new URLSearchParams({ edit: field }).toString()}`
 }
 
-/** Returns the URL of a cell with its provenance panel. */
-export function cellPath(cell: CellRef): string {
-  return `/?${writeView({ sort: null, conditions: [], sql: null, cell, panel: true }).toString()}`
+/** Returns the URL of a cell, by default with its provenance panel. */
+export function cellPath(cell: CellRef, panel = true): string {
+  return `/?${writeView({ sort: null, conditions: [], sql: null, cell, panel }).toString()}`
 }

@@ -1,7 +1,8 @@
 import { Command } from 'cmdk'
-import { useEffect, useSyncExternalStore, type ReactNode } from 'react'
+import { useEffect, useState, useSyncExternalStore, type ComponentType, type ReactNode } from 'react'
 import { useLocation } from 'wouter'
 import type { SheetContract } from '../api/contract.ts'
+import { cellPath, type CellRef } from '../state/view-state.ts'
 import { THEMES, useTheme } from '../state/theme.ts'
 import './command-menu.css'
 import { PAGES } from './pages.ts'
@@ -52,12 +53,19 @@ export function useCommands(from: string, commands: readonly MenuCommand[]): voi
   }, [from, commands])
 }
 
-/** The menu of pages and commands, opened by Ctrl+K. */
-export function CommandMenu({ contract }: { readonly contract: SheetContract | null }) {
+interface CommandMenuProps {
+  readonly contract: SheetContract | null
+  /** Lists the records with a text. */
+  readonly records: ComponentType<{
+    readonly contract: SheetContract
+    readonly text: string
+    readonly onChoose: (cell: CellRef) => void
+  }>
+}
+
+/** The menu of pages, commands and records, opened by Ctrl+K. */
+export function CommandMenu({ contract, records }: CommandMenuProps) {
   const open = useSyncExternalStore(subscribe, () => isOpen)
-  const commands = useSyncExternalStore(subscribe, () => all)
-  const [, goTo] = useLocation()
-  const [, setTheme] = useTheme()
   useEffect(() => {
     const onKey = (event: KeyboardEvent): void => {
       if (event.key.toLowerCase() !== 'k' || !(event.ctrlKey || event.metaKey)) return
@@ -67,16 +75,41 @@ export function CommandMenu({ contract }: { readonly contract: SheetContract | n
     addEventListener('keydown', onKey)
     return () => removeEventListener('keydown', onKey)
   }, [])
-  const groups = Map.groupBy(commands, ({ group }) => group)
   return (
     <Command.Dialog
       open={open}
       onOpenChange={setOpen}
       label="Commands"
+      filter={wordsIn}
       className="command-menu"
       overlayClassName="dialog-overlay"
     >
-      <Command.Input placeholder={`Search commands for ${contract?.name ?? 'the sheet'}`} />
+      <MenuContents contract={contract} records={records} />
+    </Command.Dialog>
+  )
+}
+
+/** Rates a command: it must contain each word of the text, and is better if it begins with the text. */
+function wordsIn(command: string, text: string): number {
+  const [name, wanted] = [command.toLowerCase(), text.trim().toLowerCase()]
+  if (!wanted.split(/\s+/).every((word) => name.includes(word))) return 0
+  return name.startsWith(wanted) ? 1 : 0.5
+}
+
+/** The contents, mounted each time the menu is opened. */
+function MenuContents({ contract, records: Records }: CommandMenuProps) {
+  const commands = useSyncExternalStore(subscribe, () => all)
+  const [text, setText] = useState('')
+  const [, goTo] = useLocation()
+  const [, setTheme] = useTheme()
+  const groups = Map.groupBy(commands, ({ group }) => group)
+  return (
+    <>
+      <Command.Input
+        placeholder={`Search commands and records of ${contract?.name ?? 'the sheet'}`}
+        value={text}
+        onValueChange={setText}
+      />
       <Command.List>
         <Command.Empty>No matching command</Command.Empty>
         {[...groups].map(([group, items]) => (
@@ -102,8 +135,18 @@ export function CommandMenu({ contract }: { readonly contract: SheetContract | n
             </Item>
           ))}
         </Command.Group>
+        {contract !== null && (
+          <Records
+            contract={contract}
+            text={text}
+            onChoose={(cell) => {
+              setOpen(false)
+              goTo(cellPath(cell, false))
+            }}
+          />
+        )}
       </Command.List>
-    </Command.Dialog>
+    </>
   )
 }
 

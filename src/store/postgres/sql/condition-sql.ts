@@ -65,6 +65,11 @@ class ConditionSql extends ConditionCompiler {
     return placeOf(sql, wanted, this.#param)
   }
 
+  protected joined(fields: readonly ConditionField[]): string {
+    const texts = fields.map((field) => textOf(field))
+    return `(concat_ws(chr(31), ${texts.join(', ')}) COLLATE "C")`
+  }
+
   protected nestedContains(field: ConditionField, wanted: string): string {
     const column = quoted(field.name)
     const keys = `jsonb_path_query(${column}, '$.** ? (@.type() == "object").keyvalue().key')`
@@ -110,6 +115,19 @@ function operandParam(field: ConditionField, value: string | number | boolean): 
     case 'array':
     case 'object':
       return { text, type: OID.text }
+  }
+}
+
+/** Returns SQL for the text of a value that is searched: moments as they are in JSON. */
+function textOf({ name, type }: ConditionField): string {
+  const column = quoted(name)
+  switch (type) {
+    case 'number':
+      return `trim_scale(${column})::text`
+    case 'timestamp':
+      return `to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
+    default:
+      return `${column}::text`
   }
 }
 

@@ -1,3 +1,5 @@
+import { bothHold } from '../../condition.ts'
+import type { PositionQuery } from '../../sheet-store.ts'
 import { filteredRecords, rowsOf, type CheckedPage } from './run-page.ts'
 import { heldColumns, sortColumn, sortColumns, sortedParts, sortValue } from './sort-sql.ts'
 import type { PageRun } from './run-page.ts'
@@ -6,16 +8,18 @@ import type { SqlSession } from './sql-session.ts'
 import { confineFilter } from './state-sql.ts'
 
 /** A request for the position of a record in a list. */
-export type PositionRun = Pick<PageRun, 'allFields' | 'filter' | 'where' | 'sort'> & { readonly id: string }
+export interface PositionRun extends Pick<PageRun, 'allFields' | 'filter' | 'where' | 'sort'> {
+  readonly id: string
+  readonly among?: PositionQuery['among']
+}
 
 /** The same with its filter checked. */
-export type CheckedPosition = Pick<CheckedPage, 'allFields' | 'filter' | 'where' | 'sort'> & {
-  readonly id: string
-}
+export type CheckedPosition = Omit<PositionRun, 'filter'> & Pick<CheckedPage, 'filter'>
 
 /** Returns the number of records before one in a list; null when it is not in the list. */
 export async function runPosition(session: SqlSession, run: CheckedPosition): Promise<number | null> {
-  const wanted = { ...run, inState: await confineFilter(session, run) }
+  const where = bothHold(run.where ?? null, run.among ?? null)
+  const wanted = { ...run, inState: await confineFilter(session, { ...run, where }) }
   // The list is not read along an index: all records before this one are counted.
   const sort = run.sort.map((term) => ({ ...term, index: null }))
   const keys = sort.map((_term, index) => `, ${sortColumn(index)}`).join('')
@@ -33,8 +37,9 @@ export async function runPosition(session: SqlSession, run: CheckedPosition): Pr
   const [after] = sortedParts(sort, place)
   if (after === undefined) throw new Error('a list without a part')
   const [counted] = await rowsOf(session, (param) => {
-    const found = `SELECT "$row"."$seq"${sortColumns(sort)} FROM ${filteredRecords(wanted, param)}`
-    return `SELECT count(*) FROM (SELECT "$seq"${keys} FROM (${found}) AS "$all") AS "$found" WHERE NOT (${after.where(param)})`
+    const found = `SELECT "$row"."$seq"${sortColumns(sort)} FROM ${filteredRecords({ ...wanted, where }, param)}`
+    const self = param({ text: String(place.key), type: OID.int8 })
+    return `SELECT count(*) FROM (SELECT "$seq"${keys} FROM (${found}) AS "$all") AS "$found" WHERE NOT (${after.where(param)}) AND "$seq" <> ${self}`
   })
-  return Number(counted?.[0]) - 1
+  return Number(counted?.[0])
 }

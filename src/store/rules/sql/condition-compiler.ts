@@ -3,8 +3,10 @@ import {
   type Condition,
   type ConditionField,
   type FieldCondition,
+  searchedText,
   type StateCondition,
   type Operand,
+  type SearchCondition,
 } from '../../condition.ts'
 
 /** Compiles conditions to expressions that need no brackets where AND joins them; an engine adds what its dialect needs. */
@@ -21,6 +23,8 @@ export abstract class ConditionCompiler {
         return this.#ofField(condition)
       case 'state':
         return this.inState(condition)
+      case 'search':
+        return this.#inAny(condition)
     }
   }
 
@@ -34,6 +38,8 @@ export abstract class ConditionCompiler {
   protected abstract value(field: ConditionField, value: Exclude<Operand, null>): string
   /** Returns SQL for the position at which a text begins in another, ignoring case; 0 for none. */
   protected abstract place(sql: string, wanted: string): string
+  /** Returns SQL for the values of fields as one text, in which no text is found that is in none of them. */
+  protected abstract joined(fields: readonly ConditionField[], wanted: string): string
   /** Returns the condition that an array or object contains a text in its keys, texts or numbers. */
   protected abstract nestedContains(field: ConditionField, wanted: string): string
   /** Returns the condition that a record has a derived cell in one of some states. */
@@ -84,6 +90,29 @@ export abstract class ConditionCompiler {
     }
   }
 
+  /** Searches many fields of a record at once: to search each would take many times as long. */
+  #inAny({ fields, text }: SearchCondition): string {
+    const byText = Map.groupBy(fields, (field) => {
+      const wanted = searchedText(field.type, text)
+      return wanted === null ? null : `${isNested(field) ? 'nested' : 'plain'} ${wanted}`
+    })
+    byText.delete(null)
+    const conditions = [...byText.values()].flatMap((some) =>
+      inParts(some).map((part) => this.#inFields(part, searchedText(part[0].type, text) ?? '')),
+    )
+    return conditions.length === 0 ? '1 = 0' : `(${conditions.join(' OR ')})`
+  }
+
+  /** Searches fields of one kind. The items of arrays and objects are searched where their JSON has the text. */
+  #inFields(fields: Part, wanted: string): string {
+    const isFound = (text: string): string => `${this.place(this.joined(fields, text), text)} > 0`
+    if (!isNested(fields[0])) return isFound(wanted)
+    // Operands are put in the order of the text.
+    const isInJson = isFound(JSON.stringify(wanted).slice(1, -1))
+    const items = fields.map((field) => this.nestedContains(field, wanted)).join(' OR ')
+    return `CASE WHEN ${isInJson} THEN ${items} END`
+  }
+
   #operand(field: ConditionField, value: Operand): string {
     return value === null ? 'NULL' : this.comparable(field, this.value(field, value))
   }
@@ -98,7 +127,7 @@ export abstract class ConditionCompiler {
   }
 
   #contains(field: ConditionField, wanted: string): string {
-    if (field.type === 'array' || field.type === 'object') return this.nestedContains(field, wanted)
+    if (isNested(field)) return this.nestedContains(field, wanted)
     return `${this.place(this.column(field), wanted)} > 0`
   }
 }
@@ -106,6 +135,21 @@ export abstract class ConditionCompiler {
 /** Fails for a condition on cells, which no filter over the fields can express. */
 export function noSql(): never {
   throw new Error('a condition on cells has no text in SQL')
+}
+
+type Part = readonly [ConditionField, ...ConditionField[]]
+
+/** The most fields that are joined: PostgreSQL limits the arguments of a function. */
+const JOINED_FIELDS = 90
+
+function inParts(fields: readonly ConditionField[]): readonly Part[] {
+  const [first, ...others] = fields.slice(0, JOINED_FIELDS)
+  if (first === undefined) return []
+  return [[first, ...others], ...inParts(fields.slice(JOINED_FIELDS))]
+}
+
+function isNested({ type }: ConditionField): boolean {
+  return type === 'array' || type === 'object'
 }
 
 /**

@@ -97,6 +97,9 @@ function comparisonsIn(condition: Condition): number {
       // A search that ignores case replaces each letter beyond ASCII by itself.
       return 1 + letters.filter((letter) => letter > '\u{7f}').length
     }
+    case 'search':
+      // All fields, with arrays and objects among them.
+      return Infinity
     case 'state':
       // Cells are in tables of their own.
       return Infinity

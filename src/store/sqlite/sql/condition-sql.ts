@@ -70,6 +70,17 @@ class ConditionSql extends ConditionCompiler {
     return placeOf(sql, wanted, this.#put)
   }
 
+  protected joined(fields: readonly ConditionField[], wanted: string): string {
+    const columns = fields.map(({ name, type }) => {
+      const column = quoted(name)
+      // SQLite writes whole numbers of this type with `.0`.
+      return type === 'number' && wanted.includes('.')
+        ? `iif(${column} = CAST(${column} AS INTEGER), CAST(${column} AS INTEGER), ${column})`
+        : column
+    })
+    return `concat_ws(char(31), ${columns.join(', ')})`
+  }
+
   protected nestedContains(field: ConditionField, wanted: string): string {
     const inKey = `typeof(item.key) = 'text' AND ${this.place('item.key', wanted)} > 0`
     const inValue = `item.type IN ('text', 'integer', 'real') AND ${this.place('item.atom', wanted)} > 0`

@@ -90,7 +90,8 @@ export function filteredRecords(
   }
 }
 
-const DATA = '"$data"'
+/** The table of the records. */
+export const DATA = '"$data"'
 
 /** The SQL of SQLite for records with cells in a state. */
 export const STATES: StateDialect = {

@@ -80,19 +80,26 @@ export function useCellSelection({ view, change, rows, layout, scroller, begun }
 
   // The cell that was selected before stays where it was, also out of view.
   const stays = useRef(keyOf(begun?.cell ?? null))
-  const arrive = (wanted: CellSelection, found: CellRef): void => {
+  const isRevealing = useRef(false)
+  const arrive = (wanted: CellSelection | null, found: CellRef): void => {
+    isRevealing.current = false
+    if (wanted === null) return
     if (stays.current === keyOf(found)) selectQuietly(wanted)
     else select(wanted)
     stays.current = ''
   }
-  const reveal = useReveal({ rows, arrive, layout, scroller })
+  const setWanted = useReveal({ rows, arrive, layout, scroller })
+  const reveal = (wanted: CellRef): void => {
+    isRevealing.current = true
+    setWanted(wanted)
+  }
   const seen = useRef(keyOf(view.cell))
   useAddressSync({ cell, view, change, seen, reveal })
   useKeepingRecord(rows, named, setNamed)
   useLeavingWithRows(rows, () => {
     if (named?.focus.row !== HEAD_ROW) setNamed(null)
     scroller.scrollTo(0)
-    if (!view.panel && view.cell !== null) change({ cell: null })
+    if (!view.panel && view.cell !== null && !isRevealing.current) change({ cell: null })
   })
   const clear = (): void => {
     setNamed(null)

@@ -12,8 +12,8 @@ interface Revealing {
   readonly rows: Rows
   readonly layout: ColumnLayout
   readonly scroller: ScrollController
-  /** Called with the cell's place. */
-  readonly arrive: (selection: CellSelection, cell: CellRef) => void
+  /** Called with the cell's place; null if it has none. */
+  readonly arrive: (selection: CellSelection | null, cell: CellRef) => void
 }
 
 /** Moves to a record once rows are loaded: searches the loaded rows, then asks the server. */
@@ -27,19 +27,23 @@ export function useReveal({ rows, arrive, layout, scroller }: Revealing): (cell:
     const { recordId, field } = wanted
     const { signal } = stop
     const goThere = async (): Promise<void> => {
+      // A list that has just been left clears its selection first.
+      await Promise.resolve()
       const guess = storedRow(recordId)
       const row =
         rows.find(recordId) ?? (await locateRecord(client, rows.selection, recordId, { guess, signal }))
       if (signal.aborted) return
       setWanted(null)
+      const column = layout.indexByName.get(field) ?? 0
+      arrive(row === null ? null : selectPlace({ row, column }), wanted)
       if (row === null) return
-      arrive(selectPlace({ row, column: layout.indexByName.get(field) ?? 0 }), wanted)
       // After a reload, the grid gets the keyboard focus.
       if (document.activeElement === document.body) scroller.element?.focus({ preventScroll: true })
     }
     goThere().catch((error: unknown) => {
       if (signal.aborted) return
       setWanted(null)
+      arrive(null, wanted)
       showError(error)
     })
     return () => stop.abort()

@@ -1,0 +1,47 @@
+import { lazy, Suspense, useCallback, useState } from 'react'
+import { useFindKey } from '../find/use-find-key.ts'
+import type { GridModel } from './interaction/use-grid.ts'
+
+// Loaded when it is first opened.
+const FindBar = lazy(() => import('../find/find-bar.tsx'))
+
+/** The bar that finds a text, opened by Ctrl+F. */
+export interface Finding {
+  /** The number of times that it was asked for since it was opened; null while it is closed. */
+  readonly asked: number | null
+  open(): void
+  close(): void
+}
+
+export function useFinding(): Finding {
+  const [asked, setAsked] = useState<number | null>(null)
+  const open = useCallback(() => setAsked((count) => (count ?? 0) + 1), [])
+  const close = useCallback(() => setAsked(null), [])
+  useFindKey(open)
+  return { asked, open, close }
+}
+
+/** The bar over the grid, while it is open. */
+export function OpenFind({ model, finding }: { readonly model: GridModel; readonly finding: Finding }) {
+  const { rows, columns, selecting, scroller } = model
+  const { asked, close } = finding
+  if (asked === null) return null
+  return (
+    <Suspense fallback={null}>
+      <FindBar
+        place={{
+          list: rows.selection,
+          fields: columns.layout.columns.map(({ field }) => field),
+          cell: selecting.cell,
+          reveal: selecting.reveal,
+        }}
+        grid={scroller.element}
+        asked={asked}
+        onClose={() => {
+          close()
+          scroller.element?.focus({ preventScroll: true })
+        }}
+      />
+    </Suspense>
+  )
+}
