@@ -36,6 +36,15 @@ test('sorting, filtering and the address bar', { skip: NO_BROWSER }, async (t) =
     )
   })
 
+  await t.test('the selected cells are counted and added up', async () => {
+    const bar = page.getByRole('group', { name: 'Selected cells' })
+    await shows(bar, '249 cells (249 × 1) Filled 248 Sum 150,073,894.66 Average 605,136.67')
+    await (await cellAt(page, 0, 'Area')).click()
+    await bar.waitFor({ state: 'detached' })
+    await page.keyboard.press('Shift+ArrowDown')
+    await shows(bar, '2 cells (2 × 1) Filled 2 Sum 31,098,242 Average 15,549,121')
+  })
+
   await t.test('a head sorts by keyboard', async () => {
     await grid.focus()
     await page.keyboard.press('Control+Home')

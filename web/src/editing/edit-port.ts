@@ -1,7 +1,9 @@
 import type { QueryClient } from '@tanstack/react-query'
 import { readRecordsById } from '../api/records-by-id.ts'
 import { server } from '../api/server.ts'
-import { showError } from '../ui/toasts.tsx'
+import { countOf } from '../ui/format.ts'
+import { showError, showSuccess } from '../ui/toasts.tsx'
+import { deleteAll, restoreAll } from './change-records.ts'
 import { applyChanges } from './apply-changes.ts'
 import type { EditPort } from './edit-store.ts'
 import type { Reading, StoredRecord } from './save-edits.ts'
@@ -13,6 +15,16 @@ export function editPort(client: QueryClient, actor: string): EditPort {
     read: readRecords,
     write: async (records, tag) => {
       await server.records.upsert(records, { actor, ifMatch: tag })
+    },
+    remove: async (ids) => {
+      const deleted = await deleteAll(ids, actor)
+      showSuccess(`${countOf(deleted, 'record')} deleted`)
+      void client.invalidateQueries({ queryKey: ['records'] })
+    },
+    restore: async (ids) => {
+      const restored = await restoreAll(ids, actor)
+      showSuccess(`${countOf(restored, 'record')} restored`)
+      void client.invalidateQueries({ queryKey: ['records'] })
     },
     known: (changes) => applyChanges(client, changes),
     showMessage: (message) => showError(new Error(message)),

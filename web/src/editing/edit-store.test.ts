@@ -18,6 +18,7 @@ function refusal(violations: ApiError['violations']): ApiError {
 
 class FakeServer implements EditPort {
   records = new Map<string, Record<string, unknown>>()
+  deleted = new Map<string, Record<string, unknown>>()
   version = 1
   writes: { readonly records: readonly RecordPatch[]; readonly tag: string | null }[] = []
   messages: string[] = []
@@ -51,6 +52,25 @@ class FakeServer implements EditPort {
   set(id: string, values: Readonly<Record<string, unknown>>): void {
     this.version += 1
     this.records.set(id, { ...this.records.get(id), ...values })
+  }
+
+  remove(ids: readonly string[]): Promise<void> {
+    for (const id of ids) {
+      const record = this.records.get(id)
+      if (record !== undefined) this.deleted.set(id, record)
+      this.records.delete(id)
+    }
+    return Promise.resolve()
+  }
+
+  restore(ids: readonly string[]): Promise<void> {
+    for (const id of ids) {
+      if (this.records.has(id)) {
+        return Promise.reject(new ApiError(409, 'ConflictError', `record "${id}" exists`))
+      }
+      this.set(id, this.deleted.get(id) ?? {})
+    }
+    return Promise.resolve()
   }
 
   known(changes: readonly DoneChange[]): void {
@@ -265,11 +285,36 @@ test('edits made while the server is away are saved in their order when it is ba
   assert.equal(server.writes.length, 1)
 })
 
-test('deleted records take their edits with them', async () => {
+test('deleted records take their edits with them, and come back with undo', async () => {
   await store.commit([change('FR', 9, 2)], server)
   await store.commit([change('DE', -5, 1)], server)
-  store.forgetRecords(['DE', 'FR'])
+  await server.remove(['DE', 'FR'])
+  store.addRecords({ kind: 'deleted', ids: ['DE', 'FR'] })
   assert.equal(store.snapshot.pending.size, 0)
+  await store.move('undo', server)
+  assert.deepEqual(areas(), [1, 9])
+  assert.equal(store.snapshot.canUndo, false, 'their edits are gone')
+  await store.move('redo', server)
+  assert.deepEqual(areas(), [])
+})
+
+test('created records are deleted by undo, and restored by redo', async () => {
+  server.set('IT', { id: 'IT', area: 3 })
+  store.addRecords({ kind: 'created', ids: ['IT'] })
+  await store.move('undo', server)
+  assert.deepEqual(areas(), [1, 2])
+  await store.move('redo', server)
+  assert.deepEqual(areas(), [1, 2, 3])
+})
+
+test('records that cannot come back are reported, and not tried again', async () => {
+  store.addRecords({ kind: 'deleted', ids: ['DE'] })
+  await store.move('undo', server)
+  assert.match(server.messages[0] ?? '', /^Not undone: record "DE" exists/)
+  assert.equal(store.snapshot.canUndo, false)
+  const ids = ['FR']
+  store.addRecords({ kind: 'deleted', ids })
+  store.removeDeletion(ids)
   assert.equal(store.snapshot.canUndo, false)
 })
 

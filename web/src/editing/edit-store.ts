@@ -1,12 +1,18 @@
+import { messageOf } from '../api/api-error.ts'
 import type { CellRef } from '../state/view-state.ts'
 import { cellKey, type Batch, type CellEdit, type Edit, type PendingEdit } from './edit.ts'
 import { sameValue } from '../values/same-value.ts'
-import { nameOf, saveEdits, type EditServer, type SaveResult } from './save-edits.ts'
+import { mayRetryAfter, nameOf, saveEdits, type EditServer, type SaveResult } from './save-edits.ts'
 import * as stacks from './undo-stack.ts'
-import type { Direction, DoneChange, DoneEdit, UndoStack } from './undo-stack.ts'
+import type { Direction, DoneChange, DoneEdit, DoneRecords, UndoStack } from './undo-stack.ts'
 
 /** The server connection and the callbacks for results. */
 export interface EditPort extends EditServer {
+  /** Deletes records, as far as they exist. Throws ApiError. */
+  remove(ids: readonly string[]): Promise<void>
+  /** Restores deleted records, all or none. Throws ApiError. */
+  restore(ids: readonly string[]): Promise<void>
+
   /** Called with values that are known to be stored, so that the page can show them. */
   known(changes: readonly DoneChange[]): void
   /** Shows a message that belongs to no single cell. */
@@ -85,14 +91,26 @@ export class EditStore {
     this.#changed()
   }
 
-  /** Discards the edits of deleted records. */
-  forgetRecords(ids: readonly string[]): void {
+  /** Adds the creation or deletion of records, so that it can be undone. The edits of deleted records are discarded. */
+  addRecords(records: DoneRecords): void {
+    if (records.kind === 'deleted') this.#forget(records.ids)
+    const { order } = this.#newBatch()
+    this.#stack = stacks.withEdit(this.#stack, { order, changes: [], records })
+    this.#changed()
+  }
+
+  /** Removes the deletion of these records, which was undone in another way. */
+  removeDeletion(ids: readonly string[]): void {
+    this.#stack = stacks.withoutDeletion(this.#stack, ids)
+    this.#changed()
+  }
+
+  #forget(ids: readonly string[]): void {
     const gone = new Set(ids)
     for (const [key, edit] of this.#pending) {
       if (edit.state === 'refused' && gone.has(edit.recordId)) this.#pending.delete(key)
     }
     this.#stack = stacks.withoutRecords(this.#stack, gone)
-    this.#changed()
   }
 
   /**
@@ -112,7 +130,8 @@ export class EditStore {
     })
   }
 
-  async #perform(direction: Direction, { changes }: DoneEdit, port: EditPort): Promise<void> {
+  async #perform(direction: Direction, { changes, records }: DoneEdit, port: EditPort): Promise<void> {
+    if (records !== undefined) return this.#performRecords(direction, records, port)
     const batch = this.#newBatch()
     for (const { recordId, field, before, after } of changes) {
       const [stored, value] = direction === 'undo' ? [after, before] : [before, after]
@@ -128,6 +147,18 @@ export class EditStore {
       if (result.found.length > 0) port.known(result.found)
       if (!result.mayRetry) this.#stack = stacks.withoutNext(this.#stack, direction)
       port.showMessage(`Not ${direction === 'undo' ? 'undone' : 'redone'}: ${result.refused}`)
+    }
+    this.#changed()
+  }
+
+  async #performRecords(direction: Direction, { kind, ids }: DoneRecords, port: EditPort): Promise<void> {
+    const isRemoval = (kind === 'created') === (direction === 'undo')
+    try {
+      await (isRemoval ? port.remove(ids) : port.restore(ids))
+      this.#stack = stacks.afterMove(this.#stack, direction)
+    } catch (error) {
+      if (!mayRetryAfter(error)) this.#stack = stacks.withoutNext(this.#stack, direction)
+      port.showMessage(`Not ${direction === 'undo' ? 'undone' : 'redone'}: ${messageOf(error)}`)
     }
     this.#changed()
   }

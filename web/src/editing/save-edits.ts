@@ -134,15 +134,18 @@ interface Attempt {
 }
 
 function refusalOf(error: unknown, { edits, patches, isWriting }: Attempt): SaveResult {
-  const status = error instanceof ApiError ? error.status : 0
-  // Another actor may be allowed to write, and a server error may be temporary.
-  const mayRetry = status === 0 || status === 403 || status >= 500
   const violations = error instanceof ApiError ? error.violations : []
   const errors = batchErrors(violations, edits, patches)
-  if (errors.size > 0) return refusal(errors, mayRetry)
+  if (errors.size > 0) return refusal(errors, mayRetryAfter(error))
   const waits = isUnreachable(error)
   const doubt = waits && isWriting ? '. The change may or may not have been saved' : ''
-  return { refused: messageOf(error) + doubt, errors, mayRetry, waits, found: [] }
+  return { refused: messageOf(error) + doubt, errors, mayRetry: mayRetryAfter(error), waits, found: [] }
+}
+
+/** Whether the same write could succeed later: another actor may be allowed to, and a server error may be temporary. */
+export function mayRetryAfter(error: unknown): boolean {
+  const status = error instanceof ApiError ? error.status : 0
+  return status === 0 || status === 403 || status >= 500
 }
 
 function batchErrors(

@@ -8,11 +8,18 @@ export interface DoneChange {
   readonly after: unknown
 }
 
-/** Changes that are undone together. */
+/** Records that were created or deleted. */
+export interface DoneRecords {
+  readonly kind: 'created' | 'deleted'
+  readonly ids: readonly string[]
+}
+
+/** Changes that are undone together: of cells, or of records. */
 export interface DoneEdit {
   /** Increases with every edit of the page. */
   readonly order: number
   readonly changes: readonly DoneChange[]
+  readonly records?: DoneRecords
 }
 
 /** The edits that can be undone and redone, the latest last. */
@@ -28,9 +35,11 @@ const DEPTH = 200
 
 /** Adds an edit and clears the redo list. */
 export function withEdit({ done }: UndoStack, edit: DoneEdit): UndoStack {
-  return edit.changes.length === 0
-    ? { done, undone: [] }
-    : { done: [...done, edit].slice(-DEPTH), undone: [] }
+  return isEmpty(edit) ? { done, undone: [] } : { done: [...done, edit].slice(-DEPTH), undone: [] }
+}
+
+function isEmpty({ changes, records }: DoneEdit): boolean {
+  return changes.length === 0 && records === undefined
 }
 
 export type Direction = 'undo' | 'redo'
@@ -54,11 +63,17 @@ export function withoutNext({ done, undone }: UndoStack, direction: Direction): 
   return direction === 'undo' ? { done: done.slice(0, -1), undone } : { done, undone: undone.slice(0, -1) }
 }
 
+/** Removes the deletion of these records, which was undone in another way. */
+export function withoutDeletion({ done, undone }: UndoStack, ids: readonly string[]): UndoStack {
+  const isOther = ({ records }: DoneEdit): boolean => records?.ids !== ids
+  return { done: done.filter(isOther), undone: undone.filter(isOther) }
+}
+
 /** Removes the changes of deleted records. */
 export function withoutRecords({ done, undone }: UndoStack, ids: ReadonlySet<string>): UndoStack {
   const kept = (edits: readonly DoneEdit[]): readonly DoneEdit[] =>
     edits
-      .map(({ order, changes }) => ({ order, changes: changes.filter(({ recordId }) => !ids.has(recordId)) }))
-      .filter(({ changes }) => changes.length > 0)
+      .map((edit) => ({ ...edit, changes: edit.changes.filter(({ recordId }) => !ids.has(recordId)) }))
+      .filter((edit) => !isEmpty(edit))
   return { done: kept(done), undone: kept(undone) }
 }

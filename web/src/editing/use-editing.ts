@@ -11,6 +11,7 @@ import { EditStore } from './edit-store.ts'
 import { createRecords, type NewRecord } from './create-records.ts'
 import { planPaste, type PastePlace, type PastePlan } from './paste.ts'
 import { keepPage } from '../ui/unsaved.tsx'
+import type { DoneRecords } from './undo-stack.ts'
 import { writeTsv } from '../values/tsv.ts'
 import { copyText } from '../values/value-text.ts'
 
@@ -54,9 +55,14 @@ store.subscribe(() => {
   else removeEventListener('beforeunload', keepPage)
 })
 
-/** Discards the edits of deleted records. */
-export function forgetRecords(ids: readonly string[]): void {
-  store.forgetRecords(ids)
+/** Adds the creation or deletion of records, so that Ctrl+Z undoes it. The edits of deleted records are discarded. */
+export function addToUndo(records: DoneRecords): void {
+  store.addRecords(records)
+}
+
+/** Removes the deletion of these records from what Ctrl+Z undoes, after it was undone in another way. */
+export function removeFromUndo(ids: readonly string[]): void {
+  store.removeDeletion(ids)
 }
 
 /** Returns the editing operations of the grid under the present actor. */
@@ -91,7 +97,11 @@ export function useEditing(_contract: SheetContract): Editing {
       redo: () => void store.move('redo', port),
       copy: (cells) => writeTsv(cells.map((row) => row.map(({ value }) => copyText(value)))),
       planPaste: (text, place) => planPaste(text, { ...place, mayWrite }),
-      create: (records) => createRecords(client, records, actor),
+      create: async (records) => {
+        const ids = await createRecords(client, records, actor)
+        store.addRecords({ kind: 'created', ids })
+        return ids
+      },
     }
   }, [client, actor, port, permissions, pending, canUndo, canRedo])
 }

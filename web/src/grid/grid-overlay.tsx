@@ -1,7 +1,9 @@
 import { useLayoutEffect, useRef, type ReactNode } from 'react'
 import { CellEditor } from '../editing/editors/cell-editor.tsx'
 import { RefusedNotice } from '../editing/refused-notice.tsx'
-import { isSingle, type Place } from './selection/cell-range.ts'
+import { SelectedCells } from '../editing/editors/editor-overlay.tsx'
+import { FillHandle } from './fill-handle.tsx'
+import { isSingle, sizeOf, type Place } from './selection/cell-range.ts'
 import type { ScrollController } from './layout/scroll-controller.ts'
 import type { Editor } from './interaction/use-editor.ts'
 import type { GridModel } from './interaction/use-grid.ts'
@@ -16,7 +18,12 @@ export function GridOverlay({ model, editor }: GridOverlayProps) {
   const { open } = editor
   if (open !== null)
     return <OpenCellEditor key={`${open.recordId} ${open.field.name}`} model={model} editor={editor} />
-  return <Refusal model={model} editor={editor} />
+  return (
+    <>
+      <FillHandle model={model} />
+      <Refusal model={model} editor={editor} />
+    </>
+  )
 }
 
 function OpenCellEditor({ model: { columns, scroll, scroller }, editor }: GridOverlayProps) {
@@ -24,13 +31,15 @@ function OpenCellEditor({ model: { columns, scroll, scroller }, editor }: GridOv
   if (open === null) return null
   return (
     <Over columns={columns} scroller={scroller} place={open} firstRow={scroll.rows.first}>
-      <CellEditor
-        field={open.field}
-        value={open.value}
-        typed={open.typed}
-        onCommit={editor.commit}
-        onCancel={editor.cancel}
-      />
+      <SelectedCells value={sizeOf(open.range)}>
+        <CellEditor
+          field={open.field}
+          value={open.value}
+          typed={open.typed}
+          onCommit={editor.commit}
+          onCancel={editor.cancel}
+        />
+      </SelectedCells>
     </Over>
   )
 }

@@ -11,6 +11,7 @@ import { GoToDialog } from './go-to-dialog.tsx'
 import { gridCommands } from './grid-commands.ts'
 import { Grid } from './grid.tsx'
 import { GridNotice, HeldNotice, PageError } from './grid-notice.tsx'
+import { SelectionBar } from './selection-bar.tsx'
 import { GridToolbar, type GridDialog } from './grid-toolbar.tsx'
 import { useEditor } from './interaction/use-editor.ts'
 import { useGrid } from './interaction/use-grid.ts'
@@ -26,7 +27,12 @@ export function GridPage({ contract }: { readonly contract: SheetContract }) {
   const editor = useEditor(model)
   const [dialog, setDialog] = useState<GridDialog>(null)
   const { view, change, rows, selecting, checked, scroller, drawer } = model
-  const close = (): void => setDialog(null)
+  /** The records to delete that are not the checked ones. */
+  const [deleted, setDeleted] = useState<readonly string[] | null>(null)
+  const close = (): void => {
+    setDialog(null)
+    setDeleted(null)
+  }
 
   const finding = useFinding()
   const latest = useLatest({ model, editor, setDialog, find: finding.open })
@@ -63,9 +69,17 @@ export function GridPage({ contract }: { readonly contract: SheetContract }) {
           {(rows.isWaiting || rows.isReading) && (
             <div className="grid-progress" role="progressbar" aria-label="Loading" />
           )}
-          {isShown && <Grid model={model} editor={editor} onGoToRecord={() => setDialog('goTo')} />}
+          {isShown && (
+            <Grid
+              model={model}
+              editor={editor}
+              onGoToRecord={() => setDialog('goTo')}
+              onDelete={setDeleted}
+            />
+          )}
           {(!isShown || rows.count === 0) && <GridNotice model={model} onAdd={() => setDialog('new')} />}
           {isShown && <PageError rows={rows} />}
+          {isShown && <SelectionBar model={model} />}
           <HeldNotice />
           <OpenFind model={model} finding={finding} />
         </div>
@@ -92,8 +106,8 @@ export function GridPage({ contract }: { readonly contract: SheetContract }) {
       />
       <DeleteRecordsDialog
         contract={contract}
-        ids={[...checked.ids]}
-        open={dialog === 'delete'}
+        ids={deleted ?? [...checked.ids]}
+        open={dialog === 'delete' || deleted !== null}
         onClose={close}
         onDeleted={() => {
           close()

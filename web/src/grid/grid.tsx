@@ -4,7 +4,8 @@ import { useActor } from '../state/actor.ts'
 import { NORMAL_HEIGHT } from '../state/columns.ts'
 import { showError } from '../ui/toasts.tsx'
 import { cellId } from './selection/cell-id.ts'
-import { HEAD_ROW, type CellRange, type Place } from './selection/cell-range.ts'
+import { HEAD_ROW, includes, rangeOf, type CellRange, type Place } from './selection/cell-range.ts'
+import { CellMenu } from './cell-menu.tsx'
 import { GridBody } from './grid-body.tsx'
 import { GridHead } from './columns/grid-head.tsx'
 import { isSortable } from './columns/column-head-props.ts'
@@ -13,6 +14,7 @@ import { GridOverlay } from './grid-overlay.tsx'
 import { spacerHeight } from './layout/scroll-scale.ts'
 import { cycleSort, formatSort, parseSort } from '../state/sort-order.ts'
 import { useClipboard } from './interaction/use-clipboard.ts'
+import { placeAt, type Point } from './interaction/place-at.ts'
 import type { Paste } from './interaction/paste-cells.ts'
 import type { Editor } from './interaction/use-editor.ts'
 import type { GridModel } from './interaction/use-grid.ts'
@@ -27,14 +29,17 @@ interface GridProps {
   readonly model: GridModel
   readonly editor: Editor
   readonly onGoToRecord: () => void
+  /** Asks whether to delete records. */
+  readonly onDelete: (ids: readonly string[]) => void
 }
 
 /** The scrolling table. It has the keyboard focus for all of its cells. */
-export function Grid({ model, editor, onGoToRecord }: GridProps) {
+export function Grid({ model, editor, onGoToRecord, onDelete }: GridProps) {
   const { contract, view, change, scroller, scroll, columns, rows, selecting, checked } = model
   const [element, setElement] = useState<HTMLElement | null>(null)
   const [layer, setLayer] = useState<HTMLElement | null>(null)
   const [openMenu, setOpenMenu] = useState<string | null>(null)
+  const [menuAt, setMenuAt] = useState<Point | null>(null)
   const [actor] = useActor()
   useLayoutEffect(() => (element === null ? undefined : scroller.attach(element)), [element, scroller])
 
@@ -53,6 +58,7 @@ export function Grid({ model, editor, onGoToRecord }: GridProps) {
     editor,
     openMenu: (column) => setOpenMenu(layout.columns[column]?.field.name ?? null),
     sortBy,
+    openCellMenu: () => setMenuAt(cornerOf(focus)),
     goToRecord: onGoToRecord,
   })
   const pointer = usePointer(model, {
@@ -67,6 +73,27 @@ export function Grid({ model, editor, onGoToRecord }: GridProps) {
   const selectPasted = ({ top, left, bottom, right }: CellRange): void => {
     if (count === 0) return
     selecting.selectQuietly({ focus: { row: top, column: left }, end: { row: bottom, column: right } })
+  }
+  const onContextMenu = (event: MouseEvent<HTMLElement>): void => {
+    const { target, currentTarget } = event
+    // Fields and links have the menu of the browser.
+    if (!(target instanceof Element) || !currentTarget.contains(target) || target.closest('input, a')) return
+    event.preventDefault()
+    // The menu key of some systems is reported as a key and as this event.
+    if (menuAt !== null) return
+    const head = target.closest('.grid-head-cell')
+    if (head !== null) {
+      setOpenMenu(layout.columns[Number(head.getAttribute('aria-colindex')) - 2]?.field.name ?? null)
+      return
+    }
+    if (target.closest('.grid-row') === null) return
+    const at = { x: event.clientX, y: event.clientY }
+    const place = placeAt(model, at)
+    if (place === null) return
+    const { selection } = selecting
+    const isInside = selection !== null && focus?.row !== HEAD_ROW && includes(rangeOf(selection), place)
+    if (!isInside) selecting.goTo(place)
+    setMenuAt(at)
   }
   const clipboard = useClipboard(model, { preview: setPaste, onPasted: selectPasted })
   return (
@@ -84,7 +111,7 @@ export function Grid({ model, editor, onGoToRecord }: GridProps) {
       role="grid"
       tabIndex={0}
       aria-label={`Records of ${contract.name}`}
-      aria-description="Arrow keys move between cells, Enter edits, Space shows the provenance of a value or ticks a checkbox, Ctrl+D fills down, Ctrl+Space selects the column, Escape and then Tab leave the table. In column heads, Enter sorts, Space opens the menu, and F2 moves into the summary."
+      aria-description="Arrow keys move between cells, Enter edits, Shift+F10 opens the menu, Space shows the provenance of a value or ticks a checkbox, Ctrl+D fills down, Ctrl+Space selects the column, Escape and then Tab leave the table. In column heads, Enter sorts, Space opens the menu, and F2 moves into the summary."
       aria-rowcount={rows.count === null ? -1 : count + 1}
       aria-colcount={layout.columns.length + 1}
       aria-multiselectable="true"
@@ -93,7 +120,8 @@ export function Grid({ model, editor, onGoToRecord }: GridProps) {
       onKeyDown={onKeyDown}
       onMouseDown={keepFocus}
       {...pointer}
-      {...clipboard}
+      {...clipboard.handlers}
+      onContextMenu={onContextMenu}
     >
       <div
         role="none"
@@ -132,6 +160,16 @@ export function Grid({ model, editor, onGoToRecord }: GridProps) {
           </GridBody>
         </div>
       </div>
+      {menuAt !== null && (
+        <CellMenu
+          model={model}
+          editor={editor}
+          at={menuAt}
+          onClose={() => setMenuAt(null)}
+          onPaste={clipboard.pasteText}
+          onDelete={onDelete}
+        />
+      )}
       {paste !== null && (
         <Suspense>
           <PasteDialog
@@ -145,6 +183,12 @@ export function Grid({ model, editor, onGoToRecord }: GridProps) {
       )}
     </div>
   )
+}
+
+/** Returns the place of a menu below a cell. */
+function cornerOf(place: Place | null): Point | null {
+  const box = place === null ? undefined : document.getElementById(cellId(place))?.getBoundingClientRect()
+  return box === undefined ? null : { x: box.left + 12, y: box.bottom }
 }
 
 /** Whether a cell has an element; only cells near the view have. */

@@ -2,7 +2,7 @@ import { X } from 'lucide-react'
 import { useLayoutEffect, useRef, useState, type ClipboardEvent, type KeyboardEvent } from 'react'
 import { EditorHint } from './editor-hint.tsx'
 import { EditorOverlay } from './editor-overlay.tsx'
-import { moveOf, useEditorSession, type CellEditorProps } from './editor-session.ts'
+import { moveOf, useEditorSession, type CellEditorProps, type Move } from './editor-session.ts'
 import { itemText, parseItems, splitItems } from '../../values/value-text.ts'
 
 type Item = string | number
@@ -37,7 +37,7 @@ export function ChipsEditor(props: CellEditorProps) {
     }
     return [...items, ...(parsed.value as readonly Item[])]
   }
-  const finish = (move: 'down' | 'right' | 'left' | 'none'): void => {
+  const finish = (move: Move): void => {
     const isChanged = isTouched || text !== ''
     if (!isChanged)
       return session.commit(isNull && items.length === 0 && Array.isArray(value) ? null : value, move)
@@ -50,7 +50,7 @@ export function ChipsEditor(props: CellEditorProps) {
     else if (move !== null) {
       event.preventDefault()
       if (active !== null && event.key === 'Enter') editChip(active)
-      else if (text === '' || event.key !== 'Enter' || move === 'none') finish(move)
+      else if (text === '' || event.key !== 'Enter' || move === 'fill') finish(move)
       else add(text)
     } else if (text === '') onKeyInChips(event)
   }

@@ -1,4 +1,6 @@
 import {
+  createContext,
+  use,
   useLayoutEffect,
   useRef,
   type FocusEvent,
@@ -8,7 +10,12 @@ import {
   type SyntheticEvent,
 } from 'react'
 import { createPortal } from 'react-dom'
+import { formatCount } from '../../ui/format.ts'
+import { EditorHint } from './editor-hint.tsx'
 import './editor.css'
+
+/** The number of selected cells, which Ctrl+Enter sets. */
+export const SelectedCells = createContext(1)
 
 interface EditorOverlayProps {
   /** The accessible name. */
@@ -30,6 +37,7 @@ const MARGIN = 8
 export function EditorOverlay({ label, wide = false, onKeyDown, onLeave, children }: EditorOverlayProps) {
   const place = useRef<HTMLSpanElement>(null)
   const box = useRef<HTMLDivElement>(null)
+  const cells = use(SelectedCells)
   useLayoutEffect(() => {
     const cell = place.current?.parentElement
     const editor = box.current
@@ -67,6 +75,7 @@ export function EditorOverlay({ label, wide = false, onKeyDown, onLeave, childre
           onContextMenu={stop}
         >
           {children}
+          {cells > 1 && <EditorHint>Ctrl+Enter sets all {formatCount(cells)} cells</EditorHint>}
         </div>,
         document.body,
       )}

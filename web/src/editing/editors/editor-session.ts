@@ -1,7 +1,8 @@
 import { useRef, type KeyboardEvent } from 'react'
 import type { SheetField } from '../../api/contract.ts'
 
-export type Move = 'down' | 'right' | 'left' | 'none'
+/** The move of the selection after an edit; `fill` writes the value to all selected cells. */
+export type Move = 'down' | 'right' | 'left' | 'none' | 'fill'
 
 export interface CellEditorProps {
   readonly field: SheetField
@@ -36,5 +37,5 @@ export function useEditorSession({ onCommit, onCancel }: CellEditorProps): Edito
 export function moveOf({ key, shiftKey, altKey, ctrlKey, metaKey }: KeyboardEvent): Move | null {
   if (key === 'Tab') return shiftKey ? 'left' : 'right'
   if (key !== 'Enter' || shiftKey || altKey) return null
-  return ctrlKey || metaKey ? 'none' : 'down'
+  return ctrlKey || metaKey ? 'fill' : 'down'
 }

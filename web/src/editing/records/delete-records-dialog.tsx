@@ -4,7 +4,6 @@ import { messageOf } from '../../api/api-error.ts'
 import type { SheetContract } from '../../api/contract.ts'
 import { recordNamesQuery } from './record-names-query.ts'
 import { nameField } from '../../values/name-field.ts'
-import { server } from '../../api/server.ts'
 import { useActor } from '../../state/actor.ts'
 import { FormError } from '../../ui/form-error.tsx'
 import { Button } from '../../ui/button.tsx'
@@ -12,10 +11,10 @@ import { Dialog } from '../../ui/dialog.tsx'
 import '../../ui/form.css'
 import { showSuccess } from '../../ui/toasts.tsx'
 import { countOf, formatCount } from '../../ui/format.ts'
-import { splitIds } from '../../api/split-ids.ts'
 import './dialogs.css'
 import { restoreRecords } from './restore-records.ts'
-import { forgetRecords } from '../use-editing.ts'
+import { deleteAll } from '../change-records.ts'
+import { addToUndo } from '../use-editing.ts'
 
 interface DeleteRecordsDialogProps {
   readonly contract: SheetContract
@@ -51,14 +50,15 @@ export function DeleteRecordsDialog({ contract, ids, open, onClose, onDeleted }:
     setIsDeleting(true)
     setError(null)
     let deleted = 0
+    const gone: string[] = []
     try {
-      for (const part of splitIds(ids)) {
-        deleted += (await server.records.delete(part, { actor })).deleted
-        forgetRecords(part)
-      }
+      await deleteAll(ids, actor, (part, count) => {
+        deleted = count
+        gone.push(...part)
+      })
       showSuccess(`${countOf(deleted, 'record')} deleted`, {
         name: 'Undo',
-        run: () => void restoreRecords(client, { ids, actor }),
+        run: () => void restoreRecords(client, { ids: gone, actor }),
       })
       onDeleted()
     } catch (thrown) {
@@ -68,6 +68,7 @@ export function DeleteRecordsDialog({ contract, ids, open, onClose, onDeleted }:
           : messageOf(thrown),
       )
     } finally {
+      if (gone.length > 0) addToUndo({ kind: 'deleted', ids: gone })
       setIsDeleting(false)
       void client.invalidateQueries({ queryKey: ['records'] })
     }

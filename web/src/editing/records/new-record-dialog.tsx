@@ -7,6 +7,7 @@ import { FormError } from '../../ui/form-error.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import '../../ui/form.css'
+import { addToUndo } from '../use-editing.ts'
 import { createRecord, type CreateErrors } from './create-record.ts'
 import { formFields, parseDrafts } from './record-draft.ts'
 import { FieldInput } from './field-input.tsx'
@@ -48,6 +49,7 @@ export function NewRecordDialog({ contract, open, onClose, onCreated }: NewRecor
     )
     setIsSaving(false)
     if (refused !== null) return setErrors(refused)
+    addToUndo({ kind: 'created', ids: [id] })
     void client.invalidateQueries({ queryKey: ['records'] })
     reset()
     onCreated(id)

@@ -1,10 +1,8 @@
 import type { QueryClient } from '@tanstack/react-query'
-import { server } from '../../api/server.ts'
 import { showSuccess, showError } from '../../ui/toasts.tsx'
+import { restoreAll } from '../change-records.ts'
+import { removeFromUndo } from '../use-editing.ts'
 import { countOf, formatCount } from '../../ui/format.ts'
-
-/** The number of records in one request. */
-const RECORDS_AT_ONCE = 10_000
 
 export interface RestoreOrder {
   readonly ids: readonly string[]
@@ -15,10 +13,8 @@ export interface RestoreOrder {
 export async function restoreRecords(client: QueryClient, { ids, actor }: RestoreOrder): Promise<void> {
   let restored = 0
   try {
-    for (let from = 0; from < ids.length; from += RECORDS_AT_ONCE) {
-      const some = ids.slice(from, from + RECORDS_AT_ONCE)
-      restored += (await server.records.restore(some, { actor })).reverted
-    }
+    await restoreAll(ids, actor, (count) => (restored = count))
+    removeFromUndo(ids)
     showSuccess(`${countOf(restored, 'record')} restored`)
   } catch (error) {
     if (restored > 0) showSuccess(`${countOf(restored, 'record')} of ${formatCount(ids.length)} restored`)

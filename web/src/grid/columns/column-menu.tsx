@@ -4,7 +4,7 @@ import { Link } from 'wouter'
 import { derivationPath } from '../../provenance/history/sentence-view.tsx'
 import type { Condition } from '../../state/conditions.ts'
 import { openRunDialog } from '../../runs/dialogs/run-dialog.tsx'
-import '../../ui/menu.css'
+import { MenuItem } from '../../ui/menu-item.tsx'
 import { FormatItems } from './format-items.tsx'
 import { isSortable, type ColumnHeadProps } from './column-head-props.ts'
 import { focusSummary } from '../selection/cell-id.ts'
@@ -42,19 +42,19 @@ export function ColumnMenu(props: ColumnMenuProps) {
           {isSortable(column.field) && <SortItems {...props} />}
           <FilterItems {...props} />
           {columns.showsSummaries && (
-            <Item onSelect={() => (toSummary.current = true)}>Filter in the summary (F2)</Item>
+            <MenuItem onSelect={() => (toSummary.current = true)}>Filter in the summary (F2)</MenuItem>
           )}
           <DefinitionItems {...props} toDrawer={toDrawer} />
           {column.field.derived !== null && (
             <>
-              <Item
+              <MenuItem
                 onSelect={() =>
                   openRunDialog({ targets: [column.field.name] }, `Compute ${column.field.title}`)
                 }
               >
                 Compute this column…
-              </Item>
-              <Item
+              </MenuItem>
+              <MenuItem
                 onSelect={() =>
                   openRunDialog(
                     { targets: [column.field.name], only: 'failed' },
@@ -63,7 +63,7 @@ export function ColumnMenu(props: ColumnMenuProps) {
                 }
               >
                 Retry its failed cells…
-              </Item>
+              </MenuItem>
               <DropdownMenu.Item className="menu-item" asChild>
                 <Link href={derivationPath(column.field.derived.derivation)}>Show derivation</Link>
               </DropdownMenu.Item>
@@ -94,9 +94,9 @@ function DefinitionItems({
   const insert = (side: 'before' | 'after') => open(() => drawer.add({ beside: field.name, side }))
   return (
     <>
-      {!field.primaryKey && <Item onSelect={open(() => drawer.edit(field.name))}>Edit field…</Item>}
-      {!field.primaryKey && <Item onSelect={insert('before')}>Insert left…</Item>}
-      <Item onSelect={insert('after')}>Insert right…</Item>
+      {!field.primaryKey && <MenuItem onSelect={open(() => drawer.edit(field.name))}>Edit field…</MenuItem>}
+      {!field.primaryKey && <MenuItem onSelect={insert('before')}>Insert left…</MenuItem>}
+      <MenuItem onSelect={insert('after')}>Insert right…</MenuItem>
       {field.derived === null && <DropdownMenu.Separator className="menu-line" />}
     </>
   )
@@ -110,13 +110,13 @@ function SortItems({ host, column: { field }, sortTerm }: ColumnMenuProps) {
   const others = terms.filter((term) => term.field !== field.name)
   return (
     <>
-      <Item onSelect={sort(false, false)}>Sort ascending</Item>
-      <Item onSelect={sort(true, false)}>Sort descending</Item>
+      <MenuItem onSelect={sort(false, false)}>Sort ascending</MenuItem>
+      <MenuItem onSelect={sort(true, false)}>Sort descending</MenuItem>
       {sortTerm === null && terms.length > 0 && (
-        <Item onSelect={sort(false, true)}>Add to the sort order</Item>
+        <MenuItem onSelect={sort(false, true)}>Add to the sort order</MenuItem>
       )}
       {sortTerm !== null && (
-        <Item onSelect={() => change({ sort: formatSort(others) })}>Remove from the sort order</Item>
+        <MenuItem onSelect={() => change({ sort: formatSort(others) })}>Remove from the sort order</MenuItem>
       )}
       <DropdownMenu.Separator className="menu-line" />
     </>
@@ -134,18 +134,18 @@ function FilterItems({ host, column: { field, format } }: ColumnMenuProps) {
     <>
       {isPlain && (
         <>
-          <Item onSelect={add({ is: 'equals', value })}>
+          <MenuItem onSelect={add({ is: 'equals', value })}>
             Only “{shortened(formatValue(field.type, value, format))}”
-          </Item>
-          <Item onSelect={add({ is: 'differs', value })}>
+          </MenuItem>
+          <MenuItem onSelect={add({ is: 'differs', value })}>
             Exclude “{shortened(formatValue(field.type, value, format))}”
-          </Item>
+          </MenuItem>
         </>
       )}
-      <Item onSelect={add({ is: 'filled', value: null })}>Only records with a value</Item>
-      <Item onSelect={add({ is: 'empty', value: null })}>Only records without a value</Item>
+      <MenuItem onSelect={add({ is: 'filled', value: null })}>Only records with a value</MenuItem>
+      <MenuItem onSelect={add({ is: 'empty', value: null })}>Only records without a value</MenuItem>
       {field.derived !== null && (
-        <Item onSelect={add({ is: 'inState', value: ['failed'] })}>Only records where it failed</Item>
+        <MenuItem onSelect={add({ is: 'inState', value: ['failed'] })}>Only records where it failed</MenuItem>
       )}
       <DropdownMenu.Separator className="menu-line" />
     </>
@@ -160,52 +160,29 @@ function PlaceItems({ columns, column: { field, isPinned, index, width }, onFit 
   return (
     <>
       {!(primaryKey && isAlone) && (
-        <Item onSelect={() => columns.pin(name, !isPinned)}>{isPinned ? 'Unpin' : 'Pin left'}</Item>
+        <MenuItem onSelect={() => columns.pin(name, !isPinned)}>{isPinned ? 'Unpin' : 'Pin left'}</MenuItem>
       )}
-      <Item isDisabled={!mayShift(-1)} onSelect={() => columns.shift(name, -1)}>
+      <MenuItem isDisabled={!mayShift(-1)} onSelect={() => columns.shift(name, -1)}>
         Move left
-      </Item>
-      <Item isDisabled={!mayShift(1)} onSelect={() => columns.shift(name, 1)}>
+      </MenuItem>
+      <MenuItem isDisabled={!mayShift(1)} onSelect={() => columns.shift(name, 1)}>
         Move right
-      </Item>
-      <Item onSelect={onFit}>Fit to visible values</Item>
-      <Item stays onSelect={() => columns.resize(name, width + WIDTH_STEP)}>
+      </MenuItem>
+      <MenuItem onSelect={onFit}>Fit to visible values</MenuItem>
+      <MenuItem stays onSelect={() => columns.resize(name, width + WIDTH_STEP)}>
         Wider
-      </Item>
-      <Item stays onSelect={() => columns.resize(name, width - WIDTH_STEP)}>
+      </MenuItem>
+      <MenuItem stays onSelect={() => columns.resize(name, width - WIDTH_STEP)}>
         Narrower
-      </Item>
+      </MenuItem>
       <DropdownMenu.Separator className="menu-line" />
-      <Item onSelect={() => columns.showSummaries(!columns.showsSummaries)}>
+      <MenuItem onSelect={() => columns.showSummaries(!columns.showsSummaries)}>
         {columns.showsSummaries ? 'Hide summaries' : 'Show summaries'}
-      </Item>
-      <Item isDisabled={layout.columns.length === 1} onSelect={() => columns.hide(name)}>
+      </MenuItem>
+      <MenuItem isDisabled={layout.columns.length === 1} onSelect={() => columns.hide(name)}>
         Hide column
-      </Item>
+      </MenuItem>
     </>
-  )
-}
-
-interface ItemProps {
-  readonly children: ReactNode
-  readonly onSelect: () => void
-  readonly isDisabled?: boolean
-  /** Whether the menu stays open, for actions that are repeated. */
-  readonly stays?: boolean
-}
-
-function Item({ children, onSelect, isDisabled = false, stays = false }: ItemProps) {
-  return (
-    <DropdownMenu.Item
-      className="menu-item"
-      disabled={isDisabled}
-      onSelect={(event) => {
-        if (stays) event.preventDefault()
-        onSelect()
-      }}
-    >
-      {children}
-    </DropdownMenu.Item>
   )
 }
 

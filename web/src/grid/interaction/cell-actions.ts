@@ -87,7 +87,7 @@ export async function recordsOf(
 }
 
 /** Returns the records of a range if all are loaded. */
-function loadedRange(rows: Rows, { top, bottom }: CellRange): readonly RecordAnswer[] | null {
+export function loadedRange(rows: Rows, { top, bottom }: CellRange): readonly RecordAnswer[] | null {
   if (bottom - top > 1000) return null
   const records: RecordAnswer[] = []
   for (let row = top; row <= bottom; row += 1) {

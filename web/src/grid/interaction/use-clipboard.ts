@@ -6,6 +6,12 @@ import { HEAD_ROW, rangeOf, type CellRange } from '../selection/cell-range.ts'
 import type { GridModel } from './use-grid.ts'
 
 interface ClipboardHandlers {
+  /** Pastes a text into the selected cells. */
+  readonly pasteText: (text: string) => void
+  readonly handlers: ClipboardEvents
+}
+
+interface ClipboardEvents {
   onCopy(event: ClipboardEvent<HTMLElement>): void
   onCut(event: ClipboardEvent<HTMLElement>): void
   onPaste(event: ClipboardEvent<HTMLElement>): void
@@ -30,7 +36,25 @@ export function useClipboard(model: GridModel, { preview, onPasted }: ClipboardH
     event.preventDefault()
     return rangeOf(selection)
   }
-  return {
+  const pasteText = (text: string): void => {
+    const { selection } = model.selecting
+    const range =
+      model.rows.count === 0
+        ? FIRST_CELL
+        : selection === null || selection.focus.row === HEAD_ROW
+          ? null
+          : rangeOf(selection)
+    if (range === null) return
+    const paste = { text, range }
+    try {
+      const plan = planOf(model.context, paste)
+      if (needsPreview(plan)) preview(paste)
+      else pasteCells(model.context, plan, range).then(onPasted, showError)
+    } catch (error) {
+      showError(error)
+    }
+  }
+  const handlers: ClipboardEvents = {
     onCopy: (event) => {
       const range = rangeFor(event)
       if (range !== null) copy(model, range, event).catch(showError)
@@ -44,19 +68,11 @@ export function useClipboard(model: GridModel, { preview, onPasted }: ClipboardH
     },
     onPaste: (event) => {
       if (event.target !== event.currentTarget) return
-      const range = model.rows.count === 0 ? FIRST_CELL : rangeFor(event)
-      if (range === null) return
       event.preventDefault()
-      const paste = { text: event.clipboardData.getData('text/plain'), range }
-      try {
-        const plan = planOf(model.context, paste)
-        if (needsPreview(plan)) preview(paste)
-        else pasteCells(model.context, plan, range).then(onPasted, showError)
-      } catch (error) {
-        showError(error)
-      }
+      pasteText(event.clipboardData.getData('text/plain'))
     },
   }
+  return { pasteText, handlers }
 }
 
 /** Loads missing rows first and then writes to the clipboard asynchronously. */

@@ -1,8 +1,18 @@
 import { useState } from 'react'
 import type { SheetField } from '../../api/contract.ts'
 import { showError } from '../../ui/toasts.tsx'
+import type { Move } from '../../editing/editors/editor-session.ts'
 import { readOnlyReason } from './cell-actions.ts'
-import { nextInReadingOrder, selectPlace, type Place } from '../selection/cell-range.ts'
+import { setCells } from './fill-cells.ts'
+import {
+  isSingle,
+  nextInReadingOrder,
+  rangeOf,
+  selectPlace,
+  sizeOf,
+  type CellRange,
+  type Place,
+} from '../selection/cell-range.ts'
 import type { Columns } from '../layout/use-columns.ts'
 import type { GridModel } from './use-grid.ts'
 import type { Rows } from '../rows/use-rows.ts'
@@ -11,6 +21,8 @@ import type { Rows } from '../rows/use-rows.ts'
 export interface OpenEditor extends Place {
   readonly recordId: string
   readonly field: SheetField
+  /** The selected cells, which a value can be written to together. */
+  readonly range: CellRange
   /** The typed character that opened the editor; null to edit the present value. */
   readonly typed: string | null
   /** The value that the cell showed when editing began. */
@@ -23,19 +35,19 @@ export interface Editor {
   readonly open: OpenEditor | null
   /** Edits the active cell, or shows why it is not editable. */
   begin(typed: string | null): void
-  commit(value: unknown, move: 'down' | 'right' | 'left' | 'none'): void
+  commit(value: unknown, move: Move): void
   cancel(): void
 }
 
-export function useEditor({ columns, rows, editing, selecting, scroller }: GridModel): Editor {
+export function useEditor({ columns, rows, editing, selecting, scroller, context }: GridModel): Editor {
   const [begun, setOpen] = useState<OpenEditor | null>(null)
   const open = begun === null ? null : presentPosition(begun, rows, columns)
   const close = (): void => {
     setOpen(null)
     scroller.element?.focus({ preventScroll: true })
   }
-  const move = (from: Place, to: 'down' | 'right' | 'left' | 'none'): void => {
-    if (to === 'none') return
+  const move = (from: Place, to: Move): void => {
+    if (to === 'none' || to === 'fill') return
     if (to === 'down') {
       selecting.goTo({ row: from.row + 1, column: from.column })
       return
@@ -50,23 +62,27 @@ export function useEditor({ columns, rows, editing, selecting, scroller }: GridM
       const { selection, cell } = selecting
       const focus = selection?.focus
       const field = focus === undefined ? undefined : columns.layout.columns[focus.column]?.field
-      if (focus === undefined || field === undefined || cell === null) return
+      if (selection === null || focus === undefined || field === undefined || cell === null) return
       if (!editing.mayWrite(field)) {
         showError(new Error(readOnlyReason([field])))
         return
       }
-      selecting.select(selectPlace(focus))
+      if (isSingle(selection)) selecting.select(selection)
       const pending = editing.pending(cell)
       const stored = rows.at(focus.row)?.[field.name]
       const value = pending === undefined ? stored : pending.value
       const previous = pending?.state === 'saving' ? pending.value : stored
-      setOpen({ ...focus, recordId: cell.recordId, field, typed, value, previous })
+      setOpen({ ...focus, range: rangeOf(selection), recordId: cell.recordId, field, typed, value, previous })
     },
     commit: (value, to) => {
       close()
       if (open === null) return
-      const { recordId, field, previous } = open
-      editing.commit([{ recordId, field, value, previous }]).catch(showError)
+      const { recordId, field, previous, range } = open
+      const done =
+        to === 'fill' && sizeOf(range) > 1
+          ? setCells(context, range, value)
+          : editing.commit([{ recordId, field, value, previous }])
+      done.catch(showError)
       move(open, to)
     },
     cancel: close,

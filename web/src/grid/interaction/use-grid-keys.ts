@@ -19,6 +19,8 @@ export interface GridKeysHost {
   readonly model: GridModel
   readonly editor: Editor
   openMenu(column: number): void
+  /** Opens the menu of the selected cells. */
+  openCellMenu(): void
   /** Sorts by a column; `add` keeps the other columns of the sort order. */
   sortBy(column: number, add: boolean): void
   goToRecord(): void
@@ -89,6 +91,10 @@ function perform(host: GridKeysHost, action: KeyAction, event: KeyboardEvent): b
     }
     case 'menu':
       host.openMenu(focus.column)
+      return true
+    case 'contextMenu':
+      if (isHead) host.openMenu(focus.column)
+      else host.openCellMenu()
       return true
     case 'escape':
       return escape(model)

@@ -1,6 +1,5 @@
 import { useRef, type MouseEvent, type PointerEvent } from 'react'
-import type { Place } from '../selection/cell-range.ts'
-import { columnAt } from '../layout/column-layout.ts'
+import { placeAt, scrollAtEdges } from './place-at.ts'
 import type { GridModel } from './use-grid.ts'
 
 interface PointerHandlers {
@@ -20,27 +19,15 @@ export interface CellPresses {
   retry(): void
 }
 
-/** The scroll step per frame in CSS pixels, while dragging beyond the edge. */
-const DRAG_STEP = 24
-
 /** Selects cells by mouse or touch. */
 export function usePointer(model: GridModel, presses: CellPresses): PointerHandlers {
   const drag = useRef<{ x: number; y: number; frame: number } | null>(null)
 
-  const hit = (x: number, y: number): Place | null => {
-    const { scroller, columns, rows } = model
-    const box = scroller.element?.getBoundingClientRect()
-    if (box === undefined) return null
-    const column = columnAt(columns.layout, x - box.left, scroller.left)
-    const row = Math.floor((y - box.top - columns.headHeight + scroller.offset) / scroller.rowHeight)
-    if (column === undefined) return null
-    return { row: Math.max(0, Math.min(row, (rows.count ?? 0) - 1)), column: column.index }
-  }
   const follow = (): void => {
     const { current } = drag
     if (current === null) return
     scrollAtEdges(model, current)
-    const place = hit(current.x, current.y)
+    const place = placeAt(model, current)
     if (place !== null) model.selecting.extendQuietly(place)
     current.frame = requestAnimationFrame(follow)
   }
@@ -51,7 +38,7 @@ export function usePointer(model: GridModel, presses: CellPresses): PointerHandl
   return {
     onPointerDown: (event) => {
       if (event.button !== 0 || event.pointerType === 'touch' || !isOnCell(event)) return
-      const place = hit(event.clientX, event.clientY)
+      const place = placeAt(model, { x: event.clientX, y: event.clientY })
       if (place === null) return
       model.selecting.goTo(place, event.shiftKey)
       drag.current = { x: event.clientX, y: event.clientY, frame: 0 }
@@ -78,7 +65,7 @@ export function usePointer(model: GridModel, presses: CellPresses): PointerHandl
       const press = pressOf(event)
       if (press !== null) act(presses, press, event)
       else if (event.detail > 0 && isTouch(event) && isOnCell(event)) {
-        const place = hit(event.clientX, event.clientY)
+        const place = placeAt(model, { x: event.clientX, y: event.clientY })
         if (place !== null) model.selecting.goTo(place, false)
       }
     },
@@ -95,7 +82,9 @@ function elementOf(event: MouseEvent): Element | null {
 /** Whether the event is on a cell, and not on a control in it. */
 function isOnCell(event: MouseEvent): boolean {
   const element = elementOf(event)
-  return element?.closest('.grid-cell') !== null && element?.closest('[data-do], .grid-over') === null
+  return (
+    element?.closest('.grid-cell') !== null && element?.closest('[data-do], .grid-over, .grid-fill') === null
+  )
 }
 
 function isTouch({ nativeEvent }: MouseEvent): boolean {
@@ -119,16 +108,4 @@ function act(presses: CellPresses, { what, row }: Press, event: MouseEvent): voi
   if (what === 'check') presses.check(row, event.shiftKey)
   else if (what === 'panel') presses.panel()
   else if (what === 'retry') presses.retry()
-}
-
-function scrollAtEdges(
-  { scroller, columns }: GridModel,
-  { x, y }: { readonly x: number; readonly y: number },
-): void {
-  const box = scroller.element?.getBoundingClientRect()
-  if (box === undefined) return
-  if (y < box.top + columns.headHeight) scroller.scrollTo(scroller.offset - DRAG_STEP)
-  else if (y > box.bottom) scroller.scrollTo(scroller.offset + DRAG_STEP)
-  if (x > box.right) scroller.scrollToLeft(scroller.left + DRAG_STEP)
-  else if (x < box.left + columns.layout.pinnedEnd) scroller.scrollToLeft(scroller.left - DRAG_STEP)
 }

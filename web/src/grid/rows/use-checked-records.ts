@@ -10,6 +10,8 @@ export interface CheckedRecords {
   readonly ids: ReadonlySet<string>
   /** Checks or unchecks a row; with `through`, all rows since the last one. */
   toggle(row: number, through: boolean): void
+  /** Checks further records. */
+  add(ids: readonly string[]): void
   /** Checks all records of the list, up to the maximum. */
   all(): void
   none(): void
@@ -38,6 +40,7 @@ export function useCheckedRecords(rows: Rows): CheckedRecords {
       setIds(next)
       setLast(row)
     },
+    add: (more) => setIds((now) => new Set([...now, ...more])),
     all: () => {
       const checkAll = async (): Promise<void> => {
         const found = await readIds(rows)

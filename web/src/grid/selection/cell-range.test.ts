@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {
+  extendedTo,
   HEAD_ROW,
   isSingle,
   moveTo,
@@ -54,6 +55,15 @@ test('in reading order it continues in the next row, and ends', () => {
     column: 3,
   })
   assert.equal(nextInReadingOrder(selectPlace({ row: 9, column: 3 }), false, extent), null)
+})
+
+test('a fill goes in the direction in which it is longest', () => {
+  const range = { top: 2, bottom: 3, left: 1, right: 1 }
+  assert.deepEqual(extendedTo(range, { row: 6, column: 2 }), { ...range, bottom: 6 })
+  assert.deepEqual(extendedTo(range, { row: 0, column: 2 }), { ...range, top: 0 })
+  assert.deepEqual(extendedTo(range, { row: 4, column: 3 }), { ...range, right: 3 })
+  assert.deepEqual(extendedTo(range, { row: 3, column: 0 }), { ...range, left: 0 })
+  assert.deepEqual(extendedTo(range, { row: 3, column: 1 }), range)
 })
 
 test('a column is selected from the first row to the last, and Shift selects the columns between', () => {

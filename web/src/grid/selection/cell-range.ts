@@ -70,6 +70,27 @@ export function moveTo(
   return { focus, end }
 }
 
+/** Returns the range extended to a cell, in the direction in which the cell is farther away. */
+export function extendedTo(range: CellRange, { row, column }: Place): CellRange {
+  const [up, down] = [range.top - row, row - range.bottom]
+  const [left, right] = [range.left - column, column - range.right]
+  const most = Math.max(up, down, left, right)
+  if (most <= 0) return range
+  if (most === down) return { ...range, bottom: row }
+  if (most === up) return { ...range, top: row }
+  return most === right ? { ...range, right: column } : { ...range, left: column }
+}
+
+/** Whether a cell is in a range. */
+export function includes({ top, bottom, left, right }: CellRange, { row, column }: Place): boolean {
+  return row >= top && row <= bottom && column >= left && column <= right
+}
+
+/** The number of cells of a range. */
+export function sizeOf({ top, bottom, left, right }: CellRange): number {
+  return (bottom - top + 1) * (right - left + 1)
+}
+
 /** Selects a whole column of cells; with `extend`, all columns from that of the active cell. */
 export function selectColumn(
   selection: CellSelection | null,

@@ -46,6 +46,12 @@ test('Shift extends from the moving end, plain keys move from the active cell', 
   })
 })
 
+test('the menu of a cell opens by its key, that of the column by Alt+ArrowDown', () => {
+  assert.deepEqual(keyAction(press('ContextMenu'), place), { do: 'contextMenu' })
+  assert.deepEqual(keyAction(press('F10', { shiftKey: true }), place), { do: 'contextMenu' })
+  assert.deepEqual(keyAction(press('ArrowDown', { altKey: true }), place), { do: 'menu' })
+})
+
 test('Ctrl+D fills down, and Ctrl+Space selects the column', () => {
   assert.deepEqual(keyAction(press('d', { ctrlKey: true }), place), { do: 'fillDown' })
   assert.deepEqual(keyAction(press(' ', { ctrlKey: true }), place), { do: 'selectColumn' })

@@ -8,6 +8,7 @@ export type KeyAction =
   | {
       readonly do:
         | 'clear'
+        | 'contextMenu'
         | 'fillDown'
         | 'selectColumn'
         | 'undo'
@@ -112,9 +113,9 @@ function plainKey(key: string, shift: boolean): KeyAction | null {
     case ' ':
       return { do: shift ? 'check' : 'panel' }
     case 'ContextMenu':
-      return { do: 'menu' }
+      return { do: 'contextMenu' }
     case 'F10':
-      return shift ? { do: 'menu' } : null
+      return shift ? { do: 'contextMenu' } : null
     case '/':
       // `/` opens the filter everywhere.
       return null
