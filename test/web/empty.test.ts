@@ -58,6 +58,17 @@ test('pasting into a sheet without records creates them', { skip: NO_BROWSER }, 
     assert.equal(await viewer.value('7', 'title'), 'Dracula')
   })
 
+  await t.test('a record that is added below the others gets an id as well', async () => {
+    await page.getByRole('button', { name: 'New record' }).waitFor()
+    await page.getByRole('grid').focus()
+    await page.keyboard.press('Shift+Enter')
+    const form = page.getByRole('dialog', { name: 'New record' })
+    await form.getByLabel(/^title/).fill('Persuasion')
+    await form.getByRole('button', { name: 'Create' }).click()
+    await shows(page.locator('.match-count'), '4 records')
+    assert.equal(await viewer.value('8', 'title'), 'Persuasion')
+  })
+
   await t.test('no page reported an error', () => viewer.assertCalm())
 })
 

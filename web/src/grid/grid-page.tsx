@@ -2,6 +2,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useCallback, useMemo, useState } from 'react'
 import type { SheetContract } from '../api/contract.ts'
 import { releaseList } from '../live/held-list.ts'
+import { showError } from '../ui/toasts.tsx'
 import { useCommands } from '../ui/command-menu.tsx'
 import { DeleteRecordsDialog } from '../editing/records/delete-records-dialog.tsx'
 import { NewRecordDialog } from '../editing/records/new-record-dialog.tsx'
@@ -11,7 +12,8 @@ import { GoToDialog } from './go-to-dialog.tsx'
 import { gridCommands } from './grid-commands.ts'
 import { Grid } from './grid.tsx'
 import { GridNotice, HeldNotice, PageError } from './grid-notice.tsx'
-import { SelectionBar } from './selection-bar.tsx'
+import { GridFooter } from './grid-footer.tsx'
+import { addEmptyRecord, mayBeEmpty } from './interaction/add-record.ts'
 import { GridToolbar, type GridDialog } from './grid-toolbar.tsx'
 import { useEditor } from './interaction/use-editor.ts'
 import { useGrid } from './interaction/use-grid.ts'
@@ -35,6 +37,14 @@ export function GridPage({ contract }: { readonly contract: SheetContract }) {
   }
 
   const finding = useFinding()
+  const addRecord = (): void => {
+    if (!mayBeEmpty(model)) return setDialog('new')
+    releaseList(client)
+    addEmptyRecord(model)
+      .then(() => scroller.element?.focus({ preventScroll: true }))
+      .catch(showError)
+  }
+
   const latest = useLatest({ model, editor, setDialog, find: finding.open })
   const commands = useMemo(
     () => gridCommands(contract, latest, drawer.mayChange),
@@ -75,11 +85,12 @@ export function GridPage({ contract }: { readonly contract: SheetContract }) {
               editor={editor}
               onGoToRecord={() => setDialog('goTo')}
               onDelete={setDeleted}
+              onAdd={addRecord}
             />
           )}
           {(!isShown || rows.count === 0) && <GridNotice model={model} onAdd={() => setDialog('new')} />}
           {isShown && <PageError rows={rows} />}
-          {isShown && <SelectionBar model={model} />}
+          {isShown && <GridFooter model={model} onAdd={addRecord} />}
           <HeldNotice />
           <OpenFind model={model} finding={finding} />
         </div>

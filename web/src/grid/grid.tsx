@@ -29,12 +29,14 @@ interface GridProps {
   readonly model: GridModel
   readonly editor: Editor
   readonly onGoToRecord: () => void
+  /** Adds a record. */
+  readonly onAdd: () => void
   /** Asks whether to delete records. */
   readonly onDelete: (ids: readonly string[]) => void
 }
 
 /** The scrolling table. It has the keyboard focus for all of its cells. */
-export function Grid({ model, editor, onGoToRecord, onDelete }: GridProps) {
+export function Grid({ model, editor, onGoToRecord, onDelete, onAdd }: GridProps) {
   const { contract, view, change, scroller, scroll, columns, rows, selecting, checked } = model
   const [element, setElement] = useState<HTMLElement | null>(null)
   const [layer, setLayer] = useState<HTMLElement | null>(null)
@@ -60,6 +62,7 @@ export function Grid({ model, editor, onGoToRecord, onDelete }: GridProps) {
     sortBy,
     openCellMenu: () => setMenuAt(cornerOf(focus)),
     goToRecord: onGoToRecord,
+    addRecord: onAdd,
   })
   const pointer = usePointer(model, {
     check: checked.toggle,
@@ -111,7 +114,7 @@ export function Grid({ model, editor, onGoToRecord, onDelete }: GridProps) {
       role="grid"
       tabIndex={0}
       aria-label={`Records of ${contract.name}`}
-      aria-description="Arrow keys move between cells, Enter edits, Shift+F10 opens the menu, Space shows the provenance of a value or ticks a checkbox, Ctrl+D fills down, Ctrl+Space selects the column, Escape and then Tab leave the table. In column heads, Enter sorts, Space opens the menu, and F2 moves into the summary."
+      aria-description="Arrow keys move between cells, Enter edits, Shift+Enter adds a record, Shift+F10 opens the menu, Space shows the provenance of a value or ticks a checkbox, Ctrl+D fills down, Ctrl+Space selects the column, Escape and then Tab leave the table. In column heads, Enter sorts, Space opens the menu, and F2 moves into the summary."
       aria-rowcount={rows.count === null ? -1 : count + 1}
       aria-colcount={layout.columns.length + 1}
       aria-multiselectable="true"

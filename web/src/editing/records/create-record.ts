@@ -1,6 +1,6 @@
 import { ApiError, messageOf } from '../../api/api-error.ts'
-import { server } from '../../api/server.ts'
-import type { RecordPatch } from '../../../../src/client/client.ts'
+import type { QueryClient } from '@tanstack/react-query'
+import { createRecords, type NewRecord } from '../create-records.ts'
 
 /** The violations of a new record: by field of the form, and others. */
 export interface CreateErrors {
@@ -8,18 +8,18 @@ export interface CreateErrors {
   readonly other: string | null
 }
 
-/** Creates a record and returns null, or the violations. */
+/** Creates a record, with an id if it has none, and returns its id, or the violations. */
 export async function createRecord(
-  record: RecordPatch,
-  shown: ReadonlySet<string>,
-  actor: string,
-): Promise<CreateErrors | null> {
+  client: QueryClient,
+  record: NewRecord,
+  { shown, actor }: { readonly shown: ReadonlySet<string>; readonly actor: string },
+): Promise<{ readonly id: string } | CreateErrors> {
   try {
-    await server.records.upsert([record], { actor, ifAbsent: true })
-    return null
+    const [id = ''] = await createRecords(client, [record], actor)
+    return { id }
   } catch (error) {
     if (error instanceof ApiError && error.status === 412) {
-      return { byField: { id: `record ${record.id} already exists` }, other: null }
+      return { byField: { id: `record ${String(record['id'])} already exists` }, other: null }
     }
     return errorsOf(error, shown)
   }

@@ -100,6 +100,7 @@ function hintOf(field: SheetField): string | null {
         : ''
   const derived =
     field.derived === null ? '' : `Computed by ${field.derived.derivation} unless you enter a value.`
-  const hint = [field.description ?? '', form, derived].filter((part) => part !== '').join(' ')
+  const made = field.primaryKey ? 'Made automatically if it is empty.' : ''
+  const hint = [field.description ?? '', form, derived, made].filter((part) => part !== '').join(' ')
   return hint === '' ? null : hint
 }

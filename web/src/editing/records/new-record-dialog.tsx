@@ -31,7 +31,9 @@ export function NewRecordDialog({ contract, open, onClose, onCreated }: NewRecor
   const [errors, setErrors] = useState(NO_FAULTS)
   const [isSaving, setIsSaving] = useState(false)
   const formId = useId()
-  const fields = formFields(contract.fields, new Set(permissions?.write))
+  const fields = formFields(contract.fields, new Set(permissions?.write)).map((field) =>
+    field.primaryKey ? { ...field, required: false } : field,
+  )
 
   const reset = (): void => {
     setDrafts({})
@@ -41,18 +43,13 @@ export function NewRecordDialog({ contract, open, onClose, onCreated }: NewRecor
     const parsed = parseDrafts(fields, drafts)
     if ('errors' in parsed) return setErrors({ byField: parsed.errors, other: null })
     setIsSaving(true)
-    const id = String(parsed.record['id'])
-    const refused = await createRecord(
-      { ...parsed.record, id },
-      new Set(fields.map(({ name }) => name)),
-      actor,
-    )
+    const shown = new Set(fields.map(({ name }) => name))
+    const created = await createRecord(client, parsed.record, { shown, actor })
     setIsSaving(false)
-    if (refused !== null) return setErrors(refused)
-    addToUndo({ kind: 'created', ids: [id] })
-    void client.invalidateQueries({ queryKey: ['records'] })
+    if (!('id' in created)) return setErrors(created)
+    addToUndo({ kind: 'created', ids: [created.id] })
     reset()
-    onCreated(id)
+    onCreated(created.id)
   }
   const submit = (event: SubmitEvent): void => {
     event.preventDefault()

@@ -24,6 +24,7 @@ export interface GridKeysHost {
   /** Sorts by a column; `add` keeps the other columns of the sort order. */
   sortBy(column: number, add: boolean): void
   goToRecord(): void
+  addRecord(): void
 }
 
 /** Handles keys while the grid has the focus. */
@@ -92,6 +93,10 @@ function perform(host: GridKeysHost, action: KeyAction, event: KeyboardEvent): b
     case 'menu':
       host.openMenu(focus.column)
       return true
+    case 'add':
+      if (isHead) host.sortBy(focus.column, true)
+      else host.addRecord()
+      return true
     case 'contextMenu':
       if (isHead) host.openMenu(focus.column)
       else host.openCellMenu()
@@ -101,7 +106,7 @@ function perform(host: GridKeysHost, action: KeyAction, event: KeyboardEvent): b
     case 'edit':
       if (isHead) {
         if (event.key === 'F2') return focusSummary(focus.column)
-        if (event.key === 'Enter') host.sortBy(focus.column, event.shiftKey)
+        if (event.key === 'Enter') host.sortBy(focus.column, false)
         return event.key === 'Enter'
       }
       editor.begin(action.typed)

@@ -46,6 +46,11 @@ test('Shift extends from the moving end, plain keys move from the active cell', 
   })
 })
 
+test('Shift+Enter adds a record', () => {
+  assert.deepEqual(keyAction(press('Enter', { shiftKey: true }), place), { do: 'add' })
+  assert.deepEqual(keyAction(press('Enter'), place), { do: 'edit', typed: null })
+})
+
 test('the menu of a cell opens by its key, that of the column by Alt+ArrowDown', () => {
   assert.deepEqual(keyAction(press('ContextMenu'), place), { do: 'contextMenu' })
   assert.deepEqual(keyAction(press('F10', { shiftKey: true }), place), { do: 'contextMenu' })

@@ -8,6 +8,7 @@ export type KeyAction =
   | {
       readonly do:
         | 'clear'
+        | 'add'
         | 'contextMenu'
         | 'fillDown'
         | 'selectColumn'
@@ -101,6 +102,7 @@ function shortcut(key: string, shift: boolean): KeyAction | null {
 function plainKey(key: string, shift: boolean): KeyAction | null {
   switch (key) {
     case 'Enter':
+      return shift ? { do: 'add' } : { do: 'edit', typed: null }
     case 'F2':
       return { do: 'edit', typed: null }
     case 'Tab':

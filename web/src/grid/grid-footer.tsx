@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
+import { Plus } from 'lucide-react'
 import { formatCount } from '../ui/format.ts'
 import { formatValue } from '../values/format-value.ts'
 import { fieldsOf, loadedRange, shownValue } from './interaction/cell-actions.ts'
@@ -6,15 +7,33 @@ import type { GridModel } from './interaction/use-grid.ts'
 import { MAX_ROWS_AT_ONCE, readRange } from './rows/read-range.ts'
 import { figuresOf, roundedAverage } from './selection/cell-figures.ts'
 import { HEAD_ROW, rangeOf, sizeOf, type CellRange } from './selection/cell-range.ts'
-import './selection-bar.css'
+import './grid-footer.css'
+
+interface GridFooterProps {
+  readonly model: GridModel
+  readonly onAdd: () => void
+}
+
+/** The row below the records: it adds a record, and shows figures of the selected cells. */
+export function GridFooter({ model, onAdd }: GridFooterProps) {
+  return (
+    <div className="grid-footer">
+      <button type="button" className="grid-add" title="New record (Shift+Enter)" onClick={onAdd}>
+        <Plus size={14} aria-hidden="true" />
+        New record
+      </button>
+      <SelectionFigures model={model} />
+    </div>
+  )
+}
 
 /** The count, the sum and the average of the selected cells, if there are several. */
-export function SelectionBar({ model }: { readonly model: GridModel }) {
+function SelectionFigures({ model }: { readonly model: GridModel }) {
   const { selection } = model.selecting
   const range = selection === null || selection.focus.row === HEAD_ROW ? null : rangeOf(selection)
   if (range === null || sizeOf(range) === 1) return null
   return (
-    <div className="selection-bar" role="group" aria-label="Selected cells">
+    <div className="selection-figures" role="group" aria-label="Selected cells">
       <span>
         {formatCount(sizeOf(range))} cells
         <span className="selection-size">
