@@ -50,14 +50,17 @@ export function searchKey({ fields, sort, where, after, limit, skip }: PageRun):
   const names = fields.map(({ name }) => name)
   const order = sort.map(({ field, descending }) => [field.name, descending])
   const read: string[] = [...names, ...sort.map(({ field }) => field.name)]
-  const nameOf = (member: string, value: unknown): unknown => {
-    if (member !== 'field') return value
-    const { name } = value as ConditionField
-    read.push(name)
-    return name
+  const nameOf = (_member: string, value: unknown): unknown => {
+    if (!isField(value)) return value
+    read.push(value.name)
+    return value.name
   }
   const condition = JSON.stringify(where ?? null, nameOf)
   return { key: `search ${JSON.stringify([names, order, after, limit, skip])} ${condition}`, fields: read }
+}
+
+function isField(value: unknown): value is ConditionField {
+  return typeof value === 'object' && value !== null && 'name' in value
 }
 
 function databaseOf(db: Connection): Parameters<typeof runPage>[0] {
