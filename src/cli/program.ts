@@ -18,6 +18,7 @@ import { mcpCommand } from './commands/serve/mcp-command.ts'
 import { packageVersion } from './options/package-version.ts'
 import { proposalsCommand } from './commands/records/proposals-command.ts'
 import { provenanceCommand } from './commands/records/provenance-command.ts'
+import { reviewsCommand } from './commands/records/reviews-command.ts'
 import { pullCommand } from './commands/definition/pull-command.ts'
 import { pushCommand } from './commands/definition/push-command.ts'
 import { queryCommand } from './commands/records/query-command.ts'
@@ -53,6 +54,7 @@ const COMMANDS = [
   cacheCommand,
   statusCommand,
   provenanceCommand,
+  reviewsCommand,
   runsCommand,
   revertCommand,
   proposalsCommand,

@@ -1,4 +1,5 @@
 import type { ProvenanceEntryAnswer } from '../wire/records/provenance.ts'
+import type { ReviewAnswer, ReviewListAnswer } from '../wire/records/reviews.ts'
 import type { RevertAnswer } from '../wire/runs/revert.ts'
 import type { CellExplanationAnswer, CellStatesAnswer } from '../wire/runs/status.ts'
 import type { ActorOptions, CallOptions, Connection } from './connection.ts'
@@ -7,6 +8,22 @@ import type { ActorOptions, CallOptions, Connection } from './connection.ts'
 export interface Cell {
   readonly record_id: string
   readonly field: string
+}
+
+/** A cell to review, and the value that was seen, if no other is meant. */
+export interface ReviewedCell extends Cell {
+  readonly value?: unknown
+}
+
+/** The reviews to list. */
+export interface ReviewsSelection {
+  readonly record_id?: string | undefined
+  readonly field?: string | undefined
+  readonly verdict?: 'approved' | 'flagged' | undefined
+  /** Whether reviews that have ended are listed too. */
+  readonly ended?: boolean | undefined
+  readonly limit?: number | undefined
+  readonly cursor?: string | undefined
 }
 
 /** States, explanations and provenance of cells. */
@@ -57,6 +74,25 @@ export class CellsClient {
       cursor = nextCursorOf(response)
       if (cursor === null) return
     }
+  }
+
+  /** The reviews of cells, newest first, a page at a time. */
+  reviews(query: ReviewsSelection = {}, options?: CallOptions): Promise<ReviewListAnswer> {
+    return this.#connection.get('/api/reviews', { ...query }, options)
+  }
+
+  /**
+   * Approves or flags the values of cells, all or none; null ends their reviews. A review ends when its cell gets another value.
+   * Throws ApiError with status 409 where a cell has another `value` than the one given.
+   */
+  review(
+    cells: readonly ReviewedCell[],
+    verdict: 'approved' | 'flagged' | null,
+    options: ActorOptions & { readonly note?: string | undefined } = {},
+  ): Promise<ReviewAnswer> {
+    const { note, ...call } = options
+    const body = { cells, verdict, ...(note === undefined ? {} : { note }) }
+    return this.#connection.writeAs('/api/reviews', body, call)
   }
 
   /** Undoes an entry of a cell. */

@@ -122,6 +122,10 @@ export const ERROR_CODES = {
     meaning: 'the record or the definition file does not have the version that the request requires',
   },
   record_exists: { type: 'OperationError', meaning: 'a record to be restored exists again' },
+  value_changed: {
+    type: 'OperationError',
+    meaning: 'a cell has another value than the one that was reviewed',
+  },
   proposal_decided: { type: 'OperationError', meaning: 'the proposal is accepted or rejected already' },
   proposal_outdated: {
     type: 'OperationError',

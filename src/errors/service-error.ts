@@ -139,6 +139,7 @@ export class RunStoppedError extends OperationError {
 const CONFLICTS = [
   'definition_changed',
   'record_exists',
+  'value_changed',
   'proposal_decided',
   'proposal_outdated',
   'too_many_proposals',

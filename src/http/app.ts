@@ -37,6 +37,7 @@ import { openApiRoutes } from './routes/openapi.ts'
 import { pagesRoutes } from './routes/pages.ts'
 import { permissionsRoutes } from './routes/permissions.ts'
 import { proposalsRoutes } from './routes/proposals.ts'
+import { reviewsRoutes } from './routes/reviews.ts'
 import { provenanceRoutes } from './routes/provenance.ts'
 import { queryRoutes } from './routes/query.ts'
 import { recordsRoutes } from './routes/records.ts'
@@ -207,6 +208,7 @@ const ROUTES = [
   runsRoutes,
   revertRoutes,
   proposalsRoutes,
+  reviewsRoutes,
   eventsRoutes,
   csrfRoutes,
   healthRoutes,

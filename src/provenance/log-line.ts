@@ -6,10 +6,10 @@ import { rawMembers, rawValue } from '../contract/json/raw-json.ts'
 
 /**
  * Lines of `provenance.jsonl` (D33), as they are in the file. There is one line for a computed cell, for a direct write or
- * a deletion of a record, for an import, for a reverted cell, for a restored record and each of its computed cells, and for
- * a change of fields.
+ * a deletion of a record, for an import, for a reverted cell, for a restored record and each of its computed cells, for a
+ * change of fields, and for a review.
  */
-export type LogLine = CellLine | RecordLine | ImportLine | RevertLine | FieldsLine
+export type LogLine = CellLine | RecordLine | ImportLine | RevertLine | FieldsLine | ReviewLine
 
 interface CommonFields {
   /** Ascends without gaps. */
@@ -94,6 +94,19 @@ export interface FieldsLine extends CommonFields {
   /** See {@link RecordLine.proposal}. */
   readonly proposal?: string
   readonly proposed_by?: string
+}
+
+/** A review of the value of a cell. It changes no value, so that it is no entry of the cell. */
+export interface ReviewLine extends CommonFields {
+  readonly source: 'review'
+  readonly record_id: string
+  /** The field of the cell, by its name at that time. */
+  readonly reviewed: string
+  /** `approved` or `flagged`; null for the end of a review. */
+  readonly verdict: string | null
+  readonly note?: string
+  /** The value that was reviewed. */
+  readonly value: JsonValue
 }
 
 /** Returns a line's text, without the line break. */

@@ -1,5 +1,6 @@
 import type { Field, LogicalType } from '../contract/contract.ts'
 import type { FilterState } from './cell-state.ts'
+import type { Verdict } from './stored-review.ts'
 
 /**
  * A condition on a record, as data: each engine compiles it to SQL with bound parameters. It is true or false, never
@@ -10,7 +11,7 @@ export type Condition =
   | { readonly kind: 'and' | 'or'; readonly conditions: readonly [Condition, ...Condition[]] }
   | { readonly kind: 'not'; readonly condition: Condition }
   | FieldCondition
-  | StateCondition
+  | CellCondition
   | SearchCondition
 
 /** A condition that some field contains a text, ignoring case. */
@@ -42,6 +43,17 @@ export interface StateCondition {
   readonly fields: readonly string[] | null
   readonly states: readonly FilterState[]
 }
+
+/** A condition on the reviews of cells: that at least one of them has a review in force with one of the verdicts. */
+export interface ReviewCondition {
+  readonly kind: 'review'
+  /** The fields whose cells count; null for all. */
+  readonly fields: readonly string[] | null
+  readonly verdicts: readonly Verdict[]
+}
+
+/** A condition on cells beside their values. */
+export type CellCondition = StateCondition | ReviewCondition
 
 /** The members of a field that a condition needs. */
 export type ConditionField = Pick<Field, 'name' | 'type'>
@@ -78,7 +90,7 @@ export const OPERATORS = {
 export type Operator = keyof typeof OPERATORS
 
 /** Returns the conditions on cells that a condition consists of. */
-export function cellConditions(condition: Condition): readonly StateCondition[] {
+export function cellConditions(condition: Condition): readonly CellCondition[] {
   switch (condition.kind) {
     case 'and':
     case 'or':
@@ -89,6 +101,7 @@ export function cellConditions(condition: Condition): readonly StateCondition[] 
     case 'search':
       return []
     case 'state':
+    case 'review':
       return [condition]
   }
 }

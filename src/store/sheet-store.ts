@@ -35,6 +35,7 @@ import type { RunTasks } from './run-tasks.ts'
 import type { SharedFrames } from './shared-frames.ts'
 import type { SharedHosts } from './shared-hosts.ts'
 import type { ProposalStore } from './stored-proposal.ts'
+import type { ReviewCounts, ReviewRequest, ReviewsQuery, StoredReview } from './stored-review.ts'
 import type {
   NewRun,
   PrunableRuns,
@@ -60,7 +61,8 @@ export type { Dialect } from './dialect.ts'
  *
  * Methods return JSON as bytes where the engine produces it faster than JavaScript, and it is sent unchanged.
  */
-export interface SheetStore extends DefinitionStore, RecordStore, LogStore, CellStore, RunStore, SharedStore {
+export interface SheetStore
+  extends DefinitionStore, RecordStore, LogStore, ReviewStore, CellStore, RunStore, SharedStore {
   /** Finishes what is under way and closes all files and connections. */
   close(): Promise<void>
 }
@@ -187,6 +189,20 @@ export interface LogStore {
    * may not delete records (D7); SheetError where a cell has no such entry.
    */
   revert(request: RevertRequest): Promise<RevertResult>
+}
+
+/** Reviews of the values of cells. */
+export interface ReviewStore {
+  /**
+   * Reviews cells, all or none, and returns the seqs of the lines of the log. A review ends when its cell gets another value,
+   * and with a later review of the cell. Throws SheetError for a record that does not exist, and ConflictError where a cell
+   * has another value than the one that was seen.
+   */
+  review(request: ReviewRequest): Promise<readonly number[]>
+  /** Returns reviews of existing records, newest first. */
+  reviews(query: ReviewsQuery): Promise<readonly StoredReview[]>
+  /** Counts the cells with a review in force. */
+  reviewCounts(): Promise<ReviewCounts>
 }
 
 /** States of derived cells, and the results of calls (D32). */

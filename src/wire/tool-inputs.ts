@@ -30,9 +30,7 @@ const where = Type.Object(
   {},
   {
     title: 'a condition, an object',
-    description:
-      'A condition as data, as in GET /api/records: {"state": ["failed"], "fields": […]} for the states of derived cells ' +
-      '(fresh, stale, missing, failed, overridden, blocked), {"field": …, "operator": …, "value": …}, and, or, not.',
+    description: '{"state": ["failed"], "fields": […]}, {"review": ["flagged"]}, or as in GET /api/records.',
   },
 )
 const asOf = Type.String({
@@ -101,7 +99,6 @@ export const SummaryInput = closedObject({
     }),
   ),
   filter: Type.Optional(filter),
-  where: Type.Optional(where),
 })
 
 export const StatusInput = closedObject({ targets: Type.Optional(targets) })

@@ -1,3 +1,5 @@
+import { ReviewBody } from '../../src/wire/records/reviews.ts'
+import { VERDICTS } from '../../src/store/stored-review.ts'
 import { FILTER_STATES } from '../../src/store/cell-state.ts'
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
@@ -149,6 +151,7 @@ const BODIES: Readonly<Record<string, ObjectShape>> = {
   'POST /api/materialize': MaterializeBody,
   'POST /api/runs/{id}/cancel': CancelRunBody,
   'POST /api/revert': inOneTable(RevertBody),
+  'POST /api/reviews': ReviewBody,
   'POST /api/proposals': inOneTable(ProposeBody),
   'POST /api/proposals/{id}/accept': AcceptProposalBody,
   'POST /api/proposals/{id}/plan': PlanProposalBody,
@@ -510,7 +513,7 @@ test('the operators of conditions are those of the HTTP reference', () => {
   const rows = tableOf(section(http, 'GET /api/records'), 'Operator').rows
   const named = rows.flatMap(([first = '']) => codes(first))
   const described = codes((whereParameter as { readonly description?: string }).description ?? '')
-  const others = new Set<string>([...FILTER_STATES, 'filter', 'fields'])
+  const others = new Set<string>([...FILTER_STATES, ...VERDICTS, 'filter', 'fields'])
   assert.deepEqual(
     named.toSorted(),
     described.filter((word) => /^[a-z_]+$/.test(word) && !others.has(word)).toSorted(),

@@ -40,6 +40,7 @@ export const GROUPS = {
     'sheet/import-records.test.ts',
     'sheet/import-runs.test.ts',
     'sheet/restore-records.test.ts',
+    'sheet/reviews.test.ts',
     'sheet/revert.test.ts',
     'sheet/watch-sheet.test.ts',
   ],

@@ -16,6 +16,7 @@ import * as permissions from '../../wire/records/permissions.ts'
 import * as preview from '../../wire/definition/preview.ts'
 import * as problem from '../../wire/service/problem.ts'
 import * as proposals from '../../wire/records/proposals.ts'
+import * as reviews from '../../wire/records/reviews.ts'
 import * as propose from '../../wire/definition/propose.ts'
 import * as provenance from '../../wire/records/provenance.ts'
 import * as query from '../../wire/records/query.ts'
@@ -49,6 +50,7 @@ const WIRE = [
   query,
   records,
   revert,
+  reviews,
   runs,
   sql,
   status,

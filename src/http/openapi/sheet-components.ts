@@ -13,6 +13,7 @@ const ANY_RECORD: JsonSchema = {
 const CONDITION = {
   self: { $ref: '#/components/schemas/Condition' },
   target: { $ref: '#/components/schemas/TargetName' },
+  field: { $ref: '#/components/schemas/FieldName' },
 }
 
 /** Returns the components of an OpenAPI document that the definition of the sheet determines. An invalid definition allows any names. */

@@ -50,6 +50,7 @@ const STATUS_OF_CODE: Readonly<Partial<Record<ErrorCode, number>>> = {
   version_mismatch: 412,
   definition_changed: 409,
   record_exists: 409,
+  value_changed: 409,
   proposal_decided: 409,
   proposal_outdated: 409,
   too_many_proposals: 409,

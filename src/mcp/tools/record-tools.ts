@@ -108,10 +108,8 @@ export const summarizeRecordsTool = defineTool({
   input: SummaryInput,
   output: SummaryAnswer,
   annotations: READS,
-  async run({ fields = null, filter = null, where }, { sheet }) {
-    const condition = where === undefined ? null : JSON.stringify(where)
-    const bytes = await summarizeRecords(sheet, { fields, filter, where: condition })
-    const summary = JSON.parse(String(bytes)) as SummaryAnswer
+  async run({ fields = null, filter = null }, { sheet }) {
+    const summary = JSON.parse(String(await summarizeRecords(sheet, { fields, filter }))) as SummaryAnswer
     return { structured: summary, text: `${countText(summary.count, 'record')}.` }
   },
 })

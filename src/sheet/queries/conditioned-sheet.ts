@@ -21,9 +21,9 @@ export async function conditionedSheet(
 ): Promise<ConditionedSheet> {
   const current = await sheet.current()
   const where = readCondition(current.contract, text, name)
-  const onCells = where === null ? [] : cellConditions(where)
-  if (onCells.length === 0) return { ...current, where }
+  const onStates = where === null ? [] : cellConditions(where).filter(({ kind }) => kind === 'state')
+  if (onStates.length === 0) return { ...current, where }
   const { contract, store, derivations } = await sheet.deriving()
-  for (const { fields } of onCells) selectTargets(derivations, fields)
+  for (const { fields } of onStates) selectTargets(derivations, fields)
   return { contract, store, where: readCondition(contract, text, name) }
 }

@@ -12,12 +12,14 @@ import {
   type Condition,
   type ConditionField,
   type FieldCondition,
+  type ReviewCondition,
   type SearchCondition,
   type StateCondition,
   type Operand,
   type Operator,
 } from '../../store/condition.ts'
-import { FILTER_STATES, type FilterState } from '../../store/cell-state.ts'
+import { FILTER_STATES } from '../../store/cell-state.ts'
+import { VERDICTS } from '../../store/stored-review.ts'
 import { selectFields, unknownFields } from './select-fields.ts'
 
 /** The maximum depth of nested groups. */
@@ -52,7 +54,7 @@ const OPERATOR_OF: ReadonlyMap<string, Operator> = new Map(
 
 /**
  * Parses a condition from the JSON text of `{"field", "operator", "value"}`, of `{"search", "fields"}`, of
- * `{"state": […], "fields": […]}`, or of a group `{"and": […]}`, `{"or": […]}` or `{"not": …}`; null for null. `name` is that
+ * `{"state": […], "fields": […]}` or with `"review"`, or of a group `{"and": […]}`, `{"or": […]}` or `{"not": …}`; null for null. `name` is that
  * of the parameter, for messages. Throws ValidationError that names the error: an unknown field, an operator that does not
  * apply to its type, a value of another type.
  */
@@ -107,7 +109,8 @@ class ConditionReader {
       return { kind: 'not', condition: this.read(given['not'], `${place}.not`, depth + 1) }
     }
     if ('search' in given) return this.#ofSearch(given, place)
-    return 'state' in given ? this.#ofState(given, place) : this.#ofField(given, place)
+    if ('state' in given) return this.#ofState(given, place)
+    return 'review' in given ? this.#ofReview(given, place) : this.#ofField(given, place)
   }
 
   #group(
@@ -141,21 +144,23 @@ class ConditionReader {
   #ofState(given: JsonObject, place: string): StateCondition {
     onlyKeys(given, ['state', 'fields'], place)
     this.#count()
-    const states = namesIn(given['state'], `${place}.state`)
-    const unknown = states.find((state) => !isFilterState(state))
-    if (unknown !== undefined) {
-      const meant = nearest(unknown, FILTER_STATES)
-      const hint = meant === null ? `use one of ${FILTER_STATES.join(', ')}` : `did you mean ${meant}?`
-      throw new ValidationError(
-        `${place}.state is unknown: ${showValue(unknown)}; ${hint}`,
-        'invalid_condition',
-      )
-    }
-    const { fields: named = null } = given
-    const fields = named === null ? null : namesIn(named, `${place}.fields`)
-    const others = fields?.filter((name) => !this.#contract.fieldByName.has(name)) ?? []
-    if (others.length > 0) throw unknownFields(this.#contract, others)
-    return { kind: 'state', states: states.filter(isFilterState), fields }
+    const states = namesAmong(FILTER_STATES, given['state'], `${place}.state`)
+    return { kind: 'state', states, fields: this.#fieldsOf(given, place) }
+  }
+
+  #ofReview(given: JsonObject, place: string): ReviewCondition {
+    onlyKeys(given, ['review', 'fields'], place)
+    this.#count()
+    const verdicts = namesAmong(VERDICTS, given['review'], `${place}.review`)
+    return { kind: 'review', verdicts, fields: this.#fieldsOf(given, place) }
+  }
+
+  #fieldsOf({ fields = null }: JsonObject, place: string): readonly string[] | null {
+    if (fields === null) return null
+    const names = namesIn(fields, `${place}.fields`)
+    const unknown = names.filter((name) => !this.#contract.fieldByName.has(name))
+    if (unknown.length > 0) throw unknownFields(this.#contract, unknown)
+    return names
   }
 
   #ofSearch(given: JsonObject, place: string): SearchCondition {
@@ -302,8 +307,19 @@ function searchFault(value: unknown): string | null {
     : `${showValue(value)} has more than ${MAX_FOLDED_LETTERS} different letters beyond ASCII; search for a part of it`
 }
 
-function isFilterState(name: string): name is FilterState {
-  return (FILTER_STATES as readonly string[]).includes(name)
+/** Returns distinct names of an array, each one of those that are known. Throws ValidationError. */
+function namesAmong<Name extends string>(
+  known: readonly Name[],
+  given: unknown,
+  place: string,
+): readonly Name[] {
+  return namesIn(given, place).map((name) => {
+    const found = known.find((each) => each === name)
+    if (found !== undefined) return found
+    const meant = nearest(name, known)
+    const hint = meant === null ? `use one of ${known.join(', ')}` : `did you mean ${meant}?`
+    throw new ValidationError(`${place} is unknown: ${showValue(name)}; ${hint}`, 'invalid_condition')
+  })
 }
 
 /** Returns distinct texts of an array. Throws ValidationError for anything else. */
@@ -321,7 +337,7 @@ function onlyKeys(given: JsonObject, allowed: readonly string[], place: string):
   const other = Object.keys(given).find((key) => !allowed.includes(key))
   if (other === undefined) return
   throw new ValidationError(
-    `${place} has the member ${showValue(other)}; a condition has field, operator and value, search and fields, or state and fields, or one of and, or, not`,
+    `${place} has the member ${showValue(other)}; a condition has field, operator and value, or search, state or review with fields, or one of and, or, not`,
     'invalid_condition',
   )
 }

@@ -2,6 +2,7 @@ import type { Contract, LogicalType } from '../../contract/contract.ts'
 import { operandSchema, type JsonSchema } from '../../contract/rules/record-schema.ts'
 import { FILTER_STATES } from '../../store/cell-state.ts'
 import { OPERATORS, type Operator } from '../../store/condition.ts'
+import { VERDICTS } from '../../store/stored-review.ts'
 import { MAX_LIST, OPERATORS_OF, wireName } from '../queries/read-condition.ts'
 
 const SEARCHING: ReadonlySet<Operator> = new Set(['contains', 'notContains', 'startsWith'])
@@ -12,12 +13,17 @@ export interface ConditionReferences {
   readonly self: JsonSchema
   /** The schema of the name of a derived field. */
   readonly target: JsonSchema
+  /** The schema of the name of a field. */
+  readonly field: JsonSchema
 }
 
 /**
  * Returns the JSON Schema of a condition that {@link readCondition} accepts.
  */
-export function conditionSchema(contract: Contract, { self, target }: ConditionReferences): JsonSchema {
+export function conditionSchema(
+  contract: Contract,
+  { self, target, field }: ConditionReferences,
+): JsonSchema {
   const namesByType = Map.groupBy(contract.fields, ({ type }) => type)
   const ofFields = [...namesByType].flatMap(([type, fields]) => {
     const names = fields.map(({ name }) => name)
@@ -33,7 +39,7 @@ export function conditionSchema(contract: Contract, { self, target }: ConditionR
   const group = { type: 'array', items: self, minItems: 1 }
   return {
     description:
-      'A condition on records: on a field, a text in any field, on the states of derived cells, or a group of conditions.',
+      'A condition on records: on a field, a text in any field, on the states of derived cells, on reviews, or a group of conditions.',
     anyOf: [
       ...ofFields,
       closed(
@@ -47,6 +53,13 @@ export function conditionSchema(contract: Contract, { self, target }: ConditionR
           },
         },
         ['search'],
+      ),
+      closed(
+        {
+          review: namesOf({ type: 'string', enum: VERDICTS }),
+          fields: { anyOf: [namesOf(field), { type: 'null' }] },
+        },
+        ['review'],
       ),
       closed(
         {

@@ -5,6 +5,8 @@ import { RecordsError } from '../../errors/service-error.ts'
 import { sourceDiffers, sourcePaths } from '../sheet-files/import-lines.ts'
 import { boundFilter } from '../rules/sql/bound-filter.ts'
 import type { Condition } from '../condition.ts'
+import type { ReviewCounts, ReviewRequest, ReviewsQuery, StoredReview } from '../stored-review.ts'
+import { REVIEW_COUNTS, reviewsBefore } from '../rows/reviews.ts'
 import type { FoundEntries, LatestEntries } from '../cell-entries.ts'
 import type {
   CacheEntry,
@@ -123,6 +125,7 @@ import { requestCancel } from '../rows/run-updates.ts'
 import { readBodyInTurns } from '../rules/upsert-body.ts'
 import { idsOf, isLarge, tryUpsert, upsert } from '../rules/upsert.ts'
 import { restore } from '../rules/restore.ts'
+import { review } from '../rules/review.ts'
 import { revert } from '../rules/revert.ts'
 import { canBeId } from './database/values.ts'
 import { keepWaiting } from './write/waiting-runs.ts'
@@ -411,6 +414,18 @@ export class PostgresStore implements SheetStore {
 
   deletions(refs: readonly DeletionRef[]): Promise<readonly (Deletion | null)[]> {
     return this.#database.reading((db) => readDeletions({ db, contract: this.#definition.contract }, refs))
+  }
+
+  review(request: ReviewRequest): Promise<readonly number[]> {
+    return this.#writer.change((change) => runAsync(review(change, request)))
+  }
+
+  reviews(query: ReviewsQuery): Promise<readonly StoredReview[]> {
+    return this.#database.query(reviewsBefore(query))
+  }
+
+  reviewCounts(): Promise<ReviewCounts> {
+    return this.#database.query(REVIEW_COUNTS)
   }
 
   restore(request: RestoreRequest): Promise<RestoreResult> {

@@ -1,6 +1,6 @@
 import type { Contract, Field } from '../../contract/contract.ts'
 import { jsonEqual, type JsonObject, type JsonValue } from '../../contract/json/json.ts'
-import type { RecordChange, RevertLine, Unnumbered } from '../../provenance/log-line.ts'
+import type { RecordChange, RevertLine, ReviewLine, Unnumbered } from '../../provenance/log-line.ts'
 import type { RecordKey } from '../cell-work.ts'
 import type { ProposedRow } from '../rows/proposal-queries.ts'
 import type { Query, Statement } from '../rows/query.ts'
@@ -63,6 +63,8 @@ export interface ChangedCells extends StoredTargets {
   outdated(target: StoredTarget, record: RecordKey): void
   skipped(target: StoredTarget, record: RecordKey): void
   inputWritten(field: string, record: RecordKey, seq: number): void
+  /** Notes that cells were reviewed: reviews end when values change. */
+  reviewed(): void
 }
 
 /** A deletion in the log, and the life of the record that it ended; null for one in an imported log. */
@@ -112,6 +114,8 @@ export interface StoreChange {
   logRecord(change: RecordChange, record: RecordKey): number
   /** Adds the line of a reverted cell to the log, and returns its seq. */
   logRevert(line: Unnumbered<RevertLine>, record: RecordKey): number
+  /** Adds the line of a review to the log, and returns its seq. */
+  logReview(line: Unnumbered<ReviewLine>, record: RecordKey): number
   /** Reads which records have the values that are claimed. */
   holders(claims: UniqueClaims): Loaded<Holders>
   /** Inserts the rows of a proposal's records. */

@@ -4,6 +4,8 @@ import { parseStoredContract } from '../../contract/odcs/parse-contract.ts'
 import type { JsonObject } from '../../contract/json/json.ts'
 import { boundFilter } from '../rules/sql/bound-filter.ts'
 import type { Condition } from '../condition.ts'
+import type { ReviewCounts, ReviewRequest, ReviewsQuery, StoredReview } from '../stored-review.ts'
+import { REVIEW_COUNTS, reviewsBefore } from '../rows/reviews.ts'
 import type { FieldsEffect } from '../field-changes.ts'
 import type { SetAside } from '../../provenance/set-aside.ts'
 import type { FoundEntries, LatestEntries } from '../cell-entries.ts'
@@ -383,6 +385,18 @@ export class SqliteStore implements SheetStore {
     const deletions: (Deletion | null)[] = []
     for (const ref of refs) deletions.push(await readingOn(this.#reader.deletion(ref)))
     return deletions
+  }
+
+  review(request: ReviewRequest): Promise<readonly number[]> {
+    return this.#writer.call('review', request)
+  }
+
+  async reviews(query: ReviewsQuery): Promise<readonly StoredReview[]> {
+    return reading(() => this.#reader.connection.query(reviewsBefore(query)))
+  }
+
+  async reviewCounts(): Promise<ReviewCounts> {
+    return reading(() => this.#reader.connection.query(REVIEW_COUNTS))
   }
 
   restore(request: RestoreRequest): Promise<RestoreResult> {

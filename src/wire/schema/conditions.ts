@@ -31,6 +31,9 @@ const STATES = ['fresh', 'stale', 'missing', 'failed', 'overridden', 'blocked'] 
 
 export type CellFilterState = (typeof STATES)[number]
 
+/** The verdicts of reviews that a {@link Condition} can name. */
+export type CellVerdict = 'approved' | 'flagged'
+
 /** A value that a field, or an item of an array, is compared with. */
 export type ConditionValue = string | number | boolean | null
 
@@ -46,6 +49,8 @@ export type Condition =
   | { readonly search: string; readonly fields?: readonly string[] }
   /** That a derived cell, of one of the fields if any are named, is in one of the states. */
   | { readonly state: readonly CellFilterState[]; readonly fields?: readonly string[] }
+  /** That a cell, of one of the fields if any are named, has a review in force with one of the verdicts. */
+  | { readonly review: readonly CellVerdict[]; readonly fields?: readonly string[] }
   | { readonly and: readonly Condition[] }
   | { readonly or: readonly Condition[] }
   | { readonly not: Condition }
@@ -57,8 +62,8 @@ function listed(names: readonly string[]): string {
 /** The parameter `where` of routes that list, count or export records. */
 export const whereParameter = Type.String({
   description:
-    'A condition as JSON: `{"field": …, "operator": …, "value": …}`, a text in any field `{"search": …, "fields": […]}`, a condition on the states of derived cells `{"state": […], "fields": […]}`, or a group `{"and": […]}`, `{"or": […]}`, `{"not": …}`. ' +
-    `Operators (the type of the field decides which apply): ${listed(OPERATORS)}. States: ${listed(STATES)}; without \`fields\`, of any derived field. With \`filter\`, both must hold.`,
+    'A condition as JSON: `{"field": …, "operator": …, "value": …}`, a text in any field `{"search": …, "fields": […]}`, a condition on the states of derived cells `{"state": […], "fields": […]}` or on reviews `{"review": ["approved", "flagged"], "fields": […]}`, or a group `{"and": […]}`, `{"or": […]}`, `{"not": …}`. ' +
+    `Operators (the type of the field decides which apply): ${listed(OPERATORS)}. States: ${listed(STATES)}; without \`fields\`, of any field. With \`filter\`, both must hold.`,
   contentMediaType: 'application/json',
   contentSchema: ConditionObject,
   ...inDocument({ exampleOf: 'where' }),

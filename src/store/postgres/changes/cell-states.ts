@@ -3,7 +3,7 @@ import { blockOf, type PendingInput } from '../../../errors/block.ts'
 import type { RecordKey } from '../../cell-work.ts'
 import type { CellFailureNote } from '../../sheet-store.ts'
 import type { CellFacts, CellPlace } from './cell-writer.ts'
-import { NOTHING, placeOf, type KnownCells } from './known-cells.ts'
+import { NOTHING, placeOf, type ChangedValue, type KnownCells } from './known-cells.ts'
 import { needsOf, StoredTargets, type StoredTarget } from '../../rows/stored-targets.ts'
 import { FAILED, MISSING, pendingInput, STALE, type TodoState, versionOf } from '../../rows/stored-rows.ts'
 
@@ -27,6 +27,8 @@ export class CellStates extends StoredTargets {
   readonly #own = new Map<number, CellFacts & CellPlace>()
   /** Records with a change in a cell or its inputs. */
   readonly #touched = new Set<RecordKey>()
+  /** Cells with another value, with null all of a record, where reviews may end. */
+  #changed: ChangedValue[] = []
   /** The ids of the targets whose queries read what the operation has changed. */
   readonly #changedReads = new Set<number>()
 
@@ -63,6 +65,7 @@ export class CellStates extends StoredTargets {
   /** Applies the deletion of a record and its cells. */
   deleted(record: RecordKey): void {
     this.#changeRead(null)
+    this.#change(record, null)
     for (const target of this.targets) this.#put(target, record, NOTHING)
   }
 
@@ -84,10 +87,11 @@ export class CellStates extends StoredTargets {
     this.#put(target, record, { cell: { hash, mark: seq }, todo, failure: null })
   }
 
-  /** Applies a new value of a field: cells computed from it become stale. */
+  /** Applies a new value of a field: its review ends, and cells computed from it become stale. */
   inputWritten(field: string, record: RecordKey, seq: number): void {
     this.#touched.add(record)
     this.#changeRead(field)
+    this.#change(record, field)
     for (const target of this.computedFrom(field)) {
       const facts = this.#facts(target, record)
       const { cell, todo } = facts
@@ -144,12 +148,22 @@ export class CellStates extends StoredTargets {
     this.#put(target, record, { cell, todo: todoOf(FAILED, todo?.mark ?? 0), failure })
   }
 
+  reviewed(): void {
+    this.#known.reviews.any = true
+  }
+
+  #change(record: RecordKey, field: string | null): void {
+    if (this.#known.reviews.any) this.#changed.push({ record, field })
+  }
+
   /** Passes the changes of this operation on to the transaction. `value` returns the values after this operation. */
   keep(value: (record: RecordKey, field: string) => JsonValue): void {
     for (const record of this.#touched) this.#findBlocked(record, (field) => value(record, field))
     this.#touched.clear()
     for (const target of this.#changedReads) this.#known.changeRead(target)
     this.#changedReads.clear()
+    this.#known.endReviews(this.#changed)
+    this.#changed = []
     for (const cell of this.#own.values()) this.#known.put(cell)
     this.#own.clear()
   }

@@ -7,6 +7,7 @@ import {
   type CellLine,
   type RecordChange,
   type RevertLine,
+  type ReviewLine,
   type Unnumbered,
 } from '../../../provenance/log-line.ts'
 import type { RecordKey } from '../../cell-work.ts'
@@ -103,6 +104,11 @@ export class ChangeSet implements StoreChange {
   logRevert(line: Unnumbered<RevertLine>, record: RecordKey): number {
     const text = formatLine({ seq: this.nextSeq, at: this.at, ...line })
     return this.#add({ record, text, run: runNumber(line.run_id) })
+  }
+
+  /** Adds the provenance line of a review; returns its seq. */
+  logReview(line: Unnumbered<ReviewLine>, record: RecordKey): number {
+    return this.#add({ record, text: formatLine({ seq: this.nextSeq, at: this.at, ...line }), run: null })
   }
 
   /** Adds the provenance line of a record's change; returns its seq. */

@@ -10,6 +10,17 @@ import { StoredTargets, type StoredTarget } from '../../rows/stored-targets.ts'
 /** Cells processed between two yields to the event loop: a few milliseconds' worth. */
 const CELLS_A_TURN = 2000
 
+/** Whether any cell was ever reviewed, for all operations of a transaction. */
+export interface KnownReviews {
+  any: boolean
+}
+
+/** A cell with another value; the field is null for all cells of a record. */
+export interface ChangedValue {
+  readonly record: RecordKey
+  readonly field: string | null
+}
+
 /** The facts of a cell without rows. */
 export const NOTHING: CellFacts = { cell: null, todo: null, failure: null }
 
@@ -33,6 +44,7 @@ export class KnownCells {
   readonly targets: readonly StoredTarget[]
   /** Active targets whose cells can be blocked, in the order of their dependencies. */
   readonly blockable: readonly StoredTarget[]
+  readonly reviews: KnownReviews
   readonly #db: ClientConnection
   readonly #loaded = new Set<RecordKey>()
   /** The stored facts of loaded cells that have rows. */
@@ -41,9 +53,16 @@ export class KnownCells {
   readonly #now = new Map<number, CellFacts & CellPlace>()
   /** The ids of the targets whose queries read what was changed, since the transaction was last flushed. */
   readonly #changedReads = new Set<number>()
+  /** The cells whose reviews end. */
+  #changed: ChangedValue[] = []
 
-  constructor(db: ClientConnection, targets: readonly StoredTarget[]) {
+  constructor(
+    db: ClientConnection,
+    targets: readonly StoredTarget[],
+    reviews: KnownReviews = { any: false },
+  ) {
     this.#db = db
+    this.reviews = reviews
     this.targets = targets
     const stored = new StoredTargets(targets)
     this.blockable = stored
@@ -96,9 +115,29 @@ export class KnownCells {
     this.#changedReads.add(target)
   }
 
+  /** Ends the reviews of cells whose values have changed. */
+  endReviews(cells: readonly ChangedValue[]): void {
+    if (cells.length > 0) this.#changed = this.#changed.concat(cells)
+  }
+
+  async #writeReviews(): Promise<void> {
+    const changed = this.#changed
+    if (changed.length === 0) return
+    this.#changed = []
+    await this.#db.run(
+      `UPDATE "$review" AS review SET active = FALSE
+       FROM unnest($1::bigint[], $2::text[]) AS changed(record, field)
+       WHERE review.active AND review.record = changed.record
+         AND (changed.field IS NULL OR review.field = changed.field)`,
+      changed.map(({ record }) => record),
+      changed.map(({ field }) => field),
+    )
+  }
+
   /** Writes the changes into the tables; adds those of the counters of targets to `counts`. */
   async flush(counts: CellCounts): Promise<void> {
     for (const target of this.#changedReads) counts.changeRead(target)
+    await this.#writeReviews()
     if (this.#now.size === 0) return
     const writer = new CellWriter(this.#db)
     let seen = 0

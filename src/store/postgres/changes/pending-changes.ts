@@ -4,7 +4,7 @@ import { CellCounts } from './cell-counts.ts'
 import type { ClientConnection } from '../database/connection.ts'
 import { copyRows, WORTH_COPYING } from '../database/copy-into.ts'
 import { jsonArrays } from '../database/json-arrays.ts'
-import { KnownCells } from './known-cells.ts'
+import { KnownCells, type KnownReviews } from './known-cells.ts'
 import type { StoredTarget } from '../../rows/stored-targets.ts'
 import { KnownRecords } from './known-records.ts'
 
@@ -17,6 +17,13 @@ export interface ProvenanceRow {
   readonly run: number | null
 }
 
+interface PendingParts {
+  readonly db: ClientConnection
+  readonly contract: Contract
+  readonly targets: readonly StoredTarget[]
+  readonly reviews: KnownReviews
+}
+
 /** Changes of the operations of a transaction, until a few statements write them into the tables. */
 export class PendingChanges {
   readonly records: KnownRecords
@@ -26,10 +33,10 @@ export class PendingChanges {
   readonly #db: ClientConnection
   #lines: ProvenanceRow[] = []
 
-  constructor(db: ClientConnection, contract: Contract, targets: readonly StoredTarget[]) {
+  constructor({ db, contract, targets, reviews }: PendingParts) {
     this.#db = db
     this.records = new KnownRecords(db, contract)
-    this.cells = new KnownCells(db, targets)
+    this.cells = new KnownCells(db, targets, reviews)
   }
 
   /** Reads records with these ids, and their cells. */

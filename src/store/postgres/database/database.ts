@@ -232,7 +232,7 @@ const HALT = `SET LOCAL idle_in_transaction_session_timeout = ${(LEASE_MS * 2) /
 
 /** Reads the clock and the last entry in a second statement, when the row is locked. */
 const TAKE_SHEET = `SELECT FROM "$sheet" FOR UPDATE;
-  SELECT definition, records, last_record, last_seq, ${ENTRY_TIME} FROM "$sheet"`
+  SELECT definition, records, last_record, last_seq, EXISTS (SELECT FROM "$review") AS reviewed, ${ENTRY_TIME} FROM "$sheet"`
 
 function ignore(): void {}
 

@@ -4,11 +4,12 @@ import type { ColumnMove } from '../../fields/column-moves.ts'
 import type { KeptColumn } from '../../fields/stored-changes.ts'
 import { definitionTables } from '../../rows/definition-tables.ts'
 import { deletedBlocksTable } from '../../rows/deleted-blocks.ts'
+import { reviewTable } from '../../rows/reviews.ts'
 import { STATE_INDEXES } from '../../rows/state-tables.ts'
 import { columnsOf, mayDiffer, NAME_BYTES, writtenColumn, type TypedField } from './columns.ts'
 
 /** Version of the tables below; a store of a later version is refused. */
-export const SCHEMA_VERSION = 25
+export const SCHEMA_VERSION = 26
 
 /**
  * The tables beside the records. Every name contains `$`, which no field name can (D5). Times are texts, UTC with
@@ -408,6 +409,7 @@ export const MIGRATIONS: Readonly<Record<number, string>> = {
   23: 'ALTER TABLE "$proposal" ADD COLUMN definition text; ALTER TABLE "$definition_change" ADD COLUMN proposal bigint;',
   24: WRITTEN_COLUMNS,
   25: STATE_INDEXES,
+  26: reviewTable({ integer: 'bigint', text: 'text', flag: 'boolean', options: '' }),
 }
 
 /** Creates the tables of a new store, except that of records. */

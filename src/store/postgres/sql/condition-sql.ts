@@ -1,15 +1,15 @@
-import type { Condition, ConditionField, Operand, StateCondition } from '../../condition.ts'
+import type { Condition, ConditionField, Operand, CellCondition } from '../../condition.ts'
 import { ConditionCompiler, foldedPosition, noSql } from '../../rules/sql/condition-compiler.ts'
 import { momentOf } from '../database/field-indexes.ts'
 import { quoted } from '../database/schema.ts'
 import { toColumnText } from '../database/values.ts'
 import { OID, type PutParam } from './sort-sql.ts'
-import type { InState } from './state-sql.ts'
+import type { OfCells } from './cell-sql.ts'
 import type { TypedParam } from './wire-query.ts'
 
 /** Compiles a condition to an expression over columns named as the fields. */
-export function conditionSql(condition: Condition, param: PutParam, inState: InState): string {
-  return new ConditionSql(param, inState).compile(condition)
+export function conditionSql(condition: Condition, param: PutParam, ofCells: OfCells): string {
+  return new ConditionSql(param, ofCells).compile(condition)
 }
 
 /** Compiles a condition on fields to text that a person can edit and use as a filter, with its values as literals. */
@@ -37,16 +37,16 @@ export function conditionText(condition: Condition): string {
 class ConditionSql extends ConditionCompiler {
   protected readonly isNot = 'IS DISTINCT FROM'
   readonly #param: PutParam
-  readonly #inState: InState
+  readonly #ofCells: OfCells
 
-  constructor(param: PutParam, inState: InState) {
+  constructor(param: PutParam, ofCells: OfCells) {
     super()
     this.#param = param
-    this.#inState = inState
+    this.#ofCells = ofCells
   }
 
-  protected inState(condition: StateCondition): string {
-    return this.#inState(condition, this.#param)
+  protected ofCells(condition: CellCondition): string {
+    return this.#ofCells(condition, this.#param)
   }
 
   protected column({ name }: ConditionField): string {

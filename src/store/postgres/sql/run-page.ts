@@ -19,7 +19,7 @@ import {
   type SortTerm,
 } from './sort-sql.ts'
 import { ResultWriter } from './sql-result.ts'
-import { confineFilter, type InState } from './state-sql.ts'
+import { confineFilter, type OfCells } from './cell-sql.ts'
 import type { CheckedSql } from './sql-checks.ts'
 import type { SqlSession } from './sql-session.ts'
 import type { ColumnText, TypedParam } from './wire-query.ts'
@@ -41,7 +41,7 @@ export type CheckedPage = Omit<PageRun, 'filter'> & { readonly filter: CheckedSq
  * the store itself then reads the records, in the same state.
  */
 export async function runPage(session: SqlSession, page: CheckedPage): Promise<Page> {
-  const found = await placesOf(session, { ...page, inState: await confineFilter(session, page) })
+  const found = await placesOf(session, { ...page, ofCells: await confineFilter(session, page) })
   session.release()
   const { records, count } = await recordsAt(session, found.slice(0, page.limit), page.fields)
   return { records, next: found.length > count ? (found[count - 1] ?? null) : null }
@@ -49,7 +49,7 @@ export async function runPage(session: SqlSession, page: CheckedPage): Promise<P
 
 export interface WantedRecords extends Pick<CheckedPage, 'allFields' | 'filter' | 'where'> {
   /** See {@link confineFilter}. */
-  readonly inState: InState
+  readonly ofCells: OfCells
 }
 
 /** A page whose filter and condition can be compiled. */
@@ -61,12 +61,12 @@ type ConfinedPage = CheckedPage & WantedRecords
  * `records` has no other columns, so that naming it as a whole does not reveal them.
  */
 export function filteredRecords(
-  { allFields, filter, where, inState }: WantedRecords,
+  { allFields, filter, where, ofCells }: WantedRecords,
   param: PutParam,
 ): string {
   const inner = allFields.map(({ name }, index) => `, ${quoted(name)} AS "$field${index}"`).join('')
   const outer = allFields.map(({ name }, index) => `"$field${index}" AS ${quoted(name)}`).join(', ')
-  const condition = where ? `WHERE ${conditionSql(where, param, inState)}` : ''
+  const condition = where ? `WHERE ${conditionSql(where, param, ofCells)}` : ''
   const filtered = filter === null ? '' : `WHERE (\n${filter.text}\n)`
   return `(SELECT "$seq"${inner} FROM "$data" ${condition}) AS "$row" CROSS JOIN LATERAL (SELECT ${outer}) AS records ${filtered}`
 }

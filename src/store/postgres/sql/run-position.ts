@@ -5,7 +5,7 @@ import { heldColumns, sortColumn, sortColumns, sortedParts, sortValue } from './
 import type { PageRun } from './run-page.ts'
 import { OID } from './sort-sql.ts'
 import type { SqlSession } from './sql-session.ts'
-import { confineFilter } from './state-sql.ts'
+import { confineFilter } from './cell-sql.ts'
 
 /** A request for the position of a record in a list. */
 export interface PositionRun extends Pick<PageRun, 'allFields' | 'filter' | 'where' | 'sort'> {
@@ -19,7 +19,7 @@ export type CheckedPosition = Omit<PositionRun, 'filter'> & Pick<CheckedPage, 'f
 /** Returns the number of records before one in a list; null when it is not in the list. */
 export async function runPosition(session: SqlSession, run: CheckedPosition): Promise<number | null> {
   const where = bothHold(run.where ?? null, run.among ?? null)
-  const wanted = { ...run, inState: await confineFilter(session, { ...run, where }) }
+  const wanted = { ...run, ofCells: await confineFilter(session, { ...run, where }) }
   // The list is not read along an index: all records before this one are counted.
   const sort = run.sort.map((term) => ({ ...term, index: null }))
   const keys = sort.map((_term, index) => `, ${sortColumn(index)}`).join('')

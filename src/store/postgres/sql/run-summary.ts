@@ -15,7 +15,7 @@ import { filteredRecords, rowsOf, type Statement, type WantedRecords } from './r
 import { OID, type PutParam } from './sort-sql.ts'
 import type { CheckedSql } from './sql-checks.ts'
 import type { SqlSession } from './sql-session.ts'
-import { confineFilter, countInState } from './state-sql.ts'
+import { confineFilter, countOfCells } from './cell-sql.ts'
 import type { ColumnText, TypedParam } from './wire-query.ts'
 
 /** A summary of the records that a filter from a user selects. */
@@ -36,10 +36,10 @@ export interface SummarizedField extends TypedField {
 /** Makes a {@link Summary} as JSON. */
 export async function runSummary(session: SqlSession, run: CheckedSummary): Promise<JsonBytes> {
   if (run.fields.length === 0) {
-    const count = await countInState(session, run)
+    const count = await countOfCells(session, run)
     if (count !== null) return Buffer.from(JSON.stringify({ count, fields: {} } satisfies Summary))
   }
-  const wanted = { ...run, inState: await confineFilter(session, run) }
+  const wanted = { ...run, ofCells: await confineFilter(session, run) }
   const summarizer = new Summarizer(session, wanted, run.search ?? null)
   const { count, extents } = await summarizer.extents(run.fields)
   const fields: [string, FieldSummary][] = []

@@ -6,6 +6,7 @@ import { entryTimeOf } from '../database/database-clock.ts'
 import { isConnectionFault, sqlState } from '../database/errors.ts'
 import type { KeptColumn } from '../../fields/stored-changes.ts'
 import type { StoredTarget } from '../../rows/stored-targets.ts'
+import type { KnownReviews } from '../changes/known-cells.ts'
 import { PendingChanges } from '../changes/pending-changes.ts'
 
 /** A change of the store. If it throws, all of it is rolled back, and nothing else. */
@@ -37,6 +38,7 @@ export class OperationGroup {
   readonly #start: GroupStart
   readonly #at: string
   readonly #before: SheetCounts
+  readonly #reviews: KnownReviews
   #counts: SheetCounts
   readonly #cellCounts = new CellCounts()
   #pending: PendingChanges
@@ -46,6 +48,7 @@ export class OperationGroup {
     this.#at = entryTimeOf(start.sheet)
     this.#before = countsOf(start.sheet)
     this.#counts = this.#before
+    this.#reviews = { any: start.sheet['reviewed'] === true }
     this.#pending = this.#newPending()
   }
 
@@ -135,7 +138,7 @@ export class OperationGroup {
 
   #newPending(): PendingChanges {
     const { db, contract, targets } = this.#start
-    return new PendingChanges(db, contract, targets)
+    return new PendingChanges({ db, contract, targets, reviews: this.#reviews })
   }
 }
 

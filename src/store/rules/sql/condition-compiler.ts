@@ -1,10 +1,10 @@
 import {
   foldCase,
+  type CellCondition,
   type Condition,
   type ConditionField,
   type FieldCondition,
   searchedText,
-  type StateCondition,
   type Operand,
   type SearchCondition,
 } from '../../condition.ts'
@@ -22,7 +22,8 @@ export abstract class ConditionCompiler {
       case 'field':
         return this.#ofField(condition)
       case 'state':
-        return this.inState(condition)
+      case 'review':
+        return this.ofCells(condition)
       case 'search':
         return this.#inAny(condition)
     }
@@ -42,8 +43,8 @@ export abstract class ConditionCompiler {
   protected abstract joined(fields: readonly ConditionField[], wanted: string): string
   /** Returns the condition that an array or object contains a text in its keys, texts or numbers. */
   protected abstract nestedContains(field: ConditionField, wanted: string): string
-  /** Returns the condition that a record has a derived cell in one of some states. */
-  protected abstract inState(condition: StateCondition): string
+  /** Returns the condition that a record has a cell that meets a condition. */
+  protected abstract ofCells(condition: CellCondition): string
   protected abstract hasAny(field: ConditionField, items: readonly Operand[]): string
   protected abstract hasAll(field: ConditionField, items: readonly Operand[]): string
 

@@ -7,6 +7,7 @@ import type { Connection, StoredTuple } from '../database/connection.ts'
 import { quoted } from '../database/schema.ts'
 import { FAILED, hashBytes, MISSING, STALE, type TodoState, versionOf } from '../../rows/stored-rows.ts'
 import { StoredTargets, type StoredTarget } from '../../rows/stored-targets.ts'
+import { endReviews } from '../../rows/reviews.ts'
 
 /** The state of a cell before a change. */
 export interface CellRow {
@@ -53,6 +54,8 @@ export class CellStates extends StoredTargets {
   readonly #cellsOfRecord = new Map<StoredTarget, string>()
   readonly #blocked: BlockedCells
   #deltas = new Map<string, number>()
+  /** Whether any cell was ever reviewed; null until that is needed. */
+  #isReviewed: boolean | null = null
   /** The ids of the targets whose queries read what the transaction has changed. */
   #changedReads = new Set<number>()
 
@@ -117,6 +120,7 @@ export class CellStates extends StoredTargets {
   /** Applies the deletion of a record and its cells. */
   deleted(record: RecordKey): void {
     this.#changeRead(null)
+    this.#endReviews(record, null)
     for (const target of this.targets) this.#forget(target, record)
   }
 
@@ -145,9 +149,10 @@ export class CellStates extends StoredTargets {
     if (!known || before.todo !== null) this.#putTodo(target, record, STALE, seq)
   }
 
-  /** Applies a new value of a field, which is in its column: cells computed from it become stale. */
+  /** Applies a new value of a field, which is in its column: its review ends, and cells computed from it become stale. */
   inputWritten(field: string, record: RecordKey, seq: number): void {
     this.#changeRead(field)
+    this.#endReviews(record, field)
     for (const target of this.computedFrom(field)) {
       const { computed, overridden, todo } = this.cell(target, record)
       if (overridden) {
@@ -261,6 +266,15 @@ export class CellStates extends StoredTargets {
   outdated(target: StoredTarget, record: RecordKey): void {
     const { computed, todo } = this.cell(target, record)
     if (computed && todo === null) this.#putTodo(target, record, STALE, 0)
+  }
+
+  reviewed(): void {
+    this.#isReviewed = true
+  }
+
+  #endReviews(record: RecordKey, field: string | null): void {
+    this.#isReviewed ??= this.#db.get('SELECT 1 FROM "$review" LIMIT 1') !== undefined
+    if (this.#isReviewed) this.#db.change(endReviews(record, field))
   }
 
   /** Notes that a field has changed in a record, or with null the set of records. */

@@ -11,6 +11,7 @@ import {
   type LogLine,
   type RecordChange,
   type RevertLine,
+  type ReviewLine,
   type Unnumbered,
 } from '../../../provenance/log-line.ts'
 import type { RecordKey } from '../../cell-work.ts'
@@ -120,6 +121,11 @@ export class ChangeSet implements StoreChange {
   logRevert(line: Unnumbered<RevertLine>, record: RecordKey): number {
     const text = whole({ seq: this.nextSeq, at: this.at, ...line })
     return this.#add({ record, text, run: runNumber(line.run_id) })
+  }
+
+  /** Adds the provenance line of a review; returns its seq. */
+  logReview(line: Unnumbered<ReviewLine>, record: RecordKey): number {
+    return this.#add({ record, text: whole({ seq: this.nextSeq, at: this.at, ...line }), run: null })
   }
 
   /** Adds the provenance line of a record's change; returns its seq. */

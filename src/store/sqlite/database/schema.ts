@@ -2,10 +2,11 @@ import type { Contract, Field, LogicalType } from '../../../contract/contract.ts
 import type { KeptColumn } from '../../fields/stored-changes.ts'
 import { definitionTables } from '../../rows/definition-tables.ts'
 import { deletedBlocksTable } from '../../rows/deleted-blocks.ts'
+import { reviewTable } from '../../rows/reviews.ts'
 import { STATE_INDEXES } from '../../rows/state-tables.ts'
 
 /** Version of the tables below; a store of a later version is refused. */
-export const SCHEMA_VERSION = 23
+export const SCHEMA_VERSION = 24
 
 /**
  * The tables of the first version. {@link MIGRATIONS} adds those of later versions, to new and existing stores.
@@ -149,6 +150,8 @@ export const FIRST_TABLES = `
  * - `$definition_change.proposal`: the accepted proposal whose change it is; null for none.
  *
  * 23: {@link STATE_INDEXES}.
+ *
+ * 24: reviews; see {@link reviewTable}.
  */
 export const MIGRATIONS: Readonly<Record<number, string>> = {
   2: `
@@ -273,6 +276,7 @@ export const MIGRATIONS: Readonly<Record<number, string>> = {
   ALTER TABLE "$definition_change" ADD COLUMN proposal INTEGER;
   `,
   23: STATE_INDEXES,
+  24: reviewTable({ integer: 'INTEGER', text: 'TEXT', flag: 'INTEGER', options: 'STRICT' }),
 }
 
 /** Creates the tables of a new store. */

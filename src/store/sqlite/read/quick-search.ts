@@ -104,6 +104,7 @@ function comparisonsIn(condition: Condition): number {
       // All fields, with arrays and objects among them.
       return Infinity
     case 'state':
+    case 'review':
       // Cells are in tables of their own.
       return Infinity
   }

@@ -37,6 +37,7 @@ export const COPIED_TABLES = [
   '$run_body',
   '$derivation',
   '$field_change',
+  '$review',
   '$proposal',
   '$proposal_record',
   '$definition_change',

@@ -1,4 +1,4 @@
-import type { Condition, ConditionField, Operand, StateCondition } from '../../condition.ts'
+import type { Condition, ConditionField, Operand, CellCondition } from '../../condition.ts'
 import { ConditionCompiler, foldedPosition, noSql } from '../../rules/sql/condition-compiler.ts'
 import { momentOf, quoted } from '../database/schema.ts'
 
@@ -11,47 +11,47 @@ export interface BoundCondition {
   readonly params: readonly (string | number)[]
 }
 
-/** Compiles conditions on the states of cells. */
-type InState = (condition: StateCondition) => string
+/** Compiles conditions on cells. */
+type OfCells = (condition: CellCondition) => string
 
 /** Compiles a condition to an expression over the columns of a table. */
-export function bindCondition(condition: Condition, table: string, inState: InState): BoundCondition {
+export function bindCondition(condition: Condition, table: string, ofCells: OfCells): BoundCondition {
   const params: (string | number)[] = []
   const put: PutOperand = (value) => {
     params.push(value)
     return '?'
   }
-  return { sql: new ConditionSql({ table, put, inState }).compile(condition), params }
+  return { sql: new ConditionSql({ table, put, ofCells }).compile(condition), params }
 }
 
 /** Compiles a condition on fields to text that a person can edit and use as a filter, with its values as literals. */
 export function conditionText(condition: Condition): string {
   const put: PutOperand = (value) =>
     typeof value === 'number' ? String(value) : `'${value.replaceAll("'", "''")}'`
-  return new ConditionSql({ table: 'records', put, inState: noSql }).compile(condition)
+  return new ConditionSql({ table: 'records', put, ofCells: noSql }).compile(condition)
 }
 
 interface ConditionParts {
   readonly table: string
   readonly put: PutOperand
-  readonly inState: InState
+  readonly ofCells: OfCells
 }
 
 class ConditionSql extends ConditionCompiler {
   protected readonly isNot = 'IS NOT'
   readonly #table: string
   readonly #put: PutOperand
-  readonly #inState: InState
+  readonly #ofCells: OfCells
 
-  constructor({ table, put, inState }: ConditionParts) {
+  constructor({ table, put, ofCells }: ConditionParts) {
     super()
     this.#table = table
     this.#put = put
-    this.#inState = inState
+    this.#ofCells = ofCells
   }
 
-  protected inState(condition: StateCondition): string {
-    return this.#inState(condition)
+  protected ofCells(condition: CellCondition): string {
+    return this.#ofCells(condition)
   }
 
   protected column({ name }: ConditionField): string {

@@ -2,7 +2,7 @@ import { QueryError } from '../../../errors/service-error.ts'
 import { cellConditions, type Condition } from '../../condition.ts'
 import { PAGE_BYTES } from '../../page-bytes.ts'
 import type { PagePlace, PageQuery, SortValue } from '../../sheet-store.ts'
-import { CellStateSql, COUNTED_TARGETS, type StateDialect } from '../../rules/sql/cell-state-sql.ts'
+import { CellConditionSql, COUNTED_TARGETS, type CellDialect } from '../../rules/sql/cell-condition-sql.ts'
 import { quoted } from '../database/schema.ts'
 import { bindCondition, type BoundCondition } from './condition-sql.ts'
 import { recordJsonExpression, type TypedField } from './json-columns.ts'
@@ -49,15 +49,15 @@ interface GivenFilter {
 export function withFilter<T>(
   database: PageDatabase,
   { filter: given, where = null }: GivenFilter,
-  action: (wanted: WantedRecords, cells: CellStateSql) => T,
+  action: (wanted: WantedRecords, cells: CellConditionSql) => T,
 ): T {
   const filter = given === null ? null : checkFilter(given.toWellFormed())
   return database.snapshot(() => {
     if (filter !== null) confineFilter(database, filter)
     const isOnCells = where !== null && cellConditions(where).length > 0
     const targets = isOnCells ? COUNTED_TARGETS.result(database.prepare(COUNTED_TARGETS.sql).all()) : []
-    const cells = new CellStateSql(targets, STATES)
-    const bound = where === null ? null : bindCondition(where, DATA, (state) => cells.inState(state))
+    const cells = new CellConditionSql(targets, CELLS)
+    const bound = where === null ? null : bindCondition(where, DATA, (onCells) => cells.compile(onCells))
     return action({ filter: filter === null ? null : filter.text, where: bound }, cells)
   })
 }
@@ -93,8 +93,8 @@ export function filteredRecords(
 /** The table of the records. */
 export const DATA = '"$data"'
 
-/** The SQL of SQLite for records with cells in a state. */
-export const STATES: StateDialect = {
+/** The SQL of SQLite for records with cells that meet a condition. */
+export const CELLS: CellDialect = {
   amongFew: (records) => `"$seq" IN (${records})`,
   amongMany: (_records, ofRecord) => `(${ofRecord.map((select) => `EXISTS (${select})`).join(' OR ')})`,
   readBy: (index) => `INDEXED BY "${index}"`,

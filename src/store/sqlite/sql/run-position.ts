@@ -20,7 +20,7 @@ export function runPosition(database: SqlDatabase, run: PositionRun): number | n
   const sort = run.sort.map((term) => ({ ...term, indexed: false }))
   const both = { filter: run.filter, where: bothHold(where, among) }
   return withFilter(database, both, (wanted, cells) => {
-    const inList = where === null ? null : bindCondition(where, DATA, (state) => cells.inState(state))
+    const inList = where === null ? null : bindCondition(where, DATA, (onCells) => cells.compile(onCells))
     const columns = `"$seq"${sortColumns(sort)}, ${allFields.map(({ name }) => quoted(name)).join(', ')}`
     const records = filteredRecords(columns, { ...wanted, where: inList })
     const keys = sort.map((_term, index) => `, ${sortColumn(index)}`).join('')

@@ -8,7 +8,7 @@ import {
   type Summary,
   type SummaryQuery,
 } from '../../sheet-store.ts'
-import { countRecords, type CellStateSql } from '../../rules/sql/cell-state-sql.ts'
+import { countRecords, type CellConditionSql } from '../../rules/sql/cell-condition-sql.ts'
 import { quoted } from '../database/schema.ts'
 import { placeOf, type BoundCondition } from './condition-sql.ts'
 import type { TypedField } from './json-columns.ts'
@@ -46,11 +46,11 @@ export function runSummary(database: SqlDatabase, run: SummaryRun, writer: Resul
 function knownCount(
   database: SqlDatabase,
   { filter, where = null }: SummaryRun,
-  cells: CellStateSql,
+  cells: CellConditionSql,
 ): number | null {
   if (filter !== null) return null
   if (where === null) return countOfSheet(database)
-  if (where.kind !== 'state') return null
+  if (where.kind !== 'state' && where.kind !== 'review') return null
   const counted = (): unknown => database.prepare(countRecords(cells.records(where))).get()?.['count']
   return cells.count(where) ?? Number(counted())
 }

@@ -6,6 +6,7 @@ import { propose } from '../../rules/propose.ts'
 import { pruneRuns } from '../../rules/prune-runs.ts'
 import { restore } from '../../rules/restore.ts'
 import { revert } from '../../rules/revert.ts'
+import { review, type ReviewResult } from '../../rules/review.ts'
 import { runSync } from '../../rules/steps.ts'
 import { upsert } from '../../rules/upsert.ts'
 import { readBody } from '../../rules/upsert-body.ts'
@@ -26,6 +27,7 @@ import type {
   ProposalRejection,
   ProposedChange,
 } from '../../stored-proposal.ts'
+import type { ReviewRequest } from '../../stored-review.ts'
 import type { ResponseTrim, TrimResult } from '../../stored-responses.ts'
 import type { NewRun, PruneStep, RunEnd, RunId, RunPruning } from '../../stored-run.ts'
 import type { ChangeSet } from '../changes/change-set.ts'
@@ -62,6 +64,7 @@ export const CHANGES = {
   markOutdated: (change: ChangeSet, outdated: OutdatedCells): void => runSync(markOutdated(change, outdated)),
   revert: (change: ChangeSet, request: RevertRequest): RevertResult => runSync(revert(change, request)),
   restore: (change: ChangeSet, request: RestoreRequest): RestoreResult => runSync(restore(change, request)),
+  review: (change: ChangeSet, request: ReviewRequest): ReviewResult => runSync(review(change, request)),
   propose: (change: ChangeSet, { change: text, ...proposal }: ProposeRequest): ProposalId =>
     runSync(propose(change, { ...proposal, change: JSON.parse(text) as ProposedChange })),
   acceptProposal: (change: ChangeSet, decision: ProposalDecision): void =>

@@ -1,5 +1,5 @@
 import type { FilterState } from '../../cell-state.ts'
-import type { StateCondition } from '../../condition.ts'
+import type { CellCondition, ReviewCondition, StateCondition } from '../../condition.ts'
 import type { Query } from '../../rows/query.ts'
 import { STATE_ROWS, type StateIndex } from '../../rows/state-tables.ts'
 
@@ -31,8 +31,8 @@ export const COUNTED_TARGETS: Query<readonly CountedTarget[]> = {
     }),
 }
 
-/** The SQL of an engine for records with cells in a state. */
-export interface StateDialect {
+/** The SQL of an engine for records with cells that meet a condition. */
+export interface CellDialect {
   /** Returns the condition that the key of a record is among the few that a SELECT returns. */
   amongFew(records: string): string
   /** The same for many keys; each SELECT of `ofRecord` returns a row if the record is among those of one state. */
@@ -47,21 +47,22 @@ export interface StateDialect {
  */
 const MANY_CELLS = 250_000
 
-/** Compiles conditions on the states of cells for one state of a store. */
-export class CellStateSql {
+/** Compiles conditions on cells for one state of a store. */
+export class CellConditionSql {
   readonly #targets: readonly CountedTarget[]
-  readonly #dialect: StateDialect
+  readonly #dialect: CellDialect
 
-  constructor(targets: readonly CountedTarget[], dialect: StateDialect) {
+  constructor(targets: readonly CountedTarget[], dialect: CellDialect) {
     this.#targets = targets
     this.#dialect = dialect
   }
 
-  /** Returns the condition that the record of a row of `"$data"` has a cell in one of the states. */
-  inState(condition: StateCondition): string {
+  /** Returns the condition that the record of a row of `"$data"` has a cell that meets a condition. */
+  compile(condition: CellCondition): string {
+    const records = this.records(condition)
+    if (condition.kind === 'review') return this.#dialect.amongFew(records)
     const cells = this.#cellsIn(condition)
     if (cells === 0) return 'FALSE'
-    const records = this.records(condition)
     if (cells < MANY_CELLS) return this.#dialect.amongFew(records)
     const ofRecord = condition.states.map((state) => {
       const { table, where } = STATE_ROWS[state]
@@ -72,7 +73,8 @@ export class CellStateSql {
   }
 
   /** Returns a SELECT of the keys of these records, of some more than once. */
-  records(condition: StateCondition): string {
+  records(condition: CellCondition): string {
+    if (condition.kind === 'review') return reviewedRecords(condition)
     const selects = condition.states.map((state) => {
       const { table, where, index } = STATE_ROWS[state]
       const by = index === null ? '' : this.#dialect.readBy(index)
@@ -82,7 +84,8 @@ export class CellStateSql {
   }
 
   /** Returns the number of these records if the counters have it, else null. */
-  count(condition: StateCondition): number | null {
+  count(condition: CellCondition): number | null {
+    if (condition.kind === 'review') return null
     // The states of one field exclude each other, except that blocked cells are in another one as well.
     const isOnce = condition.states.length === 1 || !condition.states.includes('blocked')
     if (isOnce && this.#targetsOf(condition).length === 1) return this.#cellsIn(condition)
@@ -107,7 +110,18 @@ export class CellStateSql {
   }
 }
 
-/** Returns a statement that counts the records that a SELECT of {@link CellStateSql.records} returns. */
+function reviewedRecords({ fields, verdicts }: ReviewCondition): string {
+  const ofFields = fields === null ? '' : `AND review.field IN (${fields.map(literal).join(', ')})`
+  return `SELECT review.record FROM "$review" AS review
+    WHERE review.active AND review.verdict IN (${verdicts.map(literal).join(', ')}) ${ofFields}`
+}
+
+/** Returns a text as a literal; names of fields have no control characters and no backslashes. */
+function literal(text: string): string {
+  return `'${text.replaceAll("'", "''")}'`
+}
+
+/** Returns a statement that counts the records that a SELECT of {@link CellConditionSql.records} returns. */
 export function countRecords(select: string): string {
   return `SELECT count(*) AS count FROM (SELECT DISTINCT record FROM (${select}) AS cells) AS found`
 }

@@ -4,8 +4,8 @@ import { test } from 'node:test'
 import { FILTER_STATES, type FilterState } from '../../cell-state.ts'
 import { STATE_INDEXES } from '../../rows/state-tables.ts'
 import { FAILED, MISSING, STALE } from '../../rows/stored-rows.ts'
-import { STATES } from '../../sqlite/sql/run-page.ts'
-import { CellStateSql, countRecords } from './cell-state-sql.ts'
+import { CELLS } from '../../sqlite/sql/run-page.ts'
+import { CellConditionSql, countRecords } from './cell-condition-sql.ts'
 
 const NONE = { fresh: 0, missing: 0, stale: 0, failed: 0, overridden: 0, blocked: 0 }
 
@@ -39,7 +39,7 @@ test('few and many cells in a state select the same records, with every state an
   t.after(() => db.close())
   const [few, many] = [1, 1e6].map((count) => {
     const counts = Object.fromEntries(FILTER_STATES.map((state) => [state, count]))
-    return new CellStateSql([{ ...NONE, ...counts, id: 1, field: 'a' }], STATES)
+    return new CellConditionSql([{ ...NONE, ...counts, id: 1, field: 'a' }], CELLS)
   })
   const keysOf = (sql: string): unknown[] =>
     db
@@ -52,7 +52,7 @@ test('few and many cells in a state select the same records, with every state an
       const expected = [...new Set([...RECORDS[first], ...RECORDS[second]])].toSorted((a, b) => a - b)
       for (const cells of [few, many]) {
         assert.ok(cells)
-        assert.deepEqual(keysOf(cells.inState(condition)), expected, `${first}, ${second}`)
+        assert.deepEqual(keysOf(cells.compile(condition)), expected, `${first}, ${second}`)
         const counted = db.prepare(countRecords(cells.records(condition))).get()
         assert.equal(counted?.['count'], expected.length)
       }
@@ -61,9 +61,9 @@ test('few and many cells in a state select the same records, with every state an
 })
 
 test('states without a cell, and a field that is not derived, select no record', () => {
-  const cells = new CellStateSql([{ ...NONE, id: 1, field: 'a', fresh: 3 }], STATES)
+  const cells = new CellConditionSql([{ ...NONE, id: 1, field: 'a', fresh: 3 }], CELLS)
   for (const fields of [['a'], ['b'], null])
-    assert.equal(cells.inState({ kind: 'state', fields, states: ['failed'] }), 'FALSE')
+    assert.equal(cells.compile({ kind: 'state', fields, states: ['failed'] }), 'FALSE')
   assert.equal(cells.count({ kind: 'state', fields: ['b'], states: ['fresh'] }), 0)
   assert.equal(cells.count({ kind: 'state', fields: null, states: ['fresh', 'stale'] }), 3)
 })

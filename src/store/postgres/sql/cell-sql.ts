@@ -1,16 +1,16 @@
-import { cellConditions, type Condition, type StateCondition } from '../../condition.ts'
+import { cellConditions, type Condition, type CellCondition } from '../../condition.ts'
 import {
-  CellStateSql,
+  CellConditionSql,
   COUNTED_TARGETS,
   countRecords,
-  type StateDialect,
-} from '../../rules/sql/cell-state-sql.ts'
+  type CellDialect,
+} from '../../rules/sql/cell-condition-sql.ts'
 import { OID, type PutParam } from './sort-sql.ts'
 import type { CheckedSql } from './sql-checks.ts'
 import type { SqlSession } from './sql-session.ts'
 
-/** Compiles a condition on the states of cells. */
-export type InState = (condition: StateCondition, param: PutParam) => string
+/** Compiles a condition on cells. */
+export type OfCells = (condition: CellCondition, param: PutParam) => string
 
 /** A filter from a user, and a condition. */
 interface GivenFilter {
@@ -18,26 +18,26 @@ interface GivenFilter {
   readonly where?: Condition | null
 }
 
-const STATES: StateDialect = {
+const CELLS: CellDialect = {
   amongFew: (records) => `"$seq" = ANY(ARRAY(${records}))`,
   amongMany: (records) => `"$seq" IN (${records})`,
   readBy: () => '',
 }
 
 /**
- * Makes the following statements run as the role for users, and returns how a condition on the states of cells is compiled.
- * The role may not read these: with a filter from a user, the keys of the records are read before; without one, statements
+ * Makes the following statements run as the role for users, and returns how a condition on cells is compiled.
+ * The role may not read what is known of cells: with a filter from a user, the keys of the records are read before; without one, statements
  * with such a condition run as the store's user. Throws QueryError.
  */
 export async function confineFilter(
   session: SqlSession,
   { filter, where = null }: GivenFilter,
-): Promise<InState> {
+): Promise<OfCells> {
   const conditions = where === null ? [] : cellConditions(where)
-  const keys = new Map<StateCondition, string>()
+  const keys = new Map<CellCondition, string>()
   if (conditions.length > 0) {
     const cells = await readCells(session)
-    if (filter === null) return (condition) => cells.inState(condition)
+    if (filter === null) return (condition) => cells.compile(condition)
     for (const condition of conditions) keys.set(condition, await keysOf(session, cells.records(condition)))
   }
   await session.confine(filter?.names ?? null)
@@ -46,20 +46,20 @@ export async function confineFilter(
 }
 
 /** Returns the number of records that match a condition alone if it is known without reading records, else null. */
-export async function countInState(
+export async function countOfCells(
   session: SqlSession,
   { filter, where = null }: GivenFilter,
 ): Promise<number | null> {
-  if (filter !== null || where?.kind !== 'state') return null
+  if (filter !== null || (where?.kind !== 'state' && where?.kind !== 'review')) return null
   const cells = await readCells(session)
   const known = cells.count(where)
   if (known !== null) return known
   return Number((await session.own().get(countRecords(cells.records(where))))?.['count'])
 }
 
-async function readCells(session: SqlSession): Promise<CellStateSql> {
+async function readCells(session: SqlSession): Promise<CellConditionSql> {
   const rows = await session.own().all(COUNTED_TARGETS.sql)
-  return new CellStateSql(COUNTED_TARGETS.result(rows), STATES)
+  return new CellConditionSql(COUNTED_TARGETS.result(rows), CELLS)
 }
 
 /** Reads the keys that a SELECT returns, each once, as the text of an array. */
