@@ -52,5 +52,52 @@ test('cells by their state', { skip: NO_BROWSER }, async (t) => {
     assert.deepEqual(await axeFaults(page), [])
   })
 
+  await t.test('cells are reviewed one by one, by key', async () => {
+    await page.goto(`${viewer.url}/`)
+    await settled(page)
+    await chips.getByRole('button', { name: 'Overridden 1' }).click()
+    await chips.getByRole('button', { name: 'Review' }).click()
+    const review = page.getByRole('region', { name: 'Review' })
+    await shows(review.getByRole('status'), '1 of 1 cell')
+    await shows(review.getByRole('article', { name: 'Value' }), /Fürstentum Andorra/)
+    await shows(review.getByRole('complementary', { name: 'Inputs' }), /Code/)
+    assert.deepEqual(await axeFaults(page), [])
+    await picture(page, 'review-light')
+    await page.keyboard.press('f')
+    await page.keyboard.type('Is it official?')
+    await page.keyboard.press('Enter')
+    await review.getByText('Flagged by human:me').waitFor()
+    await shows(review.getByRole('article', { name: 'Value' }), /: Is it official\?/)
+    await page.keyboard.press('e')
+    await review.getByRole('textbox', { name: 'Name in German' }).fill('Andorra (de)')
+    await page.keyboard.press('Control+Enter')
+    await shows(review.getByRole('article', { name: 'Value' }), /Andorra \(de\)/)
+    await eventually(async () => assert.equal(await review.getByText('Flagged by').count(), 0))
+    await page.keyboard.press('a')
+    await review.getByText('Approved by human:me').waitFor()
+    await page.keyboard.press('Escape')
+    await review.waitFor({ state: 'detached' })
+    await chips.getByRole('button', { name: 'Approved 1' }).waitFor()
+    assert.equal(await viewer.value('AD', 'name_de'), 'Andorra (de)')
+  })
+
+  await t.test('failed cells are listed by reason, with a retry for each', async () => {
+    const record = { id: 'ZZ', name: 'Nowhere', alpha3: 'ZZZ', numeric: '999', region: 'Europe', area: 1 }
+    const others = { landlocked: false, independent: true, languages: ['xx'] }
+    await viewer.post('/api/records', { actor: 'human:ann', records: [{ ...record, ...others }] })
+    await viewer.post('/api/materialize', {
+      actor: 'human:ann',
+      targets: ['time_zones'],
+      record_ids: ['ZZ'],
+    })
+    await chips.getByRole('button', { name: 'Failed 1' }).click()
+    await chips.getByRole('button', { name: 'Review' }).click()
+    const reasons = page.getByRole('region', { name: 'Failures by reason' })
+    await shows(reasons.getByRole('listitem'), /-> 404.*1 cell/)
+    await reasons.getByRole('button', { name: 'Retry this cell…' }).click()
+    await page.getByRole('dialog', { name: 'Retry 1 failed cell of Time zones' }).waitFor()
+    assert.deepEqual(await axeFaults(page), [])
+  })
+
   assert.deepEqual(viewer.problems, [])
 })

@@ -221,6 +221,23 @@ export function historyQuery(recordId: string, field: string) {
   })
 }
 
+/** The latest reviews of a cell, newest first. */
+export function cellReviewsQuery({ recordId, field }: { readonly recordId: string; readonly field: string }) {
+  return queryOptions({
+    queryKey: ['records', 'reviews', recordId, field],
+    queryFn: async ({ signal }) =>
+      (await server.cells.reviews({ record_id: recordId, field, ended: true }, { signal })).reviews,
+    staleTime: Infinity,
+  })
+}
+
+/** The number of cells with each verdict. */
+export const reviewCountsQuery = queryOptions({
+  queryKey: ['records', 'reviews'],
+  queryFn: async ({ signal }) => (await server.cells.reviews({ limit: 1 }, { signal })).counts,
+  staleTime: Infinity,
+})
+
 /** The explanation of a cell's state. */
 export function explanationQuery(recordId: string, field: string) {
   return queryOptions({

@@ -3,7 +3,7 @@ import { Popover } from 'radix-ui'
 import type { SheetField } from '../api/contract.ts'
 import type { RecordFilter } from '../api/record-filter.ts'
 import { TypeIcon } from '../values/type-icon.tsx'
-import { ANY_COMPUTED, type Condition } from '../state/conditions.ts'
+import { ANY_COLUMN, type Condition } from '../state/conditions.ts'
 import '../ui/popover.css'
 import { ConditionForm } from './condition-form.tsx'
 import { conditionSentence, conditionText } from './condition-text.ts'
@@ -29,7 +29,7 @@ export function ConditionChip(props: ConditionChipProps) {
     if (!open) onClose()
     onOpen(open)
   }
-  const isUnknown = field === null && condition.field !== ANY_COMPUTED
+  const isUnknown = field === null && condition.field !== ANY_COLUMN
   const text = conditionText(condition, field)
   const sentence = conditionSentence(condition, field)
   return (

@@ -5,7 +5,7 @@ import type { SheetField } from '../api/contract.ts'
 import { summaryQuery } from '../api/queries.ts'
 import type { RecordFilter } from '../api/record-filter.ts'
 import { TypeIcon } from '../values/type-icon.tsx'
-import { isOfState, OPERATORS, type Condition, type Operator } from '../state/conditions.ts'
+import { isOfCell, OPERATORS, type Condition, type Operator } from '../state/conditions.ts'
 import { FormError } from '../ui/form-error.tsx'
 import { Button, IconButton } from '../ui/button.tsx'
 import '../ui/form.css'
@@ -93,8 +93,8 @@ export function ConditionForm(props: ConditionFormProps) {
           onChange={(event) => {
             const is = operators.find((each) => each === event.target.value) ?? draft.is
             setShowsError(false)
-            // Values are no states.
-            const items = isOfState(is) === isOfState(draft.is) ? draft.items : []
+            // States, verdicts and values are no items of each other.
+            const items = inputOf(is) === inputOf(draft.is) ? draft.items : []
             setDraft({ ...draft, is, items })
           }}
         >
@@ -145,5 +145,6 @@ function initialDraft(field: SheetField, condition: Condition | null, distinct: 
 }
 
 function inputOf(is: Operator): string {
-  return isOfState(is) ? 'states' : OPERATORS[is]
+  if (is === 'reviewed') return 'verdicts'
+  return isOfCell(is) ? 'states' : OPERATORS[is]
 }

@@ -1,7 +1,7 @@
 import type { SheetField } from '../api/contract.ts'
 import { defaultFormat } from '../values/column-format.ts'
 import { formatValue } from '../values/format-value.ts'
-import { ANY_COMPUTED, isOfState, OPERATORS, type Condition, type Scalar } from '../state/conditions.ts'
+import { ANY_COLUMN, isOfCell, OPERATORS, type Condition, type Scalar } from '../state/conditions.ts'
 import { stateName } from '../ui/state-names.ts'
 import { conditionLabel } from './operators-for.ts'
 
@@ -20,10 +20,14 @@ interface ConditionText {
 /** Formats a condition; `field` is null if the contract has no such field. */
 export function conditionText(condition: Condition, field: NamedField | null): ConditionText {
   return {
-    field: field?.title ?? (condition.field === ANY_COMPUTED ? 'Any computed column' : condition.field),
+    field: field?.title ?? (condition.field === ANY_COLUMN ? anyColumn(condition) : condition.field),
     operator: conditionLabel(condition, field?.type ?? null),
     value: valueText(condition, field),
   }
+}
+
+function anyColumn({ is }: Condition): string {
+  return is === 'reviewed' ? 'Any column' : 'Any computed column'
 }
 
 /** Formats a condition in one line. */
@@ -35,7 +39,7 @@ export function conditionSentence(condition: Condition, field: Parameters<typeof
 function valueText({ is, value }: Condition, field: NamedField | null): string {
   const values = Array.isArray(value) ? (value as readonly (Scalar | null)[]) : [value as Scalar | null]
   const texts = values.map((each) =>
-    isOfState(is) ? stateName(each) : scalarText(is === 'within' ? roughly(each) : each, field),
+    isOfCell(is) ? stateName(each) : scalarText(is === 'within' ? roughly(each) : each, field),
   )
   switch (OPERATORS[is]) {
     case 'nothing':

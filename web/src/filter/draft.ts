@@ -1,7 +1,7 @@
 import type { SheetField } from '../api/contract.ts'
 import { parseNumber } from '../values/parse-number.ts'
 import { normalTemporal, TEMPORAL_EXAMPLES } from '../values/temporal-text.ts'
-import { isOfState, OPERATORS, type Condition, type Operator, type Scalar } from '../state/conditions.ts'
+import { isOfCell, OPERATORS, type Condition, type Operator, type Scalar } from '../state/conditions.ts'
 import { FEW_VALUES, itemsOf, operatorsFor } from './operators-for.ts'
 
 /** A condition that is being edited, with the input of all operators. */
@@ -39,7 +39,7 @@ export function toCondition(field: SheetField, draft: Draft): Drafted {
       return of(null)
     case 'list':
       return items.length === 0
-        ? { error: `Choose at least one ${isOfState(is) ? 'state' : 'value'}` }
+        ? { error: `Choose at least one ${is === 'reviewed' ? 'review' : isOfCell(is) ? 'state' : 'value'}` }
         : of(items)
     case 'one': {
       if (field.type === 'boolean') return of(draft.flag)

@@ -2,9 +2,9 @@ import { useId } from 'react'
 import type { SheetField } from '../api/contract.ts'
 import type { RecordFilter } from '../api/record-filter.ts'
 import { fromPicker, toPicker } from '../values/temporal-text.ts'
-import { isOfState, OPERATORS } from '../state/conditions.ts'
+import { isOfCell, OPERATORS } from '../state/conditions.ts'
 import { StateMark, type CellStateName } from '../ui/cell-state.tsx'
-import { FILTER_STATES } from '../ui/state-names.ts'
+import { FILTER_STATES, FILTER_VERDICTS } from '../ui/state-names.ts'
 import type { Draft } from './draft.ts'
 import { ValuePicker } from './value-picker.tsx'
 
@@ -23,8 +23,14 @@ export function OperandInput({ field, draft, otherFilter, onDraft }: OperandInpu
     case 'nothing':
       return null
     case 'list':
-      if (isOfState(draft.is))
-        return <StatesInput picked={draft.items} onPick={(items) => onDraft({ ...draft, items })} />
+      if (isOfCell(draft.is))
+        return (
+          <NamesInput
+            of={draft.is === 'reviewed' ? 'verdicts' : 'states'}
+            picked={draft.items}
+            onPick={(items) => onDraft({ ...draft, items })}
+          />
+        )
       return (
         <ValuePicker
           field={field}
@@ -66,28 +72,29 @@ export function OperandInput({ field, draft, otherFilter, onDraft }: OperandInpu
   }
 }
 
-interface StatesInputProps {
+interface NamesInputProps {
+  readonly of: 'states' | 'verdicts'
   readonly picked: Draft['items']
   readonly onPick: (picked: Draft['items']) => void
 }
 
-/** Picks states of cells. */
-function StatesInput({ picked, onPick }: StatesInputProps) {
-  const states = Object.entries(FILTER_STATES) as [CellStateName, string][]
+/** Picks states or verdicts of cells. */
+function NamesInput({ of, picked, onPick }: NamesInputProps) {
+  const names = Object.entries(of === 'states' ? FILTER_STATES : FILTER_VERDICTS)
   return (
-    <div className="condition-states" role="group" aria-label="States">
-      {states.map(([state, name], index) => (
-        <label key={state}>
+    <div className="condition-states" role="group" aria-label={of === 'states' ? 'States' : 'Reviews'}>
+      {names.map(([name, label], index) => (
+        <label key={name}>
           <input
             type="checkbox"
-            checked={picked.includes(state)}
+            checked={picked.includes(name)}
             autoFocus={index === 0}
             onChange={({ target }) =>
-              onPick(target.checked ? [...picked, state] : picked.filter((each) => each !== state))
+              onPick(target.checked ? [...picked, name] : picked.filter((each) => each !== name))
             }
           />
-          <StateMark state={state} />
-          {name}
+          {of === 'states' && <StateMark state={name as CellStateName} />}
+          {label}
         </label>
       ))}
     </div>

@@ -42,7 +42,7 @@ export function operatorsFor(field: Pick<SheetField, 'type' | 'values' | 'derive
       ? ['anyOf', 'noneOf', 'contains']
       : ['anyOf', 'noneOf', ...others]
   const ofState: readonly Operator[] = field.derived === null ? [] : ['inState', 'notInState']
-  return [...own, 'empty', 'filled', ...ofState]
+  return [...own, 'empty', 'filled', ...ofState, 'reviewed']
 }
 
 const PLAIN: Readonly<Record<Operator, string>> = {
@@ -67,6 +67,7 @@ const PLAIN: Readonly<Record<Operator, string>> = {
   lacks: 'has none of',
   inState: 'state is any of',
   notInState: 'state is none of',
+  reviewed: 'review is any of',
   empty: 'is empty',
   filled: 'is not empty',
 }
@@ -88,6 +89,7 @@ const OF_ONE: Partial<Record<Operator, string>> = {
   lacks: 'does not have',
   inState: 'state is',
   notInState: 'state is not',
+  reviewed: 'review is',
 }
 
 /** Returns the label of an operator; `type` is null if the contract has no such field. */

@@ -5,7 +5,7 @@ import type { SheetContract } from '../api/contract.ts'
 import { conditionTextQuery, countQuery } from '../api/queries.ts'
 import { recordFilter } from '../api/record-filter.ts'
 import { conditionsToData } from '../state/condition-data.ts'
-import { isOfState } from '../state/conditions.ts'
+import { isOfCell } from '../state/conditions.ts'
 import type { ViewChange, ViewState } from '../state/view-state.ts'
 import { FormError } from '../ui/form-error.tsx'
 import { Button } from '../ui/button.tsx'
@@ -27,7 +27,7 @@ interface SqlFilterEditorProps {
  */
 export function SqlFilterEditor(props: SqlFilterEditorProps) {
   const { conditions, sql } = props.view
-  const [where] = useState(() => conditionsToData(conditions.filter(({ is }) => !isOfState(is))))
+  const [where] = useState(() => conditionsToData(conditions.filter(({ is }) => !isOfCell(is))))
   const { data, error } = useQuery({ ...conditionTextQuery(where ?? NO_CONDITION), enabled: where !== null })
   if (where === null) return <SqlForm {...props} before={sql ?? ''} />
   if (error !== null) return <SqlForm {...props} before={sql ?? ''} initialError={messageOf(error)} />
@@ -64,7 +64,7 @@ function SqlForm({ contract, view, change, onClose, before, initialError }: SqlF
     setIsTrying(false)
     setError(found)
     if (found !== null) return
-    const kept = view.conditions.filter(({ is }) => isOfState(is))
+    const kept = view.conditions.filter(({ is }) => isOfCell(is))
     change({ conditions: kept, sql: sql === '' ? null : sql })
     onClose()
   }

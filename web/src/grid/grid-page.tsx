@@ -1,5 +1,5 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { useCallback, useMemo, useState } from 'react'
+import { lazy, Suspense, useCallback, useMemo, useState } from 'react'
 import type { SheetContract } from '../api/contract.ts'
 import { releaseList } from '../live/held-list.ts'
 import { showError } from '../ui/toasts.tsx'
@@ -21,6 +21,8 @@ import { StateChips } from '../review/state-chips.tsx'
 import { useLatest } from '../ui/use-latest.ts'
 import { OpenDrawer } from './columns/open-drawer.tsx'
 import { OpenFind, useFinding } from './open-find.tsx'
+
+const ReviewMode = lazy(() => import('../review/review-mode.tsx'))
 
 /** The page with the records. */
 export function GridPage({ contract }: { readonly contract: SheetContract }) {
@@ -54,6 +56,7 @@ export function GridPage({ contract }: { readonly contract: SheetContract }) {
   useCommands('grid', commands)
   const { state } = drawer
   const isOpen = state !== null
+  const isReview = view.review === true
   const isShown = rows.error === null
   return (
     <div className="grid-page">
@@ -73,38 +76,51 @@ export function GridPage({ contract }: { readonly contract: SheetContract }) {
         onFind={finding.open}
       />
       <StateChips contract={contract} view={view} change={change} />
-      {isShown && <ComputedNotice model={model} />}
-      <div className="grid-main">
-        <div className="grid-place">
-          {(rows.isWaiting || rows.isReading) && (
-            <div className="grid-progress" role="progressbar" aria-label="Loading" />
-          )}
-          {isShown && (
-            <Grid
-              model={model}
-              editor={editor}
-              onGoToRecord={() => setDialog('goTo')}
-              onDelete={setDeleted}
-              onAdd={addRecord}
+      {isShown && !isReview && <ComputedNotice model={model} />}
+      {isReview && (
+        <Suspense fallback={<div className="grid-main" aria-busy="true" />}>
+          <ReviewMode
+            // Another filter has other cells.
+            key={JSON.stringify([view.conditions, view.sql, view.sort])}
+            contract={contract}
+            view={view}
+            onClose={(cell) => change({ review: false, ...(cell !== null && { cell }) })}
+          />
+        </Suspense>
+      )}
+      {!isReview && (
+        <div className="grid-main">
+          <div className="grid-place">
+            {(rows.isWaiting || rows.isReading) && (
+              <div className="grid-progress" role="progressbar" aria-label="Loading" />
+            )}
+            {isShown && (
+              <Grid
+                model={model}
+                editor={editor}
+                onGoToRecord={() => setDialog('goTo')}
+                onDelete={setDeleted}
+                onAdd={addRecord}
+              />
+            )}
+            {(!isShown || rows.count === 0) && <GridNotice model={model} onAdd={() => setDialog('new')} />}
+            {isShown && <PageError rows={rows} />}
+            {isShown && <GridFooter model={model} onAdd={addRecord} />}
+            <HeldNotice />
+            <OpenFind model={model} finding={finding} />
+          </div>
+          {isOpen && <OpenDrawer model={model} />}
+          {!isOpen && view.panel && view.cell !== null && (
+            <CellPanel
+              contract={contract}
+              cell={selecting.cell ?? view.cell}
+              onClose={() => change({ panel: false })}
+              onSelect={selecting.reveal}
+              onEditField={drawer.mayChange ? drawer.edit : null}
             />
           )}
-          {(!isShown || rows.count === 0) && <GridNotice model={model} onAdd={() => setDialog('new')} />}
-          {isShown && <PageError rows={rows} />}
-          {isShown && <GridFooter model={model} onAdd={addRecord} />}
-          <HeldNotice />
-          <OpenFind model={model} finding={finding} />
         </div>
-        {isOpen && <OpenDrawer model={model} />}
-        {!isOpen && view.panel && view.cell !== null && (
-          <CellPanel
-            contract={contract}
-            cell={selecting.cell ?? view.cell}
-            onClose={() => change({ panel: false })}
-            onSelect={selecting.reveal}
-            onEditField={drawer.mayChange ? drawer.edit : null}
-          />
-        )}
-      </div>
+      )}
       <NewRecordDialog
         contract={contract}
         open={dialog === 'new'}

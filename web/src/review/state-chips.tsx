@@ -1,12 +1,15 @@
 import { useQuery } from '@tanstack/react-query'
-import { statusQuery } from '../api/queries.ts'
+import { Check, Flag, ListChecks } from 'lucide-react'
+import type { ReactNode } from 'react'
+import { reviewCountsQuery, statusQuery } from '../api/queries.ts'
 import type { SheetContract } from '../api/contract.ts'
 import type { ViewChange, ViewState } from '../state/view-state.ts'
+import { Button } from '../ui/button.tsx'
 import { StateMark, STATE_LABELS } from '../ui/cell-state.tsx'
 import { countOf, formatCount } from '../ui/format.ts'
-import { FILTER_STATES } from '../ui/state-names.ts'
+import { FILTER_STATES, FILTER_VERDICTS } from '../ui/state-names.ts'
 import './state-chips.css'
-import { selectedStates, toggleState } from './with-state.ts'
+import { selectedNames, toggleName, type ChipOperator } from './with-state.ts'
 
 interface StateChipsProps {
   readonly contract: SheetContract
@@ -15,40 +18,73 @@ interface StateChipsProps {
 }
 
 type ChipState = Exclude<keyof typeof FILTER_STATES, 'fresh'>
+type Verdict = keyof typeof FILTER_VERDICTS
 
 const STATES = Object.keys(FILTER_STATES).filter((state): state is ChipState => state !== 'fresh')
+const VERDICTS = Object.keys(FILTER_VERDICTS) as Verdict[]
+const VERDICT_ICONS: Readonly<Record<Verdict, ReactNode>> = {
+  flagged: <Flag size={12} aria-hidden="true" />,
+  approved: <Check size={12} aria-hidden="true" />,
+}
 
 /**
- * The number of computed cells in each state that needs attention, in all records. A chip filters by its state, and by
- * those of the other chips that are on.
+ * The number of computed cells in each state that needs attention and of reviewed cells, in all records. A chip filters by
+ * its state, and by those of the other chips that are on.
  */
 export function StateChips({ contract, view, change }: StateChipsProps) {
   const hasComputed = contract.fields.some(({ derived }) => derived !== null)
-  const { data } = useQuery({ ...statusQuery, enabled: hasComputed })
-  const selected = selectedStates(view.conditions)
-  const targets = Object.values(data ?? {})
-  const shown = STATES.map((state) => ({
-    state,
-    count: targets.reduce((sum, target) => sum + target[state], 0),
-  })).filter(({ state, count }) => count > 0 || selected.includes(state))
+  const status = useQuery({ ...statusQuery, enabled: hasComputed })
+  const reviews = useQuery(reviewCountsQuery)
+  const targets = Object.values(status.data ?? {})
+  const chips = [
+    ...STATES.map((state) => ({
+      is: 'inState' as const,
+      name: state,
+      label: FILTER_STATES[state],
+      mark: <StateMark state={state} />,
+      meaning: STATE_LABELS[state],
+      count: targets.reduce((sum, target) => sum + target[state], 0),
+    })),
+    ...VERDICTS.map((verdict) => ({
+      is: 'reviewed' as const,
+      name: verdict,
+      label: FILTER_VERDICTS[verdict],
+      mark: VERDICT_ICONS[verdict],
+      meaning: `Values that someone has ${verdict}, and that have not changed since`,
+      count: reviews.data?.[verdict] ?? 0,
+    })),
+  ]
+  const isOn = (is: ChipOperator, name: string): boolean => selectedNames(view.conditions, is).includes(name)
+  const shown = chips.filter(({ is, name, count }) => count > 0 || isOn(is, name))
+  const hasSelected = shown.some(({ is, name }) => isOn(is, name))
   // Then another notice offers to compute the columns.
   const isNew = targets.every((target) => target.missing === target.total_records)
-  if (!hasComputed || shown.length === 0 || (isNew && selected.length === 0)) return null
+  const hasReviews = shown.some(({ is }) => is === 'reviewed')
+  if (!hasSelected && !hasReviews && (!hasComputed || isNew)) return null
   return (
     <div className="state-chips" role="group" aria-label="Filter by state">
-      {shown.map(({ state, count }) => (
+      {shown.map(({ is, name, label, mark, meaning, count }) => (
         <button
-          key={state}
+          key={name}
           type="button"
           className="state-chip"
-          aria-pressed={selected.includes(state)}
-          title={`${countOf(count, 'cell')} of computed columns. ${STATE_LABELS[state]}`}
-          onClick={() => change({ conditions: toggleState(view.conditions, state) })}
+          aria-pressed={isOn(is, name)}
+          title={`${countOf(count, 'cell')}. ${meaning}`}
+          onClick={() => change({ conditions: toggleName(view.conditions, is, name) })}
         >
-          <StateMark state={state} />
-          {capitalized(FILTER_STATES[state])} <strong>{formatCount(count)}</strong>
+          {mark}
+          {capitalized(label)} <strong>{formatCount(count)}</strong>
         </button>
       ))}
+      <Button
+        look="quiet"
+        className="state-review"
+        icon={<ListChecks size={14} />}
+        title="Review the cells of these records one by one"
+        onClick={() => change({ review: true })}
+      >
+        Review
+      </Button>
     </div>
   )
 }

@@ -1,21 +1,28 @@
-import { ANY_COMPUTED, type Condition } from '../state/conditions.ts'
+import { ANY_COLUMN, type Condition } from '../state/conditions.ts'
 
-/** Returns the states of any computed column that conditions select; empty for none. */
-export function selectedStates(conditions: readonly Condition[]): readonly string[] {
-  const value = conditions.find(isOfAny)?.value
+/** The operator of a chip: by states of cells, or by verdicts of their reviews. */
+export type ChipOperator = 'inState' | 'reviewed'
+
+/** Returns the states or verdicts of any column that conditions select; empty for none. */
+export function selectedNames(conditions: readonly Condition[], is: ChipOperator): readonly string[] {
+  const value = conditions.find(isOfAny(is))?.value
   return Array.isArray(value) ? value.map(String) : []
 }
 
-/** Adds a state to the condition on any computed column, or removes it from there. */
-export function toggleState(conditions: readonly Condition[], state: string): readonly Condition[] {
-  const before = selectedStates(conditions)
-  const states = before.includes(state) ? before.filter((each) => each !== state) : [...before, state]
-  const condition: Condition = { field: ANY_COMPUTED, is: 'inState', value: states }
-  const at = conditions.findIndex(isOfAny)
+/** Adds a state or verdict to the condition on any column, or removes it from there. */
+export function toggleName(
+  conditions: readonly Condition[],
+  is: ChipOperator,
+  name: string,
+): readonly Condition[] {
+  const before = selectedNames(conditions, is)
+  const names = before.includes(name) ? before.filter((each) => each !== name) : [...before, name]
+  const condition: Condition = { field: ANY_COLUMN, is, value: names }
+  const at = conditions.findIndex(isOfAny(is))
   if (at < 0) return [...conditions, condition]
-  return states.length === 0 ? conditions.toSpliced(at, 1) : conditions.with(at, condition)
+  return names.length === 0 ? conditions.toSpliced(at, 1) : conditions.with(at, condition)
 }
 
-function isOfAny({ field, is }: Condition): boolean {
-  return field === ANY_COMPUTED && is === 'inState'
+function isOfAny(wanted: ChipOperator): (condition: Condition) => boolean {
+  return ({ field, is }) => field === ANY_COLUMN && is === wanted
 }

@@ -6,8 +6,8 @@ import { operatorsFor } from '../filter/operators-for.ts'
 import { readCondition } from '../../../src/sheet/queries/read-condition.ts'
 import { conditionsToData } from './condition-data.ts'
 import {
-  ANY_COMPUTED,
-  isOfState,
+  ANY_COLUMN,
+  isOfCell,
   OPERATORS,
   type Condition,
   type ConditionValue,
@@ -59,7 +59,7 @@ const DERIVED = { derivation: 'it.yaml', kind: 'http', inputs: [] }
 test('a condition on states names the field, or none for all computed columns', () => {
   assert.deepEqual(
     conditionsToData([
-      { field: ANY_COMPUTED, is: 'inState', value: ['failed', 'stale'] },
+      { field: ANY_COLUMN, is: 'inState', value: ['failed', 'stale'] },
       { field: 'a', is: 'notInState', value: ['fresh'] },
     ]),
     { and: [{ state: ['failed', 'stale'] }, { not: { state: ['fresh'], fields: ['a'] } }] },
@@ -102,6 +102,7 @@ function valueFor(is: Operator, type: FieldType): ConditionValue {
     case 'range':
       return [one, other]
     case 'list':
-      return isOfState(is) ? ['failed', 'stale'] : [one, null]
+      if (is === 'reviewed') return ['approved', 'flagged']
+      return isOfCell(is) ? ['failed', 'stale'] : [one, null]
   }
 }

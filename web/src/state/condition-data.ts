@@ -1,11 +1,12 @@
 import type {
   CellFilterState,
+  CellVerdict,
   Condition as ConditionData,
   ConditionOperator,
 } from '../../../src/wire/schema/conditions.ts'
 import {
-  ANY_COMPUTED,
-  isOfState,
+  ANY_COLUMN,
+  isOfCell,
   type Condition,
   type ConditionValue,
   type Operator,
@@ -14,7 +15,7 @@ import {
 
 /** Maps operators of the URL to those of the API; a range without its end is two conditions. */
 const OPERATORS: Readonly<
-  Record<Exclude<Operator, 'within' | 'during' | 'inState' | 'notInState'>, ConditionOperator>
+  Record<Exclude<Operator, 'within' | 'during' | 'inState' | 'notInState' | 'reviewed'>, ConditionOperator>
 > = {
   equals: 'equals',
   differs: 'not_equals',
@@ -45,10 +46,12 @@ export function conditionsToData(conditions: readonly Condition[]): ConditionDat
 }
 
 function toData({ field, is, value }: Condition): ConditionData {
-  if (isOfState(is)) {
-    // The server refuses states that it does not know.
+  if (isOfCell(is)) {
+    const fields = field === ANY_COLUMN ? {} : { fields: [field] }
+    // The server refuses names that it does not know.
+    if (is === 'reviewed') return { review: value as unknown as readonly CellVerdict[], ...fields }
     const state = value as unknown as readonly CellFilterState[]
-    const data = field === ANY_COMPUTED ? { state } : { state, fields: [field] }
+    const data = { state, ...fields }
     return is === 'inState' ? data : { not: data }
   }
   if (is === 'within' || is === 'during') {

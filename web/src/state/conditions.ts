@@ -1,9 +1,9 @@
-/** Stands for all computed columns in a condition on the states of cells. */
-export const ANY_COMPUTED = '*'
+/** Stands for all columns in a condition on cells beside their values. */
+export const ANY_COLUMN = '*'
 
 /** A condition of the filter. */
 export interface Condition {
-  /** The name of the field, or {@link ANY_COMPUTED}. */
+  /** The name of the field, or {@link ANY_COLUMN}. */
   readonly field: string
   readonly is: Operator
   /** The operand, in the form that the operator requires. */
@@ -18,7 +18,7 @@ export type ConditionValue = Scalar | readonly (Scalar | null)[] | null
 /**
  * The operators with the operand that each requires. Their names are part of URLs and must not change. `within` and
  * `during` exclude the end of the range; `before`, `since` and `during` compare timestamps. `inState` and `notInState` take
- * states of the cell.
+ * states of the cell, `reviewed` verdicts of its review.
  */
 export const OPERATORS = {
   equals: 'one',
@@ -42,15 +42,16 @@ export const OPERATORS = {
   lacks: 'list',
   inState: 'list',
   notInState: 'list',
+  reviewed: 'list',
   empty: 'nothing',
   filled: 'nothing',
 } as const satisfies Readonly<Record<string, 'nothing' | 'one' | 'range' | 'list'>>
 
 export type Operator = keyof typeof OPERATORS
 
-/** Whether an operator is about the state of a cell instead of its value. */
-export function isOfState(is: Operator): is is 'inState' | 'notInState' {
-  return is === 'inState' || is === 'notInState'
+/** Whether an operator is about the state or the review of a cell instead of its value. */
+export function isOfCell(is: Operator): is is 'inState' | 'notInState' | 'reviewed' {
+  return is === 'inState' || is === 'notInState' || is === 'reviewed'
 }
 
 const LONGEST_LIST = 1000

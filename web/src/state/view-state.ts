@@ -15,6 +15,8 @@ export interface ViewState {
   readonly cell: CellRef | null
   /** Whether the provenance panel is open. */
   readonly panel: boolean
+  /** Whether the cells of the filter are reviewed one by one instead of shown in the grid. */
+  readonly review?: boolean
 }
 
 export interface CellRef {
@@ -51,16 +53,18 @@ export function readView(params: URLSearchParams): ViewState {
     sql: params.get('sql') || null,
     cell: recordId !== undefined && recordId !== '' && field !== undefined ? { recordId, field } : null,
     panel: params.get('panel') === '1',
+    review: params.get('review') === '1',
   }
 }
 
-export function writeView({ sort, conditions, sql, cell, panel }: ViewState): URLSearchParams {
+export function writeView({ sort, conditions, sql, cell, panel, review }: ViewState): URLSearchParams {
   const params = new URLSearchParams()
   if (sort !== null) params.set('sort', sort)
   if (conditions.length > 0) params.set('where', JSON.stringify(conditions))
   if (sql !== null) params.set('sql', sql)
   if (cell !== null) params.set('cell', [cell.recordId, cell.field].map(encodeURIComponent).join(SEPARATOR))
   if (panel) params.set('panel', '1')
+  if (review === true) params.set('review', '1')
   return params
 }
 

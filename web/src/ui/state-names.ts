@@ -8,7 +8,13 @@ export const FILTER_STATES = {
   fresh: 'fresh',
 } as const
 
-/** Returns the name of a state in filters; an unknown one as it is. */
+/** The verdicts by which records can be filtered, with their names in filters. */
+export const FILTER_VERDICTS = { flagged: 'flagged', approved: 'approved' } as const
+
+/** Returns the name of a state or a verdict in filters; an unknown one as it is. */
 export function stateName(state: unknown): string {
-  return Object.entries(FILTER_STATES).find(([name]) => name === state)?.[1] ?? String(state)
+  return (
+    Object.entries({ ...FILTER_STATES, ...FILTER_VERDICTS }).find(([name]) => name === state)?.[1] ??
+    String(state)
+  )
 }

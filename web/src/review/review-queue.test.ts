@@ -1,0 +1,26 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { ANY_COLUMN, type Condition } from '../state/conditions.ts'
+import { queueOf, reviewedBy } from './review-queue.ts'
+
+const PAGE = {
+  ids: ['1', '2'],
+  states: { 1: { a: 'failed', b: 'missing' }, 2: { a: 'fresh', b: 'failed' } },
+  verdicts: { 2: { name: 'flagged' } },
+}
+const FIELDS = ['name', 'a', 'b']
+
+function cellsWith(...conditions: readonly Condition[]): readonly string[] {
+  return queueOf(PAGE, reviewedBy(conditions), FIELDS).map(({ recordId, field }) => `${recordId} ${field}`)
+}
+
+test('cells in the states of the conditions are reviewed, by record and field', () => {
+  const failed = ['failed']
+  assert.deepEqual(cellsWith({ field: ANY_COLUMN, is: 'inState', value: failed }), ['1 a', '2 b'])
+  assert.deepEqual(cellsWith({ field: 'b', is: 'inState', value: failed }), ['2 b'])
+  assert.deepEqual(cellsWith({ field: 'name', is: 'filled', value: null }), ['1 a', '2 a', '2 b'])
+})
+
+test('flagged cells are reviewed, of any field', () => {
+  assert.deepEqual(cellsWith({ field: ANY_COLUMN, is: 'reviewed', value: ['flagged'] }), ['2 name'])
+})
