@@ -1,4 +1,5 @@
 import { DropdownMenu } from 'radix-ui'
+import { createPortal } from 'react-dom'
 import { openRunDialog } from '../runs/dialogs/run-dialog.tsx'
 import { countOf } from '../ui/format.ts'
 import { MenuItem } from '../ui/menu-item.tsx'
@@ -29,15 +30,25 @@ export function CellMenu(props: CellMenuProps) {
   const range = rangeOf(selection)
   return (
     <DropdownMenu.Root open onOpenChange={(isOpen) => isOpen || onClose()} modal={false}>
-      <DropdownMenu.Trigger asChild>
-        <span className="cell-menu-place" style={{ left: at.x, top: at.y }} />
-      </DropdownMenu.Trigger>
+      {/* Outside of the grid, whose children are rows. */}
+      {createPortal(
+        <DropdownMenu.Trigger asChild>
+          <button
+            type="button"
+            className="cell-menu-place"
+            tabIndex={-1}
+            aria-hidden="true"
+            aria-label="Selected cells"
+            style={{ left: at.x, top: at.y }}
+          />
+        </DropdownMenu.Trigger>,
+        document.body,
+      )}
       <DropdownMenu.Portal>
         <DropdownMenu.Content
           className="menu"
           align="start"
           collisionPadding={8}
-          aria-label="Selected cells"
           onCloseAutoFocus={(event) => {
             event.preventDefault()
             if (document.activeElement === document.body)
