@@ -84,6 +84,21 @@ test('a formula computes a field from others of the record, without calls', asyn
   assert.deepEqual(await usedResources(run.sheet), [])
 })
 
+test('D25: values of a formula are not cached, also where records have equal inputs', async (t) => {
+  const run = await openTowns(t, { loud: 'upper(name)' })
+  await run.write({ id: 'ulm-2', name: 'Ulm' })
+  await run.run()
+  for (const id of ['ulm', 'ulm-2']) {
+    const { cached, value, input_hash: hash } = (await run.entry(id, 'loud')) ?? {}
+    assert.deepEqual([cached, value], [false, 'ULM'])
+    const { store } = await run.sheet.deriving()
+    assert.equal((await store.cached([String(hash)])).size, 0)
+  }
+  await run.run({ force: true })
+  const plan = await planMaterialize(run.sheet, { ...ALL, force: true })
+  assert.deepEqual([plan.targets['loud']?.compute, plan.targets['loud']?.cached], [4, 0])
+})
+
 test('D32: a cell is stale when a field changes that its formula reads, and for no other', async (t) => {
   const run = await openTowns(t, {
     loud: 'upper(name)',

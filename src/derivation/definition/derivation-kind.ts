@@ -27,8 +27,6 @@ export interface Plan {
   readonly evidence: JsonObject
   /** The input hashes of a kind whose computations consist of steps ({@link DerivationKind.stepsOf}); absent for any other. */
   readonly hashes?: StepHashes
-  /** True where the result is part of the plan, so that the cache need not have it. False by default. */
-  readonly isKnown?: boolean
 }
 
 /** The input hashes of a computation that consists of steps: which of them a value gets depends on the steps that were needed. */
@@ -303,7 +301,7 @@ export interface DerivationKind<Spec = unknown, P extends Plan = Plan> {
   readonly name: string
   /**
    * True for a kind that computes from the plan alone, with nothing outside of the sheet and its store: its computations are no calls, which
-   * are counted, bounded, refused and shared between processes. False by default.
+   * are counted, bounded, refused, cached and shared between processes. As a step it is cached as any other. False by default.
    */
   readonly isLocal?: boolean
   /**

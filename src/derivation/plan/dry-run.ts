@@ -106,7 +106,7 @@ export class DryRun {
     for await (const items of this.#items(derivation)) {
       const foreseen = items.flatMap((item) => this.#foresee(derivation, item) ?? [])
       const hashes = foreseen.flatMap((each) => (each.is === 'certain' ? hashesOf(each.planned) : []))
-      const entries = await this.planner.cached(force ? [] : hashes)
+      const entries = await this.planner.cached(force || isLocal ? [] : hashes)
       const certain = foreseen.flatMap((each) => (each.is === 'certain' ? [each.planned] : []))
       const requests = await this.#requests(certain, entries)
       for (const each of foreseen) this.#settle(each, { entries, requests, calls })

@@ -1,7 +1,8 @@
 import { makesCalls, type Derivation, type RunContext } from '../definition/derivation-kind.ts'
 import type { Price } from '../plan/budget.ts'
 import type { PlannedItem } from '../plan/planner.ts'
-import { actualCost, type Answer, type Answers, type CallOutcome } from './call-results.ts'
+import { actualCost, type CallOutcome } from './call-outcome.ts'
+import type { Answer, Answers } from './call-results.ts'
 import type { PartsOfRun } from './parts-of-run.ts'
 
 /** A call to begin. */

@@ -1,9 +1,9 @@
 import type { JsonValue } from '../../contract/json/json.ts'
 import type { CacheEntry, SettledCall, UsedAmounts } from '../../store/cell-work.ts'
 import type { ReceivedResponse } from '../../store/stored-responses.ts'
-import type { Derivation, Plan, StepResult } from '../definition/derivation-kind.ts'
+import type { Derivation, StepResult } from '../definition/derivation-kind.ts'
 import { stepKey, usageKey } from '../plan/usage-key.ts'
-import { cacheEntries, type CallOutcome } from './call-results.ts'
+import { cacheEntries, type CallOutcome } from './call-outcome.ts'
 
 /** The part of a call that is stored beside its cells. */
 export interface CallBehind {
@@ -33,7 +33,6 @@ export const NO_CALL: CallBehind = {
 /** A computation whose call is stored. */
 interface ComputationBehind {
   readonly derivation: Derivation
-  readonly plan: Pick<Plan, 'isKnown'>
   /** Its input hash. */
   readonly hash: string
 }
@@ -49,13 +48,13 @@ const stepKeys = new WeakMap<Derivation, Map<string | null, string>>()
  * `request`: the key by which processes share the call, where it is not the input hash.
  */
 export function callBehind(
-  { derivation, plan, hash }: ComputationBehind,
+  { derivation, hash }: ComputationBehind,
   outcome: CallOutcome,
   request: string | null,
 ): CallBehind {
   const { response, reused, usage, inputHash } = outcome
   if (inputHash !== undefined) return NO_CALL
-  const cache = plan.isKnown === true ? NONE : cacheEntries(hash, outcome)
+  const cache = cacheEntries(hash, outcome)
   if (reused !== undefined) return { ...NO_CALL, cache, used: [reused] }
   const failed = (request === null ? outcome.failed : (outcome.failure ?? null)) as unknown as JsonValue
   return {

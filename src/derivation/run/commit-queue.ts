@@ -39,6 +39,8 @@ const MANY = 8
 export class CommitQueue {
   readonly #options: CommitQueueOptions
   #waiting: Waiting[] = []
+  /** The number of waiting results. */
+  #count = 0
   #storing = false
 
   constructor(options: CommitQueueOptions) {
@@ -49,6 +51,7 @@ export class CommitQueue {
   add(stored: Stored): Promise<readonly CellOutcome[]> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ ...stored, resolve, reject })
+      this.#count += Math.max(1, stored.results.length)
       if (!this.#storing) void this.#storeAll()
     })
   }
@@ -59,6 +62,7 @@ export class CommitQueue {
       await this.#linger()
       const group = this.#waiting
       this.#waiting = []
+      this.#count = 0
       await this.#storeGroup(group)
     }
     this.#storing = false
@@ -66,9 +70,9 @@ export class CommitQueue {
 
   /** Waits for others, as long as many come: slow ones may wait for their place among the calls until they are stored. */
   async #linger(): Promise<void> {
-    for (let before = -Infinity; this.#waiting.length < WORTHWHILE;) {
-      if (this.#waiting.length - before < MANY) return
-      before = this.#waiting.length
+    for (let before = -Infinity; this.#count < WORTHWHILE;) {
+      if (this.#count - before < MANY) return
+      before = this.#count
       await delay(LINGER_MS)
     }
   }

@@ -3,11 +3,13 @@ import type { Failure } from '../../errors/failure.ts'
 import { err, ok, type Result } from '../../errors/result.ts'
 import type { CellOutcome, WorkCell, WorkItem } from '../../store/cell-work.ts'
 import { makesCalls, type Derivation, type StepResult } from '../definition/derivation-kind.ts'
-import { WORK_CHUNK, type PlannedItem } from '../plan/planner.ts'
+import type { PlannedItem } from '../plan/planner.ts'
 import { beginCall, noteOutcome } from './begin-call.ts'
 import { callBehind, countOfStep, NO_CALL, type CallBehind } from './call-behind.ts'
-import { Answers, contractFailure, type Answer, type CallOutcome } from './call-results.ts'
+import { contractFailure, outcomeOfResult, type CallOutcome } from './call-outcome.ts'
+import { Answers, type Answer } from './call-results.ts'
 import { resultOfRun, type ComputedCell, type ItemOfRun } from './cell-result.ts'
+import { computeLocal } from './compute-local.ts'
 import { UnderWay } from './concurrency-limit.ts'
 import type { PartsOfRun } from './parts-of-run.ts'
 import { Steps } from './steps.ts'
@@ -16,24 +18,29 @@ import { StillWanted } from './still-wanted.ts'
 /** Records planned or under way at a time for a derivation, at least; how many calls that makes is the transport's to bound. */
 const WINDOW = 512
 
-/**
- * The same for a local kind: while some results are stored, the next accumulate, and are stored in one transaction. Records of a page that
- * is shorter, since their inputs are long, count as those of a whole one.
- */
-const LOCAL_WINDOW = 8 * WORK_CHUNK
+/** Pages of records that are computed or stored at a time for a local kind: while some are stored, the next accumulate for one transaction. */
+const LOCAL_WINDOW = 8
 
 /** So long after it was planned a call is made without another look at the cells that it is for. */
 export const FRESH_MS = 250
 
+/** A record whose cells cannot be computed, or are skipped. */
+interface KnownItem {
+  readonly outcome: 'known'
+  readonly item: WorkItem
+  readonly cells: readonly WorkCell[]
+  readonly result: ComputedCell['result']
+}
+
+/** The results of cells of a record. */
+interface ComputedRecord {
+  readonly of: ItemOfRun
+  readonly cells: readonly ComputedCell[]
+}
+
 /** A record of which something is to be stored. */
 type ItemToDo =
-  | {
-      readonly outcome: 'known'
-      readonly item: WorkItem
-      readonly cells: readonly WorkCell[]
-      readonly result: ComputedCell['result']
-    }
-  | { readonly outcome: 'run'; readonly planned: PlannedItem; readonly answer: Answer | null }
+  KnownItem | { readonly outcome: 'run'; readonly planned: PlannedItem; readonly answer: Answer | null }
 
 /**
  * Computes the cells of one derivation. What is called for, and in which order calls begin, is decided record by record
@@ -104,13 +111,13 @@ export class DerivationRun {
   async #startAll(items: readonly WorkItem[]): Promise<void> {
     const now = performance.now()
     const toDo = items.flatMap((item) => this.#look(item, now) ?? [])
+    if (this.#isLocal) return this.#startTogether(toDo)
     await this.#answers.load()
-    const weight = this.#isLocal ? Math.max(1, Math.floor(WORK_CHUNK / items.length)) : 1
     for (const item of toDo) {
       if (this.#underWay.isFull) await this.#underWay.room()
       while (this.#lacksMoney(item)) await this.#parts.budget.nextSettled()
       if (this.#parts.signal.aborted || this.#parts.streak.stopped !== null) return
-      this.#start(item, weight)
+      this.#start(item)
     }
     this.#parts.tally.report()
   }
@@ -155,7 +162,7 @@ export class DerivationRun {
           outcome: 'run',
           planned,
           answer:
-            planned.open.length === 0
+            planned.open.length === 0 || this.#isLocal
               ? null
               : this.#answers.take(planned.hash, this.#requestOf(planned), readAt),
         }
@@ -176,20 +183,61 @@ export class DerivationRun {
   }
 
   /** Begins what a record takes; what its cells need of calls has begun when this returns. */
-  #start(toDo: ItemToDo, weight: number): void {
-    this.#underWay.begin(weight)
+  #start(toDo: ItemToDo): void {
+    this.#underWay.begin()
     const done = toDo.outcome === 'known' ? this.#settle(toDo) : this.#compute(toDo.planned, toDo.answer)
-    void done.then(() => this.#underWay.end(weight))
+    void done.then(() => this.#underWay.end())
+  }
+
+  /** Begins a page of records of a local kind. */
+  async #startTogether(toDo: readonly ItemToDo[]): Promise<void> {
+    if (this.#underWay.isFull) await this.#underWay.room()
+    if (this.#parts.signal.aborted || toDo.length === 0) return
+    this.#underWay.begin()
+    void this.#computeTogether(toDo).then(() => this.#underWay.end())
+    this.#parts.tally.report()
+  }
+
+  /**
+   * Computes and stores records of a local kind together: where nothing is called, equal computations need not be shared, bounded or cached.
+   * Never rejects.
+   */
+  async #computeTogether(toDo: readonly ItemToDo[]): Promise<void> {
+    const { planner, signal, onFault } = this.#parts
+    const { contract, policies, limiter, store } = planner.request
+    try {
+      const planned = toDo.flatMap((item) => (item.outcome === 'run' ? [item.planned] : []))
+      const open = planned.filter((item) => item.open.length > 0)
+      const [{ derivation } = { derivation: this.#derivation }] = open
+      const { formulas } = store
+      const plans = open.map(({ plan }) => plan)
+      const computed = await computeLocal(derivation, plans, { signal, policies, limiter, formulas })
+      const results = new Map(open.map((item, index) => [item, computed[index]]))
+      const records = toDo.map((item): ComputedRecord => {
+        if (item.outcome === 'known') return this.#knownRecord(item)
+        const cells: ComputedCell[] = item.planned.unchanged.map((cell) => ({ cell, result: 'unchanged' }))
+        const result = results.get(item.planned)
+        if (result === undefined) return { of: item.planned, cells }
+        const outcome = outcomeOfResult(item.planned, result, { contract, validates: true })
+        return { of: item.planned, cells: [...cells, ...this.#results(item.planned.open, outcome, false)] }
+      })
+      await this.#storeAll(records)
+    } catch (error) {
+      onFault(error)
+    }
   }
 
   /** Stores that cells cannot be computed, or are skipped. Never rejects. */
-  async #settle({ item, cells, result }: Extract<ItemToDo, { outcome: 'known' }>): Promise<void> {
+  async #settle(known: KnownItem): Promise<void> {
     try {
-      const results = cells.map((cell) => ({ cell, result }))
-      await this.#store({ derivation: this.#derivation, item }, results)
+      await this.#storeAll([this.#knownRecord(known)])
     } catch (error) {
       this.#parts.onFault(error)
     }
+  }
+
+  #knownRecord({ item, cells, result }: KnownItem): ComputedRecord {
+    return { of: { derivation: this.#derivation, item }, cells: cells.map((cell) => ({ cell, result })) }
   }
 
   /** Stores the known results of a record, and makes a call for its other cells. Never rejects. */
@@ -313,25 +361,33 @@ export class DerivationRun {
   }
 
   /** Stores what cells of one record came to. */
-  async #store(of: ItemOfRun, cells: readonly ComputedCell[], behind: CallBehind = NO_CALL): Promise<void> {
-    if (cells.length === 0 && behind === NO_CALL) return
-    const results = cells.map((cell) => resultOfRun(of, cell))
-    const outcomes = await this.#parts.commits.add({ results, ...behind })
-    const refused: ComputedCell[] = []
-    cells.forEach((computed, index) => {
-      const { outcome, detail = '' } = outcomes[index] as CellOutcome & { readonly detail?: string }
-      const { cell, result } = computed
-      if (outcome === 'refused' && of.plan !== undefined) {
-        refused.push({ cell, result: err(contractFailure(of.plan, cell.target, detail)) })
+  #store(of: ItemOfRun, cells: readonly ComputedCell[], behind?: CallBehind): Promise<void> {
+    return this.#storeAll([{ of, cells }], behind)
+  }
+
+  /** Stores what cells of records came to. */
+  async #storeAll(records: readonly ComputedRecord[], behind: CallBehind = NO_CALL): Promise<void> {
+    const results = records.flatMap(({ of, cells }) => cells.map((cell) => resultOfRun(of, cell)))
+    if (results.length === 0 && behind === NO_CALL) return
+    const outcomes = (await this.#parts.commits.add({ results, ...behind })).values()
+    const again: ComputedRecord[] = []
+    for (const { of, cells } of records) {
+      const refused: ComputedCell[] = []
+      for (const { cell, result } of cells) {
+        const { outcome, detail = '' } = outcomes.next().value as CellOutcome & { readonly detail?: string }
+        if (outcome === 'refused' && of.plan !== undefined) {
+          refused.push({ cell, result: err(contractFailure(of.plan, cell.target, detail)) })
+        }
+        if (outcome === 'stored' && typeof result !== 'string' && !result.ok) {
+          this.#parts.unusable.add(cell.target, of.item.key)
+        }
       }
-      if (outcome === 'stored' && typeof result !== 'string' && !result.ok) {
-        this.#parts.unusable.add(cell.target, of.item.key)
-      }
-    })
-    if (refused.length === 0) return
-    // Other records decide whether it is refused the next time, and then the cache has the value: it need not wait.
-    const { hash: _, ...again } = of
-    await this.#store(again, refused)
+      if (refused.length === 0) continue
+      // Other records decide whether it is refused the next time: it need not wait.
+      const { hash: _, ...unhashed } = of
+      again.push({ of: unhashed, cells: refused })
+    }
+    if (again.length > 0) await this.#storeAll(again)
   }
 }
 

@@ -14,7 +14,8 @@ import { NotWanted } from '../limiter/limiter.ts'
 import type { Price } from '../plan/budget.ts'
 import { beginCall, noteOutcome } from './begin-call.ts'
 import { callBehind } from './call-behind.ts'
-import { Answers, type Answer, type CallOutcome } from './call-results.ts'
+import type { CallOutcome } from './call-outcome.ts'
+import { Answers, type Answer } from './call-results.ts'
 import type { PartsOfRun } from './parts-of-run.ts'
 
 type IsWanted = () => boolean | Promise<boolean>

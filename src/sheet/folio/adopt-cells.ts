@@ -3,11 +3,12 @@ import { jsonEqual, type JsonObject, type JsonValue } from '../../contract/json/
 import { coerceComputed } from '../../contract/values/validate-value.ts'
 import type { Contract } from '../../contract/contract.ts'
 import type {
+  BatchContext,
   Derivation,
   InputValues,
   Plan,
-  RunContext,
 } from '../../derivation/definition/derivation-kind.ts'
+import { computeLocal } from '../../derivation/run/compute-local.ts'
 import { inputHash } from '../../derivation/hash/input-hash.ts'
 import { planComputation } from '../../derivation/hash/plan-computation.ts'
 import { withRecords } from '../../derivation/plan/with-records.ts'
@@ -108,7 +109,7 @@ export async function* recordsOf(
 }
 
 interface ResultContext {
-  readonly run: RunContext
+  readonly run: BatchContext
   readonly derivation: Derivation
   readonly contract: Contract
   readonly adoption: CellAdoption
@@ -163,14 +164,10 @@ async function valuesOf(
   plans: readonly Plan[],
   { derivation, contract, run }: ResultContext,
 ): Promise<ReadonlyMap<Plan, JsonObject>> {
-  const { kind, spec, targets } = derivation
+  const { kind, targets } = derivation
   const found = new Map<Plan, JsonObject>()
-  if (kind.isLocal !== true || plans.length === 0) return found
-  const items = plans.map((plan) => ({ plan, onSent: () => undefined }))
-  const results =
-    kind.runBatch === undefined
-      ? await Promise.all(plans.map((plan) => kind.run(spec, plan, run)))
-      : await kind.runBatch(spec, items, run)
+  if (kind.isLocal !== true) return found
+  const results = await computeLocal(derivation, plans, run)
   for (const [index, plan] of plans.entries()) {
     const result = results[index]
     if (result?.ok !== true) continue
@@ -191,15 +188,12 @@ function localContext(
   sheet: Sheet,
   { formulas }: Pick<SheetStore, 'formulas'>,
   signal: AbortSignal | undefined,
-): RunContext {
+): BatchContext {
   return {
     signal: signal === undefined ? sheet.stopping : AbortSignal.any([sheet.stopping, signal]),
     policies: sheet.policies(),
     limiter: sheet.limiter,
     formulas,
-    onSent: () => undefined,
-    wanted: () => true,
-    stored: Promise.resolve(),
   }
 }
 

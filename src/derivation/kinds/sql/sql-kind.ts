@@ -140,7 +140,6 @@ export class SqlKind implements DerivationKind<SqlSpec, SqlPlan> {
           ...hashed,
         },
         found: result?.value,
-        isKnown: true,
       },
     }
   }
