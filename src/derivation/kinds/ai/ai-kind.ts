@@ -12,7 +12,7 @@ import type {
 import { MODELS_FILE } from '../../definition/source-path.ts'
 import { NotWanted } from '../../limiter/limiter.ts'
 import { requestLabel, type StubPrompt, type Transport } from '../../transport/call/transport.ts'
-import { SecretGuards } from '../../transport/guard/secret-guard-cache.ts'
+import { SecretGuard } from '../../transport/guard/secret-guard.ts'
 import { fillHeaders, type FilledHeaders } from '../../transport/headers/fill-headers.ts'
 import { envNames, readEnv } from '../../transport/headers/header-template.ts'
 import { guardedFailure } from '../../transport/response/error-body.ts'
@@ -34,6 +34,13 @@ const SHOWN_PROMPT_BYTES = 16 * 1024
 /** Statuses of 500 and more for which nothing was generated: the server had no capacity. */
 const UNBILLED = new Set([503, 529])
 
+/** The parts that all requests of a derivation have. */
+interface ConstantParts extends Pick<FilledHeaders, 'headers' | 'secretHeaders'> {
+  /** Finds the secrets of the headers. */
+  readonly guard: SecretGuard
+  readonly bodies: RequestBodies
+}
+
 /**
  * The kind `ai`: fills its targets with the answer of a language model. The contract is the schema of the answer, which is validated
  * against all of it; an answer that violates it is asked for once more. A cost is reserved for both attempts and settled with the tokens
@@ -48,8 +55,7 @@ export class AiKind implements DerivationKind<AiSpec, AiPlan> {
   readonly expected = expectedOf
   readonly #transport: Transport
   readonly #env: NodeJS.ProcessEnv
-  readonly #guards = new SecretGuards()
-  readonly #bodies = new WeakMap<AiSpec, RequestBodies>()
+  readonly #constants = new WeakMap<AiSpec, ConstantParts>()
 
   /** `{{ env.NAME }}` in the headers of `models.yaml` is read from `env` when a call is made. */
   constructor(transport: Transport, env: NodeJS.ProcessEnv) {
@@ -105,11 +111,10 @@ export class AiKind implements DerivationKind<AiSpec, AiPlan> {
   }
 
   async run(spec: AiSpec, plan: AiPlan, context: RunContext): Promise<Result<Computed, Failure>> {
-    const filled = fillHeaders(spec.model.headers, this.#env, MODELS_FILE)
-    const guard = this.#guards.of(filled.secrets)
-    const conversation = new Conversation({ spec, plan, guard })
+    const parts = this.#constantsOf(spec)
+    const conversation = new Conversation({ spec, plan, guard: parts.guard })
     const isFree = (): boolean => conversation.attempts > 0 && !conversation.isOpen
-    const first = await this.#ask(conversation, filled, context).catch((error: unknown) => {
+    const first = await this.#ask(conversation, parts, context).catch((error: unknown) => {
       // A request that was refused at no cost is not sent again.
       if (isFree()) context.onFree?.()
       throw error
@@ -118,7 +123,7 @@ export class AiKind implements DerivationKind<AiSpec, AiPlan> {
     if (conversation.mayRepair(first.value)) {
       const { onBegun: _begun, onSent: _sent, ...again } = context
       try {
-        await this.#ask(conversation, filled, { ...again, onSent: () => undefined })
+        await this.#ask(conversation, parts, { ...again, onSent: () => undefined })
       } catch (error) {
         // The first answer is paid for, and what it has is the result.
         if (!context.signal.aborted && !(error instanceof NotWanted)) throw error
@@ -127,25 +132,33 @@ export class AiKind implements DerivationKind<AiSpec, AiPlan> {
     return ok(conversation.computed())
   }
 
-  #bodiesOf(spec: AiSpec): RequestBodies {
-    const known = this.#bodies.get(spec)
+  /** Returns the constant parts of a derivation's requests, made once. Throws OperationError as {@link readEnv} does. */
+  #constantsOf(spec: AiSpec): ConstantParts {
+    const known = this.#constants.get(spec)
     if (known !== undefined) return known
-    const bodies = new RequestBodies(ADAPTERS[spec.model.api], spec)
-    this.#bodies.set(spec, bodies)
-    return bodies
+    const api = ADAPTERS[spec.model.api]
+    const { headers, secretHeaders, secrets } = fillHeaders(spec.model.headers, this.#env, MODELS_FILE)
+    const given = new Set(Object.keys(headers).map((name) => name.toLowerCase()))
+    const own = Object.entries(api.headers).filter(([name]) => !given.has(name))
+    const parts = {
+      headers: { ...Object.fromEntries(own), ...headers },
+      secretHeaders,
+      guard: new SecretGuard(secrets),
+      bodies: new RequestBodies(api, spec),
+    }
+    this.#constants.set(spec, parts)
+    return parts
   }
 
   /** Sends the conversation, and adds the answer to it. */
   async #ask(
     conversation: Conversation,
-    { headers, secretHeaders }: FilledHeaders,
+    { headers, secretHeaders, bodies }: ConstantParts,
     context: RunContext,
   ): Promise<Result<Answer, Failure>> {
     const { spec, plan, guard } = conversation
     const api = ADAPTERS[spec.model.api]
-    const given = new Set(Object.keys(headers).map((name) => name.toLowerCase()))
-    const own = Object.entries(api.headers).filter(([name]) => !given.has(name))
-    const body = this.#bodiesOf(spec).of(conversation.turns)
+    const body = bodies.of(conversation.turns)
     // The permit of this request must be free for the next one.
     const { promise: stored, resolve } = Promise.withResolvers<void>()
     const continues = conversation.attempts > 0
@@ -164,7 +177,7 @@ export class AiKind implements DerivationKind<AiSpec, AiPlan> {
       {
         method: 'POST',
         url: plan.url,
-        headers: { ...Object.fromEntries(own), ...headers },
+        headers,
         body,
         secretHeaders,
         prompt: stubPrompt(conversation, api),

@@ -4,6 +4,7 @@ import { assertQuick } from '../../../../test/support/thread-time.ts'
 import type { JsonValue } from '../../../contract/json/json.ts'
 import { SecretSearch } from './secret-search.ts'
 import { SecretGuard } from './secret-guard.ts'
+import { squeeze } from './unescape.ts'
 
 const SECRET = 'k3y of/the+t3st="é'
 const guard = new SecretGuard([SECRET])
@@ -120,3 +121,11 @@ for (const [what, part] of [
     }, 'the search')
   })
 }
+
+test('D23: the same characters are invisible in a text of ASCII as beside others', () => {
+  for (let unit = 0; unit < 0x80; unit += 1) {
+    const text = `a${String.fromCharCode(unit)}b`
+    assert.equal(squeeze(`${text}\u00ff`), `${squeeze(text)}\u00ff`, `U+00${unit.toString(16)}`)
+  }
+  assert.equal(squeeze(' a:\tb\r\n'), 'ab')
+})

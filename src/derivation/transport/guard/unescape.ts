@@ -134,8 +134,14 @@ const UNSEEN = /[\0-\x20:\s\p{Cf}\p{Default_Ignorable_Code_Point}]/u
 /** {@link UNSEEN} as a table, created at its first use: most commands search for no secret. */
 let isUnseen: Uint8Array | null = null
 
+/** A text of ASCII, and the {@link UNSEEN} characters in it. */
+const ASCII = /^[\0-\x7f]*$/
+const UNSEEN_ASCII = /[\0-\x20:]+/g
+
 /** Removes the {@link UNSEEN} characters of a text, including those of UTF-8 that was read as Latin-1. Takes linear time. */
 export function squeeze(text: string): string {
+  // The usual case, in a third of the time.
+  if (ASCII.test(text)) return text.replaceAll(UNSEEN_ASCII, '')
   let index = 0
   while (index < text.length && lengthOfUnseen(text, index) === 0) index += 1
   if (index === text.length) return text
