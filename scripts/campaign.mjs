@@ -26,6 +26,10 @@ const CAMPAIGNS = {
     files: 'test/{sheet/changes-back-and-forth,on-postgres/sequences}.test.ts',
     settings: { COLOPHON_SEQUENCES: '300' },
   },
+  stale: {
+    files: 'test/{sheet/kinds-random,on-postgres/stale}.test.ts',
+    settings: { COLOPHON_RANDOM_RECORDS: '100000', COLOPHON_RANDOM_EDITS: '500' },
+  },
   cluster: { files: 'test/cluster/*.test.ts', settings: { COLOPHON_CLUSTER_CELLS: '20000' } },
   bench: { files: 'test/bench/*.test.ts', settings: { COLOPHON_BENCH: '1' } },
   'large-sheet': {

@@ -23,6 +23,9 @@ import { writeSheet } from '../support/sheet-fixture.ts'
 /** The records of the sheet; a few suffice to find an error, and many to find one of pages and batches. */
 const RECORDS = Number(process.env['COLOPHON_RANDOM_RECORDS'] ?? 24)
 
+/** The edits, unless the environment has another number. */
+const EDITS = perEngine({ sqlite: 200, postgres: 50 })
+
 const EDITS_PER_BATCH = 5
 
 /** With more records, the states of all are compared before each run and after this many batches; beside that the counts, and some of them. */
@@ -161,7 +164,7 @@ function kindsOf(
 }
 
 test('D32: random edits make exactly the cells of each kind stale that would be computed from something else', async (t) => {
-  const edits = perEngine({ sqlite: 200, postgres: 50 }) * RANDOM_TIMES
+  const edits = Number(process.env['COLOPHON_RANDOM_EDITS'] ?? EDITS * RANDOM_TIMES)
   const random = seededRandom(20_261_124)
   const edited = await EditedSheet.open(t, random)
   await edited.check('new')
