@@ -1,5 +1,4 @@
 import type { RecordKey } from '../cell-work.ts'
-import type { FieldPlan } from '../fields/field-plan.ts'
 import type { ReviewCounts, ReviewsQuery, StoredReview, Verdict } from '../stored-review.ts'
 import type { Query, Statement } from './query.ts'
 import { textOrNull } from './stored-rows.ts'
@@ -49,8 +48,24 @@ export function endReviews(record: RecordKey, field: string | null): Statement {
   }
 }
 
+/** Fields that a change of the definition concerns, as a `FieldPlan` has them. */
+interface ChangedFields {
+  readonly removed: readonly { readonly before: NamedField }[]
+  readonly renamed: readonly MovedField[]
+  readonly converted: readonly MovedField[]
+}
+
+interface NamedField {
+  readonly name: string
+}
+
+interface MovedField {
+  readonly before: NamedField
+  readonly after: NamedField
+}
+
 /** Returns the statements by which reviews follow changed fields: those of converted values end, those of removed fields are deleted. */
-export function followFields({ removed, renamed, converted }: FieldPlan): readonly Statement[] {
+export function followFields({ removed, renamed, converted }: ChangedFields): readonly Statement[] {
   const statements: Statement[] = removed.map(({ before: { name } }) => ({
     sql: 'DELETE FROM "$review" WHERE field = ?1',
     params: [name],
