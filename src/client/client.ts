@@ -35,6 +35,8 @@ export type {
 export type { ProposalPage, ProposalsClient, ProposedWrite } from './proposals-client.ts'
 export type { StreamOptions } from './read-events.ts'
 export type {
+  FileImport,
+  FileReading,
   PageSelection,
   RecordPatch,
   RecordsClient,

@@ -14,7 +14,7 @@ export interface CallOptions {
 
 export interface Sending extends CallOptions {
   readonly query?: Query
-  /** Sent as JSON. */
+  /** Sent as JSON; a `Blob` as it is. */
   readonly body?: unknown
   readonly headers?: Readonly<Record<string, string>>
 }
@@ -99,11 +99,13 @@ export class Connection {
       method,
       headers: {
         accept: `${PROBLEM}, application/json`,
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...(body === undefined
+          ? {}
+          : { 'content-type': body instanceof Blob ? 'application/octet-stream' : 'application/json' }),
         ...headers,
       },
       signal: signal ?? null,
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...(body === undefined ? {} : { body: body instanceof Blob ? body : JSON.stringify(body) }),
     }
     const response = await this.#fetchOrSay(`${this.#baseUrl}${path}${queryText(query)}`, init)
     if (response.ok) return response

@@ -6,6 +6,7 @@ import type {
   RecordListAnswer,
   UpsertRecordsAnswer,
 } from '../wire/records/records.ts'
+import type { FileColumnsAnswer, FileColumnsQuery, ImportAnswer } from '../wire/records/import.ts'
 import type { RevertAnswer } from '../wire/runs/revert.ts'
 import type { SummaryAnswer } from '../wire/records/summary.ts'
 import {
@@ -61,6 +62,18 @@ export interface VersionedRecord<R> {
   readonly record: R
   /** Null for records of the past. */
   readonly version: string | null
+}
+
+/** The name of a file, and how it is read; what is absent is detected. */
+export type FileReading = FileColumnsQuery
+
+/** The options of an import. */
+export interface FileImport extends FileReading {
+  /** The fields of columns by their names; null leaves a column out. Columns that are absent follow their names. */
+  readonly columns?: Readonly<Record<string, string | null>> | undefined
+  readonly numbered?: boolean | undefined
+  readonly keep_empty?: boolean | undefined
+  readonly dry_run?: boolean | undefined
 }
 
 /** Records on a page that the iterators ask for. */
@@ -169,6 +182,29 @@ export class RecordsClient<R extends object = RecordAnswer> {
     return this.#connection.request('GET', path, {
       query: queryOf(selection),
       headers: { accept: `${PROBLEM}, */*` },
+      signal,
+    })
+  }
+
+  /** Returns the columns of a file, and the fields that they are by their names. */
+  fileColumns(file: Blob, reading: FileReading, { signal }: CallOptions = {}): Promise<FileColumnsAnswer> {
+    return this.#connection.write('POST', '/api/import/columns', {
+      query: { ...reading },
+      body: file,
+      signal,
+    })
+  }
+
+  /** Imports the records of a file, all or none; the run of the answer can be reverted. With `dry_run` nothing is written. */
+  import(
+    file: Blob,
+    { columns, ...options }: FileImport,
+    { actor, signal }: ActorOptions = {},
+  ): Promise<ImportAnswer> {
+    return this.#connection.write('POST', '/api/import', {
+      query: { ...options, columns: jsonText(columns) },
+      headers: this.#connection.actorHeader(actor),
+      body: file,
       signal,
     })
   }

@@ -30,6 +30,7 @@ import { derivationsRoutes } from './routes/derivations.ts'
 import { docsRoutes } from './routes/docs.ts'
 import { eventsRoutes } from './routes/events.ts'
 import { exportRoutes } from './routes/export.ts'
+import { importRoutes } from './routes/import.ts'
 import { healthRoutes } from './routes/health.ts'
 import { materializeRoutes } from './routes/materialize.ts'
 import { mcpRoutes, type AgentEndpoint } from './routes/mcp.ts'
@@ -198,6 +199,7 @@ const ROUTES = [
   queryRoutes,
   summaryRoutes,
   exportRoutes,
+  importRoutes,
   contractRoutes,
   derivationsRoutes,
   definitionRoutes,

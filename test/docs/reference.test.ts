@@ -24,6 +24,7 @@ import { SECURITY_HEADERS } from '../../src/http/middleware/security-headers.ts'
 import { STALLED_MS } from '../../src/http/response/event-streams.ts'
 import * as postgres from '../../src/store/postgres/database/schema.ts'
 import * as sqlite from '../../src/store/sqlite/database/schema.ts'
+import { FileColumnsAnswer, ImportAnswer } from '../../src/wire/records/import.ts'
 import { whereParameter } from '../../src/wire/schema/conditions.ts'
 import { CsrfAnswer } from '../../src/wire/service/csrf.ts'
 import { CONNECTED_COMMENT, KEEPALIVE_COMMENT, WireFrame } from '../../src/wire/runs/materialize-frames.ts'
@@ -183,6 +184,8 @@ const ANSWERS: Readonly<Record<string, ObjectShape>> = {
   'GET /api/runs/{id}': RunAnswer,
   'GET /api/runs/{id}/failures': RunFailuresAnswer,
   'GET /api/provenance': ProvenanceEntryAnswer,
+  'POST /api/import': ImportAnswer,
+  'POST /api/import/columns': FileColumnsAnswer,
   'POST /api/revert': RevertAnswer,
   'GET /api/proposals': ProposalListAnswer,
   'GET /api/proposals/{id}': ProposalAnswer,

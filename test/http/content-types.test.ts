@@ -59,7 +59,9 @@ test('D36: a body of any content type but JSON is a 415, on every route with a b
   const routes = listRoutes(app)
   await app.ready()
   const before = await history(app)
-  const paths = routes.filter(({ method }) => method === 'POST').map(({ path }) => path)
+  const paths = routes
+    .filter(({ method, path }) => method === 'POST' && !path.startsWith('/api/import'))
+    .map(({ path }) => path)
   assert.deepEqual(
     Object.keys(BODIES).filter((path) => !paths.includes(path)),
     [],

@@ -9,6 +9,7 @@ export const GROUPS = {
     'http/events.test.ts',
     'http/explain-cell.test.ts',
     'http/export.test.ts',
+    'http/import.test.ts',
     'http/hung-up.test.ts',
     'http/openapi.test.ts',
     'http/query.test.ts',

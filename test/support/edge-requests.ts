@@ -169,8 +169,12 @@ export class EdgeRequests {
 
   *#bodies({ requestBody }: Operation): Generator<Edge> {
     if (requestBody === undefined) return
-    const [content] = Object.values(requestBody.content)
-    if (content === undefined) return
+    const content = requestBody.content['application/json']
+    if (content === undefined) {
+      // A file: its content is no matter of the document.
+      yield { text: '', isAllowed: false }
+      return
+    }
     const { schema } = content
     const edge = (body: Json): Edge => ({ text: JSON.stringify(body), isAllowed: this.#allows(schema, body) })
     yield { text: '', isAllowed: this.#allows(schema, {}) }

@@ -97,6 +97,13 @@ function parameter(
 }
 
 function bodyOf({ body, operation }: RouteOperation, components: Components): JsonSchema {
+  const { bodyTypes } = operation
+  if (bodyTypes !== undefined) {
+    const file = { schema: { type: 'string', format: 'binary' } }
+    return {
+      requestBody: { required: true, content: Object.fromEntries(bodyTypes.map((type) => [type, file])) },
+    }
+  }
   if (body === null) return {}
   const { required, anyOf } = body as {
     readonly required?: readonly string[]
@@ -152,7 +159,8 @@ function isStream(answers: RouteOperation['operation']['answers']): boolean {
 }
 
 function errors({ operation, body }: RouteOperation): Readonly<Record<string, JsonSchema>> {
-  const statuses = [...COMMON, ...(body === null ? [] : OF_BODIES), ...(operation.errors ?? [])]
+  const ofBody = operation.bodyTypes !== undefined ? [413] : body === null ? [] : OF_BODIES
+  const statuses = [...COMMON, ...ofBody, ...(operation.errors ?? [])]
   return Object.fromEntries(
     statuses
       .toSorted((a, b) => a - b)

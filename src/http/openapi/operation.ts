@@ -34,6 +34,8 @@ export interface Operation {
   readonly headers?: readonly RequestHeader[]
   /** The schema of the body, for a route that reads its body itself, as bytes. */
   readonly body?: TSchema
+  /** The media types of a body that is a file, instead of JSON. */
+  readonly bodyTypes?: readonly string[]
   /** JSON Schema keywords for rules between members of the body, which the operation checks. */
   readonly bodyRules?: Readonly<Record<string, unknown>>
   /** Responses by status, in addition to `schema.response` or instead of it. */

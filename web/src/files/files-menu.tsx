@@ -4,6 +4,7 @@ import { Button } from '../ui/button.tsx'
 import { countOf } from '../ui/format.ts'
 import '../ui/menu.css'
 import { showError } from '../ui/toasts.tsx'
+import { chooseFile } from './import-store.ts'
 import { EXPORT_FORMATS, exportView, type ExportFormat, type ShownView } from './export-view.ts'
 
 interface FilesMenuProps {
@@ -12,7 +13,7 @@ interface FilesMenuProps {
   readonly count: number | null
 }
 
-/** The menu of files: the view as a file, in each format. */
+/** The menu of files: the import of one, and the view as a file, in each format. */
 export function FilesMenu({ view, count }: FilesMenuProps) {
   const columns = countOf(view.fields.length, 'column')
   return (
@@ -24,6 +25,10 @@ export function FilesMenu({ view, count }: FilesMenuProps) {
       </DropdownMenu.Trigger>
       <DropdownMenu.Portal>
         <DropdownMenu.Content className="menu" align="end" sideOffset={6} collisionPadding={8}>
+          <DropdownMenu.Item className="menu-item" onSelect={chooseFile}>
+            Import a file…
+          </DropdownMenu.Item>
+          <DropdownMenu.Separator className="menu-line" />
           <DropdownMenu.Label className="menu-label">
             {count === null ? `Export ${columns}` : `Export ${countOf(count, 'record')}, ${columns}`}
           </DropdownMenu.Label>

@@ -1,5 +1,6 @@
 import type { SheetContract } from '../api/contract.ts'
 import { EXPORT_FORMATS, exportView, type ExportFormat } from '../files/export-view.ts'
+import { chooseFile } from '../files/import-store.ts'
 import { filterOf } from '../state/view-state.ts'
 import type { MenuCommand } from '../ui/command-menu.tsx'
 import { showError } from '../ui/toasts.tsx'
@@ -74,11 +75,12 @@ function fileCommands(model: () => GridModel): readonly MenuCommand[] {
     const { view, columns } = model()
     await exportView(format, { filter: filterOf(view), sort: view.sort, fields: fieldNames(columns) })
   }
-  return Object.entries(EXPORT_FORMATS).map(([format, name]) => ({
+  const exports = Object.entries(EXPORT_FORMATS).map(([format, name]) => ({
     group: 'Files',
     name: `Export the view as ${name}`,
     run: () => void exportNow(format as ExportFormat).catch(showError),
   }))
+  return [{ group: 'Files', name: 'Import a file…', run: chooseFile }, ...exports]
 }
 
 function definitionCommands({ fields }: SheetContract, model: () => GridModel): readonly MenuCommand[] {

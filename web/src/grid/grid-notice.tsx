@@ -1,6 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { Plus } from 'lucide-react'
+import { FileUp, Plus } from 'lucide-react'
 import { messageOf } from '../api/api-error.ts'
+import { chooseFile } from '../files/import-store.ts'
 import { releaseList, useIsHeld } from '../live/held-list.ts'
 import { Button } from '../ui/button.tsx'
 import { Notice } from '../ui/notice.tsx'
@@ -63,17 +64,21 @@ export function GridNotice({ model: { view, change, rows, columns }, onAdd }: Gr
         hasGhosts
         title="No records yet"
         actions={
-          <Button look="primary" icon={<Plus size={15} />} onClick={onAdd}>
-            Add the first record
-          </Button>
+          <>
+            <Button look="primary" icon={<Plus size={15} />} onClick={onAdd}>
+              Add the first record
+            </Button>
+            <Button icon={<FileUp size={15} />} onClick={chooseFile}>
+              Import a file…
+            </Button>
+          </>
         }
       >
         <p>Add records one by one here, or import many at once:</p>
         <ul className="grid-ways">
+          <li>Drop a file on this page: CSV, JSON, NDJSON, Parquet or XLSX.</li>
           <li>
-            Import a file, also while the server runs:{' '}
-            <code>colophon import &lt;sheet&gt; data.csv --actor you</code> accepts CSV, JSON, NDJSON, Parquet
-            and XLSX.
+            Import a file at the terminal: <code>colophon import &lt;sheet&gt; data.csv --actor you</code>
           </li>
           <li>
             Or send them to <code>POST /api/records</code>, as JSON.

@@ -6,6 +6,7 @@ import { showError } from '../ui/toasts.tsx'
 import { useCommands } from '../ui/command-menu.tsx'
 import { DeleteRecordsDialog } from '../editing/records/delete-records-dialog.tsx'
 import { NewRecordDialog } from '../editing/records/new-record-dialog.tsx'
+import { ImportHost } from '../files/import-host.tsx'
 import { CellPanel } from '../provenance/cell-panel.tsx'
 import { ComputedNotice } from './computed-notice.tsx'
 import { GoToDialog } from './go-to-dialog.tsx'
@@ -121,6 +122,7 @@ export function GridPage({ contract }: { readonly contract: SheetContract }) {
           )}
         </div>
       )}
+      <ImportHost contract={contract} mayAddFields={drawer.mayChange} />
       <NewRecordDialog
         contract={contract}
         open={dialog === 'new'}

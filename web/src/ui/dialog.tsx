@@ -6,6 +6,7 @@ import './dialog.css'
 
 interface DialogProps {
   readonly title: string
+  readonly className?: string
   /** A sentence below the title. */
   readonly description?: string
   readonly open: boolean
@@ -16,14 +17,22 @@ interface DialogProps {
 }
 
 /** A modal dialog. Closing it returns the focus to where it was, unless it has gone elsewhere. */
-export function Dialog({ title, description, open, onClose, children, actions }: DialogProps) {
+export function Dialog({
+  title,
+  className = '',
+  description,
+  open,
+  onClose,
+  children,
+  actions,
+}: DialogProps) {
   const before = useRef<Element | null>(null)
   return (
     <Parts.Root open={open} onOpenChange={(isOpen) => isOpen || onClose()}>
       <Parts.Portal>
         <Parts.Overlay className="dialog-overlay" />
         <Parts.Content
-          className="dialog"
+          className={`dialog ${className}`}
           onOpenAutoFocus={() => (before.current = document.activeElement)}
           onCloseAutoFocus={() => {
             const isLost = document.activeElement === null || document.activeElement === document.body

@@ -5,6 +5,7 @@ import { runsQuery } from '../../api/queries.ts'
 import { refetch } from '../../live/refetch.ts'
 import { showSuccess, showError } from '../../ui/toasts.tsx'
 import { applyRunCells } from './apply-run-cells.ts'
+import { isImportedHere } from './imports-here.ts'
 import { isShownInDialog } from './reverts-in-dialog.ts'
 import { endText } from '../display/run-text.ts'
 import { useRunningRun } from './running-cells.ts'
@@ -84,7 +85,7 @@ const CHANGED: ReadonlySet<unknown> = new Set(['page', 'one', 'cells', 'status',
 
 function announceEnd(client: QueryClient, run: RunSummary): void {
   for (const first of ['records', 'runs', 'plan']) refetch(client, { queryKey: [first] })
-  if (isShownInDialog(run)) return
+  if (isShownInDialog(run) || (run.kind === 'import' && isImportedHere(run.file))) return
   const link = { href: `/runs/${run.id}`, name: 'Show' }
   const isBad =
     run.state === 'failed' || run.state === 'interrupted' || (run.failed > 0 && run.materialized === 0)
