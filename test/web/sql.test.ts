@@ -6,7 +6,7 @@ import { NO_BROWSER } from '../support/browser.ts'
 import { exampleSheet } from '../support/example.ts'
 import { onEnd } from '../support/on-end.ts'
 import { RestartableViewer } from '../support/restartable-viewer.ts'
-import { picture, shows } from '../support/viewer.ts'
+import { eventually, picture, shows } from '../support/viewer.ts'
 
 const ENDLESS = 'WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) AS c FROM n'
 
@@ -55,6 +55,20 @@ test('the SQL console', { skip: NO_BROWSER }, async (t) => {
     // The rows are drawn a frame after the heads.
     await page.getByRole('cell', { name: 'AD' }).waitFor()
     assert.deepEqual(await page.getByRole('cell').allInnerTexts(), ['AD', 'Andorra'])
+  })
+
+  await t.test('a long value is not cut beside empty space', async () => {
+    await runSql(
+      page,
+      `SELECT 'The quick brown fox jumps over the lazy dog ' || 'again and again' AS long, 1 AS one`,
+    )
+    const cell = page.getByRole('cell', { name: /^The quick/ })
+    await cell.waitFor()
+    await eventually(async () => {
+      const [content, visible] = await cell.evaluate((each) => [each.scrollWidth, each.clientWidth])
+      assert.ok((content ?? 0) <= (visible ?? 0), `${content} px in ${visible}`)
+    })
+    await picture(page, 'sql-wide-light')
   })
 
   await t.test('JSON is downloaded as the server answered', async () => {

@@ -1,11 +1,14 @@
 import { useVirtualizer, type VirtualItem } from '@tanstack/react-virtual'
-import { useMemo, useRef } from 'react'
+import { useMemo } from 'react'
+import { useSize } from '../../ui/use-size.ts'
 import { CellValueView } from '../../values/cell-value-view.tsx'
-import { columnWidth } from './column-width.ts'
+import { columnWidths, measureIn } from './column-width.ts'
 import { isNumeric, type ResultColumn, type ResultRow } from './result-columns.ts'
 import './results-grid.css'
 
 const ROW_HEIGHT = 32
+/** The width that is left for a scroll bar. */
+const SCROLL_BAR = 16
 
 interface ResultsGridProps {
   readonly columns: readonly ResultColumn[]
@@ -14,8 +17,11 @@ interface ResultsGridProps {
 
 /** The rows of a result; only visible ones are rendered. */
 export function ResultsGrid({ columns, rows }: ResultsGridProps) {
-  const scroller = useRef<HTMLDivElement>(null)
-  const widths = useMemo(() => columns.map((column) => columnWidth(column, rows)), [columns, rows])
+  const [scroller, { width: room }] = useSize<HTMLDivElement>()
+  const widths = useMemo(
+    () => columnWidths(columns, rows, { room: room - SCROLL_BAR, measure: measureIn(document.body) }),
+    [columns, rows, room],
+  )
   const rowItems = useVirtualizer({
     count: rows.length,
     getScrollElement: () => scroller.current,
