@@ -40,6 +40,7 @@ const REFUSED: Readonly<Record<string, RegExp>> = {
   listRuns: /^cursor was not issued/,
   listRunFailures: /^cursor was not issued/,
   listProposals: /^cursor was not issued/,
+  listReviews: /^cursor was not issued/,
   getProvenance: /^(?:cursor was not issued|limit and cursor require history=true)/,
   exportRecords: /^raw applies to csv only/,
   materialize: /^a call failed at/,

@@ -131,6 +131,11 @@ test('cells that cannot be reviewed are refused', async (t) => {
   await assert.rejects(review(run, { cells: [] }), ValidationError)
   await assert.rejects(review(run, { cells: [{ recordId: 'a', field: 'txt' }] }), /unknown field "txt"/)
   await assert.rejects(review(run, { cells: [{ recordId: 'z', field: 'text' }] }), SheetError)
+  await assert.rejects(
+    review(run, { note: 'x'.repeat(2001) }),
+    /"note" has 2001 characters; it may have 2000/,
+  )
+  await assert.rejects(review(run, { note: '\0' }), ValidationError)
   const many = Array.from({ length: 101 }, (_, index) => ({ recordId: `${index}`, field: 'text' }))
   await assert.rejects(review(run, { cells: many }), /101 cells are too many/)
 })

@@ -254,7 +254,8 @@ function checkChange(change: ProposedChange): void {
   }
 }
 
-function checkText(name: string, text: string | null): string | null {
+/** Returns a note or reason without blanks around it; null for a blank one. Throws ValidationError for one that is too long or not text. */
+export function checkText(name: string, text: string | null): string | null {
   if (text === null || text.trim() === '') return null
   if (text.length > TEXT_LIMIT) {
     throw new ValidationError(`"${name}" has ${text.length} characters; it may have ${TEXT_LIMIT}`)

@@ -4,6 +4,7 @@ import type { Verdict } from '../../store/stored-review.ts'
 import { selectFields } from '../queries/select-fields.ts'
 import { resolveActor, type GivenActor } from '../resolve-actor.ts'
 import type { Sheet } from '../sheet.ts'
+import { checkText } from './proposals.ts'
 
 /** The most cells that a request reviews. */
 export const MAX_REVIEWED = 100
@@ -29,11 +30,12 @@ export interface ReviewReport {
 
 /**
  * Approves or flags the values of cells, all or none, as lines of the log. A review ends when the cell gets another value or
- * another review. Throws ValidationError for no cells, too many, an unknown field, and without an actor; SheetError for
+ * another review. Throws ValidationError for no cells, too many, an unknown field, a note that is too long, and without an actor; SheetError for
  * a record that does not exist; ConflictError where a cell has another value than the reviewer saw.
  */
 export async function reviewCells(sheet: Sheet, request: ReviewCellsRequest): Promise<ReviewReport> {
-  const { verdict, note } = request
+  const { verdict } = request
+  const note = checkText('note', request.note)
   // A cell that is named twice is reviewed once.
   const cells = [
     ...new Map(request.cells.map((cell) => [JSON.stringify([cell.recordId, cell.field]), cell])).values(),

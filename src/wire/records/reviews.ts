@@ -45,7 +45,7 @@ export const ReviewBody = closedObject({
     }),
     { minItems: 1, maxItems: MOST, title: 'a list of cells', description: 'The cells to review.' },
   ),
-  verdict: Type.Union([verdict, Type.Null()], {
+  verdict: Type.Union([Type.Literal('approved'), Type.Literal('flagged'), Type.Null()], {
     title: 'approved, flagged or null',
     description: '`null` ends the reviews of the cells.',
   }),
