@@ -214,6 +214,14 @@ export class RecordsClient<R extends object = RecordAnswer> {
     selection: Pick<RecordSelection, 'fields' | 'filter' | 'where'> & {
       /** Lists the values that have this text in them, instead of the most frequent ones. */
       readonly search?: string | null | undefined
+      /** Counts records by the values of this field. */
+      readonly group?: string | undefined
+      /** A second field, which divides the groups. */
+      readonly split?: string | undefined
+      /** Numbers that are added up in each group. */
+      readonly totals?: readonly string[] | undefined
+      /** The length of time by which dates and timestamps are grouped. */
+      readonly period?: 'day' | 'month' | 'year' | undefined
     } = {},
     options?: CallOptions,
   ): Promise<SummaryAnswer> {

@@ -583,6 +583,35 @@ export interface SummaryQuery {
    * begin with it first. Absent or null for the most frequent values of all.
    */
   readonly search?: string | null
+  /** Counts the records by their values; absent or null for no groups. */
+  readonly groups?: GroupQuery | null
+}
+
+/** The lengths of time by which dates and timestamps are grouped, these in UTC. */
+export type GroupPeriod = 'day' | 'month' | 'year'
+
+/** Groups of records with the same value; fields may be of any type but arrays and objects. */
+export interface GroupQuery {
+  readonly by: string
+  /** Divides each group by the values of a second field; null for none. */
+  readonly split: string | null
+  /** The numbers and integers that are added up in each group. */
+  readonly totals: readonly string[]
+  readonly period: GroupPeriod
+}
+
+/** The most groups that a summary lists. */
+export const MAX_GROUPS = 1000
+
+/** Records with the same value. */
+export interface RecordGroup {
+  /** Null for no value; of dates and timestamps the period, such as `2026-03`. */
+  readonly value: string | number | boolean | null
+  /** The value of the second field, if there is one. */
+  readonly split?: string | number | boolean | null
+  readonly count: number
+  /** The sum of each field that is added up; 0 without values. */
+  readonly totals: Readonly<Record<string, number>>
 }
 
 /** The most values that a summary lists when it searches. */
@@ -592,6 +621,8 @@ export const MAX_FOUND_VALUES = 50
 export interface Summary {
   readonly count: number
   readonly fields: { readonly [field: string]: FieldSummary }
+  /** The largest groups, {@link MAX_GROUPS} at most, in descending order of size; without those of long texts. Present if asked for. */
+  readonly groups?: readonly RecordGroup[]
 }
 
 export interface FieldSummary {

@@ -92,7 +92,7 @@ import {
 import { HealthAnswer } from '../../src/wire/service/health.ts'
 import { PermissionsAnswer } from '../../src/wire/records/permissions.ts'
 import { DialectAnswer } from '../../src/wire/records/sql.ts'
-import { FieldSummaryAnswer, SummaryAnswer } from '../../src/wire/records/summary.ts'
+import { FieldSummaryAnswer, RecordGroupAnswer, SummaryAnswer } from '../../src/wire/records/summary.ts'
 import { CSRF, listen } from '../support/http-fixture.ts'
 import { code, codes, headings, readPage, section, tableOf, tables, type Table } from '../support/markdown.ts'
 import { onEnd } from '../support/on-end.ts'
@@ -283,6 +283,11 @@ for (const { name } of indexOfRoutes.filter((route) => route.name !== 'GET /even
 test('the members of the summary of a field are those of the HTTP reference', () => {
   const table = tableOf(section(http, 'GET /api/summary'), 'Of a field')
   assert.deepEqual(membersOf(table), Object.keys(FieldSummaryAnswer.properties).toSorted())
+})
+
+test('the members of a group are those of the HTTP reference', () => {
+  const table = tableOf(section(http, 'GET /api/summary'), 'Of a group')
+  assert.deepEqual(membersOf(table), Object.keys(RecordGroupAnswer.properties).toSorted())
 })
 
 test("the members of a proposal's changes to a record, and to a field, are those of the HTTP reference", () => {

@@ -30,12 +30,13 @@ const FILES = {
 
 /**
  * What no schema of a request can say, by operation: messages of requests that the document allows and the service
- * refuses. They depend on the records, on SQL, or on another parameter.
+ * refuses. They depend on the records, on SQL, on another parameter, or on the type of a field.
  */
 const REFUSED: Readonly<Record<string, RegExp>> = {
   listRecords:
     /^(?:cursor was not issued|as_of .* (?:has not happened yet|is in the future)|\w+ and \w+ cannot be combined)/,
   getSqlDialect: /cannot be translated into SQL/,
+  summarizeRecords: /^(?:split and totals need group|cannot group by|cannot add up)/,
   getRecord: /^as_of .* (?:has not happened yet|is in the future)/,
   listRuns: /^cursor was not issued/,
   listRunFailures: /^cursor was not issued/,

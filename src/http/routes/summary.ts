@@ -21,8 +21,8 @@ export function summaryRoutes(app: Api, { sheet, read }: RouteContext): void {
     '/api/summary',
     { ...read, schema: { querystring: SummaryQuery }, config: { operation: GET } },
     async (request, reply) => {
-      const { fields, filter = null, where = null, search = null } = request.query
-      const query = { fields: commaList(fields), filter, where, search }
+      const { fields, filter = null, where = null, search = null, totals, ...groups } = request.query
+      const query = { ...groups, fields: commaList(fields), filter, where, search, totals: commaList(totals) }
       return sendJson(
         reply,
         await whileConnected(request, (signal) => summarizeRecords(sheet, query, signal)),

@@ -1,4 +1,7 @@
-import type { JsonBytes, Summary } from '../../store/sheet-store.ts'
+import type { Contract } from '../../contract/contract.ts'
+import { showNames } from '../../contract/json/show-value.ts'
+import { ValidationError } from '../../errors/service-error.ts'
+import type { GroupPeriod, GroupQuery, JsonBytes, Summary } from '../../store/sheet-store.ts'
 import { conditionedSheet } from './conditioned-sheet.ts'
 import { searchText } from './read-condition.ts'
 import { selectFields } from './select-fields.ts'
@@ -13,6 +16,13 @@ export interface SummarizeQuery {
   readonly where?: string | null
   /** A text that the listed values of each field contain; null lists the most frequent values. */
   readonly search?: string | null
+  /** The field by whose values records are grouped; null for no groups. */
+  readonly group?: string | null
+  /** A second field, which divides the groups. */
+  readonly split?: string | null
+  /** Numbers and integers to add up in each group. */
+  readonly totals?: readonly string[] | null
+  readonly period?: GroupPeriod
 }
 
 /**
@@ -22,18 +32,43 @@ export interface SummarizeQuery {
  */
 export async function summarizeRecords(
   sheet: Sheet,
-  { fields, filter, where = null, search = null }: SummarizeQuery,
+  query: SummarizeQuery,
   signal?: AbortSignal,
 ): Promise<JsonBytes> {
+  const { fields, filter, where = null, search = null } = query
   const text = searchText(search)
   const { contract, store, where: condition } = await conditionedSheet(sheet, where)
-  if (filter === null && where === null && fields === null) {
+  const groups = readGroups(contract, query)
+  if (filter === null && where === null && fields === null && groups === null) {
     // From the counters, without a query: viewers ask for the count all the time.
     const { total } = await store.status()
     return Buffer.from(JSON.stringify({ count: total, fields: {} } satisfies Summary))
   }
   return store.summary(
-    { fields: selectFields(contract, fields ?? []), filter, where: condition, search: text },
+    { fields: selectFields(contract, fields ?? []), filter, where: condition, search: text, groups },
     signal,
   )
+}
+
+/** Validates the fields of groups; null for no groups. Throws ValidationError. */
+function readGroups(
+  contract: Contract,
+  { group = null, split = null, totals = null, period = 'month' }: SummarizeQuery,
+): GroupQuery | null {
+  if (group === null) {
+    if (split !== null || totals !== null)
+      throw new ValidationError('split and totals need group, the field to group by')
+    return null
+  }
+  selectFields(contract, [group, ...(split === null ? [] : [split]), ...(totals ?? [])])
+  const typeOf = (name: string): string => contract.fieldByName.get(name)?.type ?? ''
+  const nested = [group, split ?? group].filter((name) => ['array', 'object'].includes(typeOf(name)))
+  if (nested.length > 0)
+    throw new ValidationError(
+      `cannot group by ${showNames(nested)}: its values are arrays or objects; choose a field of another type`,
+    )
+  const texts = (totals ?? []).filter((name) => !['number', 'integer'].includes(typeOf(name)))
+  if (texts.length > 0)
+    throw new ValidationError(`cannot add up ${showNames(texts)}: totals are of numbers and integers only`)
+  return { by: group, split, totals: totals ?? [], period }
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { beforeEach, suite, test } from 'node:test'
 import type { JsonObject } from '../../contract/json/json.ts'
 import { QueryError } from '../../errors/service-error.ts'
-import type { FieldSummary, Summary } from '../sheet-store.ts'
+import type { FieldSummary, GroupQuery, Summary } from '../sheet-store.ts'
 import { seededRandom } from './support/random.ts'
 import { IN_TURN, TestSheet, type OpenStore } from './support/test-sheet.ts'
 
@@ -50,6 +50,65 @@ export function testSummaries(open: OpenStore): void {
       await assert.rejects(summary(['id'], 'size >'), QueryError)
       await assert.rejects(summary(['id'], '"$seq" > 0'), QueryError)
       await assert.rejects(summary(['id'], '1) UNION SELECT 1 WHERE (1'), QueryError)
+    })
+
+    test('groups count records by their values, the largest first, and add up numbers', async () => {
+      const groups = async (
+        query: Partial<GroupQuery> & { readonly by: string },
+        filter: string | null = null,
+      ) => {
+        const whole = { split: null, totals: [], period: 'month', ...query } as const
+        const text = await sheet.store.summary({ fields: [], filter, groups: whole })
+        return (JSON.parse(String(text)) as Summary).groups
+      }
+      await sheet.write([
+        { id: 'a', word: 'x', size: 1, open: true, day: '2026-01-31', moment: '2026-02-01T00:30:00+01:00' },
+        {
+          id: 'b',
+          word: 'x',
+          size: 2,
+          open: false,
+          day: '2026-01-01',
+          moment: '2026-02-01T00:30:00Z',
+          share: 0.5,
+        },
+        { id: 'c', word: 'é', size: 2, open: true, day: '2025-12-31' },
+        { id: 'd', size: 4 },
+        { id: 'e', word: 'y'.repeat(201) },
+      ])
+      assert.deepEqual(await groups({ by: 'word', totals: ['size', 'share'] }), [
+        { value: 'x', count: 2, totals: { size: 3, share: 0.5 } },
+        { value: null, count: 1, totals: { size: 4, share: 0 } },
+        { value: 'é', count: 1, totals: { size: 2, share: 0 } },
+      ])
+      assert.deepEqual(await groups({ by: 'size' }, 'size > 1'), [
+        { value: 2, count: 2, totals: {} },
+        { value: 4, count: 1, totals: {} },
+      ])
+      assert.deepEqual(await groups({ by: 'word', split: 'open' }, "word = 'x'"), [
+        { value: 'x', split: false, count: 1, totals: {} },
+        { value: 'x', split: true, count: 1, totals: {} },
+      ])
+      await sheet.write([9, 10].map((size) => ({ id: `n${size}`, size, day: '2024-06-01' })))
+      assert.deepEqual(
+        (await groups({ by: 'size' }, "day = '2024-06-01'"))?.map(({ value }) => value),
+        [9, 10],
+        'numbers in their order',
+      )
+      const counts = async (by: string, period: GroupQuery['period']) =>
+        (await groups({ by, period }, `${by} > '2025-01-01'`))?.map(({ value, count }) => [value, count])
+      assert.deepEqual(await counts('day', 'year'), [
+        ['2026', 2],
+        ['2025', 1],
+      ])
+      assert.deepEqual(await counts('day', 'month'), [
+        ['2026-01', 2],
+        ['2025-12', 1],
+      ])
+      assert.deepEqual(await counts('moment', 'day'), [
+        ['2026-01-31', 1],
+        ['2026-02-01', 1],
+      ])
     })
 
     test('a field without any value has no other summary', async () => {

@@ -1,8 +1,13 @@
 import { Type, type Static } from 'typebox'
 import { closedObject } from '../schema/closed-object.ts'
 import { filterParameter, whereParameter } from '../schema/conditions.ts'
+import { FieldName } from '../schema/names.ts'
 import { inDocument, STORABLE } from '../schema/openapi-keywords.ts'
 import { fieldsParameter } from '../schema/page-parameters.ts'
+
+function fieldParameter(description: string) {
+  return Type.String({ description, ...inDocument({ allOf: [FieldName], exampleOf: 'field' }) })
+}
 
 /** Query of `GET /api/summary`. */
 export const SummaryQuery = closedObject({
@@ -14,6 +19,21 @@ export const SummaryQuery = closedObject({
       description:
         'Limits `top` to the values, or items, that contain this text in any case; those that begin with it come first.',
       ...inDocument({ pattern: STORABLE }),
+    }),
+  ),
+  group: Type.Optional(
+    fieldParameter('The field by whose values the records are counted in `groups`; no array or object.'),
+  ),
+  split: Type.Optional(fieldParameter('With `group`: a second field, which divides the groups.')),
+  totals: Type.Optional(
+    fieldsParameter(
+      'Comma-separated numbers and integers that are added up in each group; none when absent.',
+    ),
+  ),
+  period: Type.Optional(
+    Type.Union([Type.Literal('day'), Type.Literal('month'), Type.Literal('year')], {
+      description:
+        'The length of time by which dates and timestamps are grouped, these in UTC (default: month).',
     }),
   ),
 })
@@ -38,9 +58,30 @@ export const FieldSummaryAnswer = Type.Object({
 })
 export type FieldSummaryAnswer = Static<typeof FieldSummaryAnswer>
 
+const groupValue = Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Null()])
+
+/** Records with the same value. */
+export const RecordGroupAnswer = Type.Object({
+  value: Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Null()], {
+    description: 'Null for no value; of dates and timestamps the period, such as `2026-03`.',
+  }),
+  split: Type.Optional(groupValue),
+  count: Type.Integer(),
+  totals: Type.Record(Type.String(), Type.Number(), {
+    description: 'The sums of the fields in `totals`; 0 without values.',
+  }),
+})
+export type RecordGroupAnswer = Static<typeof RecordGroupAnswer>
+
 /** Response of `GET /api/summary`: the text that the store returns. */
 export const SummaryAnswer = Type.Object({
   count: Type.Integer({ description: 'Number of records that match the filter.' }),
   fields: Type.Record(Type.String(), FieldSummaryAnswer),
+  groups: Type.Optional(
+    Type.Array(RecordGroupAnswer, {
+      description:
+        'With `group`: the largest groups, 1000 at most, in descending order of size; without those of texts of more than 200 characters.',
+    }),
+  ),
 })
 export type SummaryAnswer = Static<typeof SummaryAnswer>

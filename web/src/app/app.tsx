@@ -6,6 +6,7 @@ import { contractQuery } from '../api/queries.ts'
 import { FoundRecords } from '../find/found-records.tsx'
 import { GridPage } from '../grid/grid-page.tsx'
 import { fetchDrawer } from '../grid/columns/open-drawer.tsx'
+import { fetchGroups } from '../grid/open-groups.tsx'
 import { useLive } from '../live/use-live.ts'
 import { Notice } from '../ui/notice.tsx'
 import { Toasts } from '../ui/toasts.tsx'
@@ -58,7 +59,15 @@ function Pages() {
   const exists = contract !== undefined
   useEffect(() => {
     if (exists)
-      fetchWhenIdle([fetchSql, fetchRuns, fetchProposals, fetchDerivations, fetchContract, fetchDrawer])
+      fetchWhenIdle([
+        fetchSql,
+        fetchRuns,
+        fetchProposals,
+        fetchDerivations,
+        fetchContract,
+        fetchDrawer,
+        fetchGroups,
+      ])
   }, [exists])
   const isBroken = error !== null && (!exists || !isUnreachable(error))
   return (

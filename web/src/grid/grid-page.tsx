@@ -20,6 +20,7 @@ import { useEditor } from './interaction/use-editor.ts'
 import { useGrid } from './interaction/use-grid.ts'
 import { StateChips } from '../review/state-chips.tsx'
 import { useLatest } from '../ui/use-latest.ts'
+import { OpenGroups } from './open-groups.tsx'
 import { OpenDrawer } from './columns/open-drawer.tsx'
 import { OpenFind, useFinding } from './open-find.tsx'
 
@@ -110,6 +111,7 @@ export function GridPage({ contract }: { readonly contract: SheetContract }) {
             <HeldNotice />
             <OpenFind model={model} finding={finding} />
           </div>
+          <OpenGroups model={model} />
           {isOpen && <OpenDrawer model={model} />}
           {!isOpen && view.panel && view.cell !== null && (
             <CellPanel

@@ -17,6 +17,18 @@ export interface ViewState {
   readonly panel: boolean
   /** Whether the cells of the filter are reviewed one by one instead of shown in the grid. */
   readonly review?: boolean
+  /** The groups beside the grid; null for none. */
+  readonly groups: GroupsView | null
+}
+
+/** The groups that the panel beside the grid shows. */
+export interface GroupsView {
+  /** The field by whose values records are grouped. */
+  readonly by: string
+  /** A second field, which divides the groups; null for none. */
+  readonly split: string | null
+  /** The field that is added up; null for the number of records. */
+  readonly total: string | null
 }
 
 export interface CellRef {
@@ -54,10 +66,12 @@ export function readView(params: URLSearchParams): ViewState {
     cell: recordId !== undefined && recordId !== '' && field !== undefined ? { recordId, field } : null,
     panel: params.get('panel') === '1',
     review: params.get('review') === '1',
+    groups: readGroups(params),
   }
 }
 
-export function writeView({ sort, conditions, sql, cell, panel, review }: ViewState): URLSearchParams {
+export function writeView(view: ViewState): URLSearchParams {
+  const { sort, conditions, sql, cell, panel, review, groups } = view
   const params = new URLSearchParams()
   if (sort !== null) params.set('sort', sort)
   if (conditions.length > 0) params.set('where', JSON.stringify(conditions))
@@ -65,7 +79,17 @@ export function writeView({ sort, conditions, sql, cell, panel, review }: ViewSt
   if (cell !== null) params.set('cell', [cell.recordId, cell.field].map(encodeURIComponent).join(SEPARATOR))
   if (panel) params.set('panel', '1')
   if (review === true) params.set('review', '1')
+  if (groups !== null) {
+    params.set('group', groups.by)
+    if (groups.split !== null) params.set('split', groups.split)
+    if (groups.total !== null) params.set('total', groups.total)
+  }
   return params
+}
+
+function readGroups(params: URLSearchParams): GroupsView | null {
+  const by = params.get('group')
+  return by ? { by, split: params.get('split') || null, total: params.get('total') || null } : null
 }
 
 /** Returns the URL of the grid with the drawer that edits a field. */
@@ -75,5 +99,5 @@ export function editFieldPath(field: string): string {
 
 /** Returns the URL of a cell, by default with its provenance panel. */
 export function cellPath(cell: CellRef, panel = true): string {
-  return `/?${writeView({ sort: null, conditions: [], sql: null, cell, panel }).toString()}`
+  return `/?${writeView({ sort: null, conditions: [], sql: null, cell, panel, groups: null }).toString()}`
 }

@@ -1,6 +1,6 @@
-import { queryOptions, useQuery } from '@tanstack/react-query'
+import { queryOptions, useQuery, type UseQueryResult } from '@tanstack/react-query'
 import { useEffect } from 'react'
-import type { FieldSummaryAnswer } from '../../../src/wire/records/summary.ts'
+import type { FieldSummaryAnswer, RecordGroupAnswer } from '../../../src/wire/records/summary.ts'
 import { filterParameters, type RecordFilter } from '../api/record-filter.ts'
 import { RequestLimiter } from '../api/request-limiter.ts'
 import { server } from '../api/server.ts'
@@ -13,10 +13,29 @@ export interface CountedSummary {
   readonly took: number
 }
 
-interface SummaryState {
-  readonly data: CountedSummary | null
+/** Groups of records. */
+export interface CountedGroups {
+  readonly count: number
+  readonly groups: readonly RecordGroupAnswer[]
+  /** The duration of the request in milliseconds. */
+  readonly took: number
+}
+
+/** The lengths of time by which dates and timestamps are grouped. */
+export type GroupPeriod = 'day' | 'month' | 'year'
+
+interface GroupsAsked {
+  readonly group: string
+  readonly split: string | undefined
+  readonly totals: readonly string[] | undefined
+  readonly period: GroupPeriod
+}
+
+/** Data for which the server may read all records. */
+interface Loaded<T> {
+  readonly data: T | null
   readonly error: Error | null
-  /** Whether the summary is of another filter, or not loaded. */
+  /** Whether the data is of another filter, or not loaded. */
   readonly isWaiting: boolean
   retry(): void
 }
@@ -33,12 +52,37 @@ const GREATEST_AGE_MS = 60_000
  * Loads the summary of the matching records; the previous one stays while loading. Requests are limited and not
  * repeated at each change, because each may scan all records.
  */
-export function useSummary(field: string, filter: RecordFilter | null, isEnabled: boolean): SummaryState {
-  const { data, error, isFetching, isPlaceholderData, dataUpdatedAt, refetch } = useQuery({
+export function useSummary(
+  field: string,
+  filter: RecordFilter | null,
+  isEnabled: boolean,
+): Loaded<CountedSummary> {
+  const query = useQuery({
     ...countedSummaryQuery(field, filter),
     enabled: isEnabled,
-    placeholderData: (before, query) => (query?.queryKey[1] === field ? before : undefined),
+    placeholderData: (before, previous) => (previous?.queryKey[1] === field ? before : undefined),
   })
+  return useRefreshed(query, isEnabled)
+}
+
+/** Loads the groups of the matching records as {@link useSummary} does. */
+export function useGroups(asked: GroupsAsked, filter: RecordFilter | null): Loaded<CountedGroups> {
+  const key = JSON.stringify(asked)
+  const query = useQuery({
+    queryKey: ['groups', key, filter] as const,
+    queryFn: ({ signal }) => limiter.run(() => readGroups(asked, filter, signal), signal),
+    staleTime: Infinity,
+    retry: false,
+    placeholderData: (before, previous) => (previous?.queryKey[1] === key ? before : undefined),
+  })
+  return useRefreshed(query, true)
+}
+
+/** Loads again what has become old, but not at each change. */
+function useRefreshed<T extends { readonly took: number }>(
+  { data, error, isFetching, isPlaceholderData, dataUpdatedAt, refetch }: UseQueryResult<T>,
+  isEnabled: boolean,
+): Loaded<T> {
   const { data: changedAt = 0 } = useQuery(changedAtQuery)
   const took = data?.took ?? 0
   const isOld = isEnabled && data !== undefined && !isPlaceholderData && changedAt > dataUpdatedAt
@@ -78,6 +122,16 @@ async function read(
     { signal },
   )
   return { count, summary: fields[field] ?? { nulls: 0 }, took: performance.now() - began }
+}
+
+async function readGroups(
+  asked: GroupsAsked,
+  filter: RecordFilter | null,
+  signal: AbortSignal,
+): Promise<CountedGroups> {
+  const began = performance.now()
+  const answer = await server.records.summary({ ...asked, ...filterParameters(filter) }, { signal })
+  return { count: answer.count, groups: answer.groups ?? [], took: performance.now() - began }
 }
 
 /** The time of the last change of records, refetched with all record queries. */

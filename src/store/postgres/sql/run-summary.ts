@@ -1,10 +1,13 @@
 import type { JsonValue } from '../../../contract/json/json.ts'
 import { LONGEST_VALUE, rangesOf, TOP, type ScaledType } from '../../rules/sql/summary-scales.ts'
+import { groupFields, toGroup, type GroupFields } from '../../rules/sql/record-groups.ts'
 import {
   MAX_FOUND_VALUES,
+  MAX_GROUPS,
   type FieldSummary,
   type Histogram,
   type JsonBytes,
+  type RecordGroup,
   type Summary,
   type SummaryQuery,
 } from '../../sheet-store.ts'
@@ -46,7 +49,11 @@ export async function runSummary(session: SqlSession, run: CheckedSummary): Prom
   for (const [index, field] of run.fields.entries()) {
     fields.push([field.name, await summarizer.field(field, count, extents[index] ?? NOTHING)])
   }
-  const summary: Summary = { count, fields: Object.fromEntries(fields) }
+  const summary: Summary = {
+    count,
+    fields: Object.fromEntries(fields),
+    ...(run.groups && { groups: await summarizer.groups(groupFields(run.groups, run.allFields)) }),
+  }
   return Buffer.from(JSON.stringify(summary))
 }
 
@@ -88,6 +95,26 @@ class Summarizer {
       return { values, least, greatest }
     })
     return { count, extents }
+  }
+
+  /** Counts the records by their values. */
+  async groups(fields: GroupFields): Promise<readonly RecordGroup[]> {
+    const { by, split, totals, dateLength } = fields
+    const fieldsOfKeys = [by, ...(split === null ? [] : [split])]
+    const keys = fieldsOfKeys.map((field) => groupKey(field, dateLength))
+    const sums = totals.map(({ name }) => `coalesce(sum(${quoted(name)}::float8), 0)`)
+    const places = keys.map((_key, index) => index + 1).join(', ')
+    const short = fieldsOfKeys
+      .filter(({ type }) => type === 'string')
+      .map((field) => `coalesce(char_length(${groupKey(field, dateLength)}), 0) <= ${LONGEST_VALUE}`)
+    const order = keys.map((_key, index) => `${index + 1} NULLS FIRST`).join(', ')
+    const having = short.length === 0 ? '' : `HAVING ${short.join(' AND ')}`
+    const rows = await this.#rows(
+      (param) =>
+        `SELECT ${[...keys, 'count(*) AS "$count"', ...sums].join(', ')} ${this.#from(param)}
+          GROUP BY ${places} ${having} ORDER BY "$count" DESC, ${order} LIMIT ${MAX_GROUPS}`,
+    )
+    return rows.map((row) => toGroup(fields, row))
   }
 
   /** Summarizes a field of `count` records. */
@@ -203,6 +230,15 @@ class Summarizer {
   #rows(statement: Statement): Promise<(readonly ColumnText[])[]> {
     return rowsOf(this.#session, statement)
   }
+}
+
+/** Returns SQL for the text by which records are grouped. */
+function groupKey({ name, type }: TypedField, dateLength: number): string {
+  const column = quoted(name)
+  if (type === 'timestamp') return `left(to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD'), ${dateLength})`
+  if (type === 'date') return `left(to_char(${column}, 'YYYY-MM-DD'), ${dateLength})`
+  // Numbers keep their order.
+  return type === 'integer' || type === 'number' ? column : `${column}::text COLLATE "C"`
 }
 
 function float(value: number): TypedParam {

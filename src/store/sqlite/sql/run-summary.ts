@@ -1,10 +1,13 @@
 import type { SQLOutputValue } from 'node:sqlite'
 import type { JsonValue } from '../../../contract/json/json.ts'
 import { LONGEST_VALUE, rangesOf, TOP, type ScaledType } from '../../rules/sql/summary-scales.ts'
+import { groupFields, toGroup, type GroupFields } from '../../rules/sql/record-groups.ts'
 import {
   MAX_FOUND_VALUES,
+  MAX_GROUPS,
   type FieldSummary,
   type Histogram,
+  type RecordGroup,
   type Summary,
   type SummaryQuery,
 } from '../../sheet-store.ts'
@@ -37,6 +40,7 @@ export function runSummary(database: SqlDatabase, run: SummaryRun, writer: Resul
     return {
       count,
       fields: Object.fromEntries(run.fields.map((field) => [field.name, summarizer.field(field, count)])),
+      ...(run.groups && { groups: summarizer.groups(groupFields(run.groups, run.allFields)) }),
     }
   })
   writer.text(JSON.stringify(summary))
@@ -100,6 +104,25 @@ class Summarizer {
           }),
         }
     }
+  }
+
+  /** Counts the records by their values. */
+  groups(fields: GroupFields): readonly RecordGroup[] {
+    const { by, split, totals, dateLength } = fields
+    const fieldsOfKeys = [by, ...(split === null ? [] : [split])]
+    const keys = fieldsOfKeys.map((field) => groupKey(field, dateLength))
+    const sums = totals.map(({ name }) => `total(${quoted(name)})`)
+    const places = keys.map((_key, index) => index + 1).join(', ')
+    const short = fieldsOfKeys
+      .filter(({ type }) => type === 'string')
+      .map((field) => `coalesce(length(${groupKey(field, dateLength)}), 0) <= ${LONGEST_VALUE}`)
+    const having = short.length === 0 ? '' : `HAVING ${short.join(' AND ')}`
+    const rows = this.#rows(
+      `SELECT ${[...keys, 'count(*) AS "$count"', ...sums].join(', ')} ${this.#from}
+        GROUP BY ${places} ${having} ORDER BY "$count" DESC, ${places} LIMIT ${MAX_GROUPS}`,
+      this.#params,
+    )
+    return rows.map((row) => toGroup(fields, row))
   }
 
   /** Returns the number that an expression over the records has. */
@@ -174,6 +197,13 @@ class Summarizer {
     statement.setReturnArrays(true)
     return statement.all(...params) as unknown as (readonly SQLOutputValue[])[]
   }
+}
+
+/** Returns SQL for the value by which records are grouped. */
+function groupKey({ name, type }: TypedField, dateLength: number): string {
+  const column = quoted(name)
+  if (type === 'date') return `substr(${column}, 1, ${dateLength})`
+  return type === 'timestamp' ? `substr(date(${column}), 1, ${dateLength})` : column
 }
 
 /** SQL for the position of a column's values on the scale of its type. */

@@ -2,6 +2,7 @@ import { DropdownMenu } from 'radix-ui'
 import { useRef, type ReactNode } from 'react'
 import { Link } from 'wouter'
 import { derivationPath } from '../../provenance/history/sentence-view.tsx'
+import { isGroupable } from '../../groups/group-conditions.ts'
 import type { Condition } from '../../state/conditions.ts'
 import { openRunDialog } from '../../runs/dialogs/run-dialog.tsx'
 import { MenuItem } from '../../ui/menu-item.tsx'
@@ -41,6 +42,15 @@ export function ColumnMenu(props: ColumnMenuProps) {
         >
           {isSortable(column.field) && <SortItems {...props} />}
           <FilterItems {...props} />
+          {isGroupable(column.field) && (
+            <MenuItem
+              onSelect={() =>
+                host.current.model.change({ groups: { by: column.field.name, split: null, total: null } })
+              }
+            >
+              Group by this column
+            </MenuItem>
+          )}
           {columns.showsSummaries && (
             <MenuItem onSelect={() => (toSummary.current = true)}>Filter in the summary (F2)</MenuItem>
           )}

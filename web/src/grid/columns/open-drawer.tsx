@@ -76,20 +76,28 @@ export function OpenDrawer({ model }: { readonly model: GridModel }) {
     if (from === to) return
     const named = <T extends { readonly field: string }>(each: T): T[] =>
       each.field !== from ? [each] : to === null ? [] : [{ ...each, field: to }]
-    const { sort, conditions, cell } = view
+    const { sort, conditions, cell, groups } = view
+    const renamed = (name: string | null): string | null => (name === from ? to : name)
+    const by = groups === null ? null : renamed(groups.by)
     change({
       sort: formatSort(parseSort(sort).flatMap(named)),
       conditions: conditions.flatMap(named),
       cell: cell === null ? null : (named(cell)[0] ?? null),
+      groups:
+        groups === null || by === null
+          ? null
+          : { by, split: renamed(groups.split), total: renamed(groups.total) },
     })
     const other = (names: readonly string[]): string[] =>
       names.flatMap((name) => (name !== from ? [name] : to === null ? [] : [to]))
     const { [from]: ownWidth, ...widths } = settings.widths
+    const { [from]: ownFormat, ...formats } = settings.formats
     setSettings({
       order: other(settings.order),
       hidden: other(settings.hidden),
       pinned: other(settings.pinned),
       widths: to === null || ownWidth === undefined ? widths : { ...widths, [to]: ownWidth },
+      formats: to === null || ownFormat === undefined ? formats : { ...formats, [to]: ownFormat },
     })
   }
   return (

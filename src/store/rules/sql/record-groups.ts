@@ -1,0 +1,52 @@
+import type { Field } from '../../../contract/contract.ts'
+import type { GroupPeriod, GroupQuery, RecordGroup } from '../../sheet-store.ts'
+
+type TypedField = Pick<Field, 'name' | 'type'>
+
+/** The fields of a {@link GroupQuery} with their types. */
+export interface GroupFields {
+  readonly by: TypedField
+  readonly split: TypedField | null
+  readonly totals: readonly TypedField[]
+  /** The number of characters of a date that name its period. */
+  readonly dateLength: number
+}
+
+const DATE_LENGTHS: Readonly<Record<GroupPeriod, number>> = { year: 4, month: 7, day: 10 }
+
+/** Finds the fields of a query, all of which exist. */
+export function groupFields(
+  { by, split, totals, period }: GroupQuery,
+  allFields: readonly TypedField[],
+): GroupFields {
+  const find = (name: string): TypedField => {
+    const field = allFields.find((each) => each.name === name)
+    if (field === undefined) throw new Error(`no field ${name}`)
+    return field
+  }
+  return {
+    by: find(by),
+    split: split === null ? null : find(split),
+    totals: totals.map(find),
+    dateLength: DATE_LENGTHS[period],
+  }
+}
+
+/** Returns a group from a row: the value, the value of the second field if there is one, the count, and the sums. */
+export function toGroup({ by, split, totals }: GroupFields, row: readonly unknown[]): RecordGroup {
+  const [count, ...sums] = row.slice(split === null ? 1 : 2)
+  return {
+    value: shown(by, row[0]),
+    ...(split !== null && { split: shown(split, row[1]) }),
+    count: Number(count),
+    totals: Object.fromEntries(totals.map(({ name }, index) => [name, Number(sums[index])])),
+  }
+}
+
+/** Returns a value from what an engine returns for it. */
+function shown({ type }: TypedField, value: unknown): RecordGroup['value'] {
+  if (value === null || value === undefined) return null
+  if (type === 'integer' || type === 'number') return Number(value)
+  if (type === 'boolean') return value === 'true' || value === 1
+  return typeof value === 'string' ? value : null
+}
