@@ -12,6 +12,7 @@ import { CellsClient } from './cells-client.ts'
 import { Connection, jsonText, type CallOptions, type ConnectionOptions } from './connection.ts'
 import { DefinitionClient } from './definition-client.ts'
 import { ProposalsClient } from './proposals-client.ts'
+import { ViewsClient } from './views-client.ts'
 import { readEvents, type StreamOptions } from './read-events.ts'
 import { RecordsClient } from './records-client.ts'
 import { RunsClient } from './runs-client.ts'
@@ -32,6 +33,7 @@ export type {
   PreviewOrder,
   VersionedContract,
 } from './definition-client.ts'
+export type { NewView, ViewsClient } from './views-client.ts'
 export type { ProposalPage, ProposalsClient, ProposedWrite } from './proposals-client.ts'
 export type { StreamOptions } from './read-events.ts'
 export type {
@@ -65,6 +67,7 @@ export interface Client<R extends object = RecordAnswer> {
   readonly runs: RunsClient
   readonly proposals: ProposalsClient<R>
   readonly definition: DefinitionClient
+  readonly views: ViewsClient
   contract(options?: CallOptions): Promise<ContractAnswer>
   derivations(options?: CallOptions): Promise<DerivationListAnswer>
   /** Returns the permissions of an actor (default: the actor of writes). */
@@ -94,6 +97,7 @@ export function createClient<R extends object = RecordAnswer>(options: ClientOpt
     runs: new RunsClient(connection),
     proposals: new ProposalsClient<R>(connection),
     definition: new DefinitionClient(connection),
+    views: new ViewsClient(connection),
     contract: (call) => connection.get('/api/contract', {}, call),
     derivations: (call) => connection.get('/api/derivations', {}, call),
     permissions: (who, call) => connection.get('/api/permissions', { actor: who ?? actor }, call),

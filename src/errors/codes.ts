@@ -32,6 +32,7 @@ export const ERROR_CODES = {
   unknown_property: { type: 'SheetError', meaning: 'the contract has no field of this name' },
   unknown_run: { type: 'SheetError', meaning: 'the run does not exist' },
   unknown_proposal: { type: 'SheetError', meaning: 'the proposal does not exist' },
+  unknown_view: { type: 'SheetError', meaning: 'the view does not exist' },
   unknown_derivation: { type: 'SheetError', meaning: 'the sheet has no derivation file of this name' },
   unknown_change: { type: 'SheetError', meaning: 'the history has no such change of the definition' },
   unknown_entry: { type: 'SheetError', meaning: 'the log has no such provenance entry' },
@@ -136,6 +137,8 @@ export const ERROR_CODES = {
     meaning: 'a file of the change was changed again since',
   },
   too_many_proposals: { type: 'OperationError', meaning: 'too many proposals wait for a decision' },
+  view_exists: { type: 'OperationError', meaning: 'another view has this name' },
+  too_many_views: { type: 'OperationError', meaning: 'the sheet has as many views as it can have' },
   method_not_allowed: { type: 'OperationError', meaning: 'the path does not have this method' },
   not_ready: { type: 'OperationError', meaning: 'the service is stopping, and reports itself as not ready' },
 

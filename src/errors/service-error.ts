@@ -144,6 +144,8 @@ const CONFLICTS = [
   'proposal_outdated',
   'too_many_proposals',
   'change_outdated',
+  'view_exists',
+  'too_many_views',
 ] as const satisfies readonly ErrorCode[]
 
 /** The request conflicts with a change made meanwhile, so that nothing was changed (409). */

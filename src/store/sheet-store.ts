@@ -36,6 +36,7 @@ import type { SharedFrames } from './shared-frames.ts'
 import type { SharedHosts } from './shared-hosts.ts'
 import type { ProposalStore } from './stored-proposal.ts'
 import type { ReviewCounts, ReviewRequest, ReviewsQuery, StoredReview } from './stored-review.ts'
+import type { ViewStore } from './stored-view.ts'
 import type {
   NewRun,
   PrunableRuns,
@@ -158,6 +159,8 @@ export interface RecordStore {
   restore(request: RestoreRequest): Promise<RestoreResult>
   /** Writes that wait for a decision. */
   readonly proposals: ProposalStore
+  /** Named ways to look at the records. */
+  readonly views: ViewStore
 }
 
 /** The log: entries of cells, and the sheet as it was at an entry (D35). */

@@ -45,6 +45,7 @@ import {
   RecordDifferenceAnswer,
   RejectProposalBody,
 } from '../../src/wire/records/proposals.ts'
+import { ViewBody, ViewListAnswer } from '../../src/wire/records/views.ts'
 import { ProvenanceEntryAnswer } from '../../src/wire/records/provenance.ts'
 import { QueryAnswer, QueryBody } from '../../src/wire/records/query.ts'
 import {
@@ -157,6 +158,7 @@ const BODIES: Readonly<Record<string, ObjectShape>> = {
   'POST /api/proposals/{id}/accept': AcceptProposalBody,
   'POST /api/proposals/{id}/plan': PlanProposalBody,
   'POST /api/proposals/{id}/reject': RejectProposalBody,
+  'POST /api/views': ViewBody,
 }
 const ANSWERS: Readonly<Record<string, ObjectShape>> = {
   'GET /api/csrf': CsrfAnswer,
@@ -190,6 +192,7 @@ const ANSWERS: Readonly<Record<string, ObjectShape>> = {
   'GET /api/proposals': ProposalListAnswer,
   'GET /api/proposals/{id}': ProposalAnswer,
   'POST /api/proposals/{id}/plan': ProposalPlanAnswer,
+  'GET /api/views': ViewListAnswer,
 }
 
 const indexOfRoutes = tableOf(http, 'Method and path').rows.map(([link, csrf]) => ({

@@ -31,6 +31,7 @@ export const GROUPS = {
     'http/materialize.test.ts',
     'http/ndjson.test.ts',
     'http/proposals.test.ts',
+    'http/views.test.ts',
     'http/preview.test.ts',
     'http/records.test.ts',
     'http/revert.test.ts',
@@ -192,6 +193,7 @@ export const LEFT_OUT: Readonly<Record<string, string>> = {
   'web/proposals.test.ts': REQUESTS,
   'web/proxied.test.ts': PAGE,
   'web/review.test.ts': PAGE,
+  'web/saved-views.test.ts': PAGE,
   'web/sql.test.ts': 'the console, with statements of SQLite; http/query.test.ts is about queries on both',
   'web/wide.test.ts': PAGE,
 }

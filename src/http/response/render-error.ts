@@ -55,6 +55,8 @@ const STATUS_OF_CODE: Readonly<Partial<Record<ErrorCode, number>>> = {
   proposal_outdated: 409,
   too_many_proposals: 409,
   change_outdated: 409,
+  view_exists: 409,
+  too_many_views: 409,
   method_not_allowed: 405,
   not_ready: 503,
   request_timeout: 408,

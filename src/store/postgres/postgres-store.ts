@@ -90,6 +90,7 @@ import { PostgresHosts } from './hosts/postgres-hosts.ts'
 import { HistoryReader } from './log/history-reader.ts'
 import { openSheetTables } from './definition/open-sheet-tables.ts'
 import { PostgresProposals } from './postgres-proposals.ts'
+import { PostgresViews } from './postgres-views.ts'
 import { PostgresResponses } from './postgres-responses.ts'
 import { KEEP_JSON, LogQueries } from './log/log-queries.ts'
 import { RecordReader } from './read/record-reader.ts'
@@ -158,6 +159,7 @@ export class PostgresStore implements SheetStore {
   readonly dialect = 'postgres'
   readonly cursorKey: Uint8Array
   readonly proposals: PostgresProposals
+  readonly views: PostgresViews
   readonly responses: PostgresResponses
   readonly frames: SharedFrames
   readonly tasks: TaskQueue
@@ -195,6 +197,7 @@ export class PostgresStore implements SheetStore {
     this.formulas = new PostgresFormulas(database, queryLimits)
     this.queries = new PostgresQueries(database, queryLimits)
     this.proposals = new PostgresProposals({ writer, db: database, records: this, contract })
+    this.views = new PostgresViews({ writer, db: database, contract })
     this.responses = new PostgresResponses(writer, database)
     this.#ownFrames = frames === undefined ? new FrameFeed(database) : null
     this.frames = frames ?? (this.#ownFrames as FrameFeed)

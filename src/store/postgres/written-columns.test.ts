@@ -215,7 +215,9 @@ test('a store of a version that had these values in one column of objects is rea
   assert.equal(rows.length, 4)
   for (const { attname } of rows as readonly { attname: string }[])
     await client.query(`ALTER TABLE "$data" DROP COLUMN "${attname}"`)
-  await client.query('DROP INDEX "$todo_known", "$todo_blocked", "$cell_overridden"; DROP TABLE "$review"')
+  await client.query(
+    'DROP INDEX "$todo_known", "$todo_blocked", "$cell_overridden"; DROP TABLE "$review", "$view"',
+  )
   await client.query('UPDATE "$sheet" SET schema_version = 23')
   const migrated = await openStore(t, url, { fields: without })
   const names = ['at', 'day', LONG, 'note']

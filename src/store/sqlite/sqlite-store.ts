@@ -92,6 +92,7 @@ import { reading, readingOn } from './database/reading.ts'
 import { takeRunLock } from './database/run-lock.ts'
 import { hasSortIndex } from './database/schema.ts'
 import { SqliteProposals } from './sqlite-proposals.ts'
+import { SqliteViews } from './sqlite-views.ts'
 import { conditionText } from './sql/condition-sql.ts'
 import type { PageRun } from './sql/run-page.ts'
 import type { SortTerm } from './sql/sort-sql.ts'
@@ -134,6 +135,7 @@ export class SqliteStore implements SheetStore {
   readonly dialect = 'sqlite'
   readonly cursorKey: Uint8Array
   readonly proposals: SqliteProposals
+  readonly views: SqliteViews
   readonly responses: SqliteResponses
   readonly formulas: FormulaProcess
   readonly queries: QueryProcess
@@ -168,6 +170,11 @@ export class SqliteStore implements SheetStore {
       writer: parts.writer,
       db: parts.reader.connection,
       records: this,
+      contract: () => this.#definition.contract,
+    })
+    this.views = new SqliteViews({
+      writer: parts.writer,
+      db: parts.reader.connection,
       contract: () => this.#definition.contract,
     })
     this.responses = new SqliteResponses(parts.writer, parts.reader.connection)

@@ -47,6 +47,8 @@ async function livelySheet(t: TestContext, open: OpenStore): Promise<TestSheet> 
   await sheet.write([{ id: 'b', title: 'B again' }], AGENT)
   const usage = [{ key: 'used', amounts: { input: 3 } }]
   await sheet.store.commitCells({ ...(await sheet.commitOf()), usage })
+  const state = { conditions: [{ field: 'title', is: 'filled' }], sql: null, sort: ['-rate'], columns: {} }
+  await sheet.store.views.save({ id: null, name: 'Ürgent', state, actor: HUMAN })
   return sheet
 }
 
@@ -68,6 +70,7 @@ async function allOf(store: SheetStore): Promise<unknown> {
     versions: await store.derivationVersions('rate.yaml'),
     runs: await store.runs({ before: null, limit: 10 }),
     usage: await store.usage('used'),
+    views: await store.views.list(),
   }
 }
 

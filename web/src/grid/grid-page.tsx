@@ -19,6 +19,7 @@ import { GridToolbar, type GridDialog } from './grid-toolbar.tsx'
 import { useEditor } from './interaction/use-editor.ts'
 import { useGrid } from './interaction/use-grid.ts'
 import { StateChips } from '../review/state-chips.tsx'
+import { useOpenView } from '../state/saved-view.ts'
 import { useLatest } from '../ui/use-latest.ts'
 import { OpenGroups } from './open-groups.tsx'
 import { OpenDrawer } from './columns/open-drawer.tsx'
@@ -26,8 +27,13 @@ import { OpenFind, useFinding } from './open-find.tsx'
 
 const ReviewMode = lazy(() => import('../review/review-mode.tsx'))
 
-/** The page with the records. */
+/** The page with the records, once the view of the URL is known. */
 export function GridPage({ contract }: { readonly contract: SheetContract }) {
+  const { isPending } = useOpenView()
+  return isPending ? <div className="app-loading" aria-busy="true" /> : <RecordsPage contract={contract} />
+}
+
+function RecordsPage({ contract }: { readonly contract: SheetContract }) {
   const client = useQueryClient()
   const model = useGrid(contract)
   const editor = useEditor(model)

@@ -11,6 +11,7 @@ import { RunMenu } from './run-menu.tsx'
 import { SortChips } from './columns/sort-chips.tsx'
 import type { Columns } from './layout/use-columns.ts'
 import { formatCount } from '../ui/format.ts'
+import { ViewsMenu } from '../views/views-menu.tsx'
 
 /** The open dialog. */
 export type GridDialog = 'new' | 'delete' | 'goTo' | null
@@ -41,6 +42,7 @@ export const GridToolbar = memo(function GridToolbar(props: GridToolbarProps) {
   return (
     <div className="grid-toolbar" role="group" aria-label="Records">
       <div className="grid-toolbar-filter">
+        <ViewsMenu contract={contract} view={view} />
         <FilterBar contract={contract} view={view} change={change} />
         <SortChips contract={contract} view={view} change={change} />
       </div>

@@ -1,5 +1,7 @@
+import { useMemo } from 'react'
 import type { SheetContract, SheetField } from '../api/contract.ts'
 import { defaultFormat, parseFormat, type ColumnFormat } from '../values/column-format.ts'
+import { useOpenView, type SavedView } from './saved-view.ts'
 import { Stored, useStored } from './stored.ts'
 
 /** The user's column settings of a sheet. Fields without settings follow the contract. */
@@ -36,19 +38,41 @@ const NONE: ColumnSettings = {
   formats: {},
 }
 
-const settingsBySheet = new Map<string, Stored<ColumnSettings>>()
+const settingsByKey = new Map<string, Stored<ColumnSettings | null>>()
 
-/** Returns the stored settings of a sheet, by its name, and their setter. */
+/**
+ * Returns the settings of a sheet, by its name, and their setter: those that this browser stores, for all records and for each view,
+ * else those of the open view.
+ */
 export function useColumnSettings(
   sheet: string,
 ): readonly [ColumnSettings, (change: Partial<ColumnSettings>) => void] {
-  let stored = settingsBySheet.get(sheet)
+  const { id, saved } = useOpenView()
+  const [settings, set] = useStored(storedSettings(sheet, id))
+  const base = useMemo(() => parseSettings(saved?.columns), [saved])
+  return [settings ?? base, (change) => set({ ...(settings ?? base), ...change })]
+}
+
+/** Makes the columns of a view those of the sheet again. */
+export function dropOwnSettings(sheet: string, viewId: string): void {
+  storedSettings(sheet, viewId).set(null)
+}
+
+/** Whether settings are those of a view. */
+export function areSettingsOf(saved: SavedView, settings: ColumnSettings): boolean {
+  return JSON.stringify(parseSettings(saved.columns)) === JSON.stringify(parseSettings(settings))
+}
+
+function storedSettings(sheet: string, viewId: string | null): Stored<ColumnSettings | null> {
+  const key = viewId === null ? `columns.${sheet}` : `columns.${sheet}.view.${viewId}`
+  let stored = settingsByKey.get(key)
   if (stored === undefined) {
-    stored = new Stored(`columns.${sheet}`, parseSettings)
-    settingsBySheet.set(sheet, stored)
+    stored = new Stored(key, (value) =>
+      typeof value === 'object' && value !== null ? parseSettings(value) : null,
+    )
+    settingsByKey.set(key, stored)
   }
-  const [settings, set] = useStored(stored)
-  return [settings, (change) => set({ ...settings, ...change })]
+  return stored
 }
 
 function parseSettings(value: unknown): ColumnSettings {

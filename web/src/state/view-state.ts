@@ -3,6 +3,7 @@ import { useSearchParams } from 'wouter'
 import { recordFilter, type RecordFilter } from '../api/record-filter.ts'
 import { conditionsToData } from './condition-data.ts'
 import { parseConditions, type Condition } from './conditions.ts'
+import { useOpenView, VIEW_PARAMETER, type SavedView } from './saved-view.ts'
 
 /** The state of the grid in the URL. */
 export interface ViewState {
@@ -17,6 +18,8 @@ export interface ViewState {
   readonly panel: boolean
   /** Whether the cells of the filter are reviewed one by one instead of shown in the grid. */
   readonly review?: boolean
+  /** The id of the open view of the sheet; null for all records. */
+  readonly savedId: string | null
   /** The groups beside the grid; null for none. */
   readonly groups: GroupsView | null
 }
@@ -31,6 +34,9 @@ export interface GroupsView {
   readonly total: string | null
 }
 
+/** The part of the state that a view of the sheet has. What the URL does not name is as in that view. */
+export type ListState = Pick<ViewState, 'sort' | 'conditions' | 'sql'>
+
 export interface CellRef {
   readonly recordId: string
   readonly field: string
@@ -44,10 +50,12 @@ const SEPARATOR = '~'
 export function useViewState(): readonly [view: ViewState, change: (change: ViewChange) => void] {
   const [params, setParams] = useSearchParams()
   const text = params.toString()
-  const view = useMemo(() => readView(new URLSearchParams(text)), [text])
+  const { saved } = useOpenView()
+  const base = useMemo(() => listStateOf(saved), [saved])
+  const view = useMemo(() => readView(new URLSearchParams(text), base), [text, base])
   const change = (wanted: ViewChange): void => {
     const isMove = Object.keys(wanted).every((key) => key === 'cell' || key === 'panel')
-    setParams((now) => writeView({ ...readView(now), ...wanted }), { replace: isMove })
+    setParams((now) => writeView({ ...readView(now, base), ...wanted }, base), { replace: isMove })
   }
   return [view, change]
 }
@@ -57,25 +65,49 @@ export function filterOf({ conditions, sql }: Pick<ViewState, 'conditions' | 'sq
   return recordFilter({ where: conditionsToData(conditions), sql })
 }
 
-export function readView(params: URLSearchParams): ViewState {
+const NO_LIST: ListState = { sort: null, conditions: [], sql: null }
+
+/** Returns the filter and the sort order of a view of the sheet; null is the view of all records. */
+export function listStateOf(saved: SavedView | null): ListState {
+  if (saved === null) return NO_LIST
+  const { conditions, sort, sql } = saved
+  return {
+    conditions: parseConditions(JSON.stringify(conditions)),
+    sort: sort.length === 0 ? null : sort.join(),
+    sql: sql || null,
+  }
+}
+
+/** Whether two states select the same records in the same order. */
+export function isSameList(one: ListState, other: ListState): boolean {
+  const textOf = ({ sort, conditions, sql }: ListState): string => JSON.stringify([sort, conditions, sql])
+  return textOf(one) === textOf(other)
+}
+
+export function readView(params: URLSearchParams, base: ListState = NO_LIST): ViewState {
   const [recordId, field] = (params.get('cell') ?? '').split(SEPARATOR).map(decodeURIComponent)
   return {
-    sort: params.get('sort') || null,
-    conditions: parseConditions(params.get('where')),
-    sql: params.get('sql') || null,
+    sort: params.has('sort') ? params.get('sort') || null : base.sort,
+    conditions: params.has('where') ? parseConditions(params.get('where')) : base.conditions,
+    sql: params.has('sql') ? params.get('sql') || null : base.sql,
     cell: recordId !== undefined && recordId !== '' && field !== undefined ? { recordId, field } : null,
     panel: params.get('panel') === '1',
     review: params.get('review') === '1',
     groups: readGroups(params),
+    savedId: params.get(VIEW_PARAMETER) || null,
   }
 }
 
-export function writeView(view: ViewState): URLSearchParams {
-  const { sort, conditions, sql, cell, panel, review, groups } = view
+export function writeView(
+  { sort, conditions, sql, cell, panel, review, groups, savedId }: ViewState,
+  base: ListState = NO_LIST,
+): URLSearchParams {
   const params = new URLSearchParams()
-  if (sort !== null) params.set('sort', sort)
-  if (conditions.length > 0) params.set('where', JSON.stringify(conditions))
-  if (sql !== null) params.set('sql', sql)
+  if (savedId !== null) params.set(VIEW_PARAMETER, savedId)
+  if (sort !== base.sort) params.set('sort', sort ?? '')
+  const where = JSON.stringify(conditions)
+  if (where !== JSON.stringify(base.conditions)) params.set('where', where)
+  if (sql !== base.sql) params.set('sql', sql ?? '')
   if (cell !== null) params.set('cell', [cell.recordId, cell.field].map(encodeURIComponent).join(SEPARATOR))
   if (panel) params.set('panel', '1')
   if (review === true) params.set('review', '1')
@@ -99,5 +131,5 @@ export function editFieldPath(field: string): string {
 
 /** Returns the URL of a cell, by default with its provenance panel. */
 export function cellPath(cell: CellRef, panel = true): string {
-  return `/?${writeView({ sort: null, conditions: [], sql: null, cell, panel, groups: null }).toString()}`
+  return `/?${writeView({ ...NO_LIST, cell, panel, groups: null, savedId: null }).toString()}`
 }

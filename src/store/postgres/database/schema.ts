@@ -3,13 +3,14 @@ import { ContractError, fileError } from '../../../errors/service-error.ts'
 import type { ColumnMove } from '../../fields/column-moves.ts'
 import type { KeptColumn } from '../../fields/stored-changes.ts'
 import { definitionTables } from '../../rows/definition-tables.ts'
+import { viewTable } from '../../rows/view-tables.ts'
 import { deletedBlocksTable } from '../../rows/deleted-blocks.ts'
 import { reviewTable } from '../../rows/reviews.ts'
 import { STATE_INDEXES } from '../../rows/state-tables.ts'
 import { columnsOf, mayDiffer, NAME_BYTES, writtenColumn, type TypedField } from './columns.ts'
 
 /** Version of the tables below; a store of a later version is refused. */
-export const SCHEMA_VERSION = 26
+export const SCHEMA_VERSION = 27
 
 /**
  * The tables beside the records. Every name contains `$`, which no field name can (D5). Times are texts, UTC with
@@ -410,6 +411,7 @@ export const MIGRATIONS: Readonly<Record<number, string>> = {
   24: WRITTEN_COLUMNS,
   25: STATE_INDEXES,
   26: reviewTable({ integer: 'bigint', text: 'text', flag: 'boolean', options: '' }),
+  27: viewTable({ integer: 'bigint', text: 'text', options: '' }),
 }
 
 /** Creates the tables of a new store, except that of records. */

@@ -345,6 +345,7 @@ test('tables from before revisions existed are migrated, and a push keeps their 
   await sheet.run('ALTER TABLE "$failure" DROP COLUMN hash')
   await sheet.run('ALTER TABLE "$run_failure" DROP COLUMN body, DROP COLUMN detail')
   await sheet.run('ALTER TABLE "$todo" DROP COLUMN blocked')
+  await sheet.run('DROP TABLE "$view"')
   await sheet.run('DROP INDEX "$todo_known", "$cell_overridden"')
   await sheet.run('DROP TABLE "$review"')
   await sheet.run('ALTER TABLE "$data" ADD COLUMN "$written" json')

@@ -35,6 +35,7 @@ const FIELDS = ['id', 'a', 'label']
 /** Removes the changes of version 6 and later ones. */
 const BACK_TO_VERSION_5 = `
   DROP TABLE "$review";
+  DROP TABLE "$view";
   DROP INDEX "$todo_known"; DROP INDEX "$todo_blocked"; DROP INDEX "$cell_overridden";
   ALTER TABLE "$proposal" DROP COLUMN fields_seq; ALTER TABLE "$proposal" DROP COLUMN definition;
   DROP TABLE "$field_change"; ALTER TABLE "$target" DROP COLUMN changed;

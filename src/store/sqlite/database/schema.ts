@@ -1,12 +1,13 @@
 import type { Contract, Field, LogicalType } from '../../../contract/contract.ts'
 import type { KeptColumn } from '../../fields/stored-changes.ts'
 import { definitionTables } from '../../rows/definition-tables.ts'
+import { viewTable } from '../../rows/view-tables.ts'
 import { deletedBlocksTable } from '../../rows/deleted-blocks.ts'
 import { reviewTable } from '../../rows/reviews.ts'
 import { STATE_INDEXES } from '../../rows/state-tables.ts'
 
 /** Version of the tables below; a store of a later version is refused. */
-export const SCHEMA_VERSION = 24
+export const SCHEMA_VERSION = 25
 
 /**
  * The tables of the first version. {@link MIGRATIONS} adds those of later versions, to new and existing stores.
@@ -152,6 +153,8 @@ export const FIRST_TABLES = `
  * 23: {@link STATE_INDEXES}.
  *
  * 24: reviews; see {@link reviewTable}.
+ *
+ * 25: views; see {@link viewTable}.
  */
 export const MIGRATIONS: Readonly<Record<number, string>> = {
   2: `
@@ -277,6 +280,7 @@ export const MIGRATIONS: Readonly<Record<number, string>> = {
   `,
   23: STATE_INDEXES,
   24: reviewTable({ integer: 'INTEGER', text: 'TEXT', flag: 'INTEGER', options: 'STRICT' }),
+  25: viewTable({ integer: 'INTEGER', text: 'TEXT', options: 'STRICT' }),
 }
 
 /** Creates the tables of a new store. */

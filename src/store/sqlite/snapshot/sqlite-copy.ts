@@ -43,6 +43,7 @@ export const COPIED_TABLES = [
   '$definition_change',
   '$definition_file',
   '$definition_text',
+  '$view',
 ] as const
 
 export type CopiedTable = (typeof COPIED_TABLES)[number]

@@ -9,6 +9,7 @@ import { revert } from '../../rules/revert.ts'
 import { review, type ReviewResult } from '../../rules/review.ts'
 import { runSync } from '../../rules/steps.ts'
 import { upsert } from '../../rules/upsert.ts'
+import { deleteView, saveView } from '../../rules/views/saved-views.ts'
 import { readBody } from '../../rules/upsert-body.ts'
 import { requestCancel } from '../../rows/run-updates.ts'
 import type {
@@ -28,6 +29,7 @@ import type {
   ProposedChange,
 } from '../../stored-proposal.ts'
 import type { ReviewRequest } from '../../stored-review.ts'
+import type { SavedView } from '../../stored-view.ts'
 import type { ResponseTrim, TrimResult } from '../../stored-responses.ts'
 import type { NewRun, PruneStep, RunEnd, RunId, RunPruning } from '../../stored-run.ts'
 import type { ChangeSet } from '../changes/change-set.ts'
@@ -71,6 +73,8 @@ export const CHANGES = {
     runSync(acceptProposal(change, decision)),
   rejectProposal: (change: ChangeSet, rejection: ProposalRejection): void =>
     runSync(rejectProposal(change, rejection)),
+  saveView: (change: ChangeSet, view: SavedView): string => runSync(saveView(change, view)),
+  deleteView: (change: ChangeSet, id: string): void => runSync(deleteView(change, id)),
   trimResponses: (change: ChangeSet, which: ResponseTrim): TrimResult => trimResponses(change, which),
   limitResponses: (change: ChangeSet, bytes: number): TrimResult => limitResponses(change, bytes),
   startRun: (change: ChangeSet, run: NewRun): RunId => startRun(change, run),
