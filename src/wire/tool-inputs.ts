@@ -21,7 +21,7 @@ const cursor = Type.String({
 })
 const fields = Type.Array(Type.String(), {
   title: 'an array of field names',
-  description: 'Only these fields, in this order. Name the fields that you need, to keep results small.',
+  description: 'Only these fields, in this order, to keep results small.',
 })
 const filter = Type.String({
   description: `A boolean SQL expression over the fields (${DIALECT}), such as continent = 'Europe' AND rate IS NULL.`,
