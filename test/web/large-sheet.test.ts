@@ -129,7 +129,7 @@ test(`${shown(COUNT)} records`, { skip: NO_BROWSER, timeout: TEST_PATIENCE_MS },
       await assertRow(page, COUNT - 1, COUNT - 1)
       for (let turn = 0; turn < 10; turn += 1) await page.keyboard.press('PageUp')
       await page.keyboard.press('Control+Home')
-      for (let turn = 0; turn < 20; turn += 1) await page.keyboard.press('PageDown')
+      for (let turn = 0; turn < 30; turn += 1) await page.keyboard.press('PageDown')
       await eventually(async () => assert.ok((await rowsInSight(page))[1] > 300))
     })
     assertFewRows(sight)
