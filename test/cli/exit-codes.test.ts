@@ -40,6 +40,7 @@ const CASES: Readonly<Record<string, { done: string[]; refused: string[] }>> = {
   runs: { done: [], refused: ['7'] },
   revert: { done: ['--record', 'a', '--field', 'title', '--seq', '2'], refused: ['--run', '7'] },
   proposals: { done: [], refused: ['7'] },
+  reviews: { done: [], refused: ['--record', 'nobody'] },
   history: { done: [], refused: ['--revert', '7'] },
 }
 
