@@ -63,6 +63,8 @@ for (let round = 0; round < count; round += 1) {
         faults: [],
         faultCount: 0,
         written: true,
+        preview: [],
+        run: '1',
       })
       assert.equal((await exported(to, 'json')).toString(), before.toString())
       const second = await importRecords(to, file, { format, actor: 'human:ann', read: readOf(format) })

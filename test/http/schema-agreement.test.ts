@@ -43,6 +43,8 @@ const REFUSED: Readonly<Record<string, RegExp>> = {
   listProposals: /^cursor was not issued/,
   listReviews: /^cursor was not issued/,
   getProvenance: /^(?:cursor was not issued|limit and cursor require history=true)/,
+  createView: /U\+0000/,
+  changeView: /U\+0000/,
   exportRecords: /^raw applies to csv only/,
   materialize: /^a call failed at/,
   propose: /^(?:renamed names|there is nothing to propose|contract\.yaml|derivations\/|send either text)/,

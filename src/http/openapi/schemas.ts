@@ -201,7 +201,7 @@ function propertiesOf(schema: JsonSchema): Readonly<Record<string, JsonSchema>> 
 function orNull({ $ref, type, enum: values, ...rest }: JsonSchema): JsonSchema {
   if ($ref !== undefined) return { ...rest, anyOf: [{ $ref }, { type: 'null' }] }
   const listed = Array.isArray(values) ? { enum: [...(values as unknown[]), null] } : {}
-  return { ...rest, type: [type, 'null'].flat(), ...listed }
+  return { ...rest, type: [...new Set([type, 'null'].flat())], ...listed }
 }
 
 /** Turns a union of constants into an enumeration, and a type or null into a list of types. */

@@ -42,7 +42,10 @@ suite('a condition that is being written', () => {
       const field = testField({ type })
       const operators = operatorsFor(field)
       assert.equal(draftOf(field, null).is, operators[0])
-      assert.deepEqual(operators.slice(-2), ['empty', 'filled'])
+      assert.deepEqual(
+        ['empty', 'filled'].filter((each) => operators.includes(each as (typeof operators)[number])),
+        ['empty', 'filled'],
+      )
       assert.equal(new Set(operators).size, operators.length)
     }
     assert.equal(operatorsFor(testField({ values: ['a'] }))[0], 'anyOf')
