@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Locator, Page } from 'playwright-core'
 import { axeFaults } from './axe-faults.ts'
-import { eventually, picture } from './viewer.ts'
+import { eventually, hoverHead, painted, picture } from './viewer.ts'
 
 /** Asserts that axe finds nothing on the page in both themes, and takes a picture of each. */
 export async function assertAccessible(page: Page, name: string): Promise<void> {
@@ -17,12 +17,12 @@ export async function assertAccessible(page: Page, name: string): Promise<void> 
 /** Waits until a page is painted in a theme: on a busy machine some elements have the colours of the earlier one for a moment. */
 async function paintedWith(page: Page, theme: 'dark' | 'light'): Promise<void> {
   await page.waitForFunction(`matchMedia('(prefers-color-scheme: ${theme})').matches`)
-  await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))')
+  await painted(page)
 }
 
 /** Opens the menu of a column. */
 export async function openMenu(page: Page, title: string): Promise<Locator> {
-  await page.getByRole('columnheader', { name: title, exact: true }).hover()
+  await hoverHead(page, title)
   await page.getByRole('button', { name: `Menu of ${title}` }).click()
   return page.getByRole('menu', { name: `Menu of ${title}` })
 }

@@ -188,6 +188,26 @@ export async function shows(place: Locator, text: string | RegExp): Promise<void
   })
 }
 
+/** Scrolls the grid sideways, and waits for its columns: they follow in the next frame. */
+export async function scrollSideways(page: Page, left: number): Promise<void> {
+  await page.getByRole('grid').evaluate((grid, to) => grid.scrollTo({ left: to }), left)
+  await painted(page)
+}
+
+/** Moves the mouse over the head of a column, which shows its buttons; returns the head. */
+export async function hoverHead(page: Page, title: string): Promise<Locator> {
+  const head = page.getByRole('columnheader', { name: title, exact: true })
+  await head.scrollIntoViewIfNeeded()
+  await painted(page)
+  await head.hover()
+  return head
+}
+
+/** Waits until the page has painted what has changed. */
+export async function painted(page: Page): Promise<void> {
+  await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))')
+}
+
 /** Writes a screenshot of the page to `.cache/screenshots`, if `COLOPHON_PICTURES` is set. */
 export async function picture(page: Page, name: string): Promise<void> {
   if (!process.env['COLOPHON_PICTURES']) return

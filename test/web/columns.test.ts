@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { NO_BROWSER } from '../support/browser.ts'
-import { chooseByKeyboard as choose } from '../support/panels.ts'
-import { cellAt, eventually, picture, settled, Viewer } from '../support/viewer.ts'
+import { chooseByKeyboard as choose, openMenu } from '../support/panels.ts'
+import { cellAt, eventually, picture, scrollSideways, settled, Viewer } from '../support/viewer.ts'
 
 /** The names of the heads, from left to right. */
 function order(page: Page): Promise<string[]> {
@@ -42,7 +42,7 @@ test('columns by mouse', { skip: NO_BROWSER }, async (t) => {
       await add.click()
       await page.getByRole('complementary', { name: 'Add a column' }).waitFor()
       await page.keyboard.press('Escape')
-      await page.getByRole('grid').evaluate((grid) => grid.scrollTo({ left: 0 }))
+      await scrollSideways(page, 0)
     },
   )
 
@@ -103,17 +103,16 @@ test('columns by mouse', { skip: NO_BROWSER }, async (t) => {
   })
 
   await t.test('a column is pinned by its menu, and stays visible when the others scroll', async () => {
-    await page.getByRole('columnheader', { name: 'Region', exact: true }).hover()
-    await page.getByRole('button', { name: 'Menu of Region' }).click()
+    await openMenu(page, 'Region')
     await page.getByRole('menuitem', { name: 'Pin left' }).click()
     await eventually(async () => assert.deepEqual((await order(page)).slice(0, 2), ['Code', 'Region']))
     await reloaded(page)
     assert.deepEqual((await order(page)).slice(0, 2), ['Code', 'Region'])
-    await page.getByRole('grid').evaluate((element) => (element.scrollLeft = 900))
+    await scrollSideways(page, 900)
     await eventually(async () => assert.ok(!(await order(page)).includes('Name')))
     const box = await page.getByRole('columnheader', { name: 'Region', exact: true }).boundingBox()
     assert.ok(box && box.x < 300)
-    await page.getByRole('grid').evaluate((element) => (element.scrollLeft = 0))
+    await scrollSideways(page, 0)
   })
 
   await t.test('a column is hidden and shown again in the list of columns', async () => {
@@ -166,10 +165,10 @@ test('columns by keyboard', { skip: NO_BROWSER }, async (t) => {
     const pinned = [before[0], second]
     await eventually(async () => assert.deepEqual((await order(page)).slice(0, 2), pinned))
     const isStill = async (): Promise<boolean> => {
-      await page.getByRole('grid').evaluate((element) => (element.scrollLeft = 1400))
+      await scrollSideways(page, 1400)
       await eventually(async () => assert.ok(!(await order(page)).includes(first)))
       const shown = await order(page)
-      await page.getByRole('grid').evaluate((element) => (element.scrollLeft = 0))
+      await scrollSideways(page, 0)
       await eventually(async () => assert.ok((await order(page)).includes(first)))
       return shown.includes(second)
     }

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { createClient } from '../../src/client/client.ts'
 import { NO_BROWSER } from '../support/browser.ts'
-import { cellAt, eventually, picture, settled, shows, Viewer } from '../support/viewer.ts'
+import { cellAt, eventually, picture, scrollSideways, settled, shows, Viewer } from '../support/viewer.ts'
 
 /** Selects a cell with a click; the keyboard goes on from there. */
 async function select(page: Page, row: number, title: string): Promise<void> {
@@ -77,14 +77,14 @@ test('editing', { skip: NO_BROWSER }, async (t) => {
   })
 
   await t.test('Space ticks a checkbox, and opens the panel elsewhere', async () => {
-    await grid.evaluate((element) => element.scrollTo({ left: 1200 }))
+    await scrollSideways(page, 1200)
     await select(page, 1, 'Landlocked')
     await page.keyboard.press('Space')
     await stored('AE', 'landlocked', true)
     await page.keyboard.press('Space')
     await stored('AE', 'landlocked', false)
     assert.equal(await page.getByRole('complementary', { name: 'Provenance' }).count(), 0)
-    await grid.evaluate((element) => element.scrollTo({ left: 0 }))
+    await scrollSideways(page, 0)
     await select(page, 1, 'Capital')
     await page.keyboard.press('Space')
     await page.getByRole('complementary', { name: 'Provenance' }).waitFor()
@@ -232,7 +232,7 @@ test('editing', { skip: NO_BROWSER }, async (t) => {
   })
 
   await t.test('a number that could mean two is shown with both before it is pasted', async () => {
-    await grid.evaluate((element) => element.scrollTo({ left: 200 }))
+    await scrollSideways(page, 200)
     await select(page, 3, 'Area')
     await page.evaluate(`navigator.clipboard.writeText('83,601')`)
     await page.keyboard.press('Control+v')
@@ -247,7 +247,7 @@ test('editing', { skip: NO_BROWSER }, async (t) => {
     await page.locator('.editor-hint').getByText('= 83601').waitFor()
     await page.keyboard.press('Control+Enter')
     await stored('AG', 'area', 83601)
-    await grid.evaluate((element) => element.scrollTo({ left: 0 }))
+    await scrollSideways(page, 0)
   })
 
   await t.test('a record is added, with errors shown at the fields', async () => {

@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { axeFaults } from '../support/axe-faults.ts'
 import { NO_BROWSER } from '../support/browser.ts'
+import { openMenu } from '../support/panels.ts'
 import { picture, Viewer } from '../support/viewer.ts'
 
 const EUROPE = encodeURIComponent('[{"field":"region","is":"anyOf","value":["Europe"]}]')
@@ -14,9 +15,7 @@ test('the view is exported with its filter, order and columns', { skip: NO_BROWS
   await page.getByRole('button', { name: 'Columns', exact: true }).click()
   for (const name of ['Alpha-3', 'Numeric code']) await page.getByRole('checkbox', { name }).uncheck()
   await page.keyboard.press('Escape')
-  const head = page.getByRole('columnheader', { name: 'Capital', exact: true })
-  await head.hover()
-  await head.getByRole('button', { name: 'Menu of Capital' }).click()
+  await openMenu(page, 'Capital')
   await page.getByRole('menuitem', { name: 'Move left' }).click()
   await page.getByRole('button', { name: 'Files' }).click()
   await page.getByText(/^Export 5\d records, \d+ columns$/).waitFor()

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { NO_BROWSER } from '../support/browser.ts'
 import { onEnd } from '../support/on-end.ts'
+import { openMenu } from '../support/panels.ts'
 import { cellAt, picture, settled, SheetViewer, shows } from '../support/viewer.ts'
 
 const FIELDS = ['year', 'gross', 'seen', 'site', 'contact', 'poster', 'review']
@@ -48,8 +49,7 @@ test('formats of columns', { skip: NO_BROWSER }, async (t) => {
   const context = await viewer.newContext({ viewport: { width: 1600, height: 600 } })
   const page = await viewer.open('/', context)
   const choose = async (title: string, choice: string): Promise<void> => {
-    await page.getByRole('columnheader', { name: title, exact: true }).hover()
-    await page.getByRole('button', { name: `Menu of ${title}` }).click()
+    await openMenu(page, title)
     const format = page.getByRole('menuitem', { name: 'Format' })
     await format.focus()
     await page.keyboard.press('ArrowRight')

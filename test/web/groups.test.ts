@@ -6,6 +6,7 @@ import { test, type TestContext } from 'node:test'
 import { axeFaults } from '../support/axe-faults.ts'
 import { NO_BROWSER } from '../support/browser.ts'
 import { onEnd } from '../support/on-end.ts'
+import { openMenu } from '../support/panels.ts'
 import { eventually, picture, settled, SheetViewer, shows } from '../support/viewer.ts'
 
 const CONTRACT = `apiVersion: v3.1.0
@@ -51,8 +52,7 @@ test('groups beside the grid', { skip: NO_BROWSER }, async (t) => {
     eventually(async () => assert.deepEqual(await labels(), expected))
 
   await t.test('are those of a column, from its menu, the largest first', async () => {
-    await page.getByRole('columnheader', { name: 'city', exact: true }).hover()
-    await page.getByRole('button', { name: 'Menu of city' }).click()
+    await openMenu(page, 'city')
     await page.getByRole('menuitem', { name: 'Group by this column' }).click()
     await show('Graz: 7 records', 'Bern: 4 records', 'no value: 1 record')
     assert.match(page.url(), /group=city/)

@@ -2,7 +2,17 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { NO_BROWSER } from '../support/browser.ts'
 import { perEngine } from '../support/engine.ts'
-import { cellAt, eventually, picture, settled, shows, Viewer } from '../support/viewer.ts'
+import { openMenu } from '../support/panels.ts'
+import {
+  cellAt,
+  eventually,
+  hoverHead,
+  picture,
+  scrollSideways,
+  settled,
+  shows,
+  Viewer,
+} from '../support/viewer.ts'
 
 test('sorting, filtering and the address bar', { skip: NO_BROWSER }, async (t) => {
   const viewer = await Viewer.start(t)
@@ -12,9 +22,8 @@ test('sorting, filtering and the address bar', { skip: NO_BROWSER }, async (t) =
 
   await t.test('the sort button of a head sorts, and reverses when it is pressed again', async () => {
     // The head is at the right edge, below the button that adds a column.
-    await grid.evaluate((element) => element.scrollTo({ left: 200 }))
-    const head = page.getByRole('columnheader', { name: 'Area', exact: true })
-    await head.hover()
+    await scrollSideways(page, 200)
+    const head = await hoverHead(page, 'Area')
     await head.getByRole('button', { name: 'Sort by Area' }).click()
     await eventually(async () => assert.equal(await head.getAttribute('aria-sort'), 'ascending'))
     await head.getByRole('button', { name: 'Sort by Area' }).click()
@@ -220,8 +229,7 @@ test('sorting, filtering and the address bar', { skip: NO_BROWSER }, async (t) =
   })
 
   await t.test('columns are hidden, and that is remembered', async () => {
-    await page.getByRole('columnheader', { name: 'Alpha-3', exact: true }).hover()
-    await page.getByRole('button', { name: 'Menu of Alpha-3' }).click()
+    await openMenu(page, 'Alpha-3')
     await page.getByRole('menuitem', { name: 'Hide column' }).click()
     const head = page.getByRole('columnheader', { name: 'Alpha-3', exact: true })
     await eventually(async () => assert.equal(await head.count(), 0))
