@@ -7,7 +7,7 @@ import type { Sheet } from '../../src/sheet/sheet.ts'
 import { Database } from '../../src/store/postgres/database/database.ts'
 import { LOCK_CLASS } from '../../src/store/postgres/database/run-lock.ts'
 import { parseStoreUrl } from '../../src/store/postgres/database/store-url.ts'
-import type { RunTasks, StreakNote, TakenTask } from '../../src/store/run-tasks.ts'
+import type { CallToClaim, RunTasks, StreakNote, TakenTask } from '../../src/store/run-tasks.ts'
 import type { StoredRun } from '../../src/store/stored-run.ts'
 import type { LocalApi } from '../support/local-api.ts'
 import { startPostgres } from '../support/postgres.ts'
@@ -44,6 +44,16 @@ async function change(url: string, sql: string): Promise<void> {
   const database = new Database(parseStoreUrl(url))
   await database.exec(sql)
   await database.close()
+}
+
+/** Returns the calls and the dollars that the bounds of a sheet's only run have reserved. */
+async function begunOf(url: string): Promise<Record<string, unknown> | undefined> {
+  const database = new Database(parseStoreUrl(url))
+  try {
+    return await database.get('SELECT begun_calls::integer, begun_cost FROM "$run"')
+  } finally {
+    await database.close()
+  }
 }
 
 /** A worker of which nothing is there but its word. */
@@ -173,9 +183,10 @@ test('calls that a stopped worker had not begun do not count: others make them w
   assert.equal((await lastRun(server)).calls, 20)
 })
 
-test('calls that a lost worker may have made count as made', async (t) => {
+test('calls that a lost worker may have made count as made, whatever it says of them later', async (t) => {
   const sheet = await sharedOffers(t, offers(6, 6))
   const server = await sheet.open()
+  const hold = sheet.api.hold('*')
   const { tasks } = (await server.current()).store
   assert.ok(tasks !== undefined)
   await tasks.present(OURS, { name: 'ours', local: false })
@@ -185,9 +196,17 @@ test('calls that a lost worker may have made count as made', async (t) => {
   const wishes = ['a', 'b'].map((digit) => ({ hash: `sha256:${digit.repeat(64)}`, price: 0.5 }))
   assert.deepEqual([...(await tasks.claimCalls(task, wishes)).values()], ['mine', 'mine'])
   await change(sheet.url, `UPDATE "$worker" SET seen_at = now() - interval '1 minute'`)
+  // The server has taken the task.
+  await hold.arrived(1)
+  const [settled, released] = wishes as [CallToClaim, CallToClaim]
+  await tasks.settleCall(task, settled, 0)
+  await tasks.releaseCalls(task, [released], false)
+  assert.deepEqual([...(await tasks.claimCalls(task, [settled])).values()], ['other'])
+  hold.release()
   assert.deepEqual([(await running).materialized, callsOf(sheet.api)], [1, 1])
   const { calls, totalCost } = await lastRun(server)
   assert.deepEqual([calls, totalCost], [3, 1])
+  assert.deepEqual(await begunOf(sheet.url), { begun_calls: 3, begun_cost: 1 })
 })
 
 test('what a run has spent is known to the server that accepted it, whichever finished it', async (t) => {

@@ -4,6 +4,12 @@ import type { SettledCall } from '../../cell-work.ts'
 import type { CallClaim, TakenTask } from '../../run-tasks.ts'
 import type { Connection } from '../database/connection.ts'
 
+/** Returns the condition that a worker holds a task: not one that was lost, if it runs on. */
+function isHeld(job: string, attempt: string): string {
+  return `EXISTS (SELECT FROM "$task" AS task WHERE task.job = ${job} AND task.attempt = ${attempt}
+    AND task.worker IS NOT NULL AND NOT task.settled)`
+}
+
 /** Claims calls for a task, as far as they are neither made nor claimed, and returns the state of each. */
 export async function claimCalls(
   db: Connection,
@@ -14,7 +20,7 @@ export async function claimCalls(
   const made = await db.all(
     `INSERT INTO "$call" (run, hash, job, attempt)
      SELECT $1, decode(wanted, 'hex'), $3, $4 FROM unnest($2::text[]) AS wanted
-     WHERE EXISTS (SELECT FROM "$task" WHERE job = $3 AND attempt = $4 AND worker IS NOT NULL AND NOT settled)
+     WHERE ${isHeld('$3', '$4')}
      ON CONFLICT (run, hash) DO NOTHING RETURNING hash`,
     runNumber(task.run),
     wanted,
@@ -37,9 +43,7 @@ async function readCalls(
   const taken = await db.all(
     `UPDATE "$call" AS call SET job = $3, attempt = $4
      WHERE call.run = $1 AND call.hash IN (SELECT decode(wanted, 'hex') FROM unnest($2::text[]) AS wanted) AND NOT call.settled
-       AND (call.job = $3 OR NOT EXISTS (
-         SELECT FROM "$task" AS task WHERE task.job = call.job AND task.attempt = call.attempt
-           AND task.worker IS NOT NULL AND NOT task.settled))
+       AND ${isHeld('$3', '$4')} AND (call.job = $3 OR NOT ${isHeld('call.job', 'call.attempt')})
      RETURNING hash`,
     runNumber(task.run),
     hashes.map(hexOf),
@@ -99,11 +103,47 @@ export async function releaseCalls(
   return new Set(released.map(({ hash }) => hashText(hash as Buffer)))
 }
 
+/** Whether a call without a stored result is still the task's. */
+export async function isClaimedBy(db: Connection, task: TakenTask, hash: string): Promise<boolean> {
+  const claimed = await db.get(
+    `SELECT FROM "$call" WHERE run = $1 AND hash = decode($2, 'hex') AND job = $3 AND attempt = $4 AND NOT settled`,
+    runNumber(task.run),
+    hexOf(hash),
+    task.job,
+    task.attempt,
+  )
+  return claimed !== undefined
+}
+
+/** The attempt of calls whose worker was lost; tasks have none below zero. */
+const LOST_ATTEMPT = -1
+
+/**
+ * Counts the calls that lost workers claimed at their price, since they may have made any of them. They are no longer the workers', which
+ * may still run, and must not lower what was counted.
+ */
+export async function countLostCalls(
+  db: Connection,
+  tasks: readonly { readonly run?: unknown; readonly job?: unknown }[],
+): Promise<void> {
+  const runs = tasks.map(({ run }) => Number(run))
+  // Without bounds, no calls are counted as begun.
+  await db.run(
+    `UPDATE "$run" SET calls = greatest(calls, begun_calls), total_cost = greatest(total_cost, begun_cost)
+     WHERE id = ANY($1::bigint[])`,
+    runs,
+  )
+  await db.run(
+    `UPDATE "$call" SET attempt = ${LOST_ATTEMPT} WHERE run = ANY($1::bigint[]) AND job = ANY($2::uuid[]) AND NOT settled`,
+    runs,
+    tasks.map(({ job }) => String(job)),
+  )
+}
+
 /** Whether some process makes a call of the run at the moment. */
 export async function hasOpenCalls(db: Connection, { run }: TakenTask): Promise<boolean> {
   const open = await db.get(
-    `SELECT FROM "$call" AS call JOIN "$task" AS task ON task.job = call.job AND task.attempt = call.attempt
-     WHERE call.run = $1 AND NOT call.settled AND task.worker IS NOT NULL AND NOT task.settled LIMIT 1`,
+    `SELECT FROM "$call" AS call WHERE call.run = $1 AND NOT call.settled AND ${isHeld('call.job', 'call.attempt')} LIMIT 1`,
     runNumber(run),
   )
   return open !== undefined

@@ -16,7 +16,15 @@ import {
 import type { CellCommit, CellOutcome, RecordKey, WorkItem, WorkQuery } from '../../cell-work.ts'
 import type { RunEnd, RunError, RunId, RunLock } from '../../stored-run.ts'
 import { runNumber, storedError, textOrNull } from '../../rows/stored-rows.ts'
-import { claimCalls, hasOpenCalls, releaseCalls, RunBounds, settleCalls } from './call-table.ts'
+import {
+  claimCalls,
+  countLostCalls,
+  hasOpenCalls,
+  isClaimedBy,
+  releaseCalls,
+  RunBounds,
+  settleCalls,
+} from './call-table.ts'
 import type { ChangeSet } from '../changes/change-set.ts'
 import { commitCells } from '../write/commit-cells.ts'
 import type { Connection } from '../database/connection.ts'
@@ -332,11 +340,11 @@ export class TaskQueue implements RunTasks {
     })
   }
 
-  async settleCall(task: TakenTask, { price }: CallToClaim, cost: number): Promise<void> {
+  async settleCall(task: TakenTask, { hash, price }: CallToClaim, cost: number): Promise<void> {
     if (!task.bounded) return
     await this.#database.changing(async (db) => {
       const bounds = await RunBounds.lock(db, task)
-      bounds.settle(price, cost)
+      if (await isClaimedBy(db, task, hash)) bounds.settle(price, cost)
       await bounds.save()
     })
   }
@@ -372,13 +380,7 @@ export class TaskQueue implements RunTasks {
         jobs,
         attempts,
       )
-      // A lost worker may have made any of the calls that it claimed. Without bounds, none are counted as begun.
-      if (lost === 1)
-        await db.run(
-          `UPDATE "$run" SET calls = greatest(calls, begun_calls), total_cost = greatest(total_cost, begun_cost)
-           WHERE id = ANY($1::bigint[])`,
-          given.map(({ run }) => Number(run)),
-        )
+      if (lost === 1) await countLostCalls(db, given)
       await this.#giveUp(
         db,
         given.filter((row) => Number(row['lost']) >= LOST_LIMIT).map((row) => String(row['job'])),
