@@ -87,16 +87,23 @@ export interface SharedCalls {
 
 /** Observes a run; its methods must neither throw nor take long. */
 export interface RunObserver {
+  /** The computation of cells begins, with a call. `stored` settles, without rejecting, when its results are stored or it is given up. */
+  onBegun(cells: readonly CellOfRun[], stored: Promise<void>): void
   /** Cells have been stored; called after every commit. */
   onCells(cells: readonly CellChange[]): void
   /** The progress has changed; called often. */
   onProgress(progress: RunProgress): void
 }
 
+/** A cell of a run. */
+export interface CellOfRun {
+  readonly recordId: string
+  readonly field: string
+}
+
 /** The result of a run for one cell. */
-export type CellChange = { readonly recordId: string; readonly field: string } & (
-  { readonly state: 'fresh'; readonly value: JsonValue } | ({ readonly state: 'failed' } & RenderedFailure)
-)
+export type CellChange = CellOfRun &
+  ({ readonly state: 'fresh'; readonly value: JsonValue } | ({ readonly state: 'failed' } & RenderedFailure))
 
 /** A cell that failed, and why. */
 export type CellFailure = Omit<FailedCell, 'responseBody'>

@@ -1,5 +1,5 @@
 import type { JsonValue } from '../contract/json/json.ts'
-import type { CellChange } from '../derivation/run-request.ts'
+import type { CellChange, CellOfRun } from '../derivation/run-request.ts'
 import { EventBus, type FrameQueue, type SizeOf, type Subscription } from '../events/event-bus.ts'
 import type { FramesMissed, Placed } from '../events/frame.ts'
 import { LEASE_MS } from '../store/run-tasks.ts'
@@ -9,7 +9,7 @@ import type { RunId, RunProgress, StoredRun } from '../store/stored-run.ts'
 /** A frame of a watched run. */
 export type RunFrame =
   | { readonly kind: 'run.progress'; readonly id: RunId; readonly progress: RunProgress }
-  /** Cells that were stored; `omitted` more were stored and are not listed. */
+  /** Cells that are computed now, and cells that were stored; `omitted` more were stored and are not listed. */
   | {
       readonly kind: 'run.cells'
       readonly id: RunId
@@ -29,8 +29,9 @@ export interface RunWatch {
   subscribe(wake: () => void, sizeOf?: SizeOf<RunFrame>): FrameQueue<Placed<RunFrame>>
 }
 
-/** The result of a cell, without a long value. */
+/** A cell that is computed now, or the result of a cell, without a long value. */
 export type WatchedCell =
+  | (CellOfRun & { readonly state: 'running' })
   | Exclude<CellChange, { readonly state: 'fresh' }>
   | (Omit<Extract<CellChange, { readonly state: 'fresh' }>, 'value'> & { readonly value?: JsonValue })
 
@@ -39,6 +40,9 @@ const LONG_VALUE = 1000
 
 /** The minimum interval, in milliseconds, between frames of a run. */
 const THROTTLE_MS = 200
+
+/** The interval, in milliseconds, at which cells that are computed are listed again. */
+const REPEAT_MS = 1000
 
 /** The most cells that a frame lists. */
 export const CELLS_LISTED = 200
@@ -59,6 +63,11 @@ export class RunFeed {
   readonly #sendsProgress: boolean
   #cells: WatchedCell[] = []
   #omitted = 0
+  /** The cells to list as running. */
+  #running: CellOfRun[] = []
+  /** The cells of each call under way. */
+  readonly #underWay = new Set<readonly CellOfRun[]>()
+  #repeating: NodeJS.Timeout | null = null
   #progress: RunProgress
   #timer: NodeJS.Timeout | null = null
   #collectingSince = 0
@@ -95,6 +104,45 @@ export class RunFeed {
     this.#progress = progress
   }
 
+  /** Lists the cells of a call, now and once a second until its results are stored, for those who subscribe meanwhile. */
+  onBegun(cells: readonly CellOfRun[], stored: Promise<void>): void {
+    this.#underWay.add(cells)
+    this.#listRunning(cells)
+    this.#repeating ??= setInterval(() => {
+      for (const running of this.#underWay) this.#listRunning(running)
+    }, REPEAT_MS)
+    void stored.then(() => this.#onStored(cells))
+  }
+
+  #listRunning(cells: readonly CellOfRun[]): void {
+    if (!this.#hasReaders) return
+    this.#running.push(...cells.slice(0, CELLS_LISTED - this.#running.length))
+    this.#flushLater()
+  }
+
+  /** Takes the collected cells: results, and as far as there is room those that are computed now. */
+  #takeCells(): readonly WatchedCell[] {
+    const stored = this.#cells
+    const keys = new Set(stored.map(keyOf))
+    const running = new Map(
+      this.#running.map((cell) => [keyOf(cell), { ...cell, state: 'running' } as const]),
+    )
+    for (const key of keys) running.delete(key)
+    this.#cells = []
+    this.#running = []
+    return [...stored, ...running.values()].slice(0, CELLS_LISTED)
+  }
+
+  #onStored(cells: readonly CellOfRun[]): void {
+    this.#underWay.delete(cells)
+    if (this.#underWay.size === 0) this.#stopRepeating()
+  }
+
+  #stopRepeating(): void {
+    if (this.#repeating !== null) clearInterval(this.#repeating)
+    this.#repeating = null
+  }
+
   onCells(cells: readonly CellChange[]): void {
     if (!this.#hasReaders) return
     const listed = Math.min(CELLS_LISTED - this.#cells.length, cells.length)
@@ -107,12 +155,14 @@ export class RunFeed {
   end(run: StoredRun): void {
     this.#progress = run
     this.#ended = run
+    this.#stopRepeating()
     this.#flush({ kind: 'run.end', run })
     this.#bus.close()
   }
 
   /** Sends collected events and closes, when the end of the run is unknown. Does nothing after {@link end}. */
   close(): void {
+    this.#stopRepeating()
     if (this.#timer !== null) this.#flush()
     this.#bus.close()
   }
@@ -142,9 +192,9 @@ export class RunFeed {
     if (this.#timer !== null) clearTimeout(this.#timer)
     this.#timer = null
     const frames: RunFrame[] = []
-    if (this.#cells.length > 0) {
-      frames.push({ kind: 'run.cells', id: this.#id, cells: this.#cells, omitted: this.#omitted })
-      this.#cells = []
+    const cells = this.#takeCells()
+    if (cells.length > 0) {
+      frames.push({ kind: 'run.cells', id: this.#id, cells, omitted: this.#omitted })
       this.#omitted = 0
     }
     if (this.#isCurrent) frames.push({ kind: 'run.progress', id: this.#id, progress: this.#progress })
@@ -156,6 +206,10 @@ export class RunFeed {
         frames.map((frame) => JSON.stringify(frame)),
       )
   }
+}
+
+function keyOf({ recordId, field }: CellOfRun): string {
+  return `${field} ${recordId}`
 }
 
 function abridged(cell: CellChange): WatchedCell {

@@ -98,10 +98,13 @@ function has(kind: string, count = 1): (told: readonly Told[]) => boolean {
   return (told) => told.filter((frame) => frame.kind === kind).length >= count
 }
 
-/** The records whose cells frames tell of, as often as they do. */
+/** The records whose stored cells frames tell of, as often as they do. */
 function recordsOf(told: readonly Told[]): string[] {
   return told
-    .flatMap(({ kind, data }) => (kind === 'run.cells' ? (data['cells'] as { record_id: string }[]) : []))
+    .flatMap(({ kind, data }) =>
+      kind === 'run.cells' ? (data['cells'] as { record_id: string; state: string }[]) : [],
+    )
+    .filter(({ state }) => state !== 'running')
     .map(({ record_id: id }) => id)
 }
 

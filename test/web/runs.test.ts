@@ -41,6 +41,9 @@ test('runs', { skip: NO_BROWSER }, async (t) => {
       await cell.getByRole('img', { name: 'running' }).waitFor()
       await (await cellAt(page, 0, 'UTC offsets')).getByRole('img', { name: 'missing' }).waitFor()
       await eventually(() => assert.ok(gate.waiting >= 4))
+      const column = page.locator(`[aria-colindex="${await cell.getAttribute('aria-colindex')}"]`)
+      await column.getByRole('img', { name: 'queued' }).first().waitFor()
+      assert.ok((await column.getByRole('img', { name: 'running' }).count()) <= gate.waiting)
       // On PostgreSQL the total is known when the first task begins.
       await eventually(async () =>
         assert.equal(await goesOn.getByRole('progressbar').getAttribute('aria-valuemax'), '249'),
@@ -231,6 +234,29 @@ test('runs', { skip: NO_BROWSER }, async (t) => {
     await picture(page, 'plan-overwriting-light')
     await page.keyboard.press('Escape')
     await dialog.waitFor({ state: 'detached' })
+  })
+
+  await t.test('a limited run counts what it computes, and leaves other cells as they are', async () => {
+    await page.goto(`${viewer.url}/?cell=AE~currency_name`)
+    await settled(page)
+    gate.refuse(/^\/currencies\/AED/)
+    gate.close()
+    const order = { targets: ['currency_name'], limit: 3, actor: 'human:me' }
+    const ends = viewer.post<{ materialized: number }>('/api/materialize', order)
+    const bar = goesOn.getByRole('progressbar')
+    await eventually(async () => assert.equal(await bar.getAttribute('aria-valuetext'), '0 of 3 cells'))
+    const stateOf = async (row: number, name: string): Promise<void> =>
+      (await cellAt(page, row, 'Currency name')).getByRole('img', { name }).waitFor()
+    for (const row of [1, 2, 3]) await stateOf(row, 'running')
+    for (const row of [4, 5]) await stateOf(row, 'missing')
+    await picture(page, 'running-limited-light')
+    gate.open()
+    assert.equal((await ends).materialized, 2)
+    await stateOf(1, 'failed')
+    const toast = page.getByRole('region', { name: 'Notifications' }).locator('.warning')
+    await toast.getByText(/2 cells computed, 1 failed/).waitFor()
+    await toast.getByRole('link', { name: 'Show failures' }).waitFor()
+    gate.refuse(null)
   })
 
   await t.test('every state other than fresh has a name', async () => {

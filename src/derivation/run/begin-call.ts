@@ -3,6 +3,7 @@ import type { Price } from '../plan/budget.ts'
 import type { PlannedItem } from '../plan/planner.ts'
 import { actualCost, type CallOutcome } from './call-outcome.ts'
 import type { Answer, Answers } from './call-results.ts'
+import type { CellOfRun } from '../run-request.ts'
 import type { PartsOfRun } from './parts-of-run.ts'
 
 /** A call to begin. */
@@ -34,11 +35,18 @@ export function beginCall(
   if (isBegun && !budget.begin(price)) return false
   let isReserved = isBegun
   let begun = false
+  let computing = false
   let sent = false
   let isFree = false
+  const onComputing = (): void => {
+    // A call of a step has no cells of its own.
+    if (!computing) tally.computing(cellsOf(answer), stored)
+    computing = true
+  }
   const onBegun = (): void => {
     if (!begun && isCall) tally.begun()
     begun = true
+    onComputing()
   }
   const giveBack = (): void => {
     if (isReserved) budget.giveBack(price)
@@ -59,7 +67,12 @@ export function beginCall(
       limiter: planner.request.limiter,
       hosts: planner.request.store.hosts,
       formulas: planner.request.store.formulas,
-      ...(step !== undefined && { step }),
+      ...(step !== undefined && {
+        step: (...given: Parameters<typeof step>) => {
+          onComputing()
+          return step(...given)
+        },
+      }),
       ...(onStepResult !== undefined && { onStepResult }),
       onBegun,
       onSent: () => {
@@ -91,6 +104,13 @@ export function beginCall(
   }
   answer.call?.then(settle, () => settle(null))
   return true
+}
+
+/** The cells that wait for the call of an answer. */
+function cellsOf({ waiting }: Answer): CellOfRun[] {
+  return waiting.flatMap(({ item, cells }) =>
+    cells.map(({ target }) => ({ recordId: item.id, field: target })),
+  )
 }
 
 /** Counts a call of this process that has failed, or brought a value. */

@@ -283,11 +283,12 @@ export class DerivationRun {
   /** Has the call of an answer made for cells, unless it is already; null when the run's bounds have no room for it. */
   #ask(planned: PlannedItem, answer: Answer, cells: readonly WorkCell[]): CallOfCells | null {
     const stored = answer.call === null ? Promise.withResolvers<void>() : null
+    answer.waiting.push({ item: planned.item, cells })
     if (stored !== null && !this.#call(planned, answer, stored.promise)) {
+      answer.waiting.pop()
       this.#leave(planned.item, cells, this.#parts.streak.stopped === null)
       return null
     }
-    answer.waiting.push({ item: planned.item, cells })
     return { call: answer.call, cells, first: stored !== null, onStored: () => stored?.resolve() }
   }
 

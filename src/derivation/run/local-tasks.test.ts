@@ -342,6 +342,7 @@ test('D28: a cell that gets something to do after it was counted as left alone i
   const done: number[] = []
   const running = sheet.run({
     observer: {
+      onBegun: () => undefined,
       onCells: () => undefined,
       onProgress: (progress) => {
         assert.equal(progress.done, progress.materialized + progress.skipped + progress.failed)

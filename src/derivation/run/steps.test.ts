@@ -46,7 +46,7 @@ test('a step is done for every record that needs it only when its result is stor
     budget: new Budget({ maxCalls: null, maxCost: null }),
     tally: new Tally(
       { total: 2, manual: 0, failed: 0 },
-      { onCells: () => undefined, onProgress: () => undefined },
+      { onBegun: () => undefined, onCells: () => undefined, onProgress: () => undefined },
     ),
     commits: {
       add: () => {

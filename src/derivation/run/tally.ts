@@ -2,7 +2,7 @@ import type { CellCommit, CellOutcome } from '../../store/cell-work.ts'
 import type { RunProgress } from '../../store/stored-run.ts'
 import { Prices, type Price } from '../plan/budget.ts'
 import type { ResultOfRun } from './cell-result.ts'
-import type { CellChange, RunObserver } from '../run-request.ts'
+import type { CellChange, CellOfRun, RunObserver } from '../run-request.ts'
 
 /** The cells of a run when it begins. */
 interface CountedCells {
@@ -55,6 +55,11 @@ export class Tally {
       manualLeft: Math.max(0, this.#manual - this.#overwritten),
       manualOverwritten: this.#overwritten,
     }
+  }
+
+  /** Tells of cells whose computation begins; `stored` as for {@link RunObserver.onBegun}. */
+  computing(cells: readonly CellOfRun[], stored: Promise<void>): void {
+    if (cells.length > 0) this.#observer.onBegun(cells, stored)
   }
 
   /** Counts a call that begins. */

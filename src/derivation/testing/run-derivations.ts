@@ -38,6 +38,8 @@ class EndingObserver implements RunObserver {
     this.#observer = observer
   }
 
+  onBegun: RunObserver['onBegun'] = (cells, stored) => this.#observer.onBegun(cells, stored)
+
   onCells: RunObserver['onCells'] = (cells) => {
     for (const cell of cells) {
       if (cell.state === 'fresh') continue

@@ -16,7 +16,7 @@ import type {
 import { orderDerivations } from '../definition/graph.ts'
 import { Limiter } from '../limiter/limiter.ts'
 import { DEFAULT_HOST_POLICIES } from '../definition/host-policies.ts'
-import type { CellChange, PlanRequest, RunObserver, RunRequest, RunStore } from '../run-request.ts'
+import type { CellChange, CellOfRun, PlanRequest, RunObserver, RunRequest, RunStore } from '../run-request.ts'
 import { testContract } from './test-contract.ts'
 
 /** The definition of a test derivation. */
@@ -166,6 +166,13 @@ export class TestObserver implements RunObserver {
   readonly cells: CellChange[] = []
   readonly commits: (readonly CellChange[])[] = []
   progress: RunProgress | null = null
+  /** The cells of each call that has begun. */
+  readonly begun: (readonly CellOfRun[])[] = []
+
+  onBegun(cells: readonly CellOfRun[]): void {
+    assert.ok(cells.length > 0)
+    this.begun.push(cells)
+  }
 
   onCells(cells: readonly CellChange[]): void {
     assert.ok(cells.length > 0)

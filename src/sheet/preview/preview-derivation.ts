@@ -349,7 +349,7 @@ function requestOf(
     signal,
     id: 'preview',
     actor,
-    observer: { onCells: () => undefined, onProgress: () => undefined },
+    observer: { onBegun: () => undefined, onCells: () => undefined, onProgress: () => undefined },
   }
 }
 

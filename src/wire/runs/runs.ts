@@ -158,7 +158,9 @@ export const RunCellsFrame = Type.Object({
     Type.Object({
       record_id: Type.String(),
       field: Type.String(),
-      state: Type.String({ description: '`fresh` or `failed`.' }),
+      state: Type.String({
+        description: '`running` while a call for the cell is under way, then `fresh` or `failed`.',
+      }),
       value: Type.Optional(
         Type.Unknown({ description: 'For a fresh cell, unless it is longer than about 1,000 characters.' }),
       ),
@@ -292,5 +294,5 @@ function toCell(cell: Cell): Static<typeof RunCellsFrame>['cells'][number] {
   if (cell.state === 'failed') {
     return { ...common, error: cell.error, error_type: cell.errorType, reason: cell.reason }
   }
-  return cell.value === undefined ? common : { ...common, value: cell.value }
+  return cell.state === 'running' || cell.value === undefined ? common : { ...common, value: cell.value }
 }

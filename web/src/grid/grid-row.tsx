@@ -3,7 +3,7 @@ import type { RecordAnswer } from '../../../src/wire/records/records.ts'
 import type { SheetField } from '../api/contract.ts'
 import type { Ghost } from '../columns/ghost.ts'
 import type { PendingEdit } from '../editing/use-editing.ts'
-import { isComputed, type RunningScope } from '../runs/progress/running-cells.ts'
+import { stateInRun, type RunningScope } from '../runs/progress/running-cells.ts'
 import { GhostCells } from './columns/ghost-cells.tsx'
 import { drawsGhost, type Column, type ColumnLayout } from './layout/column-layout.ts'
 import { GridCell } from './grid-cell.tsx'
@@ -95,9 +95,9 @@ function cellOf(props: GridRowProps, column: Column) {
       value={record?.[name]}
       pending={pending?.[name]}
       state={
-        record !== undefined && isComputed(running, { recordId: String(record['id']), field: name }, state)
-          ? 'running'
-          : state
+        record === undefined
+          ? state
+          : stateInRun(running, { recordId: String(record['id']), field: name }, state)
       }
       isSelected={column.index >= selectedFrom && column.index <= selectedTo}
       edges={edgesOf(props, column.index)}

@@ -1,5 +1,5 @@
 import type { SheetContract, SheetField } from '../api/contract.ts'
-import { isComputed, useRunning } from '../runs/progress/running-cells.ts'
+import { stateInRun, useRunning } from '../runs/progress/running-cells.ts'
 import type { CellRef } from '../state/view-state.ts'
 import { StateMark, STATE_LABELS, type CellStateName } from '../ui/cell-state.tsx'
 import { Notice } from '../ui/notice.tsx'
@@ -90,7 +90,7 @@ function CellHead({
   const value = record.data?.[field.name]
   const running = useRunning()
   const stored = why.data?.state as CellStateName | undefined
-  const state = isComputed(running, { recordId, field: field.name }, stored) ? 'running' : stored
+  const state = stateInRun(running, { recordId, field: field.name }, stored)
   return (
     <section className="cell-head" aria-label="Value">
       <div className="cell-head-name">

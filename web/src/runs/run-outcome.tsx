@@ -1,7 +1,7 @@
 import type { RunSummary } from '../../../src/wire/runs/runs.ts'
 import { countOf, formatCount, formatRate, formatTimeLeft } from '../ui/format.ts'
 import { runCost } from './display/plan-text.ts'
-import { endReason, runUnit } from './display/run-text.ts'
+import { endReason, runUnit, shownWork } from './display/run-text.ts'
 import { secondsLeft } from './progress/rate-meter.ts'
 import { RunBar } from './display/run-bar.tsx'
 
@@ -64,9 +64,12 @@ function Count({
 }
 
 function Progress({ run, perSecond }: RunOutcomeProps) {
-  const left = secondsLeft(run, perSecond)
+  const work = shownWork(run)
+  const left = secondsLeft(work, perSecond)
   const parts = [
-    run.total === 0 ? 'Waiting to start' : `${formatCount(run.done)} of ${countOf(run.total, runUnit(run))}`,
+    run.total === 0
+      ? 'Waiting to start'
+      : `${formatCount(work.done)} of ${countOf(work.total, runUnit(run))}`,
     perSecond === null ? null : formatRate(perSecond, `${runUnit(run)}s`),
     left === null ? null : `${formatTimeLeft(left)} left`,
   ]
@@ -79,9 +82,10 @@ function Progress({ run, perSecond }: RunOutcomeProps) {
 }
 
 function EndReason({ run }: { readonly run: RunSummary }) {
-  const { state, done, total, error, cancelled_by: cancelledBy } = run
+  const { state, error, cancelled_by: cancelledBy } = run
+  const { done, total } = shownWork(run)
   const reached =
-    total > 0 ? ` It had processed ${formatCount(done)} of ${countOf(total, runUnit(run))}.` : ''
+    run.total > 0 ? ` It had processed ${formatCount(done)} of ${countOf(total, runUnit(run))}.` : ''
   switch (state) {
     case 'interrupted':
       return (

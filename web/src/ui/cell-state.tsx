@@ -1,6 +1,7 @@
 import './cell-state.css'
 
-export type CellStateName = 'fresh' | 'stale' | 'missing' | 'failed' | 'overridden' | 'blocked' | 'running'
+export type CellStateName =
+  'fresh' | 'stale' | 'missing' | 'failed' | 'overridden' | 'blocked' | 'queued' | 'running'
 
 /** The meaning of each state. */
 export const STATE_LABELS: Readonly<Record<CellStateName, string>> = {
@@ -10,6 +11,7 @@ export const STATE_LABELS: Readonly<Record<CellStateName, string>> = {
   failed: 'Failed: the last attempt failed',
   overridden: 'Overridden: a manual value, not computed',
   blocked: 'Blocked: cannot be computed because of an input',
+  queued: 'Queued: to be computed by the current run',
   running: 'Running: being computed now',
 }
 

@@ -57,8 +57,8 @@ export function showSuccess(text: string, more: Toast['more'] = null): void {
 }
 
 /** Shows that something was done in part. */
-export function showWarning(text: string): void {
-  show(text, 'warning', null)
+export function showWarning(text: string, more: Toast['more'] = null): void {
+  show(text, 'warning', more)
 }
 
 /** Shows the message of an error. */

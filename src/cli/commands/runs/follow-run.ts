@@ -5,6 +5,7 @@ import { costText } from './cost-text.ts'
 import { EXIT, type ExitCode } from '../../terminal/exit-codes.ts'
 import { onInterrupt } from '../../terminal/interrupts.ts'
 import { callsText, cellsText, grouped } from '../../terminal/progress-line.ts'
+import { workOfRun } from '../../../wire/runs/work-of-run.ts'
 import { showProgress, usualProgress, type ProgressStyle } from '../../terminal/progress.ts'
 
 /** The end of a run that Ctrl-C can cancel. */
@@ -31,7 +32,10 @@ export async function followRun<T>(
     // The run itself ends with the result of cancelling.
     void cancelRun(sheet, run.id, actor).catch(() => undefined)
   })
-  const stopProgress = showProgress(progress ?? usualProgress(), () => sheet.runs.get(run.id)?.feed.progress)
+  const stopProgress = showProgress(progress ?? usualProgress(), () => {
+    const counts = sheet.runs.get(run.id)?.feed.progress
+    return counts && { ...counts, ...workOfRun(counts) }
+  })
   try {
     return { cancelled: false, result: await run.done }
   } catch (error) {
@@ -40,9 +44,10 @@ export async function followRun<T>(
     stopProgress()
     interrupts.release()
   }
-  const { materialized, total, calls, totalCost: cost, unpricedCalls } = await getRun(sheet, run.id)
+  const ended = await getRun(sheet, run.id)
+  const { materialized, calls, totalCost: cost, unpricedCalls } = ended
   const spent = calls > 0 ? `, ${costText(calls, { cost, unpricedCalls })}` : ''
-  const what = `${grouped(materialized)} of ${cellsText(total)} were done and stay`
+  const what = `${grouped(materialized)} of ${cellsText(workOfRun(ended).total)} were done and stay`
   out.note(`Cancelled: ${what} (run ${run.id}, ${callsText(calls)}${spent}).`)
   return { cancelled: true, code: EXIT.interrupted }
 }

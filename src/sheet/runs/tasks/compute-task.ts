@@ -56,6 +56,7 @@ export async function computeTask(
     id: task.run,
     actor: run.actor,
     observer: {
+      onBegun: (cells, stored) => feed.onBegun(cells, stored),
       onCells: (cells) => feed.onCells(cells),
       onProgress: (progress) => taskStore.onProgress(progress),
     },

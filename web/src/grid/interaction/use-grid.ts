@@ -68,8 +68,11 @@ export function useGrid(contract: SheetContract): GridModel {
   const selecting = useCellSelection({ view, change, rows, layout, scroller, begun })
   const checked = useCheckedRecords(rows)
   useShowingRun(scroller, layout)
-  const { targets, records, only } = useRunning()
-  const running = useMemo(() => ({ targets, records, only }), [targets, records, only])
+  const { targets, records, only, isBounded, underWay } = useRunning()
+  const running = useMemo(
+    () => ({ targets, records, only, isBounded, underWay }),
+    [targets, records, only, isBounded, underWay],
+  )
   const context = { client, rows, layout, editing }
   return {
     contract,

@@ -1,12 +1,13 @@
 import type { RunSummary } from '../../../../src/wire/runs/runs.ts'
 import { countOf, formatCount } from '../../ui/format.ts'
 import './run-bar.css'
-import { runName, runUnit } from './run-text.ts'
+import { runName, runUnit, shownWork } from './run-text.ts'
 
 /** The progress of a run, with a separate part for failures. */
 export function RunBar({ run }: { readonly run: RunSummary }) {
-  const { done, total, failed } = run
-  const isKnown = total > 0
+  const { done, total } = shownWork(run)
+  const { failed } = run
+  const isKnown = run.total > 0
   const text = isKnown ? `${formatCount(done)} of ${countOf(total, runUnit(run))}` : 'waiting to start'
   return (
     <span

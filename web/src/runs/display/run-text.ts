@@ -1,4 +1,5 @@
 import type { RunSummary } from '../../../../src/wire/runs/runs.ts'
+import { workOfRun, type RunWork } from '../../../../src/wire/runs/work-of-run.ts'
 import { countOf, formatCount } from '../../ui/format.ts'
 
 export const RUN_STATES = ['running', 'finished', 'failed', 'cancelled', 'interrupted'] as const
@@ -36,6 +37,11 @@ export function runNameWithin(run: NamedRun): string {
 /** Returns what a run counts: the records of a file, or cells. */
 export function runUnit({ kind }: Pick<RunSummary, 'kind'>): 'record' | 'cell' {
   return kind === 'import' ? 'record' : 'cell'
+}
+
+/** Returns the progress of a run to show: without cells that it skips; of an import, unchanged records count. */
+export function shownWork(run: Pick<RunSummary, 'kind' | 'done' | 'total' | 'skipped'>): RunWork {
+  return run.kind === 'import' ? run : workOfRun(run)
 }
 
 const ENDS: Readonly<Record<RunStateName, string>> = {

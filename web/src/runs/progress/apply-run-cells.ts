@@ -4,6 +4,11 @@ import type { CellStatesAnswer } from '../../../../src/wire/runs/status.ts'
 import type { RunCells } from '../../../../src/client/client.ts'
 
 type RunCell = RunCells['cells'][number]
+
+/** Whether a cell has a result, and is not only computed now. */
+function isResult({ state }: RunCell): boolean {
+  return state !== 'running'
+}
 type CellsById = ReadonlyMap<string, readonly RunCell[]>
 
 /**
@@ -12,8 +17,9 @@ type CellsById = ReadonlyMap<string, readonly RunCell[]>
  */
 export function applyRunCells(
   client: QueryClient,
-  { cells, omitted }: Pick<RunCells, 'cells' | 'omitted'>,
+  { cells: listed, omitted }: Pick<RunCells, 'cells' | 'omitted'>,
 ): boolean {
+  const cells = listed.filter(isResult)
   const byId: CellsById = Map.groupBy(cells, ({ record_id }) => record_id)
   client.setQueriesData<RecordListAnswer>({ queryKey: ['records', 'page'], predicate: isUpToDate }, (page) =>
     withValues(page, byId),

@@ -7,7 +7,7 @@ import { runCost } from '../display/plan-text.ts'
 import { secondsLeft } from './rate-meter.ts'
 import { RunBar } from '../display/run-bar.tsx'
 import './running-now.css'
-import { runName, runNameWithin, runUnit } from '../display/run-text.ts'
+import { runName, runNameWithin, runUnit, shownWork } from '../display/run-text.ts'
 import type { Running } from './running-store.ts'
 
 interface RunningNowProps {
@@ -20,7 +20,8 @@ interface RunningNowProps {
 
 /** The progress of the current run in the header; the most important items come first, as space allows. */
 export function RunningNow({ running: { perSecond, waiting }, run, isLost, onCancel }: RunningNowProps) {
-  const left = secondsLeft(run, perSecond)
+  const work = shownWork(run)
+  const left = secondsLeft(work, perSecond)
   const name = runName(run)
   return (
     <div className="run-status" role="group" aria-label={`${name} is running`}>
@@ -30,7 +31,7 @@ export function RunningNow({ running: { perSecond, waiting }, run, isLost, onCan
           <span>waiting to start</span>
         ) : (
           <span className="run-status-count">
-            {formatCount(run.done)} / {formatCount(run.total)}
+            {formatCount(work.done)} / {formatCount(work.total)}
           </span>
         )}
         {isLost && <span className="run-status-bad">no connection</span>}

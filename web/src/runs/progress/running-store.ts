@@ -1,4 +1,7 @@
 import type { RunSummary } from '../../../../src/wire/runs/runs.ts'
+import type { RunCells } from '../../../../src/client/client.ts'
+import { shownWork } from '../display/run-text.ts'
+import { CellsUnderWay } from './cells-under-way.ts'
 import { RateMeter } from './rate-meter.ts'
 
 /** The progress of a run. */
@@ -26,14 +29,17 @@ export interface Running {
   readonly perSecond: number | null
   /** The number of further runs, which wait for it. */
   readonly waiting: number
+  /** Its cells for which a call is under way. */
+  readonly underWay: CellsUnderWay
 }
 
-const NOTHING: Running = { run: null, perSecond: null, waiting: 0 }
+const NOTHING: Running = { run: null, perSecond: null, waiting: 0, underWay: CellsUnderWay.NONE }
 
 /** The running runs, merged from lists, streams and responses. */
 export class RunningStore {
   readonly #runs = new Map<string, RunSummary>()
   readonly #meters = new Map<string, RateMeter>()
+  readonly #underWay = new Map<string, CellsUnderWay>()
   /** A list may arrive after the end of a run that it shows as running. */
   readonly #ended = new Set<string>()
   readonly #listeners = new Set<() => void>()
@@ -92,6 +98,13 @@ export class RunningStore {
     this.#changed()
   }
 
+  /** Takes in cells that a run computes now, or has stored. */
+  cells(id: string, cells: RunCells['cells'], now: number): void {
+    if (!this.#runs.has(id)) return
+    this.#underWay.set(id, (this.#underWay.get(id) ?? CellsUnderWay.NONE).after(cells, now))
+    this.#changed()
+  }
+
   /** Removes an ended run; returns whether it was running. */
   end(id: string): boolean {
     const isNews = !this.#ended.has(id)
@@ -104,6 +117,7 @@ export class RunningStore {
     this.#ended.add(id)
     this.#runs.delete(id)
     this.#meters.delete(id)
+    this.#underWay.delete(id)
   }
 
   #merge(run: RunSummary): void {
@@ -118,7 +132,7 @@ export class RunningStore {
     if (run === undefined || run.total === 0) return
     const meter = this.#meters.get(id) ?? new RateMeter()
     this.#meters.set(id, meter)
-    meter.add(run.done, now)
+    meter.add(shownWork(run).done, now)
   }
 
   #changed(): void {
@@ -128,7 +142,12 @@ export class RunningStore {
     this.#running =
       run === undefined
         ? NOTHING
-        : { run, perSecond: this.#meters.get(run.id)?.perSecond ?? null, waiting: runs.length - 1 }
+        : {
+            run,
+            perSecond: this.#meters.get(run.id)?.perSecond ?? null,
+            waiting: runs.length - 1,
+            underWay: this.#underWay.get(run.id) ?? CellsUnderWay.NONE,
+          }
     for (const listener of this.#listeners) listener()
   }
 }

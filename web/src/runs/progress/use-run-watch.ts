@@ -3,7 +3,7 @@ import { useEffect } from 'react'
 import type { RunListAnswer, RunSummary } from '../../../../src/wire/runs/runs.ts'
 import { runsQuery } from '../../api/queries.ts'
 import { refetch } from '../../live/refetch.ts'
-import { showSuccess, showError } from '../../ui/toasts.tsx'
+import { showError, showSuccess, showWarning } from '../../ui/toasts.tsx'
 import { applyRunCells } from './apply-run-cells.ts'
 import { isImportedHere } from './imports-here.ts'
 import { isShownInDialog } from './reverts-in-dialog.ts'
@@ -41,6 +41,7 @@ function follow(client: QueryClient, id: string): () => void {
       switch (kind) {
         case 'run.cells':
           listed = true
+          runningStore.cells(id, data.cells, performance.now())
           if (!applyRunCells(client, data)) reread.ask()
           break
         case 'run.progress':
@@ -90,5 +91,6 @@ function announceEnd(client: QueryClient, run: RunSummary): void {
   const isBad =
     run.state === 'failed' || run.state === 'interrupted' || (run.failed > 0 && run.materialized === 0)
   if (isBad) showError(new Error(endText(run)), link)
+  else if (run.failed > 0) showWarning(endText(run), { ...link, name: 'Show failures' })
   else showSuccess(endText(run), link)
 }
