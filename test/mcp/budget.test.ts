@@ -1,34 +1,32 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { agentOverHttp, forEveryClient, serveAgents, startAgent, type Called } from '../support/agent.ts'
+import { agentOverHttp, anyClient, serveAgents, startAgent, type Called } from '../support/agent.ts'
 import { writeLookupSheet } from '../support/lookup-files.ts'
 
 function runOf({ structured }: Called): { calls: number; skipped: number; materialized: number } {
   return structured['run'] as { calls: number; skipped: number; materialized: number }
 }
 
-forEveryClient(({ transport, era, name }) => {
-  void test(`${name}: --max-calls bounds all runs together, is in results, and refuses with the rest`, async (t) => {
-    const { sheet, api } = await writeLookupSheet(t, { records: 6 })
-    const agent = await startAgent(t, sheet, { transport, era, flags: ['--max-calls', '4'] })
-    const first = await agent.call('materialize', { limit: 3 })
-    assert.equal(runOf(first).calls, 3)
-    const budget = { calls: 3, max_calls: 4, calls_left: 1, cost: 0, max_cost: null, cost_left: null }
-    assert.deepEqual(first.structured['budget'], budget)
-    assert.match(first.text, /Spent so far: 3 of 4 calls\./)
-    // Its own bound is higher than what is left.
-    const second = await agent.call('materialize', { max_calls: 100 })
-    assert.deepEqual([runOf(second).calls, runOf(second).materialized], [1, 1])
-    for (const args of [{}, { max_calls: 100 }, { force: true }]) {
-      const told = await agent.fails('materialize', args)
-      assert.match(told, /^OperationError: the budget does not allow any of the \d calls .* 4 of 4 calls/)
-    }
-    assert.equal(
-      ((await agent.call('get_status')).structured['budget'] as { calls_left: number }).calls_left,
-      0,
-    )
-    assert.equal(api.requests.length, 4)
-  })
+test('--max-calls bounds all runs together, is in results, and refuses with the rest', async (t) => {
+  const { sheet, api } = await writeLookupSheet(t, { records: 6 })
+  const agent = await startAgent(t, sheet, { ...anyClient(), flags: ['--max-calls', '4'] })
+  const first = await agent.call('materialize', { limit: 3 })
+  assert.equal(runOf(first).calls, 3)
+  const budget = { calls: 3, max_calls: 4, calls_left: 1, cost: 0, max_cost: null, cost_left: null }
+  assert.deepEqual(first.structured['budget'], budget)
+  assert.match(first.text, /Spent so far: 3 of 4 calls\./)
+  // Its own bound is higher than what is left.
+  const second = await agent.call('materialize', { max_calls: 100 })
+  assert.deepEqual([runOf(second).calls, runOf(second).materialized], [1, 1])
+  for (const args of [{}, { max_calls: 100 }, { force: true }]) {
+    const told = await agent.fails('materialize', args)
+    assert.match(told, /^OperationError: the budget does not allow any of the \d calls .* 4 of 4 calls/)
+  }
+  assert.equal(
+    ((await agent.call('get_status')).structured['budget'] as { calls_left: number }).calls_left,
+    0,
+  )
+  assert.equal(api.requests.length, 4)
 })
 
 test('--max-cost bounds all runs together, to the cent', async (t) => {

@@ -13,7 +13,7 @@ import {
   rejectProposal,
 } from '../../src/sheet/writes/proposals.ts'
 import { upsertRecords } from '../../src/sheet/writes/upsert-records.ts'
-import { forEveryClient, startAgent, type Agent } from '../support/agent.ts'
+import { anyClient, startAgent, type Agent } from '../support/agent.ts'
 import { ColophonProcess } from '../support/colophon-process.ts'
 import { openOnEngine } from '../support/engine.ts'
 import { writeLookupSheet } from '../support/lookup-files.ts'
@@ -36,57 +36,55 @@ async function fieldsOf(agent: Agent): Promise<readonly string[]> {
   return schema[0].properties.map(({ name }) => name)
 }
 
-forEveryClient(({ transport, era, name }) => {
-  void test(`${name}: with --allow-definition an agent changes fields and derivations, each after a dry run, and takes changes back`, async (t) => {
-    const { sheet, api } = await writeLookupSheet(t)
-    const flags = ['--allow-definition', '--actor', 'agent:smith']
-    const agent = await startAgent(t, sheet, { transport, era, flags })
-    assert.equal((await agent.call('get_permissions')).structured['definition'], true)
+test('with --allow-definition an agent changes fields and derivations, each after a dry run, and takes changes back', async (t) => {
+  const { sheet, api } = await writeLookupSheet(t)
+  const flags = ['--allow-definition', '--actor', 'agent:smith']
+  const agent = await startAgent(t, sheet, { ...anyClient(), flags })
+  assert.equal((await agent.call('get_permissions')).structured['definition'], true)
 
-    const field = { name: 'c', logicalType: 'string' }
-    const plan = await agent.call('add_field', { ...field, dry_run: true })
-    assert.match(plan.text, /^This change of contract\.yaml would be made; nothing has changed yet\./)
-    assert.deepEqual(await fieldsOf(agent), ['id', 'a', 'b', 'secret_note'])
-    await agent.call('add_field', { ...field, note: 'For the loud ones.' })
+  const field = { name: 'c', logicalType: 'string' }
+  const plan = await agent.call('add_field', { ...field, dry_run: true })
+  assert.match(plan.text, /^This change of contract\.yaml would be made; nothing has changed yet\./)
+  assert.deepEqual(await fieldsOf(agent), ['id', 'a', 'b', 'secret_note'])
+  await agent.call('add_field', { ...field, note: 'For the loud ones.' })
 
-    const text = 'targets: [c]\nkind: sql\nexpression: upper(a)\n'
-    const previewed = await agent.call('preview_derivation', { file: 'c.yaml', text, record_ids: ['r1'] })
-    assert.deepEqual((previewed.structured['records'] as [{ values: object }])[0].values, { c: 'V1' })
-    assert.match(previewed.text, /^Of 1 record: 1 computed\. 0 calls; no cell was stored\./)
-    const set = await agent.call('set_derivation', { file: 'c.yaml', text })
-    assert.match(set.text, /^Change 2 of derivations\/c\.yaml was made; .* 3 cells more to compute\.$/)
-    const { version } = (await agent.call('get_derivation', { file: 'c.yaml' })).structured
-    assert.match(
-      await agent.fails('set_derivation', { file: 'c.yaml', text: `${text}# new\n`, if_version: 'old' }),
-      /^OperationError: derivations\/c\.yaml has changed/,
-    )
-    await agent.call('set_derivation', { file: 'c.yaml', text: `${text}# new\n`, if_version: version })
+  const text = 'targets: [c]\nkind: sql\nexpression: upper(a)\n'
+  const previewed = await agent.call('preview_derivation', { file: 'c.yaml', text, record_ids: ['r1'] })
+  assert.deepEqual((previewed.structured['records'] as [{ values: object }])[0].values, { c: 'V1' })
+  assert.match(previewed.text, /^Of 1 record: 1 computed\. 0 calls; no cell was stored\./)
+  const set = await agent.call('set_derivation', { file: 'c.yaml', text })
+  assert.match(set.text, /^Change 2 of derivations\/c\.yaml was made; .* 3 cells more to compute\.$/)
+  const { version } = (await agent.call('get_derivation', { file: 'c.yaml' })).structured
+  assert.match(
+    await agent.fails('set_derivation', { file: 'c.yaml', text: `${text}# new\n`, if_version: 'old' }),
+    /^OperationError: derivations\/c\.yaml has changed/,
+  )
+  await agent.call('set_derivation', { file: 'c.yaml', text: `${text}# new\n`, if_version: version })
 
-    const renamed = await agent.call('rename_field', { field: 'a', new_name: 'word' })
-    assert.deepEqual(
-      new Set((renamed.structured['edits'] as { file: string }[]).map(({ file }) => file)),
-      new Set(['contract.yaml', 'derivations/b.yaml', 'derivations/c.yaml']),
-    )
-    await agent.call('change_field', { field: 'word', description: 'A word.', required: true })
-    await agent.call('remove_derivation', { file: 'c.yaml' })
-    assert.match(
-      await agent.fails('remove_field', { field: 'word', dry_run: true }),
-      /^OperationError: derivations\/b\.yaml:1: inputs names "word", which is no field of the contract/,
-    )
-    const gone = await agent.call('remove_field', { field: 'c' })
-    assert.deepEqual(await fieldsOf(agent), ['id', 'word', 'b', 'secret_note'])
+  const renamed = await agent.call('rename_field', { field: 'a', new_name: 'word' })
+  assert.deepEqual(
+    new Set((renamed.structured['edits'] as { file: string }[]).map(({ file }) => file)),
+    new Set(['contract.yaml', 'derivations/b.yaml', 'derivations/c.yaml']),
+  )
+  await agent.call('change_field', { field: 'word', description: 'A word.', required: true })
+  await agent.call('remove_derivation', { file: 'c.yaml' })
+  assert.match(
+    await agent.fails('remove_field', { field: 'word', dry_run: true }),
+    /^OperationError: derivations\/b\.yaml:1: inputs names "word", which is no field of the contract/,
+  )
+  const gone = await agent.call('remove_field', { field: 'c' })
+  assert.deepEqual(await fieldsOf(agent), ['id', 'word', 'b', 'secret_note'])
 
-    const back = await agent.call('revert_definition_change', { change: String(gone.structured['change']) })
-    assert.deepEqual(await fieldsOf(agent), ['id', 'word', 'b', 'secret_note', 'c'])
-    const { structured } = await agent.call('list_definition_changes', { limit: 2 })
-    assert.partialDeepStrictEqual(structured['changes'], [
-      { id: back.structured['change'], actor: 'agent:smith', reverts: gone.structured['change'] },
-      { id: gone.structured['change'], actor: 'agent:smith' },
-    ])
-    const first = await agent.call('get_definition_change', { change: '1' })
-    assert.equal(first.structured['note'], 'For the loud ones.')
-    assert.deepEqual(api.requests, [])
-  })
+  const back = await agent.call('revert_definition_change', { change: String(gone.structured['change']) })
+  assert.deepEqual(await fieldsOf(agent), ['id', 'word', 'b', 'secret_note', 'c'])
+  const { structured } = await agent.call('list_definition_changes', { limit: 2 })
+  assert.partialDeepStrictEqual(structured['changes'], [
+    { id: back.structured['change'], actor: 'agent:smith', reverts: gone.structured['change'] },
+    { id: gone.structured['change'], actor: 'agent:smith' },
+  ])
+  const first = await agent.call('get_definition_change', { change: '1' })
+  assert.equal(first.structured['note'], 'For the loud ones.')
+  assert.deepEqual(api.requests, [])
 })
 
 test('without --allow-definition no tool for the definition is listed, and none can be called', async (t) => {

@@ -4,8 +4,7 @@ import { getRecord } from '../../src/sheet/queries/get-record.ts'
 import { acceptProposal } from '../../src/sheet/writes/proposals.ts'
 import { readProvenance } from '../../src/sheet/cells/read-provenance.ts'
 import { toolsOf } from '../../src/mcp/tools/tool-list.ts'
-import { agentOverStdio, forEveryClient, startAgent, type Agent } from '../support/agent.ts'
-import { ColophonProcess } from '../support/colophon-process.ts'
+import { anyClient, startAgent, type Agent } from '../support/agent.ts'
 import { openOnEngine } from '../support/engine.ts'
 import { writeLookupSheet } from '../support/lookup-files.ts'
 import { onEnd } from '../support/on-end.ts'
@@ -16,64 +15,59 @@ async function names(agent: Agent): Promise<readonly string[]> {
 
 const READING = toolsOf({ mode: 'read-only', allowDefinition: false }).map(({ name }) => name)
 
-forEveryClient(({ transport, era, name }) => {
-  void test(`${name}: with --read-only no tool that writes is listed, and none can be called`, async (t) => {
-    const { sheet, api } = await writeLookupSheet(t)
-    const agent = await startAgent(t, sheet, { transport, era, flags: ['--read-only'] })
-    assert.deepEqual(await names(agent), READING.toSorted())
-    for (const { annotations, name: tool } of await agent.tools()) {
-      assert.equal(annotations?.readOnlyHint, true, tool)
-    }
-    for (const tool of toolsOf({ mode: 'write', allowDefinition: false }).filter(
-      ({ name: one }) => !READING.includes(one),
-    )) {
-      await assert.rejects(agent.raw(tool.name, {}), /not found/, tool.name)
-    }
-    const { structured } = await agent.call('get_permissions')
-    assert.deepEqual(structured, { actor: 'agent', write: [], delete: false, mode: 'read-only' })
-    // What it says of the rest, it does not do.
-    assert.equal((await agent.call('plan_materialize')).structured['calls'], 3)
-    assert.deepEqual((await agent.call('list_runs')).structured['runs'], [])
-    assert.deepEqual(api.requests, [])
-  })
+test('with --read-only no tool that writes is listed, and none can be called', async (t) => {
+  const { sheet, api } = await writeLookupSheet(t)
+  const agent = await startAgent(t, sheet, { ...anyClient(), flags: ['--read-only'] })
+  assert.deepEqual(await names(agent), READING.toSorted())
+  for (const { annotations, name: tool } of await agent.tools()) {
+    assert.equal(annotations?.readOnlyHint, true, tool)
+  }
+  for (const tool of toolsOf({ mode: 'write', allowDefinition: false }).filter(
+    ({ name: one }) => !READING.includes(one),
+  )) {
+    await assert.rejects(agent.raw(tool.name, {}), /not found/, tool.name)
+  }
+  const { structured } = await agent.call('get_permissions')
+  assert.deepEqual(structured, { actor: 'agent', write: [], delete: false, mode: 'read-only' })
+  // What it says of the rest, it does not do.
+  assert.equal((await agent.call('plan_materialize')).structured['calls'], 3)
+  assert.deepEqual((await agent.call('list_runs')).structured['runs'], [])
+  assert.deepEqual(api.requests, [])
+})
 
-  void test(`${name}: with --propose writes wait for a person, who is then in the provenance with the agent`, async (t) => {
-    const { sheet } = await writeLookupSheet(t)
-    const flags = ['--propose', '--actor', 'agent:intern']
-    const agent = await startAgent(t, sheet, { transport, era, flags })
-    const proposing = ['upsert_records', 'delete_records', 'materialize', 'cancel_run']
-    assert.deepEqual(await names(agent), [...READING, ...proposing].toSorted())
-    const { structured, text } = await agent.call('upsert_records', {
-      records: [{ id: 'r0', a: 'better' }],
-      note: 'A better value.',
-    })
-    const proposal = structured['proposal'] as Readonly<Record<string, unknown>>
-    assert.equal(proposal['state'], 'waiting')
-    assert.equal(proposal['proposed_by'], 'agent:intern')
-    assert.match(text, /waits for a person/)
-    assert.equal(
-      ((await agent.call('get_record', { id: 'r0' })).structured['record'] as { a: string }).a,
-      'v0',
-    )
-    await agent.call('delete_records', { ids: ['r2'] })
-    const waiting = await agent.call('list_proposals', { state: 'waiting' })
-    assert.equal(waiting.structured['waiting'], 2)
-    const shown = await agent.call('get_proposal', { id: String(proposal['id']) })
-    assert.deepEqual((shown.structured['records'] as { fields: unknown }[])[0]?.fields, [
-      { field: 'a', was: 'v0', now: 'v0', proposed: 'better', moved: false },
-    ])
-
-    const person = await openOnEngine(sheet)
-    onEnd(t, () => person.close())
-    await acceptProposal(person, { id: String(proposal['id']), actor: 'human:ann' })
-    const record = JSON.parse(String((await getRecord(person, 'r0', ['a'])).json)) as object
-    assert.deepEqual(record, { a: 'better' })
-    const entry = JSON.stringify(await readProvenance(person, { recordId: 'r0', field: 'a' }))
-    assert.match(entry, /agent:intern/)
-    assert.match(entry, /human:ann/)
-    const told = await agent.call('get_proposal', { id: String(proposal['id']) })
-    assert.match(told.text, /is accepted/)
+test('with --propose writes wait for a person, who is then in the provenance with the agent', async (t) => {
+  const { sheet } = await writeLookupSheet(t)
+  const flags = ['--propose', '--actor', 'agent:intern']
+  const agent = await startAgent(t, sheet, { ...anyClient(), flags })
+  const proposing = ['upsert_records', 'delete_records', 'materialize', 'cancel_run']
+  assert.deepEqual(await names(agent), [...READING, ...proposing].toSorted())
+  const { structured, text } = await agent.call('upsert_records', {
+    records: [{ id: 'r0', a: 'better' }],
+    note: 'A better value.',
   })
+  const proposal = structured['proposal'] as Readonly<Record<string, unknown>>
+  assert.equal(proposal['state'], 'waiting')
+  assert.equal(proposal['proposed_by'], 'agent:intern')
+  assert.match(text, /waits for a person/)
+  assert.equal(((await agent.call('get_record', { id: 'r0' })).structured['record'] as { a: string }).a, 'v0')
+  await agent.call('delete_records', { ids: ['r2'] })
+  const waiting = await agent.call('list_proposals', { state: 'waiting' })
+  assert.equal(waiting.structured['waiting'], 2)
+  const shown = await agent.call('get_proposal', { id: String(proposal['id']) })
+  assert.deepEqual((shown.structured['records'] as { fields: unknown }[])[0]?.fields, [
+    { field: 'a', was: 'v0', now: 'v0', proposed: 'better', moved: false },
+  ])
+
+  const person = await openOnEngine(sheet)
+  onEnd(t, () => person.close())
+  await acceptProposal(person, { id: String(proposal['id']), actor: 'human:ann' })
+  const record = JSON.parse(String((await getRecord(person, 'r0', ['a'])).json)) as object
+  assert.deepEqual(record, { a: 'better' })
+  const entry = JSON.stringify(await readProvenance(person, { recordId: 'r0', field: 'a' }))
+  assert.match(entry, /agent:intern/)
+  assert.match(entry, /human:ann/)
+  const told = await agent.call('get_proposal', { id: String(proposal['id']) })
+  assert.match(told.text, /is accepted/)
 })
 
 test('with --propose a run keeps manual values, since it cannot be forced', async (t) => {
@@ -153,34 +147,4 @@ test('the actor is the one that the server was started with, whatever a call nam
   await agent.call('upsert_records', { records: [{ id: 'x', a: 'new' }] })
   const { structured } = await agent.call('get_provenance', { record_id: 'x', field: 'a' })
   assert.equal((structured['entries'] as { actor: string }[])[0]?.actor, 'agent:fixed')
-})
-
-test('an agent does not write as the person whose environment it inherits', async (t) => {
-  const { sheet } = await writeLookupSheet(t)
-  const env = { COLOPHON_ACTOR: 'human:ann' }
-  const agent = await agentOverStdio(t, sheet, { env })
-  assert.equal((await agent.call('get_permissions')).structured['actor'], 'agent')
-})
-
-test('invalid bounds for agents, and bounds that exclude each other, are wrong usage', async (t) => {
-  const { sheet } = await writeLookupSheet(t)
-  for (const [args, message] of [
-    [['serve', sheet, '--mcp-read-only'], /'--mcp-read-only' needs '--mcp'/],
-    [['serve', sheet, '--mcp-max-cost', '2'], /'--mcp-max-cost <dollars>' needs '--mcp'/],
-    [['serve', sheet, '--mcp', '--mcp-read-only', '--mcp-propose'], /cannot be used with/],
-    [['mcp', sheet, '--read-only', '--propose'], /cannot be used with/],
-    [['mcp', sheet, '--max-calls', 'many'], /whole number/],
-    [['mcp', sheet, '--max-cost', '-1'], /dollars/],
-  ] as const) {
-    const { code, stdout, stderr } = await new ColophonProcess(t, args).end()
-    assert.equal(code, 2, args.join(' '))
-    assert.equal(stdout, '')
-    assert.match(stderr, message)
-  }
-})
-
-test('a path that is not a sheet is one line on standard error and exit code 1, and nothing on standard output', async (t) => {
-  const { code, stdout, stderr } = await new ColophonProcess(t, ['mcp', import.meta.dirname]).end()
-  assert.deepEqual([code, stdout], [1, ''])
-  assert.match(stderr, /^error: .* has no contract\.yaml[^\n]*\n$/)
 })

@@ -22,7 +22,6 @@ export const GROUPS = {
     'sheet/read-provenance.test.ts',
   ],
   writes: [
-    'client/client.test.ts',
     'http/changes.test.ts',
     'http/definition-history.test.ts',
     'http/contract-changes.test.ts',
@@ -79,9 +78,7 @@ export const GROUPS = {
     'sheet/ai.test.ts',
     'sheet/ai-max-cost.test.ts',
     'sheet/look-ups.test.ts',
-    'sheet/scripts.test.ts',
     'sheet/look-ups-random.test.ts',
-    'sheet/second-kind.test.ts',
     'sheet/sources.test.ts',
     'sheet/run-reuse.test.ts',
     'sheet/run-stops.test.ts',
@@ -95,20 +92,22 @@ export const GROUPS = {
     'mcp/scopes.test.ts',
     'mcp/tools.test.ts',
   ],
-  viewer: ['web/panel.test.ts', 'web/runs.test.ts', 'web/views.test.ts'],
+  viewer: ['web/runs.test.ts', 'web/views.test.ts'],
 } as const satisfies Readonly<Record<string, readonly string[]>>
 
 const HTTP = 'about HTTP, before or after anything that a store does'
 const SHARED = 'opens stores of PostgreSQL itself'
 const TRANSPORTS = 'about transports and processes of agents, the same on each engine'
-const CLIENT = 'about types, with a server that is made up'
+const CLIENT =
+  'about what a client sends and reads; records, runs, revert, proposals and events are on both engines'
 const REQUESTS =
   'about requests of the page that records.test.ts, etag.test.ts, revert.test.ts and proposals.test.ts make on both engines'
 const PAGE = 'about the page and what the browser does, the same on each engine'
 
 /** The other files beside them, and why they run on SQLite alone, or on PostgreSQL alone. */
 export const LEFT_OUT: Readonly<Record<string, string>> = {
-  'client/record-types.test.ts': CLIENT,
+  'client/client.test.ts': CLIENT,
+  'client/record-types.test.ts': 'about types, with a server that is made up',
   'http/close.test.ts': HTTP,
   'http/compression.test.ts': HTTP,
   'http/content-types.test.ts': HTTP,
@@ -143,6 +142,7 @@ export const LEFT_OUT: Readonly<Record<string, string>> = {
   'kill/field-kill.test.ts':
     'several statements in one file of SQLite; in PostgreSQL a change is one transaction',
   'mcp/http.test.ts': TRANSPORTS,
+  'mcp/processes.test.ts': TRANSPORTS,
   'mcp/secrets.test.ts': 'what is told of requests, before or after anything that a store does',
   'sheet/behind-a-pooler.test.ts': SHARED,
   'sheet/definition-files.test.ts':
@@ -159,6 +159,10 @@ export const LEFT_OUT: Readonly<Record<string, string>> = {
   'sheet/script-batches.test.ts':
     'answers of processes, before anything that a store does; scripts.test.ts is about sheets',
   'sheet/script-kind.test.ts': 'the kind by itself; scripts.test.ts is about sheets',
+  'sheet/scripts.test.ts':
+    'processes and what they print; sources.test.ts and run-env.test.ts have files and secrets of any kind on both engines',
+  'sheet/second-kind.test.ts':
+    'the interface of kinds, with what runs of http, formulas and models store as well, on both engines',
   'sheet/script-processes.test.ts': 'processes of scripts; scripts.test.ts is about sheets',
   'sheet/rename-in-derivation.test.ts': 'texts alone; the formulas of each engine are tested with it',
   'sheet/rename-in-query.test.ts': 'texts alone; both engines are tested with it',
@@ -189,6 +193,8 @@ export const LEFT_OUT: Readonly<Record<string, string>> = {
   'web/missed-frames.test.ts': PAGE,
   'web/newcomer.test.ts': PAGE,
   'web/pages.test.ts': PAGE,
+  'web/panel.test.ts':
+    'the panel; http/explain-cell, status-and-provenance and revert have its contents on both engines',
   'web/places.test.ts': PAGE,
   'web/proposals.test.ts': REQUESTS,
   'web/proxied.test.ts': PAGE,

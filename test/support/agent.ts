@@ -35,9 +35,6 @@ function scopeOf(tools: readonly Tool[]): { readonly mode: AgentMode; readonly a
   return { mode, allowDefinition: names.has('add_field') }
 }
 
-/** The transports by which clients reach a sheet. */
-export const TRANSPORTS = ['stdio', 'http'] as const
-
 /** The result of a call, for a test. */
 export interface Called {
   readonly structured: Readonly<Record<string, unknown>>
@@ -172,11 +169,7 @@ export async function serveAgents(
 export async function startAgent(
   t: TestContext,
   sheet: string,
-  {
-    transport,
-    era,
-    flags = [],
-  }: { transport: (typeof TRANSPORTS)[number]; era: Era; flags?: readonly string[] },
+  { transport, era, flags = [] }: HowConnected & { readonly flags?: readonly string[] },
 ): Promise<Agent> {
   if (transport === 'stdio') return agentOverStdio(t, sheet, { flags, era })
   return agentOverHttp(t, await serveInProcess(t, sheet, flags), { era })
@@ -194,20 +187,34 @@ async function serveInProcess(t: TestContext, directory: string, flags: readonly
   return listen(app)
 }
 
-/** Runs a test for each transport and each protocol: on SQLite in two pairs, on PostgreSQL in the other two. */
-export function forEveryClient(
-  run: (how: {
-    readonly transport: (typeof TRANSPORTS)[number]
-    readonly era: Era
-    readonly name: string
-  }) => void,
-): void {
+/** How a client reaches a sheet. */
+interface HowConnected {
+  readonly transport: 'stdio' | 'http'
+  readonly era: Era
+}
+
+/**
+ * Runs a test for each transport and each protocol: on SQLite over stdio with both protocols and over HTTP with the newer, on PostgreSQL
+ * over HTTP with the older.
+ */
+export function forEveryClient(run: (how: HowConnected & { readonly name: string }) => void): void {
   const [older, newer] = ERAS
-  const [stdio, http] = perEngine<readonly Era[]>({ sqlite: [older, newer], postgres: [newer, older] })
-  for (const [transport, era = older] of [
-    ['stdio', stdio],
-    ['http', http],
-  ] as const) {
-    run({ transport, era, name: `${transport}, ${era}` })
-  }
+  const clients = perEngine<readonly HowConnected[]>({
+    sqlite: [
+      { transport: 'stdio', era: older },
+      { transport: 'stdio', era: newer },
+      { transport: 'http', era: newer },
+    ],
+    postgres: [{ transport: 'http', era: older }],
+  })
+  for (const { transport, era } of clients) run({ transport, era, name: `${transport}, ${era}` })
+}
+
+/** Returns how the client of a test is connected whose rule is the same for all: on SQLite to a process. */
+export function anyClient(): HowConnected {
+  const [older, newer] = ERAS
+  return perEngine<HowConnected>({
+    sqlite: { transport: 'stdio', era: older },
+    postgres: { transport: 'http', era: newer },
+  })
 }

@@ -92,6 +92,12 @@ test('runs', { skip: NO_BROWSER }, async (t) => {
     await goesOn.waitFor({ state: 'detached' })
   })
 
+  // The tests of http and sheet have the contents of the other dialogs and pages on both engines.
+  if (perEngine({ sqlite: false, postgres: true })) {
+    viewer.assertCalm()
+    return
+  }
+
   await t.test('a selected record runs, and a cell without a result fails', async () => {
     gate.refuse(/^\/currencies\/EUR/)
     await page.getByRole('grid').focus()
