@@ -12,6 +12,9 @@ const LONGEST_BODY = 4 << 20
 /** By the text of the document: most test sheets have the same contract. */
 const CHECKS = new Map<string, OpenApiChecks>()
 
+/** By the bytes of a document, which an app keeps as long as it does not change. */
+const KNOWN = new WeakMap<Buffer, OpenApiChecks>()
+
 /**
  * Validates every response of an app, to `inject` and over sockets, against its OpenAPI document of that moment. A violation fails the
  * request for `inject`, and the test for responses over sockets. Call it before the app is ready.
@@ -25,7 +28,7 @@ export function checkAnswers(t: TestContext, app: FastifyInstance, sheet: Sheet)
   const check = async (answer: SeenResponse): Promise<void> => {
     // While a test makes the sheet unreadable, and once it is closed, the last document applies.
     const file = await openApi().catch(() => null)
-    if (file !== null) last = checksOf(file.bytes.toString())
+    if (file !== null) last = checksOf(file.bytes)
     last?.check(answer)
   }
 
@@ -56,12 +59,13 @@ export function checkAnswers(t: TestContext, app: FastifyInstance, sheet: Sheet)
   t.after(() => Promise.all(overSockets))
 }
 
-function checksOf(text: string): OpenApiChecks {
-  let checks = CHECKS.get(text)
-  if (checks === undefined) {
-    checks = new OpenApiChecks(text)
-    CHECKS.set(text, checks)
-  }
+function checksOf(bytes: Buffer): OpenApiChecks {
+  const known = KNOWN.get(bytes)
+  if (known !== undefined) return known
+  const text = bytes.toString()
+  const checks = CHECKS.get(text) ?? new OpenApiChecks(text)
+  CHECKS.set(text, checks)
+  KNOWN.set(bytes, checks)
   return checks
 }
 

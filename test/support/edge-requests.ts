@@ -77,11 +77,16 @@ const TEXTS: readonly string[] = [
   '"',
 ]
 
+/** The depth in a schema at which members and items are no longer at their edges. */
+const WITHOUT_MEMBERS = 2
+
 /** Makes requests at the edges of the schemas of an OpenAPI document: each member and parameter, one at a time and in pairs. */
 export class EdgeRequests {
   readonly #document: RequestDocument
   readonly #ajv = new Ajv2020({ strict: false, validateFormats: false, ownProperties: true })
   readonly #validators = new Map<Schema, ValidateFunction>()
+  /** The schemas of parameters whose members have been at their edges in an earlier request, as text. */
+  readonly #tried = new Set<string>()
   /** Values of path parameters without an example. */
   readonly #ids: Readonly<Record<string, string>>
 
@@ -156,7 +161,7 @@ export class EdgeRequests {
       yield { text: queryOf(rest), isAllowed: false }
     }
     for (const one of parameters) {
-      const texts = new Set([...TEXTS, ...this.#edges(schemaOf(one)).map((value) => textOf(one, value))])
+      const texts = new Set([...TEXTS, ...this.#edgesOf(one).map((value) => textOf(one, value))])
       for (const text of texts) {
         yield { text: queryOf({ ...base, [one.name]: text }), isAllowed: this.#allowsText(one, text) }
       }
@@ -212,6 +217,15 @@ export class EdgeRequests {
     return this.#resolve(named)
   }
 
+  /** Returns the edges of a parameter: with those of its members only for the first parameter that has this schema. */
+  #edgesOf(parameter: Parameter): readonly Json[] {
+    const schema = schemaOf(parameter)
+    const text = JSON.stringify(schema)
+    const edges = this.#edges(schema, this.#tried.has(text) ? WITHOUT_MEMBERS : 0)
+    this.#tried.add(text)
+    return edges
+  }
+
   /** Returns values at and just beyond the bounds of a schema. */
   #edges(schema: Schema, depth = 0): readonly Json[] {
     const edges = this.#forms(schema).flatMap((form) => {
@@ -228,10 +242,10 @@ export class EdgeRequests {
         ...lengths.flatMap((one) => ['x'.repeat(Math.max(0, one - 1)), 'x'.repeat(one), 'x'.repeat(one + 1)]),
         ...counts.flatMap((one) => [one - 1, one, one + 1]).map((count) => this.#list(items, count)),
         ...(typesOf(form).includes('boolean') ? [true, false] : []),
-        ...(items === undefined || depth > 1
+        ...(items === undefined || depth >= WITHOUT_MEMBERS
           ? []
           : this.#edges(items as Schema, depth + 1).map((one) => [one])),
-        ...(depth > 1
+        ...(depth >= WITHOUT_MEMBERS
           ? []
           : members.flatMap(([name, member]) =>
               [...ANYTHING, ...this.#edges(member, depth + 1)].map((one) => ({
