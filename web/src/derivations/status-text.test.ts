@@ -28,6 +28,13 @@ test('the headline is the state that most needs attention', () => {
   assert.equal(headline(counts({ total_records: 0 })), 'no records')
 })
 
+test('a target whose other cells have an empty input is complete', () => {
+  assert.equal(headline(counts({ fresh: 8, missing: 2, blocked: 2 })), 'complete')
+  assert.equal(headline(counts({ fresh: 7, overridden: 1, missing: 2, blocked: 2 })), '1 overridden')
+  assert.equal(headline(counts({ fresh: 8, missing: 2, blocked: 1 })), '2 missing')
+  assert.equal(headline(counts({ missing: 10, blocked: 10 })), 'all missing')
+})
+
 test('counts of several targets are added', () => {
   const sum = sumCounts([counts({ fresh: 10 }), counts({ fresh: 3, failed: 7 })])
   assert.deepEqual(sum, { ...counts({ fresh: 13, failed: 7 }), total_records: 20 })

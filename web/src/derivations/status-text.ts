@@ -18,13 +18,21 @@ export function countsText(counts: StatusCounts): string {
   return `${parts.join(', ')}${blocked}` || 'no records'
 }
 
+/** Whether a run has nothing to compute: the cells without a value have an input that has none either. */
+export function isComplete(counts: StatusCounts): boolean {
+  const { stale, failed, missing, blocked, total_records: total } = counts
+  return stale === 0 && failed === 0 && missing === blocked && missing < total
+}
+
 /** The most important count: `2 failed`, `all fresh`. */
 export function headline(counts: StatusCounts): string {
   if (counts.total_records === 0) return 'no records'
   const whole = COUNTED_STATES.find((state) => counts[state] === counts.total_records)
   if (whole !== undefined) return `all ${whole}`
+  if (isComplete(counts))
+    return counts.overridden === 0 ? 'complete' : `${formatCount(counts.overridden)} overridden`
   const worst = (['failed', 'stale', 'missing', 'overridden'] as const).find((state) => counts[state] > 0)
-  return worst === undefined ? 'all fresh' : `${formatCount(counts[worst])} ${worst}`
+  return worst === undefined ? 'complete' : `${formatCount(counts[worst])} ${worst}`
 }
 
 /** Adds the counts of several targets. */

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import type { TargetStatusAnswer } from '../../../../src/wire/runs/status.ts'
 import { statusQuery } from '../../api/queries.ts'
+import { isComplete } from '../../derivations/status-text.ts'
 import { percent } from '../../summary/summary-text.ts'
 import { formatCount } from '../../ui/format.ts'
 
@@ -19,8 +20,12 @@ export function ColumnStates({ name }: { readonly name: string }) {
   )
 }
 
-function shareText({ fresh, missing, total_records: total }: TargetStatusAnswer): string {
-  return missing === total ? 'Not computed' : `${percent(fresh, total)} fresh`
+/** The share of fresh cells among those that can be computed. */
+function shareText(status: TargetStatusAnswer): string {
+  const { fresh, missing, blocked, total_records: total } = status
+  if (missing === total) return 'Not computed'
+  if (blocked > 0 && isComplete(status)) return 'Complete'
+  return `${percent(fresh, total - Math.min(missing, blocked))} fresh`
 }
 
 /** Lists the counts of all states, for the tooltip. */

@@ -71,7 +71,6 @@ export function StateExplanation({ contract, cell, explanation, onSelect }: Stat
 
 const BLOCKED_TEXTS = {
   input_failed: 'failed',
-  input_empty: 'is empty',
   input_blocked: 'is blocked itself',
 } as const
 
@@ -85,6 +84,12 @@ interface WaitingProps {
 function Waiting({ contract, explanation, onSelect }: WaitingProps) {
   const { blocked_by: blockedBy, blocked_reason: reason, waits_for: waitsFor } = explanation
   if (blockedBy !== null && reason !== null) {
+    if (reason === 'input_empty')
+      return (
+        <p>
+          Not applicable: <FieldButton contract={contract} name={blockedBy} onSelect={onSelect} /> is empty.
+        </p>
+      )
     return (
       <p>
         Waiting for <FieldButton contract={contract} name={blockedBy} onSelect={onSelect} />, which{' '}
