@@ -79,15 +79,18 @@ test('the panel of a cell', { skip: NO_BROWSER }, async (t) => {
     await (await cellAt(page, 0, 'Time zones')).getByRole('img', { name: 'missing' }).waitFor()
   })
 
-  await t.test('a cell with an empty input is not applicable, and its column complete without it', async () => {
-    await page.goto(`${viewer.url}/?cell=AQ~currency_name&panel=1`)
-    await settled(page)
-    await panel.getByText(/^Not applicable: .* is empty\.$/).waitFor()
-    assert.equal(await panel.getByRole('button', { name: 'Compute cell' }).count(), 0)
-    await run({ targets: ['currency_name'], record_ids: null })
-    await page.locator('.column-states').getByText('Complete').first().waitFor()
-    await picture(page, 'column-complete-light')
-  })
+  await t.test(
+    'a cell with an empty input is not applicable, and its column complete without it',
+    async () => {
+      await page.goto(`${viewer.url}/?cell=AQ~currency_name&panel=1`)
+      await settled(page)
+      await panel.getByText(/^Not applicable: .* is empty\.$/).waitFor()
+      assert.equal(await panel.getByRole('button', { name: 'Compute cell' }).count(), 0)
+      await run({ targets: ['currency_name'], record_ids: null })
+      await page.locator('.column-states').getByText('Complete').first().waitFor()
+      await picture(page, 'column-complete-light')
+    },
+  )
 
   await t.test('no page reported an error', () => viewer.assertCalm())
 })
