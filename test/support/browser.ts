@@ -6,6 +6,14 @@ import { onEnd } from './on-end.ts'
 /** The reason why tests have no browser, or false, for a test's option `skip`. */
 export const { skip: NO_BROWSER, path: executablePath } = findChromium()
 
+const DISABLED_FEATURES = [
+  // This protection of the browser for local servers would hide whether the server works without it.
+  'LocalNetworkAccessChecks',
+  // Chromium renders the pop-ups of the address bar for each new page, though it shows none: most of the time for an empty page.
+  'WebUIOmniboxPopup',
+  'WebUIOmniboxAimPopup',
+]
+
 /** The browser that the tests of this process share, started for the first one. */
 let shared: Promise<Browser> | null = null
 
@@ -37,8 +45,7 @@ async function launch(names: readonly string[]): Promise<Browser> {
       // Chromium refuses to run as root otherwise, as tests do in containers; it opens only pages of the tests.
       '--no-sandbox',
       '--disable-background-networking',
-      // This protection of the browser for local servers would hide whether the server works without it.
-      '--disable-features=LocalNetworkAccessChecks',
+      `--disable-features=${DISABLED_FEATURES.join(',')}`,
       `--host-resolver-rules=${rules.join(', ')}`,
     ],
   })
