@@ -68,7 +68,8 @@ export interface Client<R extends object = RecordAnswer> {
   readonly proposals: ProposalsClient<R>
   readonly definition: DefinitionClient
   readonly views: ViewsClient
-  contract(options?: CallOptions): Promise<ContractAnswer>
+  /** Returns the contract; with `derived: false` without derivations, of which a file may be broken. */
+  contract(options?: CallOptions & { readonly derived?: boolean }): Promise<ContractAnswer>
   derivations(options?: CallOptions): Promise<DerivationListAnswer>
   /** Returns the permissions of an actor (default: the actor of writes). */
   permissions(actor?: string | null, options?: CallOptions): Promise<PermissionsAnswer>
@@ -98,7 +99,7 @@ export function createClient<R extends object = RecordAnswer>(options: ClientOpt
     proposals: new ProposalsClient<R>(connection),
     definition: new DefinitionClient(connection),
     views: new ViewsClient(connection),
-    contract: (call) => connection.get('/api/contract', {}, call),
+    contract: ({ derived, ...call } = {}) => connection.get('/api/contract', { derived }, call),
     derivations: (call) => connection.get('/api/derivations', {}, call),
     permissions: (who, call) => connection.get('/api/permissions', { actor: who ?? actor }, call),
     status: (targets, call) => connection.get('/api/status', { targets }, call),

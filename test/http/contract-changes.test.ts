@@ -291,6 +291,26 @@ test('a text repairs a contract that was broken by hand, and the history has bot
   }
 })
 
+test('the contract is read without derivations while a derivation file is broken', async (t) => {
+  const directory = await writeSheet(t, OFFERS)
+  const running = await startAppOver(t, await openTestSheetIn(t, directory))
+  const withDerived = await names(running)
+  await editSheet(directory, 'derivations/rate.yaml', 'targets: [')
+  assertEnvelope(
+    await running.app.inject('/api/contract'),
+    500,
+    'ContractError',
+    /^derivations\/rate\.yaml:1: /,
+  )
+  const answer = assertOk(await running.app.inject('/api/contract?derived=false'))
+  const [{ properties }] = answer.json<Document>().schema
+  assert.deepEqual(
+    properties.map(({ name }) => name),
+    withDerived,
+  )
+  assert.ok(properties.every((property) => !('derived' in property)))
+})
+
 test('a definition that was broken while no service ran is repaired over HTTP', async (t) => {
   const directory = await writeSheet(t, OFFERS)
   const put = ['PUT', '/api/contract'] as const

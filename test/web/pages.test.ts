@@ -110,6 +110,25 @@ test('the other pages', { skip: NO_BROWSER }, async (t) => {
   const file = (name: string): string => join(viewer.sheet.path, name)
   const repair = page.getByRole('region', { name: 'Repair the sheet' })
 
+  await t.test('records can be read while a derivation file is not valid', async () => {
+    await page.goto(`${viewer.url}/`)
+    const path = file('derivations/names.yaml')
+    const sound = await readFile(path, 'utf8')
+    await writeFile(path, sound.replace('kind: http', 'kind: htp'))
+    await page.reload()
+    const banner = page.getByRole('alert').filter({ hasText: 'derivations/names.yaml:' })
+    await banner.getByText('values cannot be edited or computed').waitFor()
+    await shows(await cellAt(page, 0, 'Name'), 'Andorra')
+    assert.equal(await (await cellAt(page, 0, 'Name')).getAttribute('aria-readonly'), 'true')
+    await assertAccessible(page, 'broken-derivation')
+    await banner.getByRole('button', { name: 'Open' }).click()
+    await repair.locator('.fault-message').getByText('derivations/names.yaml:').waitFor()
+    await writeFile(path, sound)
+    await repair.waitFor({ state: 'detached' })
+    await banner.waitFor({ state: 'detached' })
+    await page.getByRole('button', { name: 'Run…' }).waitFor()
+  })
+
   await t.test('invalid files are repaired at the lines of their errors, and saved together', async () => {
     const names = ['contract.yaml', 'derivations/names.yaml']
     const [contract = '', derivation = ''] = await Promise.all(

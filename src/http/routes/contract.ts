@@ -10,7 +10,7 @@ import { readContractFile } from '../../sheet/definition/change/derivation-file.
 import { replaceContract } from '../../sheet/definition/change/replace-contract.ts'
 import { readContract, readContractVersion } from '../../sheet/schema/read-contract.ts'
 import { ChangeQuery } from '../../wire/definition/change.ts'
-import { ContractAnswer, NoQuery } from '../../wire/definition/contract.ts'
+import { ContractAnswer, ContractQuery, NoQuery } from '../../wire/definition/contract.ts'
 import {
   AddPropertyBody,
   ChangePropertyBody,
@@ -94,11 +94,11 @@ const REMOVE: Operation = {
 
 /** `/api/contract` (D8), and the routes that change it. */
 export function contractRoutes(app: Api, { sheet, actors, read, write }: RouteContext): void {
-  const schema = { querystring: NoQuery, response: { 200: ContractAnswer } }
-  app.get('/api/contract', { ...read, schema, config: { operation: GET } }, async (_, reply) => {
+  const schema = { querystring: ContractQuery, response: { 200: ContractAnswer } }
+  app.get('/api/contract', { ...read, schema, config: { operation: GET } }, async ({ query }, reply) => {
     // An older version is refused by If-Match; a newer one would not be that of the response.
     const version = await readContractVersion(sheet)
-    const contract = await readContract(sheet)
+    const contract = await readContract(sheet, query.derived !== 'false')
     tagContract(reply, version, contract)
     return contract
   })

@@ -3,8 +3,12 @@ import type { JsonObject } from '../../contract/json/json.ts'
 import { versionOf } from '../definition/change/change-definition.ts'
 import type { Sheet } from '../sheet.ts'
 
-/** Returns the validated contract, with the derivation of each derived field (D8). Throws ContractError. */
-export async function readContract(sheet: Sheet): Promise<JsonObject> {
+/**
+ * Returns the validated contract, with the derivation of each derived field (D8), unless `withDerived` is false: then a derivation file may
+ * be broken. Throws ContractError.
+ */
+export async function readContract(sheet: Sheet, withDerived = true): Promise<JsonObject> {
+  if (!withDerived) return describeContract((await sheet.current()).contract, new Map())
   const { contract, derivations } = await sheet.defined()
   return describeContract(contract, derivations.derived)
 }

@@ -1,3 +1,4 @@
+import type { ApiError } from './api-error.ts'
 import type { SqlDialect } from '../../../src/wire/schema/dialect.ts'
 
 /** A field of the sheet. */
@@ -38,6 +39,8 @@ export interface SheetContract {
   readonly titleOf: (name: string) => string
   /** The contract as the server returned it. */
   readonly document: ContractDocument
+  /** The error of a derivation file that is not valid; null for none. Until it is repaired, no field is known to be derived. */
+  readonly fault: ApiError | null
 }
 
 /** The part of `GET /api/contract` that the viewer reads. */
@@ -67,7 +70,11 @@ export interface Property {
   readonly derived?: SheetField['derived']
 }
 
-export function toSheetContract(document: ContractDocument, dialect: SqlDialect = 'sqlite'): SheetContract {
+export function toSheetContract(
+  document: ContractDocument,
+  dialect: SqlDialect = 'sqlite',
+  fault: ApiError | null = null,
+): SheetContract {
   const [{ name, properties }] = document.schema
   const fields = properties.map(toField)
   const { description } = document
@@ -80,7 +87,15 @@ export function toSheetContract(document: ContractDocument, dialect: SqlDialect 
     fieldByName,
     titleOf: (field) => fieldByName.get(field)?.title ?? field,
     document,
+    fault,
   }
+}
+
+/** Whether two answers of the server are the same, so that the earlier object can stay. */
+export function isSameContract(before: SheetContract | undefined, now: SheetContract): boolean {
+  const keyOf = ({ dialect, document, fault }: SheetContract): string =>
+    JSON.stringify([dialect, document, fault?.message])
+  return before !== undefined && keyOf(before) === keyOf(now)
 }
 
 function toField(property: Property): SheetField {

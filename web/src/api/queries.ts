@@ -3,7 +3,9 @@ import type { Condition } from '../../../src/wire/schema/conditions.ts'
 import type { RecordListAnswer } from '../../../src/wire/records/records.ts'
 import { ApiError } from './api-error.ts'
 import { filterParameters, type RecordFilter } from './record-filter.ts'
-import { toSheetContract, type ContractDocument } from './contract.ts'
+import { mayRepair } from '../repair/may-repair.ts'
+import type { ContractAnswer } from '../../../src/wire/definition/contract.ts'
+import { isSameContract, toSheetContract, type ContractDocument, type SheetContract } from './contract.ts'
 import { wholePage } from './whole-page.ts'
 import { server } from './server.ts'
 
@@ -15,14 +17,28 @@ import { server } from './server.ts'
 export const contractQuery = queryOptions({
   queryKey: ['contract'],
   queryFn: async ({ signal }) => {
-    const [document, { dialect }] = await Promise.all([
-      server.contract({ signal }),
+    const [{ document, fault }, { dialect }] = await Promise.all([
+      readContract(signal),
       server.dialect(null, { signal }),
     ])
-    return toSheetContract(document as unknown as ContractDocument, dialect)
+    return toSheetContract(document as unknown as ContractDocument, dialect, fault)
   },
+  structuralSharing: (before, now) =>
+    isSameContract(before as SheetContract | undefined, now as SheetContract) ? before : now,
   staleTime: Infinity,
 })
+
+/** Reads the contract: if a derivation file is not valid, without derivations, and with its error. */
+async function readContract(
+  signal: AbortSignal,
+): Promise<{ readonly document: ContractAnswer; readonly fault: ApiError | null }> {
+  try {
+    return { document: await server.contract({ signal }), fault: null }
+  } catch (error) {
+    if (!(error instanceof ApiError) || !mayRepair(error.place?.file ?? '')) throw error
+    return { document: await server.contract({ derived: false, signal }), fault: error }
+  }
+}
 
 export const derivationsQuery = queryOptions({
   queryKey: ['contract', 'derivations'],

@@ -13,6 +13,7 @@ import { Toasts } from '../ui/toasts.tsx'
 import { UnsavedDialog, whenSaved } from '../ui/unsaved.tsx'
 import './app.css'
 import { BrokenContract } from './broken-contract.tsx'
+import { BrokenDerivation } from './broken-derivation.tsx'
 import { CommandMenu } from '../ui/command-menu.tsx'
 import { fetchWhenIdle } from './fetch-when-idle.ts'
 import { Header } from './header.tsx'
@@ -69,18 +70,24 @@ function Pages() {
         fetchGroups,
       ])
   }, [exists])
-  const isBroken = error !== null && (!exists || !isUnreachable(error))
+  const fault = contract?.fault ?? null
+  const [isRepairing, setRepairing] = useState(false)
+  if (isRepairing && fault === null) setRepairing(false)
+  const broken = error !== null && (!exists || !isUnreachable(error)) ? error : isRepairing ? fault : null
   return (
     <div className="app">
       <Header contract={contract ?? null} />
       {exists && <LostNotice />}
       <main className="app-main">
-        {isBroken && <BrokenContract error={error} />}
+        {broken !== null && <BrokenContract error={broken} />}
+        {broken === null && fault !== null && (
+          <BrokenDerivation error={fault} onOpen={() => setRepairing(true)} />
+        )}
         {contract === undefined ? (
-          !isBroken && <div className="app-loading" aria-busy="true" />
+          broken === null && <div className="app-loading" aria-busy="true" />
         ) : (
           // What was typed stays until the definition can be read again.
-          <Activity mode={isBroken ? 'hidden' : 'visible'}>
+          <Activity mode={broken === null ? 'visible' : 'hidden'}>
             <PageBoundary key={path.split('/')[1]}>
               <Suspense fallback={<div className="app-loading" aria-busy="true" />}>
                 <Switch>

@@ -1,25 +1,15 @@
-import { useQueryClient } from '@tanstack/react-query'
-import { lazy, Suspense, useEffect } from 'react'
+import { lazy, Suspense } from 'react'
 import { ApiError, isUnreachable, messageOf } from '../api/api-error.ts'
-import { contractQuery } from '../api/queries.ts'
 import { mayRepair } from '../repair/may-repair.ts'
 import { Notice } from '../ui/notice.tsx'
+import { useContractRetry } from './use-contract-retry.ts'
 
 // With the editor, which is seldom needed.
 const RepairDefinition = lazy(() => import('../repair/repair-definition.tsx'))
 
-const RETRY_MS = 1000
-
 /** Replaces the page while the sheet cannot be read, and retries every second. A definition file that is not valid can be repaired in it. */
 export function BrokenContract({ error }: { readonly error: Error }) {
-  const client = useQueryClient()
-  useEffect(() => {
-    const timer = setInterval(
-      () => void client.refetchQueries({ queryKey: contractQuery.queryKey, exact: true }),
-      RETRY_MS,
-    )
-    return () => clearInterval(timer)
-  }, [client])
+  useContractRetry()
   const isAway = isUnreachable(error)
   if (error instanceof ApiError && error.place !== null && mayRepair(error.place.file)) {
     return (

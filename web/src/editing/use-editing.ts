@@ -66,7 +66,7 @@ export function removeFromUndo(ids: readonly string[]): void {
 }
 
 /** Returns the editing operations of the grid under the present actor. */
-export function useEditing(_contract: SheetContract): Editing {
+export function useEditing({ fault }: SheetContract): Editing {
   const client = useQueryClient()
   const [actor] = useActor()
   const { data: permissions } = useQuery(permissionsQuery(actor))
@@ -77,7 +77,8 @@ export function useEditing(_contract: SheetContract): Editing {
     if (!isLost) void store.saveWaiting(port)
   }, [isLost, port])
   return useMemo(() => {
-    const writable = new Set(permissions?.write)
+    // The service refuses writes while a derivation file is not valid.
+    const writable = new Set(fault === null ? permissions?.write : [])
     // An id cannot change: writing another would create another record.
     const mayWrite = ({ name, primaryKey }: SheetField): boolean => !primaryKey && writable.has(name)
     return {
@@ -103,5 +104,5 @@ export function useEditing(_contract: SheetContract): Editing {
         return ids
       },
     }
-  }, [client, actor, port, permissions, pending, canUndo, canRedo])
+  }, [client, actor, port, permissions, pending, canUndo, canRedo, fault])
 }

@@ -77,11 +77,8 @@ export default function RepairDefinition({ error: present }: RepairDefinitionPro
   return (
     <section className="repair" aria-label="Repair the sheet">
       <div role="alert" className="repair-head">
-        <h1>Cannot read the sheet</h1>
-        <p>
-          A definition file is not valid. Fix it here, or in the folder of the sheet; the page then goes on by
-          itself.
-        </p>
+        <h1>A definition file is not valid</h1>
+        <p>Fix it here, or in the folder of the sheet; the page then goes on by itself.</p>
       </div>
       {paths.map((path) => {
         const file = files.find((each) => each.path === path)
