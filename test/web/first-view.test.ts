@@ -7,7 +7,7 @@ import { NO_BROWSER } from '../support/browser.ts'
 import { cellAt, eventually, picture, shows, Viewer } from '../support/viewer.ts'
 
 const DIST = join(import.meta.dirname, '..', '..', 'web', 'dist')
-const MOST_SCRIPT_BYTES = 350 * 1024
+const MOST_SCRIPT_BYTES = 250 * 1000
 
 test('the script of the first view is small', async () => {
   const html = await readFile(join(DIST, 'index.html'), 'utf8')
