@@ -72,10 +72,8 @@ export const GROUPS = {
     'sheet/run-outcomes.test.ts',
     'sheet/run-races.test.ts',
     'sheet/run-refused.test.ts',
-    'sheet/first.test.ts',
     'sheet/formulas.test.ts',
     'sheet/queries.test.ts',
-    'sheet/ai.test.ts',
     'sheet/ai-max-cost.test.ts',
     'sheet/look-ups.test.ts',
     'sheet/look-ups-random.test.ts',
@@ -153,6 +151,10 @@ export const LEFT_OUT: Readonly<Record<string, string>> = {
   'sheet/other-sheets.test.ts':
     'sheets in PostgreSQL have no sheets beside them; look-ups.test.ts has what they say',
   'sheet/ai-workers.test.ts': SHARED,
+  'sheet/ai.test.ts':
+    'models and their answers; ai-workers.test.ts, ai-max-cost.test.ts and kinds-random.test.ts run the kind on PostgreSQL',
+  'sheet/first.test.ts':
+    'steps and their order; first-workers.test.ts, fallbacks-kill.test.ts and kinds-random.test.ts run the kind on PostgreSQL',
   'sheet/first-workers.test.ts': SHARED,
   'sheet/ai-kind.test.ts': 'the kind by itself; ai.test.ts is about sheets',
   'sheet/ai-answers.test.ts': 'the kind by itself; ai.test.ts is about sheets',

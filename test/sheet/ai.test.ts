@@ -13,7 +13,6 @@ import { revertChange } from '../../src/sheet/definition/change/history.ts'
 import { openSheet } from '../../src/sheet/open-sheet.ts'
 import { listRuns } from '../../src/sheet/runs/read-runs.ts'
 import { GOOD, openAiSheet, PRICE } from '../support/ai-fixture.ts'
-import { perEngine } from '../support/engine.ts'
 import { onEnd } from '../support/on-end.ts'
 import { copiesOf } from '../support/sheet-copies.ts'
 
@@ -350,8 +349,6 @@ test('archives and copies have the models and prompts; a prompt outside of the s
     assert.equal((await readStatus(sheet, ['staff']))['staff']?.fresh, 1, copy)
     assert.equal(await readFile(join(copy, 'prompts/company.md'), 'utf8'), 'About {{ company }}.\n')
   }
-  // A store has no links.
-  if (perEngine({ sqlite: false, postgres: true })) return
   const outside = `${run.directory}-outside.md`
   onEnd(t, () => rm(outside, { force: true }))
   await writeFile(outside, 'secret')
