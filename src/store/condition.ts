@@ -1,6 +1,7 @@
 import type { Field, LogicalType } from '../contract/contract.ts'
 import type { FilterState } from './cell-state.ts'
 import type { Verdict } from './stored-review.ts'
+import type { RunId } from './stored-run.ts'
 
 /**
  * A condition on a record, as data: each engine compiles it to SQL with bound parameters. It is true or false, never
@@ -52,8 +53,14 @@ export interface ReviewCondition {
   readonly verdicts: readonly Verdict[]
 }
 
+/** A condition that one of these runs has stored a value of the record. */
+export interface RunCondition {
+  readonly kind: 'run'
+  readonly runs: readonly RunId[]
+}
+
 /** A condition on cells beside their values. */
-export type CellCondition = StateCondition | ReviewCondition
+export type CellCondition = StateCondition | ReviewCondition | RunCondition
 
 /** The members of a field that a condition needs. */
 export type ConditionField = Pick<Field, 'name' | 'type'>
@@ -102,6 +109,7 @@ export function cellConditions(condition: Condition): readonly CellCondition[] {
       return []
     case 'state':
     case 'review':
+    case 'run':
       return [condition]
   }
 }

@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { FRESH_MS } from '../../src/derivation/run/derivation-run.ts'
+import { listRecords } from '../../src/sheet/queries/list-records.ts'
 import { cancelRun } from '../../src/sheet/runs/cancel-run.ts'
 import { startMaterialize, type MaterializeRequest } from '../../src/sheet/runs/materialize.ts'
 import { getRun, getRunDetail, listRunFailures, listRuns } from '../../src/sheet/runs/read-runs.ts'
@@ -247,6 +248,26 @@ test('long values are left out of the frames of a run', async (t) => {
   const stored = cells.filter(({ state }) => state !== 'running')
   const hasValue = Object.fromEntries(stored.map((cell) => [cell.recordId, 'value' in cell]))
   assert.deepEqual(hasValue, { 1: true, 2: false })
+})
+
+test('the records that runs have stored values of are found by a condition, also when they changed since', async (t) => {
+  const run = await openLookupSheet(t, numbered(4))
+  await run.run({ recordIds: ['1', '2'] })
+  await run.run({ recordIds: ['3'] })
+  await run.write({ id: '2', a: '9' })
+  const found = async (where: object): Promise<string> => {
+    const { records } = await listRecords(run.sheet, { fields: ['id'], where: JSON.stringify(where) })
+    return (JSON.parse(String(records)) as readonly { id: string }[]).map(({ id }) => id).join()
+  }
+  assert.equal(await found({ run: ['1'] }), '1,2')
+  assert.equal(await found({ run: ['1', '2', 'none'] }), '1,2,3')
+  assert.equal(
+    await found({ and: [{ run: ['1'] }, { not: { field: 'id', operator: 'equals', value: '1' } }] }),
+    '2',
+  )
+  assert.equal(await found({ run: ['x'] }), '')
+  await assert.rejects(found({ run: [] }), /where\.run must be an array/)
+  await assert.rejects(found({ run: ['1'], fields: ['b'] }), /where has the unknown key|fields/)
 })
 
 test('a run that waits for another can be cancelled, and the other continues', async (t) => {

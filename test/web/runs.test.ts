@@ -265,6 +265,13 @@ test('runs', { skip: NO_BROWSER }, async (t) => {
     gate.refuse(null)
   })
 
+  await t.test('the page of a run leads to the records that it changed', async () => {
+    await page.goto(`${viewer.url}/runs/3`)
+    await page.getByRole('region', { name: 'Run 3' }).getByRole('link', { name: 'Show records' }).click()
+    await shows(page.locator('.match-count'), '1 of 249 records')
+    await shows(page.locator('.filter-chip-text'), 'Any column changed by run 3')
+  })
+
   await t.test('every state other than fresh has a name', async () => {
     const states = await viewer.get<Record<string, { fresh: number; total_records: number }>>('/api/status')
     const total = Object.values(states).reduce((sum, { total_records: records }) => sum + records, 0)

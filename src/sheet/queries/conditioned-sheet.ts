@@ -21,7 +21,7 @@ export async function conditionedSheet(
 ): Promise<ConditionedSheet> {
   const current = await sheet.current()
   const where = readCondition(current.contract, text, name)
-  const onStates = where === null ? [] : cellConditions(where).filter(({ kind }) => kind === 'state')
+  const onStates = where === null ? [] : cellConditions(where).filter((each) => each.kind === 'state')
   if (onStates.length === 0) return { ...current, where }
   const { contract, store, derivations } = await sheet.deriving()
   for (const { fields } of onStates) selectTargets(derivations, fields)

@@ -13,6 +13,7 @@ import {
   type ConditionField,
   type FieldCondition,
   type ReviewCondition,
+  type RunCondition,
   type SearchCondition,
   type StateCondition,
   type Operand,
@@ -110,6 +111,7 @@ class ConditionReader {
     }
     if ('search' in given) return this.#ofSearch(given, place)
     if ('state' in given) return this.#ofState(given, place)
+    if ('run' in given) return this.#ofRuns(given, place)
     return 'review' in given ? this.#ofReview(given, place) : this.#ofField(given, place)
   }
 
@@ -153,6 +155,12 @@ class ConditionReader {
     this.#count()
     const verdicts = namesAmong(VERDICTS, given['review'], `${place}.review`)
     return { kind: 'review', verdicts, fields: this.#fieldsOf(given, place) }
+  }
+
+  #ofRuns(given: JsonObject, place: string): RunCondition {
+    onlyKeys(given, ['run'], place)
+    this.#count()
+    return { kind: 'run', runs: namesIn(given['run'], `${place}.run`) }
   }
 
   #fieldsOf({ fields = null }: JsonObject, place: string): readonly string[] | null {

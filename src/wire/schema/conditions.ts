@@ -51,6 +51,8 @@ export type Condition =
   | { readonly state: readonly CellFilterState[]; readonly fields?: readonly string[] }
   /** That a cell, of one of the fields if any are named, has a review in force with one of the verdicts. */
   | { readonly review: readonly CellVerdict[]; readonly fields?: readonly string[] }
+  /** That one of these runs has stored a value of the record. */
+  | { readonly run: readonly string[] }
   | { readonly and: readonly Condition[] }
   | { readonly or: readonly Condition[] }
   | { readonly not: Condition }
@@ -62,7 +64,7 @@ function listed(names: readonly string[]): string {
 /** The parameter `where` of routes that list, count or export records. */
 export const whereParameter = Type.String({
   description:
-    'A condition as JSON: `{"field": …, "operator": …, "value": …}`, a text in any field `{"search": …, "fields": […]}`, a condition on the states of derived cells `{"state": […], "fields": […]}` or on reviews `{"review": ["approved", "flagged"], "fields": […]}`, or a group `{"and": […]}`, `{"or": […]}`, `{"not": …}`. ' +
+    'A condition as JSON: `{"field": …, "operator": …, "value": …}`, a text in any field `{"search": …, "fields": […]}`, a condition on the states of derived cells `{"state": […], "fields": […]}` or on reviews `{"review": ["approved", "flagged"], "fields": […]}`, on runs that have stored a value of the record `{"run": ["12"]}`, or a group `{"and": […]}`, `{"or": […]}`, `{"not": …}`. ' +
     `Operators (the type of the field decides which apply): ${listed(OPERATORS)}. States: ${listed(STATES)}; without \`fields\`, of any field. With \`filter\`, both must hold.`,
   contentMediaType: 'application/json',
   contentSchema: ConditionObject,

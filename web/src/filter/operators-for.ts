@@ -68,6 +68,7 @@ const PLAIN: Readonly<Record<Operator, string>> = {
   inState: 'state is any of',
   notInState: 'state is none of',
   reviewed: 'review is any of',
+  changedBy: 'changed by runs',
   empty: 'is empty',
   filled: 'is not empty',
 }
@@ -90,6 +91,7 @@ const OF_ONE: Partial<Record<Operator, string>> = {
   inState: 'state is',
   notInState: 'state is not',
   reviewed: 'review is',
+  changedBy: 'changed by run',
 }
 
 /** Returns the label of an operator; `type` is null if the contract has no such field. */

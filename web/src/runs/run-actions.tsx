@@ -1,6 +1,8 @@
-import { Play, RotateCcw, Undo2, X } from 'lucide-react'
+import { Play, RotateCcw, TableProperties, Undo2, X } from 'lucide-react'
 import { useState } from 'react'
+import { Link } from 'wouter'
 import type { RunAnswer } from '../../../src/wire/runs/runs.ts'
+import { ANY_COLUMN, type Condition } from '../state/conditions.ts'
 import { Button } from '../ui/button.tsx'
 import { formatCount } from '../ui/format.ts'
 import { CancelRunDialog } from './dialogs/cancel-run-dialog.tsx'
@@ -44,6 +46,12 @@ export function RunActions({ run }: { readonly run: RunAnswer }) {
           Retry failed cells ({formatCount(run.failed)})…
         </Button>
       )}
+      {run.materialized > 0 && (
+        <Link href={recordsPath(run)} className="button plain">
+          <TableProperties size={14} />
+          Show records
+        </Link>
+      )}
       {canRevert(run) && (
         <Button icon={<Undo2 size={14} />} onClick={() => setAsking('revert')}>
           {REVERT_LABELS[run.kind]}
@@ -53,4 +61,10 @@ export function RunActions({ run }: { readonly run: RunAnswer }) {
       {asking === 'revert' && <RevertRunDialog run={run} onClose={close} />}
     </div>
   )
+}
+
+/** Returns the address of the records of which a run has stored values. */
+function recordsPath({ id }: RunAnswer): string {
+  const where: readonly Condition[] = [{ field: ANY_COLUMN, is: 'changedBy', value: [id] }]
+  return `/?where=${encodeURIComponent(JSON.stringify(where))}`
 }

@@ -103,6 +103,7 @@ function valueFor(is: Operator, type: FieldType): ConditionValue {
       return [one, other]
     case 'list':
       if (is === 'reviewed') return ['approved', 'flagged']
+      if (is === 'changedBy') return ['1', '2']
       return isOfCell(is) ? ['failed', 'stale'] : [one, null]
   }
 }

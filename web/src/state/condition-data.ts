@@ -7,6 +7,7 @@ import type {
 import {
   ANY_COLUMN,
   isOfCell,
+  type CellOperator,
   type Condition,
   type ConditionValue,
   type Operator,
@@ -14,29 +15,28 @@ import {
 } from './conditions.ts'
 
 /** Maps operators of the URL to those of the API; a range without its end is two conditions. */
-const OPERATORS: Readonly<
-  Record<Exclude<Operator, 'within' | 'during' | 'inState' | 'notInState' | 'reviewed'>, ConditionOperator>
-> = {
-  equals: 'equals',
-  differs: 'not_equals',
-  contains: 'contains',
-  excludes: 'not_contains',
-  begins: 'starts_with',
-  below: 'less_than',
-  atMost: 'at_most',
-  above: 'greater_than',
-  atLeast: 'at_least',
-  between: 'between',
-  before: 'less_than',
-  since: 'at_least',
-  anyOf: 'any_of',
-  noneOf: 'none_of',
-  hasAny: 'has_any',
-  hasAll: 'has_all',
-  lacks: 'has_none',
-  empty: 'empty',
-  filled: 'not_empty',
-}
+const OPERATORS: Readonly<Record<Exclude<Operator, 'within' | 'during' | CellOperator>, ConditionOperator>> =
+  {
+    equals: 'equals',
+    differs: 'not_equals',
+    contains: 'contains',
+    excludes: 'not_contains',
+    begins: 'starts_with',
+    below: 'less_than',
+    atMost: 'at_most',
+    above: 'greater_than',
+    atLeast: 'at_least',
+    between: 'between',
+    before: 'less_than',
+    since: 'at_least',
+    anyOf: 'any_of',
+    noneOf: 'none_of',
+    hasAny: 'has_any',
+    hasAll: 'has_all',
+    lacks: 'has_none',
+    empty: 'empty',
+    filled: 'not_empty',
+  }
 
 /** Returns one condition for the API from all conditions; null for none. */
 export function conditionsToData(conditions: readonly Condition[]): ConditionData | null {
@@ -47,6 +47,7 @@ export function conditionsToData(conditions: readonly Condition[]): ConditionDat
 
 function toData({ field, is, value }: Condition): ConditionData {
   if (isOfCell(is)) {
+    if (is === 'changedBy') return { run: value as unknown as readonly string[] }
     const fields = field === ANY_COLUMN ? {} : { fields: [field] }
     // The server refuses names that it does not know.
     if (is === 'reviewed') return { review: value as unknown as readonly CellVerdict[], ...fields }

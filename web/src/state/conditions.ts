@@ -18,7 +18,7 @@ export type ConditionValue = Scalar | readonly (Scalar | null)[] | null
 /**
  * The operators with the operand that each requires. Their names are part of URLs and must not change. `within` and
  * `during` exclude the end of the range; `before`, `since` and `during` compare timestamps. `inState` and `notInState` take
- * states of the cell, `reviewed` verdicts of its review.
+ * states of the cell, `reviewed` verdicts of its review, `changedBy` runs that have stored values.
  */
 export const OPERATORS = {
   equals: 'one',
@@ -43,15 +43,21 @@ export const OPERATORS = {
   inState: 'list',
   notInState: 'list',
   reviewed: 'list',
+  changedBy: 'list',
   empty: 'nothing',
   filled: 'nothing',
 } as const satisfies Readonly<Record<string, 'nothing' | 'one' | 'range' | 'list'>>
 
 export type Operator = keyof typeof OPERATORS
 
-/** Whether an operator is about the state or the review of a cell instead of its value. */
-export function isOfCell(is: Operator): is is 'inState' | 'notInState' | 'reviewed' {
-  return is === 'inState' || is === 'notInState' || is === 'reviewed'
+/** The operators about cells instead of their values. */
+const OF_CELL = ['inState', 'notInState', 'reviewed', 'changedBy'] as const
+
+export type CellOperator = (typeof OF_CELL)[number]
+
+/** Whether an operator is about the state, the review or the runs of a cell instead of its value. */
+export function isOfCell(is: Operator): is is CellOperator {
+  return OF_CELL.some((each) => each === is)
 }
 
 const LONGEST_LIST = 1000

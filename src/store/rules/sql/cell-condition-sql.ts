@@ -1,6 +1,7 @@
 import type { FilterState } from '../../cell-state.ts'
-import type { CellCondition, ReviewCondition, StateCondition } from '../../condition.ts'
+import type { CellCondition, ReviewCondition, RunCondition, StateCondition } from '../../condition.ts'
 import type { Query } from '../../rows/query.ts'
+import { runNumber } from '../../rows/stored-rows.ts'
 import { STATE_ROWS, type StateIndex } from '../../rows/state-tables.ts'
 
 /** A derived field, with the number of its cells in each state. */
@@ -60,7 +61,7 @@ export class CellConditionSql {
   /** Returns the condition that the record of a row of `"$data"` has a cell that meets a condition. */
   compile(condition: CellCondition): string {
     const records = this.records(condition)
-    if (condition.kind === 'review') return this.#dialect.amongFew(records)
+    if (condition.kind !== 'state') return this.#dialect.amongFew(records)
     const cells = this.#cellsIn(condition)
     if (cells === 0) return 'FALSE'
     if (cells < MANY_CELLS) return this.#dialect.amongFew(records)
@@ -75,6 +76,7 @@ export class CellConditionSql {
   /** Returns a SELECT of the keys of these records, of some more than once. */
   records(condition: CellCondition): string {
     if (condition.kind === 'review') return reviewedRecords(condition)
+    if (condition.kind === 'run') return recordsOfRuns(condition)
     const selects = condition.states.map((state) => {
       const { table, where, index } = STATE_ROWS[state]
       const by = index === null ? '' : this.#dialect.readBy(index)
@@ -85,7 +87,7 @@ export class CellConditionSql {
 
   /** Returns the number of these records if the counters have it, else null. */
   count(condition: CellCondition): number | null {
-    if (condition.kind === 'review') return null
+    if (condition.kind !== 'state') return null
     // The states of one field exclude each other, except that blocked cells are in another one as well.
     const isOnce = condition.states.length === 1 || !condition.states.includes('blocked')
     if (isOnce && this.#targetsOf(condition).length === 1) return this.#cellsIn(condition)
@@ -114,6 +116,12 @@ function reviewedRecords({ fields, verdicts }: ReviewCondition): string {
   const ofFields = fields === null ? '' : `AND review.field IN (${fields.map(literal).join(', ')})`
   return `SELECT review.record FROM "$review" AS review
     WHERE review.active AND review.verdict IN (${verdicts.map(literal).join(', ')}) ${ofFields}`
+}
+
+function recordsOfRuns({ runs }: RunCondition): string {
+  const numbers = runs.map(runNumber).filter((number) => number !== null)
+  const isOne = numbers.length === 0 ? 'FALSE' : `entry.run IN (${numbers.join(', ')})`
+  return `SELECT entry.record FROM "$provenance" AS entry WHERE ${isOne} AND entry.record IS NOT NULL`
 }
 
 /** Returns a text as a literal; names of fields have no control characters and no backslashes. */

@@ -23,6 +23,7 @@ export abstract class ConditionCompiler {
         return this.#ofField(condition)
       case 'state':
       case 'review':
+      case 'run':
         return this.ofCells(condition)
       case 'search':
         return this.#inAny(condition)

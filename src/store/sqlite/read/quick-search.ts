@@ -105,6 +105,7 @@ function comparisonsIn(condition: Condition): number {
       return Infinity
     case 'state':
     case 'review':
+    case 'run':
       // Cells are in tables of their own.
       return Infinity
   }
