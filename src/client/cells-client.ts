@@ -10,6 +10,11 @@ export interface Cell {
   readonly field: string
 }
 
+/** A cell, and the time until which its entries are read: a seq, or a time (ISO 8601 with offset); absent for all. */
+export interface CellEntries extends Cell {
+  readonly as_of?: number | string | undefined
+}
+
 /** A cell to review, and the value that was seen, if no other is meant. */
 export interface ReviewedCell extends Cell {
   readonly value?: unknown
@@ -50,12 +55,12 @@ export class CellsClient {
   }
 
   /** The latest entry of a cell: who or what wrote the value that it has; null when nothing is known. */
-  provenance(cell: Cell, options?: CallOptions): Promise<ProvenanceEntryAnswer | null> {
+  provenance(cell: CellEntries, options?: CallOptions): Promise<ProvenanceEntryAnswer | null> {
     return this.#connection.get('/api/provenance', { ...cell }, options)
   }
 
   /** All entries of a cell, the oldest first, read page by page. */
-  async history(cell: Cell, options?: CallOptions): Promise<ProvenanceEntryAnswer[]> {
+  async history(cell: CellEntries, options?: CallOptions): Promise<ProvenanceEntryAnswer[]> {
     const entries: ProvenanceEntryAnswer[] = []
     for await (const page of this.historyPages(cell, options)) entries.push(...page)
     return entries
@@ -63,7 +68,7 @@ export class CellsClient {
 
   /** The pages of the history of a cell, one after another, the oldest entries first. */
   async *historyPages(
-    cell: Cell,
+    cell: CellEntries,
     options: CallOptions & { readonly limit?: number | undefined } = {},
   ): AsyncGenerator<readonly ProvenanceEntryAnswer[], void, undefined> {
     const { limit, signal } = options

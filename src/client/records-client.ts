@@ -6,6 +6,7 @@ import type {
   RecordListAnswer,
   UpsertRecordsAnswer,
 } from '../wire/records/records.ts'
+import type { MomentAnswer } from '../wire/records/moment.ts'
 import type { FileColumnsAnswer, FileColumnsQuery, ImportAnswer } from '../wire/records/import.ts'
 import type { RevertAnswer } from '../wire/runs/revert.ts'
 import type { SummaryAnswer } from '../wire/records/summary.ts'
@@ -45,6 +46,8 @@ export interface PageSelection extends RecordSelection {
   readonly cursor?: string | undefined
   /** The number of records before the page, instead of `cursor`. */
   readonly position?: number | undefined
+  /** With `as_of`, adds `changed` to the page: the fields of each record that have another value now. */
+  readonly changed?: boolean | undefined
 }
 
 export interface WriteOptions extends ActorOptions {
@@ -93,6 +96,11 @@ export class RecordsClient<R extends object = RecordAnswer> {
     options?: CallOptions,
   ): Promise<Omit<RecordListAnswer, 'records'> & { readonly records: R[] }> {
     return this.#connection.get('/api/records', queryOf(selection), options)
+  }
+
+  /** An earlier state of the sheet, now if `as_of` is absent, and the range of states that are known. */
+  history(query: Pick<RecordSelection, 'as_of'> = {}, options?: CallOptions): Promise<MomentAnswer> {
+    return this.#connection.get('/api/history', { ...query }, options)
   }
 
   /** All pages, one after another, from the given one on. A record that exists all the while comes exactly once. */
@@ -237,7 +245,7 @@ export class RecordsClient<R extends object = RecordAnswer> {
     {
       among,
       ...selection
-    }: Pick<RecordSelection, 'filter' | 'where' | 'sort'> & {
+    }: Pick<RecordSelection, 'filter' | 'where' | 'sort' | 'as_of'> & {
       readonly among?: Condition | null | undefined
     } = {},
     options?: CallOptions,

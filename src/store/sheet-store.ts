@@ -167,6 +167,12 @@ export interface RecordStore {
 export interface LogStore {
   /** Returns the latest entries of a cell, newest first (D35); null for a record that never existed. */
   provenance(recordId: string, field: string, limit: number): Promise<LatestEntries | null>
+  /** Returns the latest entry of a cell before a seq, or none; null for a record that never existed. */
+  provenanceBefore(
+    recordId: string,
+    field: string,
+    seq: number,
+  ): Promise<{ readonly entry: JsonObject | null } | null>
   /** Returns a page of the entries of a cell, oldest first (D35); null for a record that never existed. */
   entries(query: EntriesQuery): Promise<FoundEntries | null>
   /** Returns the latest entry by which a cell was computed with this input hash; null when there is none. */
@@ -175,12 +181,18 @@ export interface LogStore {
   history(): Promise<HistoryRange>
   /** Returns the present names of fields by those that they had before, which may be those of other fields by now. */
   formerNames(): Promise<ReadonlyMap<string, string>>
+  /** Returns the last entry up to a seq, or the first after it; null when there is none. */
+  entryHead(seq: number, place: 'upTo' | 'after'): Promise<EntryHead | null>
   /** Returns the seq of the last entry that is not later than a time (ISO 8601, UTC, `Z`); 0 when there is none. */
   seqAt(time: string): Promise<number>
   /** Returns the time of the clock of entries, UTC with milliseconds; never before the time of the last entry. */
   now(): Promise<string>
   /** Returns a record as it was right after the entry `seq`, as JSON text; null when it did not exist then. */
   recordAsOf(id: string, fields: readonly string[], seq: number): Promise<JsonBytes | null>
+  /** Returns the number of records that existed right after the entry `seq`. */
+  countAsOf(seq: number): Promise<number>
+  /** Returns how many records came before one in creation order right after the entry `seq`; null when it did not exist. */
+  positionAsOf(id: string, seq: number): Promise<number | null>
   /** Returns a page of the records that existed right after the entry `seq`, in creation order. */
   pageAsOf(query: PageAsOfQuery): Promise<PastPage>
   /**
@@ -429,13 +441,27 @@ export interface PageAsOfQuery {
   readonly fields: readonly string[]
   readonly limit: number
   readonly after: RecordKey | null
+  /** The number of records before the page, where `after` is null (default: 0). */
+  readonly skip?: number
   readonly seq: number
+  /** Whether the page has `changed` (default: false). */
+  readonly changed?: boolean
 }
 
 /** A page in creation order. */
 export interface PastPage {
   readonly records: JsonBytes
   readonly next: RecordKey | null
+  /** For each record the fields that have another value now; null for a record that was deleted since. */
+  readonly changed?: readonly (readonly string[] | null)[]
+}
+
+/** Which entry, when, and by whom and what it was written; null for what its line does not have. */
+export interface EntryHead {
+  readonly seq: number
+  readonly at: string | null
+  readonly actor: string | null
+  readonly source: string | null
 }
 
 /** A provenance entry of one cell. */
@@ -723,4 +749,6 @@ export interface EntriesQuery {
   /** Null starts at the first entry. */
   readonly from: EntryPlace | null
   readonly limit: number
+  /** The seq of the last entry (default: the last of the log). */
+  readonly upTo?: number
 }

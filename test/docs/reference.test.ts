@@ -55,6 +55,7 @@ import {
   UpsertRecordsAnswer,
   UpsertRecordsBody,
 } from '../../src/wire/records/records.ts'
+import { MomentAnswer } from '../../src/wire/records/moment.ts'
 import { RevertAnswer, RevertBody } from '../../src/wire/runs/revert.ts'
 import {
   CancelRunBody,
@@ -186,6 +187,7 @@ const ANSWERS: Readonly<Record<string, ObjectShape>> = {
   'GET /api/runs/{id}': RunAnswer,
   'GET /api/runs/{id}/failures': RunFailuresAnswer,
   'GET /api/provenance': ProvenanceEntryAnswer,
+  'GET /api/history': MomentAnswer,
   'POST /api/import': ImportAnswer,
   'POST /api/import/columns': FileColumnsAnswer,
   'POST /api/revert': RevertAnswer,

@@ -156,6 +156,110 @@ runScenarios('as_of', [
   },
 ])
 
+const comparison = (records: object[], limit: number, changes: unknown[]): object => ({
+  records,
+  format: 'json',
+  limit,
+  next_cursor: null,
+  changed: changes,
+})
+
+runScenarios('pages of an earlier state', [
+  {
+    name: 'with changed=true a page names the fields with another value now, and null for deleted records',
+    given: changed,
+    request: { url: '/api/records?as_of=1&changed=true' },
+    status: 200,
+    body: comparison([A, B, C], 50, [['price', 'rate'], null, null]),
+    then: async ({ app }, { headers }) => {
+      await write(app, { id: 'a', title: 'Ananas' })
+      const ifNoneMatch = { 'if-none-match': String(headers['etag']) }
+      const later = await app.inject({ url: '/api/records?as_of=1&changed=true', headers: ifNoneMatch })
+      assert.equal(later.statusCode, 200, 'the tag is that of the records and of what has changed')
+    },
+  },
+  {
+    name: 'position counts the records that existed then',
+    given: changed,
+    request: { url: '/api/records?as_of=3&position=1&limit=5&fields=id&changed=true' },
+    status: 200,
+    body: comparison([{ id: 'c' }], 5, [null]),
+  },
+  {
+    name: 'the position of a record is that among the records that existed then',
+    given: changed,
+    request: { url: '/api/position?as_of=3&record_id=c' },
+    status: 200,
+    body: { position: 1 },
+    then: async ({ app }) => {
+      for (const query of ['as_of=3&record_id=b', 'as_of=0&record_id=a', 'as_of=1&record_id=nobody'])
+        assert.deepEqual((await app.inject(`/api/position?${query}`)).json(), { position: null })
+    },
+  },
+  {
+    name: 'an earlier position with a condition is refused',
+    request: { url: `/api/position?record_id=a&as_of=1&filter=1` },
+    status: 400,
+    error: ['OperationError', /^filter and as_of cannot be combined: only present records can be filtered$/],
+  },
+  {
+    name: 'changed without as_of is refused',
+    request: { url: '/api/records?changed=true' },
+    status: 400,
+    error: ['ValidationError', /^changed requires as_of$/],
+  },
+])
+
+test('GET /api/history has the state that as_of means, its neighbours, and the range of states', async (t) => {
+  const { app } = await startApp(t)
+  const history = async (query = ''): Promise<Record<string, unknown>> =>
+    (await app.inject(`/api/history${query}`)).json()
+  const { at, actor, ...imported } = await history()
+  const range = { first: 0, first_at: null, last: 1, last_at: at }
+  assert.deepEqual(imported, { seq: 1, source: 'import', total: 3, previous: 0, next: null, ...range })
+  const writeLater = async (...records: object[]): Promise<unknown> => {
+    const { last_at: before } = await history()
+    while (Date.now() <= Date.parse(String(before))) await new Promise(setImmediate)
+    await write(app, ...records)
+    return (await history())['last_at']
+  }
+  // The lines of one write have one time, and are one change.
+  const second = await writeLater({ id: 'a', price: 3 }, { id: 'd', title: 'Dill' })
+  const third = await writeLater({ id: 'a', price: 4 })
+  const later = { ...range, last: 4, last_at: third }
+  const written = { actor: 'agent:test', source: 'write', ...later }
+  const states = [
+    { seq: 0, at: null, actor: null, source: null, total: 0, previous: null, next: 1, ...later },
+    { seq: 1, at, actor, source: 'import', total: 3, previous: 0, next: 3, ...later },
+    { seq: 2, at: second, total: 3, previous: 1, next: 3, ...written },
+    { seq: 3, at: second, total: 4, previous: 1, next: 4, ...written },
+    { seq: 4, at: third, total: 4, previous: 3, next: null, ...written },
+  ]
+  for (const state of states) assert.deepEqual(await history(`?as_of=${state.seq}`), state)
+  assert.deepEqual(await history(`?as_of=${String(second)}`), states[3])
+  for (const query of ['?as_of=5', '?as_of=x', '?as_of=2999-01-01T00:00:00Z'])
+    assertEnvelope(await app.inject(`/api/history${query}`), 'ValidationError', /as_of/)
+})
+
+test('the provenance of a cell is that of an earlier time', async (t) => {
+  const { app } = await startApp(t)
+  await write(app, { id: 'a', price: 3 })
+  await remove(app, 'a')
+  const read = async (query: string): Promise<unknown> =>
+    (await app.inject(`/api/provenance?record_id=a&field=price&${query}`)).json()
+  const entries = (await read('history=true')) as { seq: number; value: unknown }[]
+  assert.deepEqual(
+    entries.map(({ value }) => value),
+    [1.5, 3, null],
+  )
+  for (const asOf of [0, 1, 2, 3]) {
+    assert.deepEqual(await read(`as_of=${asOf}&history=true`), entries.slice(0, asOf))
+    assert.deepEqual(await read(`as_of=${asOf}`), entries[asOf - 1] ?? null)
+  }
+  const refused = await app.inject('/api/provenance?record_id=a&field=price&as_of=9')
+  assertEnvelope(refused, 'ValidationError', /has not happened yet/)
+})
+
 test('a time selects the last entry that is not later, in any offset and to any fraction', async (t) => {
   const { app } = await startApp(t)
   const { at } = (await app.inject('/api/provenance?record_id=a&field=title')).json<{ at: string }>()

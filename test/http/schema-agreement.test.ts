@@ -34,7 +34,8 @@ const FILES = {
  */
 const REFUSED: Readonly<Record<string, RegExp>> = {
   listRecords:
-    /^(?:cursor was not issued|as_of .* (?:has not happened yet|is in the future)|\w+ and \w+ cannot be combined)/,
+    /^(?:cursor was not issued|as_of .* (?:has not happened yet|is in the future)|\w+ and \w+ cannot be combined|changed requires as_of)/,
+  locateRecord: /^(?:as_of .* (?:has not happened yet|is in the future)|\w+ and \w+ cannot be combined)/,
   getSqlDialect: /cannot be translated into SQL/,
   summarizeRecords: /^(?:split and totals need group|cannot group by|cannot add up)/,
   getRecord: /^as_of .* (?:has not happened yet|is in the future)/,
@@ -42,7 +43,9 @@ const REFUSED: Readonly<Record<string, RegExp>> = {
   listRunFailures: /^cursor was not issued/,
   listProposals: /^cursor was not issued/,
   listReviews: /^cursor was not issued/,
-  getProvenance: /^(?:cursor was not issued|limit and cursor require history=true)/,
+  getHistory: /^as_of .* (?:has not happened yet|is in the future)/,
+  getProvenance:
+    /^(?:cursor was not issued|as_of .* (?:has not happened yet|is in the future)|limit and cursor require history=true)/,
   createView: /U\+0000/,
   changeView: /U\+0000/,
   exportRecords: /^raw applies to csv only/,

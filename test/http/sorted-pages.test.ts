@@ -42,7 +42,7 @@ const REFUSALS: readonly Scenario[] = [
   error: ['ValidationError', message as RegExp],
 }))
 
-const PAST: readonly Scenario[] = ['sort=title', 'position=1'].map((query) => ({
+const PAST: readonly Scenario[] = ['sort=title', 'sort=title&position=1'].map((query) => ({
   name: `an earlier page with ${query} is refused`,
   request: { url: `/api/records?as_of=1&${query}` },
   status: 400,

@@ -108,7 +108,7 @@ export class FuzzRequests {
       case 3:
         return [
           'GET',
-          `/api/records?${this.#query(['fields', 'limit', 'cursor', 'as_of', 'sort', 'position'])}`,
+          `/api/records?${this.#query(['fields', 'limit', 'cursor', 'as_of', 'sort', 'position', 'changed'])}`,
           '',
         ]
       case 4:
@@ -229,6 +229,7 @@ export class FuzzRequests {
     if (name === 'sort') return random.pick(['', '-']) + random.pick(FIELDS)
     if (name === 'filter') return random.pick(FILTERS)
     if (name === 'actor') return 'agent:x'
+    if (name === 'changed') return 'true'
     return String(1 + random.below(12_000))
   }
 

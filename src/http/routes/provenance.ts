@@ -1,5 +1,7 @@
 import { ValidationError } from '../../errors/service-error.ts'
 import { readHistory, readProvenance } from '../../sheet/cells/read-provenance.ts'
+import { readMoment } from '../../sheet/queries/read-moment.ts'
+import { MomentAnswer, MomentQuery } from '../../wire/records/moment.ts'
 import { wholeNumber } from '../../wire/schema/page-parameters.ts'
 import { ProvenanceAnswer, ProvenanceQuery } from '../../wire/records/provenance.ts'
 import { jsonInTurns } from '../../sheet/json-body.ts'
@@ -18,13 +20,21 @@ const GET: Operation = {
   answers: { 200: { headers: ['Link'], content: { 'application/json': ProvenanceAnswer } } },
 }
 
-/** `GET /api/provenance` (D35). Entries are in wire form from the log on. */
+const HISTORY: Operation = {
+  id: 'getHistory',
+  tag: 'Provenance',
+  summary: 'Get an earlier state of the sheet',
+  description:
+    'Which state `as_of` means, when and by whom it was reached, how many records it has, and the range of states that are known.',
+}
+
+/** `GET /api/provenance` (D35), whose entries are in wire form from the log on, and `GET /api/history`. */
 export function provenanceRoutes(app: Api, { sheet, read }: RouteContext): void {
   app.get(
     '/api/provenance',
     { ...read, schema: { querystring: ProvenanceQuery }, config: { operation: GET } },
     async (request, reply) => {
-      const { record_id: recordId, field, history, limit, cursor } = request.query
+      const { record_id: recordId, field, history, limit, cursor, as_of: asOf = null } = request.query
       if (history !== 'true') {
         if (limit !== undefined || cursor !== undefined)
           throw new ValidationError(
@@ -32,12 +42,22 @@ export function provenanceRoutes(app: Api, { sheet, read }: RouteContext): void 
             'conflicting_parameters',
           )
         // As text: the response may be `null`, which Fastify would take for an empty body.
-        return sendJson(reply, await jsonInTurns(await readProvenance(sheet, { recordId, field })))
+        return sendJson(reply, await jsonInTurns(await readProvenance(sheet, { recordId, field, asOf })))
       }
       const page = { limit: wholeNumber(limit), cursor: cursor ?? null }
-      const { entries, nextCursor } = await readHistory(sheet, { recordId, field, ...page })
+      const { entries, nextCursor } = await readHistory(sheet, { recordId, field, asOf, ...page })
       linkNextPage(reply, { path: '/api/provenance', query: request.query, nextCursor, isOnlyPlace: true })
       return sendJson(reply, await jsonInTurns(entries))
+    },
+  )
+
+  const historySchema = { querystring: MomentQuery, response: { 200: MomentAnswer } }
+  app.get(
+    '/api/history',
+    { ...read, schema: historySchema, config: { operation: HISTORY } },
+    async ({ query }) => {
+      const { firstAt, lastAt, ...moment } = await readMoment(sheet, query.as_of ?? null)
+      return { ...moment, first_at: firstAt, last_at: lastAt }
     },
   )
 }

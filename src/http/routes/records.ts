@@ -110,7 +110,7 @@ export function recordsRoutes(app: Api, { sheet, actors, read, write }: RouteCon
     '/api/records',
     { ...read, schema: { querystring: ListRecordsQuery }, config: { operation: LIST } },
     async (request, reply) => {
-      const { fields, limit, cursor, filter, where, as_of: asOf, sort, position } = request.query
+      const { fields, limit, cursor, filter, where, as_of: asOf, sort, position, changed } = request.query
       const query = {
         fields: commaList(fields),
         limit: wholeNumber(limit),
@@ -120,6 +120,7 @@ export function recordsRoutes(app: Api, { sheet, actors, read, write }: RouteCon
         asOf: asOf ?? null,
         sort: commaList(sort),
         position: wholeNumber(position),
+        changed: changed === 'true',
       }
       // Only a search can be aborted; a plain page is ready before a client can disconnect.
       const isSearch = filter !== undefined || where !== undefined || sort !== undefined
@@ -140,8 +141,15 @@ export function recordsRoutes(app: Api, { sheet, actors, read, write }: RouteCon
     '/api/position',
     { ...read, schema: locateSchema, config: { operation: LOCATE } },
     async (request) => {
-      const { record_id: id, filter = null, where = null, sort, among = null } = request.query
-      const query = { id, filter, where, sort: commaList(sort), among }
+      const {
+        record_id: id,
+        filter = null,
+        where = null,
+        sort,
+        among = null,
+        as_of: asOf = null,
+      } = request.query
+      const query = { id, filter, where, sort: commaList(sort), among, asOf }
       const position = await whileConnected(request, (signal) => locateRecord(sheet, query, signal))
       return { position }
     },
@@ -178,9 +186,10 @@ export function recordsRoutes(app: Api, { sheet, actors, read, write }: RouteCon
   )
 }
 
-/** Tags a page by its records and its next cursor, the only parts that can change while the request is the same. */
-function pageTag({ records, nextCursor }: RecordList): string {
-  return `"${contentTag(records)}.${followingOf(nextCursor)}"`
+/** Tags a page by the parts that can change while the request is the same. */
+function pageTag({ records, nextCursor, changed }: RecordList): string {
+  const compared = changed === undefined ? '' : `.${contentTag(JSON.stringify(changed))}`
+  return `"${contentTag(records)}${compared}.${followingOf(nextCursor)}"`
 }
 
 /** Cursors of sorted lists contain values, and may be long. */

@@ -5,12 +5,15 @@ import type { EntryPlace } from '../../store/cell-entries.ts'
 import type { SheetStore } from '../../store/sheet-store.ts'
 import { openPlace, signPlace } from '../cursor.ts'
 import { pageLimit } from '../page-limit.ts'
+import { resolveAsOf } from '../queries/as-of.ts'
 import { presentName } from '../queries/select-fields.ts'
 import type { Sheet } from '../sheet.ts'
 
 export interface ProvenanceQuery {
   readonly recordId: string
   readonly field: string
+  /** A seq or a time: only entries up to then count. Null or absent is now. */
+  readonly asOf?: string | null
 }
 
 export interface HistoryQuery extends ProvenanceQuery {
@@ -41,13 +44,17 @@ export interface LatestHistory {
 
 /**
  * Reads where the value of a cell came from: its latest provenance entry or null (D35). Throws ValidationError for an unknown
- * field, SheetError for a record that never existed.
+ * field, SheetError for a record that never existed, and what {@link resolveAsOf} throws.
  */
 export async function readProvenance(
   sheet: Sheet,
-  { recordId, field: name }: ProvenanceQuery,
+  { recordId, field: name, asOf = null }: ProvenanceQuery,
 ): Promise<JsonObject | null> {
   const { store, field } = await storeWith(sheet, name)
+  if (asOf !== null) {
+    const seq = await resolveAsOf(store, asOf)
+    return ((await store.provenanceBefore(recordId, field, seq + 1)) ?? neverExisted(recordId)).entry
+  }
   const { entries } = (await store.provenance(recordId, field, 1)) ?? neverExisted(recordId)
   return entries[0] ?? null
 }
@@ -72,13 +79,14 @@ export async function readLatestHistory(
  */
 export async function readHistory(
   sheet: Sheet,
-  { recordId, field: name, limit, cursor }: HistoryQuery,
+  { recordId, field: name, asOf = null, limit, cursor }: HistoryQuery,
 ): Promise<History> {
   const most = pageLimit(limit, HISTORY_LIMIT)
   const { store, field } = await storeWith(sheet, name)
   const scope = `history ${JSON.stringify([recordId, field])}`
   const from = cursor === null ? null : placeOf(openPlace(store.cursorKey, cursor, scope))
-  const found = await store.entries({ recordId, field, from, limit: most })
+  const upTo = asOf === null ? {} : { upTo: await resolveAsOf(store, asOf) }
+  const found = await store.entries({ recordId, field, from, limit: most, ...upTo })
   const { entries, next } = found ?? neverExisted(recordId)
   if (next === null) return { entries, nextCursor: null }
   const place = { key: next.life ?? BEFORE_STORE, values: [next.seq] }

@@ -22,6 +22,14 @@ export async function resolveAsOf(store: SheetStore, asOf: string): Promise<numb
   return known(asOf, seq, await store.history())
 }
 
+/** Throws OperationError where one of these parameters is given, which apply to present records only. */
+export function refuseInPast(query: Readonly<Record<string, unknown>>): void {
+  const [besides] = Object.keys(query).filter((name) => query[name] !== null)
+  if (besides === undefined) return
+  const done = besides === 'sort' ? 'sorted' : 'filtered'
+  throw new OperationError(`${besides} and as_of cannot be combined: only present records can be ${done}`)
+}
+
 function known(asOf: string, seq: number, { first, firstAt, last }: HistoryRange): number {
   if (seq > last) {
     throw new ValidationError(

@@ -1,7 +1,7 @@
-import { OperationError, ValidationError } from '../../errors/service-error.ts'
+import { ValidationError } from '../../errors/service-error.ts'
 import type { RecordKey } from '../../store/cell-work.ts'
-import type { JsonBytes, PagePlace, SheetStore, SortKey } from '../../store/sheet-store.ts'
-import { resolveAsOf } from './as-of.ts'
+import type { JsonBytes, PagePlace, PastPage, SheetStore, SortKey } from '../../store/sheet-store.ts'
+import { refuseInPast, resolveAsOf } from './as-of.ts'
 import { openCursor, openPlace, signCursor, signPlace } from '../cursor.ts'
 import { pageLimit } from '../page-limit.ts'
 import { conditionedSheet } from './conditioned-sheet.ts'
@@ -24,6 +24,8 @@ export interface ListRecordsQuery {
   readonly sort: readonly string[] | null
   /** The number of records before the page, instead of a cursor; null starts at the first record or the cursor. */
   readonly position: number | null
+  /** With `asOf`, whether the list has `changed`. */
+  readonly changed: boolean
 }
 
 const NOTHING_ASKED: ListRecordsQuery = {
@@ -35,6 +37,7 @@ const NOTHING_ASKED: ListRecordsQuery = {
   asOf: null,
   sort: null,
   position: null,
+  changed: false,
 }
 
 export interface RecordList {
@@ -43,11 +46,13 @@ export interface RecordList {
   readonly limit: number
   /** Null exactly when nothing follows (D11). */
   readonly nextCursor: string | null
+  /** For each record the fields that have another value now; null for a record that was deleted since. */
+  readonly changed?: PastPage['changed']
 }
 
 /**
  * Lists a page of records (D10, D11, D12). Throws ValidationError for a bad limit, cursor, position, field or
- * condition, QueryError for a bad filter, OperationError for a filter, order or position in the past, and what {@link
+ * condition, QueryError for a bad filter, OperationError for a filter or an order in the past, and what {@link
  * resolveAsOf} throws. When `signal` aborts during a search, stops the search and throws its reason.
  */
 export async function listRecords(
@@ -59,6 +64,8 @@ export async function listRecords(
   const { filter, asOf, cursor } = query
   const limit = pageLimit(query.limit)
   checkPosition(query)
+  if (query.changed && asOf === null)
+    throw new ValidationError('changed requires as_of', 'conflicting_parameters')
   if (asOf !== null) return listRecordsAsOf(sheet, { ...query, limit, asOf })
   const { contract, store, where } = await conditionedSheet(sheet, query.where)
   const fields = selectFields(contract, query.fields)
@@ -117,24 +124,17 @@ interface PastListQuery extends ListRecordsQuery {
 }
 
 async function listRecordsAsOf(sheet: Sheet, query: PastListQuery): Promise<RecordList> {
-  const { limit, asOf } = query
-  const besides = (['filter', 'where', 'sort', 'position'] as const).find((name) => query[name] !== null)
-  if (besides !== undefined) {
-    const done = {
-      filter: 'filtered',
-      where: 'filtered',
-      sort: 'sorted',
-      position: 'listed by position',
-    }[besides]
-    throw new OperationError(`${besides} and as_of cannot be combined: only present records can be ${done}`)
-  }
+  const { limit, asOf, changed } = query
+  const { filter, where, sort } = query
+  refuseInPast({ filter, where, sort })
   const current = await sheet.current()
   const { store } = current
   const fields = await selectPastFields(current, query.fields)
   const { seq, after } = await startOf(store, query)
-  const { records, next } = await store.pageAsOf({ fields, limit, after, seq })
-  if (next === null) return { records, limit, nextCursor: null }
-  return { records, limit, nextCursor: `${seq}.${signCursor(store.cursorKey, next, pastScope(asOf, seq))}` }
+  const skip = query.position ?? 0
+  const { next, ...page } = await store.pageAsOf({ fields, limit, after, skip, seq, changed })
+  if (next === null) return { ...page, limit, nextCursor: null }
+  return { ...page, limit, nextCursor: `${seq}.${signCursor(store.cursorKey, next, pastScope(asOf, seq))}` }
 }
 
 /**

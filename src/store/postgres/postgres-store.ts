@@ -37,6 +37,7 @@ import type {
   HistoryRange,
   JsonBytes,
   Page,
+  EntryHead,
   PageAsOfQuery,
   PageQuery,
   PastPage,
@@ -387,6 +388,16 @@ export class PostgresStore implements SheetStore {
     return this.#readLog(recordId, field, (log) => log.latest(limit))
   }
 
+  provenanceBefore(
+    recordId: string,
+    field: string,
+    seq: number,
+  ): Promise<{ readonly entry: JsonObject | null } | null> {
+    return this.#readLog(recordId, field, function* (log) {
+      return { entry: yield* log.latestBefore(seq) }
+    })
+  }
+
   entries({ recordId, field, ...page }: EntriesQuery): Promise<FoundEntries | null> {
     return this.#readLog(recordId, field, (log) => log.page(page))
   }
@@ -517,6 +528,18 @@ export class PostgresStore implements SheetStore {
 
   async pageAsOf({ fields, ...query }: PageAsOfQuery): Promise<PastPage> {
     return this.#history.page({ ...query, fields: await this.#pastFields(fields) })
+  }
+
+  countAsOf(seq: number): Promise<number> {
+    return this.#history.count(seq)
+  }
+
+  async positionAsOf(id: string, seq: number): Promise<number | null> {
+    return canBeId(id) ? this.#history.position(id, seq) : null
+  }
+
+  entryHead(seq: number, place: 'upTo' | 'after'): Promise<EntryHead | null> {
+    return this.#history.head(seq, place)
   }
 
   async formerNames(): Promise<ReadonlyMap<string, string>> {

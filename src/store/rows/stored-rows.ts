@@ -1,8 +1,9 @@
+import type { JsonObject } from '../../contract/json/json.ts'
 import type { ErrorCode, ErrorType } from '../../errors/codes.ts'
 import type { PendingInput } from '../../errors/block.ts'
 import type { FailureReason } from '../../errors/failure.ts'
 import type { CacheEntry, WorkCell } from '../cell-work.ts'
-import type { CellFailureNote, CellState, StoreStatus, WorkState } from '../sheet-store.ts'
+import type { CellFailureNote, CellState, EntryHead, StoreStatus, WorkState } from '../sheet-store.ts'
 import type { StoredProposal } from '../stored-proposal.ts'
 import type { RunError, RunOrder, StoredRun } from '../stored-run.ts'
 
@@ -28,6 +29,12 @@ export const TODO_STATES = { missing: MISSING, stale: STALE, failed: FAILED } as
 /** Returns the text of a column; null for any other value. */
 export function textOrNull(stored: unknown): string | null {
   return typeof stored === 'string' ? stored : null
+}
+
+/** Returns the head of the entry with this seq, whose line may not be one of a provenance log. */
+export function entryHead(seq: number, line: JsonObject | null): EntryHead {
+  const { at, actor, source } = line ?? {}
+  return { seq, at: textOrNull(at), actor: textOrNull(actor), source: textOrNull(source) }
 }
 
 /** Returns the id of a run or proposal from the column of its number, which PostgreSQL returns as text; null for none. */

@@ -91,6 +91,13 @@ export interface LoggedCell {
   readonly lives: readonly Life[]
 }
 
+/** A query for entries of a cell; see {@link CellLog.page}. */
+interface PlacedEntries {
+  readonly from: EntryPlace | null
+  readonly limit: number
+  readonly upTo?: number | undefined
+}
+
 /** The most characters of lines from which the entries of one response are made, unless the first alone has more. */
 const ENTRIES_LENGTH = 1 << 20
 
@@ -181,19 +188,21 @@ export class CellLog {
 
   /**
    * Returns entries of the cell after a place, oldest first: at most `limit`, and fewer where they are long. `from` null is
-   * the start.
+   * the start, `upTo` the seq of the last entry.
    */
-  *page({ from, limit }: { readonly from: EntryPlace | null; readonly limit: number }): Steps<FoundEntries> {
+  *page({ from, limit, upTo = Infinity }: PlacedEntries): Steps<FoundEntries> {
     const { lives } = this.#cell
     const entries: JsonObject[] = []
     let next: EntryPlace | null = null
     let length = 0
-    let isFull = false
+    let [isFull, isOver] = [false, false]
     // The life of a valid cursor is among those of the record.
     const start = from === null ? 0 : lives.indexOf(from.life)
-    for (let index = start; index < lives.length && !isFull; index++) {
+    for (let index = start; index < lives.length && !isFull && !isOver; index++) {
       const life = lives[index] ?? null
       yield* this.#forward(index, index === start ? (from?.seq ?? 0) : 0, (entry, ofLine) => {
+        isOver = Number(entry['seq']) > upTo
+        if (isOver) return true
         length += ofLine
         isFull = entries.length === limit || (entries.length > 0 && length > ENTRIES_LENGTH)
         if (isFull) return true

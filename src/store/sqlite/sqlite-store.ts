@@ -31,6 +31,7 @@ import type {
   ChangesQuery,
   DefinitionChange,
   EntriesQuery,
+  EntryHead,
   DeleteResult,
   Deletion,
   DeletionRef,
@@ -358,6 +359,15 @@ export class SqliteStore implements SheetStore {
     return log === null ? null : readingOn(runAsync(log.latest(limit)))
   }
 
+  async provenanceBefore(
+    recordId: string,
+    field: string,
+    seq: number,
+  ): Promise<{ readonly entry: JsonObject | null } | null> {
+    const log = reading(() => this.#reader.log(recordId, field))
+    return log === null ? null : { entry: await readingOn(runAsync(log.latestBefore(seq))) }
+  }
+
   async entries({ recordId, field, ...page }: EntriesQuery): Promise<FoundEntries | null> {
     const log = reading(() => this.#reader.log(recordId, field))
     return log === null ? null : readingOn(runAsync(log.page(page)))
@@ -507,6 +517,18 @@ export class SqliteStore implements SheetStore {
 
   pageAsOf(query: PageAsOfQuery): Promise<PastPage> {
     return this.#reader.pageAsOf(query)
+  }
+
+  countAsOf(seq: number): Promise<number> {
+    return this.#reader.countAsOf(seq)
+  }
+
+  positionAsOf(id: string, seq: number): Promise<number | null> {
+    return this.#reader.positionAsOf(id, seq)
+  }
+
+  entryHead(seq: number, place: 'upTo' | 'after'): Promise<EntryHead | null> {
+    return this.#reader.entryHead(seq, place)
   }
 
   lockRun(timeoutMs: number, signal: AbortSignal): Promise<RunLock> {

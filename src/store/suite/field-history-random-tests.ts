@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { isDeepStrictEqual } from 'node:util'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -482,8 +483,23 @@ class Model {
   }
 
   async #past(store: SheetStore, fields: readonly string[], seq: number): Promise<JsonObject[]> {
-    const { records } = await store.pageAsOf({ fields: ['id', ...fields], limit: 100, after: null, seq })
-    return JSON.parse(String(records)) as JsonObject[]
+    const query = { fields: ['id', ...fields], limit: 100, after: null, seq, changed: true }
+    const { records, changed = [] } = await store.pageAsOf(query)
+    const past = JSON.parse(String(records)) as JsonObject[]
+    const { last } = await store.history()
+    const now = await store.pageAsOf({ ...query, seq: last })
+    const present = new Map(
+      (JSON.parse(String(now.records)) as JsonObject[]).map((each) => [each['id'], each]),
+    )
+    for (const [index, record] of past.entries()) {
+      const names = changed[index]
+      if (names === null || names === undefined) continue
+      const differing = fields.filter(
+        (name) => !isDeepStrictEqual(record[name], present.get(record['id'])?.[name]),
+      )
+      assert.deepEqual(names, differing, `${JSON.stringify(record)} as of ${seq}`)
+    }
+    return past
   }
 
   /** Entries follow from each other, and have the values that the cell had. */

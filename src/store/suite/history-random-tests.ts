@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { isDeepStrictEqual } from 'node:util'
 import type { JsonObject, JsonValue } from '../../contract/json/json.ts'
 import type { CellResult, WorkItem } from '../cell-work.ts'
 import { RANDOM_TIMES, seededRandom, type Random } from './support/random.ts'
@@ -55,8 +56,22 @@ export function testHistoryAgainstCopies(open: OpenStore): void {
       const what = `seed ${random.seed}, seq ${seq} of ${last}`
       const limit = random.pick([1, 2, 7, 20, copy.length, 1000].filter((size) => size > 0))
       assert.deepEqual(await walk(sheet, seq, limit), copy, `${what}, pages of ${limit}`)
+      assert.equal(await sheet.store.countAsOf(seq), copy.length, what)
+      for (const skip of [random.below(copy.length + 1), copy.length, copy.length + 5]) {
+        const from = { fields: sheet.fields, limit, after: null, skip, seq, changed: true }
+        const page = await sheet.store.pageAsOf(from)
+        const found = JSON.parse(String(page.records)) as JsonObject[]
+        assert.deepEqual(found, copy.slice(skip, skip + limit), `${what}, from ${skip}`)
+        assert.deepEqual(
+          page.changed,
+          found.map((_, index) => copies.changedSince(copy[skip + index])),
+          what,
+        )
+      }
       for (const id of [random.pick(IDS), random.pick(IDS), 'nobody']) {
         const record = await sheet.store.recordAsOf(id, sheet.fields, seq)
+        const place = copy.findIndex((candidate) => candidate['id'] === id)
+        assert.equal(await sheet.store.positionAsOf(id, seq), place < 0 ? null : place, `${what}, ${id}`)
         const wanted = copy.find((candidate) => candidate['id'] === id) ?? null
         assert.deepEqual(record === null ? null : JSON.parse(String(record)), wanted, `${what}, ${id}`)
       }
@@ -82,12 +97,14 @@ async function walk(sheet: TestSheet, seq: number, limit: number): Promise<JsonO
 class Copies {
   readonly #fields: readonly string[]
   readonly #records = new Map<string, JsonObject>()
+  /** The same object for all states of a record from its creation to its deletion. */
+  readonly #lives = new WeakMap<JsonObject, object>()
   /** By seq. Records are replaced and never changed, so that copies share them. */
   readonly #copies: (readonly JsonObject[])[] = [[]]
 
   constructor(fields: readonly string[], imported: readonly JsonObject[]) {
     this.#fields = fields
-    for (const record of imported) this.#records.set(record['id'] as string, this.#whole(record))
+    for (const record of imported) this.#set(record['id'] as string, this.#whole(record))
     this.#entry()
   }
 
@@ -104,17 +121,31 @@ class Copies {
     const before = this.#records.get(id)
     const record = this.#whole({ ...before, id, ...values })
     if (before !== undefined && this.#fields.every((name) => Object.is(record[name], before[name]))) return
-    this.#records.set(id, record)
+    this.#set(id, record)
     this.#entry()
   }
 
   compute(id: string, values: JsonObject): void {
-    this.#records.set(id, this.#whole({ ...this.#records.get(id), ...values }))
+    this.#set(id, this.#whole({ ...this.#records.get(id), ...values }))
     this.#entry()
   }
 
   delete(id: string): void {
     if (this.#records.delete(id)) this.#entry()
+  }
+
+  /** Returns the fields that have another value in the last copy; null for a record that was deleted since. */
+  changedSince(record: JsonObject | undefined): string[] | null {
+    const now = record && this.#records.get(record['id'] as string)
+    if (record === undefined || now === undefined || this.#lives.get(now) !== this.#lives.get(record))
+      return null
+    return this.#fields.filter((name) => !isDeepStrictEqual(now[name], record[name]))
+  }
+
+  #set(id: string, record: JsonObject): void {
+    const before = this.#records.get(id)
+    this.#lives.set(record, (before && this.#lives.get(before)) ?? {})
+    this.#records.set(id, record)
   }
 
   #whole(record: JsonObject): JsonObject {

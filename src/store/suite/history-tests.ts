@@ -107,6 +107,90 @@ export function testHistory(open: OpenStore): void {
       }
     })
 
+    test('a page of an earlier state names the fields that have another value now, also of converted fields', async (t) => {
+      const properties = ['{name: n, logicalType: integer}', '{name: list, logicalType: array}']
+      const records = ['a', 'b', 'c', 'd'].map((id) => ({ id, n: 1, list: [id] }))
+      const sheet = await TestSheet.make(t, open, { properties, records })
+      const changedSince = async (seq: number, fields = sheet.fields): Promise<unknown> =>
+        (await sheet.store.pageAsOf({ fields, limit: 10, after: null, seq, changed: true })).changed
+      await sheet.write([{ id: 'a', n: 2 }])
+      await sheet.write([{ id: 'a', n: 3, list: [] }])
+      await sheet.write([{ id: 'a', n: 2 }])
+      await sheet.write([{ id: 'b', n: 5 }])
+      await sheet.write([{ id: 'b', n: 1 }])
+      await sheet.store.delete(['c'], HUMAN)
+      await sheet.write([{ id: 'c', n: 1, list: ['c'] }])
+      assert.deepEqual(await changedSince(1), [['n', 'list'], [], null, []])
+      assert.deepEqual(await changedSince(2), [['list'], [], null, []])
+      assert.deepEqual(await changedSince(2, ['id', 'n']), [[], [], null, []])
+      const { last } = await sheet.store.history()
+      assert.deepEqual(await changedSince(last), [[], [], [], []])
+      const plain = await sheet.store.pageAsOf({ fields: ['id'], limit: 1, after: null, seq: 1 })
+      assert.ok(!('changed' in plain), 'without the question there is no answer')
+      await sheet.define(
+        { properties: ['{name: n, logicalType: string}', '{name: list, logicalType: array}'] },
+        { converted: new Map([['n', { onInvalid: 'refuse' }]]) },
+      )
+      const all = ['n', 'list']
+      assert.deepEqual(await changedSince(1), [all, ['n'], null, ['n']])
+    })
+
+    test('a page of an earlier state begins at a position, among records that existed then', async (t) => {
+      const records = Array.from({ length: 5000 }, (_, n) => ({ id: `r${n}` }))
+      const sheet = await TestSheet.make(t, open, { properties: [], records })
+      const ids = records.map(({ id }) => id)
+      await sheet.store.delete(ids.slice(1000, 3000), HUMAN)
+      const { last: seq } = await sheet.store.history()
+      await sheet.store.delete(ids.slice(3000, 4000), HUMAN)
+      await sheet.write([{ id: 'r1000' }, { id: 'late' }])
+      const existed = [...ids.slice(0, 1000), ...ids.slice(3000)]
+      assert.equal(await sheet.store.countAsOf(seq), existed.length)
+      assert.equal(await sheet.store.countAsOf(1), 5000)
+      assert.equal(await sheet.store.countAsOf(0), 0)
+      for (const skip of [0, 1, 999, 1000, 1001, 2998, 2999, 3000, 10_000]) {
+        const page = await sheet.store.pageAsOf({ fields: ['id'], limit: 2, after: null, skip, seq })
+        const found = (JSON.parse(String(page.records)) as JsonObject[]).map(({ id }) => id)
+        assert.deepEqual(found, existed.slice(skip, skip + 2), `from ${skip}`)
+      }
+    })
+
+    test('an entry is found by its seq or the nearest, with its time, actor and source', async (t) => {
+      const sheet = await TestSheet.make(t, open, { properties: ['{name: n, logicalType: integer}'] })
+      assert.equal(await sheet.store.entryHead(0, 'upTo'), null)
+      assert.equal(await sheet.store.entryHead(0, 'after'), null)
+      await sheet.write([{ id: 'a', n: 1 }])
+      await sheet.store.delete(['a'], HUMAN)
+      const { at } = (await sheet.latest('a', 'n')) ?? {}
+      const deletion = { seq: 2, at, actor: HUMAN, source: 'delete' }
+      assert.deepEqual(await sheet.store.entryHead(2, 'upTo'), deletion)
+      assert.deepEqual(await sheet.store.entryHead(9, 'upTo'), deletion)
+      assert.deepEqual(await sheet.store.entryHead(1, 'after'), deletion)
+      assert.equal((await sheet.store.entryHead(1, 'upTo'))?.source, 'write')
+      assert.equal(await sheet.store.entryHead(2, 'after'), null)
+    })
+
+    test('the entries of a cell can be read up to an entry', async (t) => {
+      const sheet = await TestSheet.make(t, open, {
+        properties: ['{name: n, logicalType: integer}'],
+        records: [{ id: 'a', n: 0 }],
+      })
+      await sheet.write([{ id: 'a', n: 1 }])
+      await sheet.store.delete(['a'], HUMAN)
+      await sheet.write([{ id: 'a', n: 2 }])
+      for (const upTo of [0, 1, 2, 3, 4]) {
+        const query = { recordId: 'a', field: 'n', from: null, limit: 10, upTo }
+        const found = await sheet.store.entries(query)
+        assert.deepEqual(
+          found?.entries.map(({ value }) => value),
+          [0, 1, null, 2].slice(0, upTo),
+        )
+        assert.equal(found?.next, null)
+        const before = await sheet.store.provenanceBefore('a', 'n', upTo + 1)
+        assert.deepEqual(before?.entry ?? null, found?.entries.at(-1) ?? null)
+      }
+      assert.equal(await sheet.store.provenanceBefore('nobody', 'n', 9), null)
+    })
+
     test('computed and reverted cells have their earlier values; failed tries and late results do not appear', async (t) => {
       const properties = ['{name: a, logicalType: string}', '{name: one, logicalType: object}']
       const sheet = await TestSheet.make(t, open, { properties, targets: [target('one', ['a'])] })

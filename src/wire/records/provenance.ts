@@ -3,6 +3,7 @@ import { closedObject } from '../schema/closed-object.ts'
 import { inDocument } from '../schema/openapi-keywords.ts'
 import { FieldName } from '../schema/names.ts'
 import { flagParameter, limitParameter } from '../schema/page-parameters.ts'
+import { asOfParameter } from './records.ts'
 
 /** Query of `GET /api/provenance`. */
 export const ProvenanceQuery = closedObject({
@@ -12,6 +13,7 @@ export const ProvenanceQuery = closedObject({
     title: 'a field name',
     ...inDocument({ allOf: [FieldName], minLength: undefined, exampleOf: 'field' }),
   }),
+  as_of: Type.Optional(asOfParameter),
   history: Type.Optional(flagParameter('`true` for all entries, oldest first; otherwise only the latest.')),
   limit: Type.Optional(
     Type.String({

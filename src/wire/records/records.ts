@@ -8,6 +8,7 @@ import { Timestamp } from '../schema/names.ts'
 import {
   cursorParameter,
   fieldsParameter,
+  flagParameter,
   idsParameter,
   limitParameter,
   positionParameter,
@@ -20,7 +21,8 @@ export type RecordAnswer = Static<typeof RecordAnswer>
 
 const fieldList = fieldsParameter('Comma-separated field names; every field when absent.')
 
-const asOf = Type.String({
+/** The parameter that reads an earlier state. */
+export const asOfParameter = Type.String({
   description: 'A `seq`, or a time in ISO 8601 with offset: returns the sheet as it was then.',
   ...inDocument({
     type: undefined,
@@ -37,7 +39,10 @@ export const RecordParams = Type.Object({
 })
 
 /** Query of `GET /api/records/{id}`. */
-export const GetRecordQuery = closedObject({ fields: Type.Optional(fieldList), as_of: Type.Optional(asOf) })
+export const GetRecordQuery = closedObject({
+  fields: Type.Optional(fieldList),
+  as_of: Type.Optional(asOfParameter),
+})
 
 /** Query of `GET /api/records`. */
 export const ListRecordsQuery = closedObject({
@@ -48,9 +53,14 @@ export const ListRecordsQuery = closedObject({
   ),
   filter: Type.Optional(filterParameter),
   where: Type.Optional(whereParameter),
-  as_of: Type.Optional(asOf),
+  as_of: Type.Optional(asOfParameter),
   sort: Type.Optional(sortParameter),
   position: Type.Optional(positionParameter),
+  changed: Type.Optional(
+    flagParameter(
+      'With `as_of`, `true` adds `changed`: the fields of each record that have another value now.',
+    ),
+  ),
 })
 
 /** Query of `GET /api/position`. */
@@ -59,6 +69,7 @@ export const PositionQuery = closedObject({
   filter: Type.Optional(filterParameter),
   where: Type.Optional(whereParameter),
   sort: Type.Optional(sortParameter),
+  as_of: Type.Optional(asOfParameter),
   among: Type.Optional({
     ...whereParameter,
     description: 'A condition as in `where`: counts only the records before it that meet this one as well.',
@@ -81,16 +92,28 @@ export const RecordListAnswer = Type.Object({
   next_cursor: Type.Union([Type.String(), Type.Null()], {
     description: 'Null on the last page.',
   }),
+  changed: Type.Optional(
+    Type.Array(Type.Union([Type.Array(Type.String()), Type.Null()]), {
+      description:
+        'With `changed=true`, for each record the fields that have another value now; null for a record that was deleted since.',
+    }),
+  ),
 })
 export type RecordListAnswer = Static<typeof RecordListAnswer>
+
+type PageMembers = CamelKeys<Pick<RecordListAnswer, 'limit' | 'next_cursor'>> & {
+  readonly changed?: readonly (readonly string[] | null)[] | undefined
+}
 
 /** The text before and after the array of records in a {@link RecordListAnswer}, whose records are JSON text. */
 export function recordListParts({
   limit,
   nextCursor,
-}: CamelKeys<Pick<RecordListAnswer, 'limit' | 'next_cursor'>>): readonly [before: string, after: string] {
+  changed,
+}: PageMembers): readonly [before: string, after: string] {
   const cursor = nextCursor === null ? 'null' : JSON.stringify(nextCursor)
-  return ['{"records":', `,"format":"json","limit":${limit},"next_cursor":${cursor}}`]
+  const ending = changed === undefined ? '}' : `,"changed":${JSON.stringify(changed)}}`
+  return ['{"records":', `,"format":"json","limit":${limit},"next_cursor":${cursor}${ending}`]
 }
 
 /** A record in a write: `id` and the fields to change (D13). */

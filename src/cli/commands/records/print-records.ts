@@ -5,7 +5,7 @@ import { printPages } from '../../terminal/print-pages.ts'
 
 type RecordObject = Readonly<Record<string, unknown>>
 
-export interface WhichRecords extends Omit<ListRecordsQuery, 'limit' | 'position'> {
+export interface WhichRecords extends Omit<ListRecordsQuery, 'limit' | 'position' | 'changed'> {
   /** The number of records; infinite for all. */
   readonly limit: number
 }

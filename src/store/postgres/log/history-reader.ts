@@ -3,11 +3,19 @@ import type { JsonValue } from '../../../contract/json/json.ts'
 import { readStoredInTurns } from '../../../provenance/log-line.ts'
 import { jsonArray, noteValuesBefore } from '../../rows/past-values.ts'
 import type { RecordKey } from '../../cell-work.ts'
-import type { HistoryRange, JsonBytes, PageAsOfQuery, PastPage } from '../../sheet-store.ts'
+import type { EntryHead, HistoryRange, JsonBytes, PageAsOfQuery, PastPage } from '../../sheet-store.ts'
+import { PastPlaces, RecentPlaces } from '../../rows/past-places.ts'
+import { entryHead } from '../../rows/stored-rows.ts'
 import { pastFields, type PastField, type RequestedField } from '../../fields/past-fields.ts'
 import { FIELD_CHANGES } from '../../fields/stored-changes.ts'
 import type { Connection } from '../database/connection.ts'
-import { pastRecordsJson, selectionOf, type Selection } from './past-record.ts'
+import {
+  changedSince,
+  pastRecordsJson,
+  selectionOf,
+  type PresentValues,
+  type Selection,
+} from './past-record.ts'
 import { longFieldsOf, longValues } from '../read/long-columns.ts'
 import { lineOf, SHORT_LINE, timeOf } from './stored-line.ts'
 
@@ -19,6 +27,12 @@ const LINES_AT_ONCE = 1000
 const BYTES_AT_ONCE = 1 << 20
 /** The most entries that one statement probes for a time. */
 const PROBES = 16
+
+/** Deleted keys that one statement looks up. */
+const DELETED_AT_ONCE = 20_000
+
+const DELETED_KEYS = `SELECT record AS key, (SELECT max(seq) FROM "$provenance" WHERE record = gone.record) AS deleted
+  FROM "$deleted" AS gone WHERE record > $1 AND record <= $2 ORDER BY record LIMIT $3`
 
 const NO_VALUES: ReadonlyMap<string, JsonValue> = new Map()
 
@@ -34,6 +48,15 @@ interface Undoing {
   /** Number of lines that were read. */
   lines: number
 }
+
+/** A record as it was. */
+interface PastRecord {
+  readonly json: JsonBytes
+  /** The fields that have another value now, where they were asked for; null for a record that was deleted since. */
+  readonly changed: readonly string[] | null
+}
+
+const NO_RECORDS: ReadonlyMap<RecordKey, PastRecord> = new Map()
 
 /** A key that a record has or had, and the JSON of a record that has not changed since; null for a changed one. */
 interface FoundLife {
@@ -69,6 +92,7 @@ const LAST_KEY = `
  */
 export class HistoryReader {
   readonly #db: Connection
+  readonly #places = new RecentPlaces()
 
   constructor(db: Connection) {
     this.#db = db
@@ -107,9 +131,54 @@ export class HistoryReader {
     return Number(row?.['seq'] ?? 0)
   }
 
+  /** Returns the last entry up to a seq, or the first after it; null for none. */
+  async head(seq: number, place: 'upTo' | 'after'): Promise<EntryHead | null> {
+    const sought = place === 'upTo' ? 'seq <= $1 ORDER BY seq DESC' : 'seq > $1 ORDER BY seq'
+    const row = await this.#db.get(
+      `SELECT seq, ${SHORT_LINE} AS line FROM "$provenance" WHERE ${sought} LIMIT 1`,
+      seq,
+    )
+    if (row === undefined) return null
+    const line = await lineOf(this.#db, row)
+    return entryHead(Number(row['seq']), line === null ? null : await readStoredInTurns(line))
+  }
+
+  /** Returns the number of records that existed. */
+  async count(seq: number): Promise<number> {
+    return (await this.#placesAt(seq)).count
+  }
+
+  #placesAt(seq: number): Promise<PastPlaces> {
+    return this.#places.at(seq, async () => {
+      const last = Number((await this.#db.get(LAST_KEY, seq))?.['key'])
+      const deleted: number[] = []
+      for (let from = 0; ;) {
+        const rows = await this.#db.all(DELETED_KEYS, from, last, DELETED_AT_ONCE)
+        for (const row of rows) if (Number(row['deleted']) <= seq) deleted.push(Number(row['key']))
+        if (rows.length < DELETED_AT_ONCE) return new PastPlaces(last, Float64Array.from(deleted))
+        from = Number(rows.at(-1)?.['key'])
+      }
+    })
+  }
+
   /** Returns a past record; null when it did not exist. */
   async record(id: string, fields: readonly RequestedField[], seq: number): Promise<JsonBytes | null> {
-    // Of the lives that had begun, only the last can have existed.
+    const key = await this.#keyAt(id, seq)
+    if (key === null) return null
+    const selection = await this.#selection(fields, seq)
+    const { lives } = await this.#lives(selection, { after: key - 1, last: key, count: 1, seq })
+    const [record] = await this.#asOf(selection, lives, { seq })
+    return record?.json ?? null
+  }
+
+  /** Returns the number of records before one; null when it did not exist. */
+  async position(id: string, seq: number): Promise<number | null> {
+    const key = await this.#keyAt(id, seq)
+    return key === null ? null : (await this.#placesAt(seq)).positionOf(key)
+  }
+
+  /** Returns the key of the last life of a record that had begun, the only one that can have existed; null for none. */
+  async #keyAt(id: string, seq: number): Promise<RecordKey | null> {
     const life = await this.#db.get(
       `SELECT max(key) AS key FROM (
          SELECT record AS key FROM "$deleted" WHERE record_id = $2 UNION ALL SELECT "$seq" FROM "$data" WHERE id = $2
@@ -118,33 +187,36 @@ export class HistoryReader {
       id,
     )
     const key = life?.['key']
-    if (typeof key !== 'number') return null
-    const selection = await this.#selection(fields, seq)
-    const { lives } = await this.#lives(selection, { after: key - 1, last: key, count: 1, seq })
-    const [record] = await this.#asOf(selection, lives, seq)
-    return record ?? null
+    return typeof key === 'number' ? key : null
   }
 
   /** Returns a page of the records that existed, in creation order. */
-  async page({ fields, limit, after, seq }: FieldsAsOf): Promise<PastPage> {
+  async page({ fields, limit, after, skip = 0, seq, changed = false }: FieldsAsOf): Promise<PastPage> {
     const selection = await this.#selection(fields, seq)
     const last = Number((await this.#db.get(LAST_KEY, seq))?.['key'])
     const records: JsonBytes[] = []
+    const changes: PastRecord['changed'][] = []
+    const pageTo = (end: RecordKey | null): PastPage => ({
+      records: jsonArray(records),
+      next: end,
+      ...(changed && { changed: changes }),
+    })
     let bytes = 0
-    let next: RecordKey = after ?? 0
+    let next: RecordKey = after ?? (skip === 0 ? 0 : (await this.#placesAt(seq)).keyBefore(skip))
     // One record more than requested shows whether another page follows.
     for (let from = next, count = Math.min(limit + 1, RECORDS_AT_ONCE); ; count = RECORDS_AT_ONCE) {
       const { lives, found } = await this.#lives(selection, { after: from, last, count, seq })
-      const past = await this.#asOf(selection, lives, seq)
+      const past = await this.#asOf(selection, lives, { seq, changed })
       for (const [index, record] of past.entries()) {
         if (record === null) continue
-        bytes += record.length
+        bytes += record.json.length
         const isFull = records.length === limit || (records.length > 0 && bytes > PAGE_BYTES)
-        if (isFull) return { records: jsonArray(records), next }
-        records.push(record)
+        if (isFull) return pageTo(next)
+        records.push(record.json)
+        changes.push(record.changed)
         next = lives[index]?.key ?? next
       }
-      if (found < count && lives.length === found) return { records: jsonArray(records), next: null }
+      if (found < count && lives.length === found) return pageTo(null)
       from = lives.at(-1)?.key ?? last
     }
   }
@@ -176,10 +248,27 @@ export class HistoryReader {
     return { lives: keys, found: Number(rows[0]?.['$found'] ?? 0) }
   }
 
-  /** Returns records that had been created as they were; null for one that had been deleted. */
-  async #asOf(selection: Selection, lives: readonly FoundLife[], seq: number): Promise<(JsonBytes | null)[]> {
-    const changed = lives.filter(({ json }) => json === null).map(({ key }) => key)
-    if (changed.length === 0) return lives.map(({ json }) => json)
+  /**
+   * Returns records that had been created as they were, with `changed` also the fields that have another value now; null for
+   * one that had been deleted.
+   */
+  async #asOf(
+    selection: Selection,
+    lives: readonly FoundLife[],
+    query: Pick<PageAsOfQuery, 'seq' | 'changed'>,
+  ): Promise<(PastRecord | null)[]> {
+    const comparesAll = query.changed === true && selection.moved.length > 0
+    const changed = lives.filter(({ json }) => json === null || comparesAll).map(({ key }) => key)
+    const past = changed.length === 0 ? NO_RECORDS : await this.#reconstruct(selection, changed, query)
+    return lives.map(({ key, json }) => past.get(key) ?? (json === null ? null : { json, changed: [] }))
+  }
+
+  /** Returns those of these records that existed. */
+  async #reconstruct(
+    selection: Selection,
+    changed: readonly RecordKey[],
+    { seq, changed: isCompared = false }: Pick<PageAsOfQuery, 'seq' | 'changed'>,
+  ): Promise<ReadonlyMap<RecordKey, PastRecord>> {
     const rows = new Map(
       (await this.#db.all(selection.columns, changed)).map((row) => [Number(row['$seq']), row]),
     )
@@ -191,13 +280,35 @@ export class HistoryReader {
     const undone = await this.#undo(changed, selection, seq)
     // The last line of a deleted record is its deletion.
     const existed = undone.filter(({ key, lines }) => lines > 0 || rows.has(key))
-    const texts = await pastRecordsJson(
-      this.#db,
-      selection,
-      existed.map(({ key, before }) => ({ row: rows.get(key), long: long.get(key) ?? NO_VALUES, before })),
+    const facts = existed.map(({ key, before }) => ({
+      row: rows.get(key),
+      long: long.get(key) ?? NO_VALUES,
+      before,
+    }))
+    const texts = await pastRecordsJson(this.#db, selection, facts)
+    const present = isCompared ? await this.#presentValues(selection, changed) : null
+    return new Map(
+      existed.flatMap(({ key }, index) => {
+        const [json, past] = [texts[index], facts[index]]
+        if (json === undefined || past === undefined) return []
+        const differing = present === null ? [] : changedSince(selection, past, present.get(key))
+        return [[key, { json, changed: differing }] as const]
+      }),
     )
-    const past = new Map(existed.map(({ key }, index) => [key, texts[index] ?? null]))
-    return lives.map(({ key, json }) => json ?? past.get(key) ?? null)
+  }
+
+  /** Returns the present values of those of these records that still exist. */
+  async #presentValues(
+    { presentFields: fields, present }: Selection,
+    keys: readonly RecordKey[],
+  ): Promise<ReadonlyMap<RecordKey, PresentValues>> {
+    const found = new Map<RecordKey, PresentValues>()
+    for (const row of await this.#db.all(present, keys)) {
+      const key = Number(row['$seq'])
+      const isLong = longFieldsOf(row, fields).length > 0
+      found.set(key, { row, long: isLong ? await longValues(this.#db, key, fields) : NO_VALUES })
+    }
+    return found
   }
 
   /** Returns the past values of the fields that later entries change, for each of these records. */

@@ -5,13 +5,13 @@ import { parseMoment } from '../../../contract/values/date-time.ts'
 import type { JsonObject, JsonValue } from '../../../contract/json/json.ts'
 import { RawJson } from '../../../contract/json/raw-json.ts'
 import { jsonInTurns } from '../../../contract/json/stringify-in-parts.ts'
-import type { PastField } from '../../fields/past-fields.ts'
+import { changedFields, isMoved, type PastField } from '../../fields/past-fields.ts'
 import { canHold } from '../../rows/past-values.ts'
 import type { JsonBytes } from '../../sheet-store.ts'
 import type { Connection, StoredRow } from '../database/connection.ts'
 import { RECORD_JSON, recordJsonSource } from '../sql/record-json.ts'
 import { columnType, quoted, recordset } from '../database/schema.ts'
-import { columnsOf } from '../database/columns.ts'
+import { columnsOf, type TypedField } from '../database/columns.ts'
 import { fieldValue, toColumns } from '../database/values.ts'
 import { columnsUnlessLong } from '../read/long-columns.ts'
 import { LONG_BYTES } from './stored-line.ts'
@@ -31,8 +31,19 @@ export interface Selection {
   readonly lives: string
   /** Selects the columns of the records with these keys. */
   readonly columns: string
+  /** The fields whose present values are in other columns, or of another type. */
+  readonly moved: readonly PastField[]
+  /** The fields as they are now, and the SQL of their columns of the records with these keys. */
+  readonly presentFields: readonly TypedField[]
+  readonly present: string
   /** Makes the JSON of records from values for their columns, in the same order. */
   readonly json: string
+}
+
+/** The present columns of a record, and the values that the row does not have. */
+export interface PresentValues {
+  readonly row: StoredRow
+  readonly long: ReadonlyMap<string, JsonValue>
 }
 
 /** Facts from which a past record is made. */
@@ -60,6 +71,19 @@ export async function pastRecordsJson(
   return found
 }
 
+/** Returns the fields that have another value now; null for a deleted record, which has no present values. */
+export function changedSince(
+  { fields }: Selection,
+  past: PastRecord,
+  present: PresentValues | undefined,
+): readonly string[] | null {
+  if (present === undefined) return null
+  return changedFields(fields, past.before, {
+    past: (field) => pastValue(past, field),
+    present: ({ present: field }) => present.long.get(field.name) ?? fieldValue(field, present.row),
+  })
+}
+
 type PastValues = ReadonlyMap<PastField, JsonValue>
 
 function pastValue({ row, long, before }: PastRecord, field: PastField): JsonValue {
@@ -85,8 +109,12 @@ function plainJson(values: PastValues): Promise<string | Uint8Array> {
 /** Returns the SQL for these fields; one serves all records of a response. */
 export function selectionOf(fields: readonly PastField[]): Selection {
   const data = pastData(fields)
+  const presentFields = fields.map(({ present }) => present)
   return {
     fields,
+    moved: fields.filter(isMoved),
+    presentFields,
+    present: `SELECT ${['"$seq"', ...columnsUnlessLong(presentFields, LONG_BYTES)].join(', ')} FROM "$data" AS data WHERE "$seq" = ANY($1::bigint[])`,
     lives: `SELECT life.key, life."$found", CASE WHEN data."$version" <= $4 AND "$weight" <= ${RECORD_BYTES} THEN ${RECORD_JSON} END AS "$json" FROM (
         SELECT key, "$weight", count(*) OVER () AS "$found", sum("$weight") OVER (ORDER BY key) - "$weight" AS "$before" FROM (
         SELECT keys.key, coalesce(${recordWeight(fields, 'data')}, 0) AS "$weight" FROM (

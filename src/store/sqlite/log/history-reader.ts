@@ -3,12 +3,14 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { JsonObject, JsonValue } from '../../../contract/json/json.ts'
 import { jsonArray, noteValuesBefore } from '../../rows/past-values.ts'
 import type { RecordKey } from '../../cell-work.ts'
-import type { HistoryRange, JsonBytes, PageAsOfQuery, PastPage } from '../../sheet-store.ts'
+import type { EntryHead, HistoryRange, JsonBytes, PageAsOfQuery, PastPage } from '../../sheet-store.ts'
+import { PastPlaces, RecentPlaces } from '../../rows/past-places.ts'
+import { entryHead } from '../../rows/stored-rows.ts'
 import { pastFields, type RequestedField } from '../../fields/past-fields.ts'
 import { FIELD_CHANGES } from '../../fields/stored-changes.ts'
 import type { Connection } from '../database/connection.ts'
 import { lastSeq } from '../database/last-entry.ts'
-import { pastRecordJson, selectionOf, type Selection } from './past-record.ts'
+import { changedSince, pastRecordJson, selectionOf, type Selection } from './past-record.ts'
 import { jsonBytes } from '../database/values.ts'
 import { parsedLineOf } from './stored-line.ts'
 
@@ -20,6 +22,12 @@ const ROWS_AT_ONCE = 200
 const BYTES_AT_ONCE = 1 << 20
 /** Bytes of a record or a line that count as one record or line more. */
 const BYTES_OF_STEP = 16 << 10
+
+/** Deleted keys that one statement looks up. */
+const DELETED_AT_ONCE = 200
+
+const DELETED_KEYS = `SELECT record AS key, (SELECT max(seq) FROM "$provenance" WHERE record = "$deleted".record) AS deleted
+  FROM "$deleted" WHERE record > ? AND record <= ? ORDER BY record LIMIT ?`
 
 const LATER_LINES = `SELECT seq, line, octet_length(line) AS bytes FROM "$provenance" WHERE record = ? AND seq > ? ORDER BY seq LIMIT ?`
 
@@ -48,6 +56,13 @@ export function historyRange(db: Connection, mostBytes = Number.MAX_SAFE_INTEGER
   }
 }
 
+/** A record as it was. */
+interface PastRecord {
+  readonly json: JsonBytes
+  /** The fields that have another value now, where they were asked for; null for a record that was deleted since. */
+  readonly changed: readonly string[] | null
+}
+
 export type FieldsAsOf = Omit<PageAsOfQuery, 'fields'> & { readonly fields: readonly RequestedField[] }
 
 /**
@@ -63,6 +78,7 @@ export type FieldsAsOf = Omit<PageAsOfQuery, 'fields'> & { readonly fields: read
  */
 export class HistoryReader {
   readonly #db: Connection
+  readonly #places = new RecentPlaces()
 
   constructor(db: Connection) {
     this.#db = db
@@ -89,14 +105,50 @@ export class HistoryReader {
     return Number(this.#db.get('SELECT max(seq) AS seq FROM "$provenance" WHERE seq <= ?', low)?.['seq'] ?? 0)
   }
 
+  /** Returns the last entry up to a seq, or the first after it; null for none. */
+  head(seq: number, place: 'upTo' | 'after'): EntryHead | null {
+    const sought = place === 'upTo' ? 'seq <= ? ORDER BY seq DESC' : 'seq > ? ORDER BY seq'
+    const row = this.#db.get(`SELECT seq, line FROM "$provenance" WHERE ${sought} LIMIT 1`, seq)
+    return row === undefined ? null : entryHead(Number(row['seq']), parsedLineOf(row))
+  }
+
+  /** Returns the number of records that existed. */
+  async count(seq: number): Promise<number> {
+    return (await this.#placesAt(seq)).count
+  }
+
+  /** Returns the number of records before one; null when it did not exist. */
+  async position(id: string, seq: number): Promise<number | null> {
+    const key = this.#keyAt(id, seq)
+    return key === null ? null : (await this.#placesAt(seq)).positionOf(key)
+  }
+
   /** Returns a past record; null when it did not exist. */
   record(id: string, fields: readonly RequestedField[], seq: number): Promise<JsonBytes | null> {
     return this.#inTurns(this.#record(id, this.#selection(fields, seq), seq))
   }
 
   /** Returns a page of the records that existed, in creation order. */
-  page({ fields, ...query }: FieldsAsOf): Promise<PastPage> {
-    return this.#inTurns(this.#page(this.#selection(fields, query.seq), query))
+  async page({ fields, skip = 0, ...query }: FieldsAsOf): Promise<PastPage> {
+    const { seq } = query
+    const start = query.after === null && skip > 0 ? (await this.#placesAt(seq)).keyBefore(skip) : query.after
+    return this.#inTurns(this.#page(this.#selection(fields, seq), { ...query, after: start }))
+  }
+
+  #placesAt(seq: number): Promise<PastPlaces> {
+    return this.#places.at(seq, () => this.#inTurns(this.#readPlaces(seq)))
+  }
+
+  *#readPlaces(seq: number): Steps<PastPlaces> {
+    const last = this.#lastKeyAt(seq)
+    const deleted: number[] = []
+    for (let from = 0; ;) {
+      const rows = this.#db.all(DELETED_KEYS, from, last, DELETED_AT_ONCE)
+      for (const row of rows) if (Number(row['deleted']) <= seq) deleted.push(Number(row['key']))
+      if (rows.length < DELETED_AT_ONCE) return new PastPlaces(last, Float64Array.from(deleted))
+      from = Number(rows.at(-1)?.['key'])
+      yield rows.length
+    }
   }
 
   #selection(fields: readonly RequestedField[], seq: number): Selection {
@@ -127,7 +179,13 @@ export class HistoryReader {
   }
 
   *#record(id: string, selection: Selection, seq: number): Steps<JsonBytes | null> {
-    // Of the lives that had begun, only the last can have existed.
+    const key = this.#keyAt(id, seq)
+    if (key === null) return null
+    return (yield* this.#asOf(key, selection, { seq }))?.json ?? null
+  }
+
+  /** Returns the key of the last life of a record that had begun, the only one that can have existed; null for none. */
+  #keyAt(id: string, seq: number): RecordKey | null {
     const life = this.#db.get(
       `SELECT max(key) AS key FROM (
          SELECT record AS key FROM "$deleted" WHERE record_id = ?1 UNION ALL SELECT "$seq" FROM "$data" WHERE id = ?1
@@ -136,29 +194,37 @@ export class HistoryReader {
       this.#lastKeyAt(seq),
     )
     const key = life?.['key']
-    return typeof key === 'number' ? yield* this.#asOf(key, selection, seq) : null
+    return typeof key === 'number' ? key : null
   }
 
-  *#page(selection: Selection, { limit, after, seq }: Omit<PageAsOfQuery, 'fields'>): Steps<PastPage> {
+  *#page(selection: Selection, query: Omit<PageAsOfQuery, 'fields' | 'skip'>): Steps<PastPage> {
+    const { limit, after, seq } = query
     const last = this.#lastKeyAt(seq)
     const records: JsonBytes[] = []
+    const changed: PastRecord['changed'][] = []
+    const pageTo = (end: RecordKey | null): PastPage => ({
+      records: jsonArray(records),
+      next: end,
+      ...(query.changed === true && { changed }),
+    })
     let bytes = 0
     let next: RecordKey = after ?? 0
     // One record more than requested shows whether another page follows.
     for (let from = next, count = Math.min(limit + 1, ROWS_AT_ONCE); ; count = ROWS_AT_ONCE) {
       const keys = this.#keys(from, last, count)
       for (const key of keys) {
-        const record = yield* this.#asOf(key, selection, seq)
-        const size = record?.length ?? 0
+        const record = yield* this.#asOf(key, selection, query)
+        const size = record?.json.length ?? 0
         yield 1 + Math.floor(size / BYTES_OF_STEP)
         if (record === null) continue
         bytes += size
         const isFull = records.length === limit || (records.length > 0 && bytes > PAGE_BYTES)
-        if (isFull) return { records: jsonArray(records), next }
-        records.push(record)
+        if (isFull) return pageTo(next)
+        records.push(record.json)
+        changed.push(record.changed)
         next = key
       }
-      if (keys.length < count) return { records: jsonArray(records), next: null }
+      if (keys.length < count) return pageTo(null)
       from = keys.at(-1) ?? last
     }
   }
@@ -194,14 +260,25 @@ export class HistoryReader {
     return Number(created?.['seq'])
   }
 
-  /** Returns a record that had been created as it was; null when it had been deleted. */
-  *#asOf(key: RecordKey, selection: Selection, seq: number): Steps<JsonBytes | null> {
+  /**
+   * Returns a record that had been created as it was, with `changed` also the fields that have another value now; null when
+   * it had been deleted.
+   */
+  *#asOf(
+    key: RecordKey,
+    selection: Selection,
+    { seq, changed = false }: Pick<PageAsOfQuery, 'seq' | 'changed'>,
+  ): Steps<PastRecord | null> {
     const unchanged = this.#db.get(selection.unchanged, key, seq)?.['$json']
-    if (unchanged instanceof Uint8Array) return jsonBytes(unchanged)
+    const isMoved = changed && selection.moved.length > 0
+    if (unchanged instanceof Uint8Array && !isMoved) return { json: jsonBytes(unchanged), changed: [] }
     const row = this.#db.get(selection.columns, key)
     if (row === undefined && this.#lastEntry(key) <= seq) return null
     const before = yield* this.#valuesBefore(key, selection, seq)
-    return pastRecordJson(this.#db, selection, { row, before })
+    const facts = { row, before }
+    const json = pastRecordJson(this.#db, selection, facts)
+    if (!changed) return { json, changed: [] }
+    return { json, changed: changedSince(selection, facts, this.#db.get(selection.present, key)) }
   }
 
   /** Returns the seq of the last entry of a record; for a deleted one that is its deletion. */

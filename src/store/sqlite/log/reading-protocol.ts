@@ -1,4 +1,4 @@
-import type { HistoryRange, PastPage } from '../../sheet-store.ts'
+import type { EntryHead, HistoryRange, PastPage } from '../../sheet-store.ts'
 import type { RequestedField } from '../../fields/past-fields.ts'
 import type { FieldsAsOf } from './history-reader.ts'
 import type { TypedField } from '../sql/json-columns.ts'
@@ -14,6 +14,9 @@ export interface ReadingOperations {
   seqAt(time: string): number
   recordAsOf(request: RecordAsOf): Uint8Array | null
   pageAsOf(request: FieldsAsOf): PastPage
+  countAsOf(seq: number): number
+  positionAsOf(request: Pick<RecordAsOf, 'id' | 'seq'>): number | null
+  entryHead(request: HeadRequest): EntryHead | null
 }
 
 export interface LineRequest {
@@ -25,6 +28,11 @@ export interface LineRequest {
 export interface ValuesRequest {
   readonly key: number
   readonly fields: readonly TypedField[]
+}
+
+export interface HeadRequest {
+  readonly seq: number
+  readonly place: 'upTo' | 'after'
 }
 
 /** A request for a record right after an entry of the log. */

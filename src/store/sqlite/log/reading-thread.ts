@@ -1,9 +1,15 @@
 import { parentPort, workerData, type MessagePort } from 'node:worker_threads'
-import type { HistoryRange, PastPage } from '../../sheet-store.ts'
+import type { EntryHead, HistoryRange, PastPage } from '../../sheet-store.ts'
 import { Connection } from '../database/connection.ts'
 import { HistoryReader, historyRange, type FieldsAsOf } from './history-reader.ts'
 import { entryTimeNow } from '../database/last-entry.ts'
-import type { LineRequest, ReadingOperations, RecordAsOf, ValuesRequest } from './reading-protocol.ts'
+import type {
+  HeadRequest,
+  LineRequest,
+  ReadingOperations,
+  RecordAsOf,
+  ValuesRequest,
+} from './reading-protocol.ts'
 import { recordJsonExpression } from '../sql/json-columns.ts'
 import {
   failedResponse,
@@ -79,6 +85,18 @@ class ReadingThread implements Handlers {
 
   pageAsOf(request: FieldsAsOf): Promise<PastPage> {
     return this.#history.page(request)
+  }
+
+  countAsOf(seq: number): Promise<number> {
+    return this.#history.count(seq)
+  }
+
+  positionAsOf({ id, seq }: Pick<RecordAsOf, 'id' | 'seq'>): Promise<number | null> {
+    return this.#history.position(id, seq)
+  }
+
+  entryHead({ seq, place }: HeadRequest): EntryHead | null {
+    return this.#history.head(seq, place)
   }
 
   #bytes(sql: string, ...params: (string | number | null)[]): Uint8Array | null {

@@ -12,6 +12,7 @@ import type {
   DerivationVersion,
   JsonBytes,
   Page,
+  EntryHead,
   PageAsOfQuery,
   PagePlace,
   PageQuery,
@@ -262,6 +263,18 @@ export class Reader {
     this.#forgetOutdated(fields)
     const page = await this.#long.call('pageAsOf', { ...query, fields: this.#pastFields(fields) })
     return { ...page, records: jsonBytes(page.records) }
+  }
+
+  countAsOf(seq: number): Promise<number> {
+    return this.#long.call('countAsOf', seq)
+  }
+
+  async positionAsOf(id: string, seq: number): Promise<number | null> {
+    return canBeId(id) ? this.#long.call('positionAsOf', { id, seq }) : null
+  }
+
+  entryHead(seq: number, place: 'upTo' | 'after'): Promise<EntryHead | null> {
+    return this.#long.call('entryHead', { seq, place })
   }
 
   /** Returns the present names of fields by those that they had before. */
