@@ -203,5 +203,7 @@ export const LEFT_OUT: Readonly<Record<string, string>> = {
   'web/review.test.ts': PAGE,
   'web/saved-views.test.ts': PAGE,
   'web/sql.test.ts': 'the console, with statements of SQLite; http/query.test.ts is about queries on both',
+  'web/time.test.ts':
+    'the page; store/suite/history-tests.ts and http/as-of.test.ts have earlier states on both engines',
   'web/wide.test.ts': PAGE,
 }

@@ -117,6 +117,8 @@ export interface RecordSelection {
   readonly filter: RecordFilter | null
   /** `-area,name`; null for creation order. */
   readonly sort: string | null
+  /** The `seq` of an entry or a time, for the records as they were, without filter and order; null or absent is now. */
+  readonly asOf?: string | null
 }
 
 const PAGE_SIZE = 100
@@ -135,10 +137,14 @@ export function isSearched({ filter, sort }: RecordSelection): boolean {
 
 /** The records from position `page * pageSizeOf(selection)`. */
 export function pageQuery(selection: RecordSelection, page: number) {
-  const { filter, sort } = selection
+  const { filter, sort, asOf = null } = selection
   return queryOptions({
     queryKey: pageKey(selection, page),
     queryFn: async ({ signal, client }) => {
+      if (asOf !== null) {
+        const past = { as_of: asOf, changed: true, limit: PAGE_SIZE, position: page * PAGE_SIZE }
+        return wholePage(past, (part) => server.records.list(part, { signal }))
+      }
       const place = await placeOf(client, selection, page)
       signal.throwIfAborted()
       const query = { ...filterParameters(filter), sort, limit: pageSizeOf(selection), ...place }
@@ -149,7 +155,8 @@ export function pageQuery(selection: RecordSelection, page: number) {
   })
 }
 
-function pageKey({ filter, sort }: RecordSelection, page: number) {
+function pageKey({ filter, sort, asOf = null }: RecordSelection, page: number) {
+  if (asOf !== null) return ['records', 'past page', asOf, page] as const
   return ['records', 'page', filter, sort, page] as const
 }
 
@@ -192,11 +199,29 @@ export function cellStatesQuery(ids: readonly string[]) {
   })
 }
 
+/** An earlier state of the sheet, and the range of those that are known; null is the present one. */
+export function momentQuery(asOf: string | null) {
+  return queryOptions({
+    queryKey: ['records', 'moment', asOf],
+    queryFn: ({ signal }) => server.records.history({ as_of: asOf ?? undefined }, { signal }),
+    staleTime: Infinity,
+    placeholderData: keepPreviousData,
+  })
+}
+
 /** The number of records that match a filter. */
 export function countQuery(filter: RecordFilter | null) {
+  return listCountQuery({ filter, sort: null })
+}
+
+/** The number of records of a list. */
+export function listCountQuery({ filter, asOf = null }: RecordSelection) {
   return queryOptions({
-    queryKey: ['records', 'count', filter],
-    queryFn: async ({ signal }) => (await server.records.summary(filterParameters(filter), { signal })).count,
+    queryKey: asOf === null ? ['records', 'count', filter] : ['records', 'past count', asOf],
+    queryFn: async ({ signal }) =>
+      asOf === null
+        ? (await server.records.summary(filterParameters(filter), { signal })).count
+        : (await server.records.history({ as_of: asOf }, { signal })).total,
     staleTime: Infinity,
     placeholderData: keepPreviousData,
   })
@@ -219,20 +244,20 @@ export const statusQuery = queryOptions({
   staleTime: Infinity,
 })
 
-export function recordQuery(id: string) {
+export function recordQuery(id: string, asOf: string | null = null) {
   return queryOptions({
-    queryKey: ['records', 'one', id],
-    queryFn: ({ signal }) => server.records.get(id, {}, { signal }),
+    queryKey: asOf === null ? ['records', 'one', id] : ['records', 'past one', id, asOf],
+    queryFn: ({ signal }) => server.records.get(id, { as_of: asOf ?? undefined }, { signal }),
     staleTime: Infinity,
   })
 }
 
-/** The provenance entries of a cell, newest first. */
-export function historyQuery(recordId: string, field: string) {
+/** The provenance entries of a cell, up to a moment, newest first. */
+export function historyQuery(recordId: string, field: string, asOf: string | null = null) {
+  const cell = { record_id: recordId, field, ...(asOf !== null && { as_of: asOf }) }
   return queryOptions({
-    queryKey: ['records', 'history', recordId, field],
-    queryFn: async ({ signal }) =>
-      (await server.cells.history({ record_id: recordId, field }, { signal })).toReversed(),
+    queryKey: ['records', 'history', recordId, field, asOf],
+    queryFn: async ({ signal }) => (await server.cells.history(cell, { signal })).toReversed(),
     staleTime: Infinity,
   })
 }

@@ -13,7 +13,13 @@ export async function wholePage(
   while (page.next_cursor !== null && page.records.length < query.limit) {
     const limit = query.limit - page.records.length
     const more = await list({ ...rest, limit, cursor: page.next_cursor })
-    page = { ...more, limit: page.limit, records: [...page.records, ...more.records] }
+    const changed = page.changed && [...page.changed, ...(more.changed ?? [])]
+    page = {
+      ...more,
+      limit: page.limit,
+      records: [...page.records, ...more.records],
+      ...(changed !== undefined && { changed }),
+    }
   }
   return page
 }

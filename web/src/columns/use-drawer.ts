@@ -4,6 +4,7 @@ import { useSearchParams } from 'wouter'
 import type { SheetContract } from '../api/contract.ts'
 import { permissionsQuery } from '../api/queries.ts'
 import { useActor } from '../state/actor.ts'
+import { useAsOf } from '../state/as-of.ts'
 import { whenSaved } from '../ui/unsaved.tsx'
 import type { FieldPlace } from './contract-with.ts'
 import type { Ghost } from './ghost.ts'
@@ -38,11 +39,12 @@ export interface ColumnDrawerControl {
 export function useDrawer(contract: SheetContract): ColumnDrawerControl {
   const [actor] = useActor()
   const { data: permissions } = useQuery(permissionsQuery(actor))
+  const isPast = useAsOf() !== null
   const [state, setState] = useState<DrawerState | null>(null)
   const [ghost, setGhost] = useState<Ghost | null>(null)
   const [params, setParams] = useSearchParams()
   const asked = params.get('edit')
-  const mayChange = permissions !== undefined && permissions.read_only_definition !== true
+  const mayChange = permissions !== undefined && permissions.read_only_definition !== true && !isPast
   // A link of another page asks for it once: the field can have another name later.
   const editAsked = useEffectEvent((field: string) => {
     if (contract.fieldByName.has(field)) whenSaved(() => setState({ do: 'edit', field }))

@@ -4,6 +4,8 @@ import type { SheetContract, SheetField } from '../api/contract.ts'
 import { permissionsQuery } from '../api/queries.ts'
 import { useIsLost } from '../live/connection.ts'
 import { useActor } from '../state/actor.ts'
+import { PAST_REASON, useAsOf } from '../state/as-of.ts'
+import { showError } from '../ui/toasts.tsx'
 import type { CellRef } from '../state/view-state.ts'
 import { cellKey, type CellEdit, type PendingEdit } from './edit.ts'
 import { editPort } from './edit-port.ts'
@@ -26,6 +28,8 @@ export interface Editing {
   /** Whether the actor may write the field (GET /api/permissions). */
   mayWrite(field: SheetField): boolean
   readonly mayDelete: boolean
+  /** The reason why nothing may be edited; null where the contract decides. */
+  readonly refusal: string | null
   /** Returns the edit of a cell that is in flight or refused. */
   pending(cell: CellRef): PendingEdit | undefined
   /** Writes cells atomically; their new values are shown before the server responds. */
@@ -72,11 +76,13 @@ export function useEditing({ fault }: SheetContract): Editing {
   const { data: permissions } = useQuery(permissionsQuery(actor))
   const { pending, canUndo, canRedo } = useSyncExternalStore(store.subscribe, () => store.snapshot)
   const port = useMemo(() => editPort(client, actor), [client, actor])
+  const isPast = useAsOf() !== null
   const isLost = useIsLost()
   useEffect(() => {
     if (!isLost) void store.saveWaiting(port)
   }, [isLost, port])
   return useMemo(() => {
+    if (isPast) return readOnly(PAST_REASON)
     // The service refuses writes while a derivation file is not valid.
     const writable = new Set(fault === null ? permissions?.write : [])
     // An id cannot change: writing another would create another record.
@@ -84,6 +90,7 @@ export function useEditing({ fault }: SheetContract): Editing {
     return {
       mayWrite,
       mayDelete: permissions?.delete === true,
+      refusal: null,
       pending: (cell) => (pending.size === 0 ? undefined : pending.get(cellKey(cell))),
       commit: (changes) =>
         store.commit(
@@ -96,7 +103,7 @@ export function useEditing({ fault }: SheetContract): Editing {
       canRedo,
       undo: () => void store.move('undo', port),
       redo: () => void store.move('redo', port),
-      copy: (cells) => writeTsv(cells.map((row) => row.map(({ value }) => copyText(value)))),
+      copy: copyCells,
       planPaste: (text, place) => planPaste(text, { ...place, mayWrite }),
       create: async (records) => {
         const ids = await createRecords(client, records, actor)
@@ -104,5 +111,35 @@ export function useEditing({ fault }: SheetContract): Editing {
         return ids
       },
     }
-  }, [client, actor, port, permissions, pending, canUndo, canRedo, fault])
+  }, [client, actor, port, permissions, pending, canUndo, canRedo, fault, isPast])
+}
+
+function copyCells(cells: readonly (readonly CellValue[])[]): string {
+  return writeTsv(cells.map((row) => row.map(({ value }) => copyText(value))))
+}
+
+/** Returns editing operations that refuse every change with a reason. */
+function readOnly(reason: string): Editing {
+  const refuse = async (): Promise<never> => {
+    throw new Error(reason)
+  }
+  const showReason = (): void => showError(new Error(reason))
+  return {
+    mayWrite: () => false,
+    mayDelete: false,
+    refusal: reason,
+    pending: () => undefined,
+    commit: refuse,
+    discard: () => undefined,
+    saveAgain: showReason,
+    canUndo: false,
+    canRedo: false,
+    undo: showReason,
+    redo: showReason,
+    copy: copyCells,
+    planPaste: () => {
+      throw new Error(reason)
+    },
+    create: refuse,
+  }
 }

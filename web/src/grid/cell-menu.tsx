@@ -105,6 +105,7 @@ function CellItems({ model, editor, range, onPaste }: ItemsProps) {
       </MenuItem>
       <MenuItem
         keys="Ctrl+V"
+        isDisabled={editing.refusal !== null}
         onSelect={() => {
           navigator.clipboard.readText().then(onPaste, () => {
             showError(new Error('The browser does not let pages read the clipboard here: press Ctrl+V'))
@@ -129,7 +130,7 @@ function CellItems({ model, editor, range, onPaste }: ItemsProps) {
       </MenuItem>
       <DropdownMenu.Separator className="menu-line" />
       <MenuItem onSelect={showPanel}>Show provenance</MenuItem>
-      {derived.length > 0 && (
+      {derived.length > 0 && editing.refusal === null && (
         <MenuItem onSelect={() => void compute().catch(showError)}>Compute these cells…</MenuItem>
       )}
     </>
@@ -154,7 +155,9 @@ function RecordItems({ model, range, onDelete }: ItemsProps) {
   return (
     <>
       <MenuItem onSelect={() => void ids().then(checked.add, showError)}>Select {records}</MenuItem>
-      <MenuItem onSelect={() => void duplicate().catch(showError)}>Duplicate {records}</MenuItem>
+      <MenuItem isDisabled={editing.refusal !== null} onSelect={() => void duplicate().catch(showError)}>
+        Duplicate {records}
+      </MenuItem>
       <MenuItem isDisabled={!editing.mayDelete} onSelect={() => void ids().then(onDelete, showError)}>
         Delete {records}…
       </MenuItem>

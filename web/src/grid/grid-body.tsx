@@ -31,6 +31,7 @@ export function GridBody({ model, children }: GridBodyProps) {
               key={slotOf(row)}
               row={row}
               record={record}
+              differing={record === undefined ? NONE : rows.changedAt(row)}
               states={record === undefined ? undefined : rows.statesOf(String(record['id']))}
               layout={columns.layout}
               firstColumn={scroll.columns.first}
@@ -55,6 +56,8 @@ export function GridBody({ model, children }: GridBodyProps) {
     </div>
   )
 }
+
+const NONE: readonly string[] = []
 
 function isWithin(range: CellRange | null, row: number): boolean {
   return range !== null && row >= range.top && row <= range.bottom

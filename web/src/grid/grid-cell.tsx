@@ -20,11 +20,13 @@ interface GridCellProps {
   readonly edges: string
   readonly isActive: boolean
   readonly isReadOnly: boolean
+  /** The difference between the cell of an earlier state and now, as a sentence; null for none. */
+  readonly difference: string | null
 }
 
 /** A cell, rendered only when it changes. Its buttons are identified by `data-do` for the grid's event delegation. */
 export const GridCell = memo(function GridCell(props: GridCellProps) {
-  const { row, column, isLoaded, value, pending, state, isSelected, isActive, isReadOnly } = props
+  const { row, column, isLoaded, value, pending, state, isSelected, isActive, isReadOnly, difference } = props
   const { field, index, width, format } = column
   return (
     <div
@@ -45,6 +47,7 @@ export const GridCell = memo(function GridCell(props: GridCellProps) {
           value={pending === undefined ? value : pending.value}
         />
       )}
+      {difference !== null && <span className="differs-mark" role="img" aria-label={difference} />}
       {isLoaded && <CellEnd pending={pending} state={state} isActive={isActive} />}
     </div>
   )

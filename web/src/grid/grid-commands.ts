@@ -16,7 +16,35 @@ interface Latest {
     readonly editor: Editor
     readonly setDialog: (dialog: GridDialog) => void
     readonly find: () => void
+    /** Shows the state before or after a change, or the present one. */
+    readonly time: (to: 'previous' | 'next' | 'now' | 'earlier') => void
   }
+}
+
+/** Returns the commands of the grid while it shows an earlier state. */
+export function pastCommands(latest: Latest): readonly MenuCommand[] {
+  const model = () => latest.current.model
+  return [
+    { group: 'Time', name: 'Go to the previous change', run: () => latest.current.time('previous') },
+    { group: 'Time', name: 'Go to the next change', run: () => latest.current.time('next') },
+    { group: 'Time', name: 'Back to now', run: () => latest.current.time('now') },
+    ...moveCommands(latest),
+    {
+      group: 'Records',
+      name: 'Show the provenance of the selected cell',
+      run: () => openPanel(model()),
+    },
+    { group: 'Columns', name: 'Show all columns', run: () => showAll(model()) },
+  ]
+}
+
+function moveCommands(latest: Latest): readonly MenuCommand[] {
+  const model = () => latest.current.model
+  return [
+    { group: 'Records', name: 'Go to record number…', run: () => latest.current.setDialog('goTo') },
+    { group: 'Records', name: 'Go to the first record', run: () => goToRow(model(), 0) },
+    { group: 'Records', name: 'Go to the last record', run: () => goToRow(model(), Infinity) },
+  ]
 }
 
 /** Returns the grid's commands for the command menu. */
@@ -31,9 +59,7 @@ export function gridCommands(
     { group: 'Records', name: 'Add a record', run: () => now().setDialog('new') },
     // After the menu has closed and returned the focus.
     { group: 'Records', name: 'Find a text…', run: () => setTimeout(() => now().find()) },
-    { group: 'Records', name: 'Go to record number…', run: () => now().setDialog('goTo') },
-    { group: 'Records', name: 'Go to the first record', run: () => goToRow(model(), 0) },
-    { group: 'Records', name: 'Go to the last record', run: () => goToRow(model(), Infinity) },
+    ...moveCommands(latest),
     { group: 'Records', name: 'Select all records', run: () => model().checked.all() },
     { group: 'Records', name: 'Delete the selected records…', run: () => deleteChecked(now()) },
     { group: 'Records', name: 'Edit the selected cell', run: () => now().editor.begin(null) },
@@ -63,6 +89,7 @@ export function gridCommands(
   ]
   return [
     ...records,
+    { group: 'Time', name: 'Look at an earlier state', run: () => now().time('earlier') },
     ...columns,
     ...fileCommands(model),
     ...(mayChange ? definitionCommands(contract, model) : []),

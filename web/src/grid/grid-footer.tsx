@@ -11,17 +11,20 @@ import './grid-footer.css'
 
 interface GridFooterProps {
   readonly model: GridModel
-  readonly onAdd: () => void
+  /** Null in the past. */
+  readonly onAdd: (() => void) | null
 }
 
 /** The row below the records: it adds a record, and shows figures of the selected cells. */
 export function GridFooter({ model, onAdd }: GridFooterProps) {
   return (
     <div className="grid-footer">
-      <button type="button" className="grid-add" title="New record (Shift+Enter)" onClick={onAdd}>
-        <Plus size={14} aria-hidden="true" />
-        New record
-      </button>
+      {onAdd !== null && (
+        <button type="button" className="grid-add" title="New record (Shift+Enter)" onClick={onAdd}>
+          <Plus size={14} aria-hidden="true" />
+          New record
+        </button>
+      )}
       <SelectionFigures model={model} />
     </div>
   )

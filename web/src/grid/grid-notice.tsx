@@ -16,7 +16,8 @@ interface GridNoticeProps {
 
 /** Gives the reason and the next steps if there are no rows to show: below the heads, or in place of the grid after an error. */
 export function GridNotice({ model: { view, change, rows, columns }, onAdd }: GridNoticeProps) {
-  const isFiltered = view.conditions.length > 0 || view.sql !== null
+  const isPast = view.asOf !== null
+  const isFiltered = !isPast && (view.conditions.length > 0 || view.sql !== null)
   const clearFilter = (
     <Button look="primary" onClick={() => change({ conditions: [], sql: null })}>
       Clear the filter
@@ -42,7 +43,7 @@ export function GridNotice({ model: { view, change, rows, columns }, onAdd }: Gr
             <>
               <Button onClick={rows.retry}>Try again</Button>
               {isFiltered && clearFilter}
-              {!isFiltered && view.sort !== null && (
+              {!isFiltered && !isPast && view.sort !== null && (
                 <Button onClick={() => change({ sort: null })}>Clear the sort order</Button>
               )}
             </>
@@ -58,6 +59,9 @@ export function GridNotice({ model: { view, change, rows, columns }, onAdd }: Gr
           Change a condition, or clear the filter.
         </Notice>
       )
+    }
+    if (isPast) {
+      return <Notice title="No records then">The sheet had no records at this moment.</Notice>
     }
     return (
       <Notice

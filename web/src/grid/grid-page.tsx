@@ -10,7 +10,7 @@ import { ImportHost } from '../files/import-host.tsx'
 import { CellPanel } from '../provenance/cell-panel.tsx'
 import { ComputedNotice } from './computed-notice.tsx'
 import { GoToDialog } from './go-to-dialog.tsx'
-import { gridCommands } from './grid-commands.ts'
+import { gridCommands, pastCommands } from './grid-commands.ts'
 import { Grid } from './grid.tsx'
 import { GridNotice, HeldNotice, PageError } from './grid-notice.tsx'
 import { GridFooter } from './grid-footer.tsx'
@@ -24,6 +24,8 @@ import { useLatest } from '../ui/use-latest.ts'
 import { OpenGroups } from './open-groups.tsx'
 import { OpenDrawer } from './columns/open-drawer.tsx'
 import { OpenFind, useFinding } from './open-find.tsx'
+import { OpenTimeBar, useTime } from './open-time-bar.tsx'
+import { PAST_REASON } from '../state/as-of.ts'
 
 const ReviewMode = lazy(() => import('../review/review-mode.tsx'))
 
@@ -46,8 +48,11 @@ function RecordsPage({ contract }: { readonly contract: SheetContract }) {
     setDeleted(null)
   }
 
-  const finding = useFinding()
+  const isPast = view.asOf !== null
+  const finding = useFinding(isPast)
+  const time = useTime(view, change)
   const addRecord = (): void => {
+    if (isPast) return showError(new Error(PAST_REASON))
     if (!mayBeEmpty(model)) return setDialog('new')
     releaseList(client)
     addEmptyRecord(model)
@@ -55,16 +60,17 @@ function RecordsPage({ contract }: { readonly contract: SheetContract }) {
       .catch(showError)
   }
 
-  const latest = useLatest({ model, editor, setDialog, find: finding.open })
+  const latest = useLatest({ model, editor, setDialog, find: finding.open, time })
   const commands = useMemo(
-    () => gridCommands(contract, latest, drawer.mayChange),
-    [contract, latest, drawer.mayChange],
+    () => (isPast ? pastCommands(latest) : gridCommands(contract, latest, drawer.mayChange)),
+    [contract, latest, drawer.mayChange, isPast],
   )
+  const onTime = useCallback(() => latest.current.time(isPast ? 'now' : 'earlier'), [latest, isPast])
   const addColumn = useCallback(() => latest.current.model.drawer.add(null), [latest])
   useCommands('grid', commands)
   const { state } = drawer
   const isOpen = state !== null
-  const isReview = view.review === true
+  const isReview = view.review === true && !isPast
   const isShown = rows.error === null
   return (
     <div className="grid-page">
@@ -82,9 +88,11 @@ function RecordsPage({ contract }: { readonly contract: SheetContract }) {
         field={model.columns.layout.columns[selecting.selection?.focus.column ?? -1]?.field ?? null}
         onDialog={setDialog}
         onFind={finding.open}
+        onTime={onTime}
       />
-      <StateChips contract={contract} view={view} change={change} />
-      {isShown && !isReview && <ComputedNotice model={model} />}
+      {view.asOf !== null && <OpenTimeBar asOf={view.asOf} model={model} />}
+      {!isPast && <StateChips contract={contract} view={view} change={change} />}
+      {isShown && !isReview && !isPast && <ComputedNotice model={model} />}
       {isReview && (
         <Suspense fallback={<div className="grid-main" aria-busy="true" />}>
           <ReviewMode
@@ -113,11 +121,11 @@ function RecordsPage({ contract }: { readonly contract: SheetContract }) {
             )}
             {(!isShown || rows.count === 0) && <GridNotice model={model} onAdd={() => setDialog('new')} />}
             {isShown && <PageError rows={rows} />}
-            {isShown && <GridFooter model={model} onAdd={addRecord} />}
+            {isShown && <GridFooter model={model} onAdd={isPast ? null : addRecord} />}
             <HeldNotice />
             <OpenFind model={model} finding={finding} />
           </div>
-          <OpenGroups model={model} />
+          {!isPast && <OpenGroups model={model} />}
           {isOpen && <OpenDrawer model={model} />}
           {!isOpen && view.panel && view.cell !== null && (
             <CellPanel
@@ -130,7 +138,7 @@ function RecordsPage({ contract }: { readonly contract: SheetContract }) {
           )}
         </div>
       )}
-      <ImportHost contract={contract} mayAddFields={drawer.mayChange} />
+      {!isPast && <ImportHost contract={contract} mayAddFields={drawer.mayChange} />}
       <NewRecordDialog
         contract={contract}
         open={dialog === 'new'}

@@ -15,6 +15,8 @@ export interface GridRowProps {
   readonly row: number
   readonly record: RecordAnswer | undefined
   readonly states: CellStates | undefined
+  /** In the past, the fields that have another value now; null for a record that was deleted since. */
+  readonly differing: readonly string[] | null
   readonly layout: ColumnLayout
   /** The rendered range of the scrolling columns. */
   readonly firstColumn: number
@@ -51,7 +53,7 @@ export const GridRow = memo(function GridRow(props: GridRowProps) {
       role="row"
       aria-rowindex={row + 2}
       aria-selected={isChecked}
-      className={record === undefined ? 'grid-row waiting' : isChecked ? 'grid-row checked' : 'grid-row'}
+      className={classOf(props)}
       data-row={row}
     >
       <div role="gridcell" aria-colindex={1} className="grid-gutter" style={{ width: gutter }}>
@@ -82,7 +84,13 @@ export const GridRow = memo(function GridRow(props: GridRowProps) {
   )
 }, isSameRow)
 
+function classOf({ record, differing, isChecked }: GridRowProps): string {
+  if (record === undefined) return 'grid-row waiting'
+  return ['grid-row', isChecked && 'checked', differing === null && 'deleted-since'].filter(Boolean).join(' ')
+}
+
 function cellOf(props: GridRowProps, column: Column) {
+  const { differing } = props
   const { row, record, states, selectedFrom, selectedTo, activeColumn, pending, running, mayWrite } = props
   const { name } = column.field
   const state = states?.[name]
@@ -103,6 +111,15 @@ function cellOf(props: GridRowProps, column: Column) {
       edges={edgesOf(props, column.index)}
       isActive={column.index === activeColumn}
       isReadOnly={!mayWrite(column.field)}
+      difference={
+        differing === null
+          ? column.field.primaryKey
+            ? 'The record was deleted since'
+            : null
+          : differing.includes(name)
+            ? 'It has another value now'
+            : null
+      }
     />
   )
 }

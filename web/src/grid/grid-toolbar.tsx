@@ -1,8 +1,9 @@
-import { Plus, TextSearch, Trash2, X } from 'lucide-react'
+import { History, Plus, TextSearch, Trash2, X } from 'lucide-react'
 import { memo } from 'react'
 import type { SheetContract, SheetField } from '../api/contract.ts'
 import { FilesMenu } from '../files/files-menu.tsx'
 import { FilterBar } from '../filter/filter-bar.tsx'
+import { PAST_ORDER, PAST_REASON } from '../state/as-of.ts'
 import { filterOf, type ViewChange, type ViewState } from '../state/view-state.ts'
 import { Button, IconButton } from '../ui/button.tsx'
 import { ColumnsMenu } from './columns/columns-menu.tsx'
@@ -33,11 +34,14 @@ interface GridToolbarProps {
   readonly field: SheetField | null
   readonly onDialog: (dialog: GridDialog) => void
   readonly onFind: () => void
+  /** Shows an earlier state, or, if it is shown, the present one. */
+  readonly onTime: () => void
 }
 
 /** The toolbar: filter, sort order, and actions on records. */
 export const GridToolbar = memo(function GridToolbar(props: GridToolbarProps) {
   const { contract, view, change, columns, checkedIds, field, onDialog } = props
+  if (view.asOf !== null) return <PastToolbar {...props} />
   const filter = filterOf(view)
   return (
     <div className="grid-toolbar" role="group" aria-label="Records">
@@ -51,6 +55,7 @@ export const GridToolbar = memo(function GridToolbar(props: GridToolbarProps) {
         <IconButton label="Find (Ctrl+F)" onClick={props.onFind}>
           <TextSearch size={16} />
         </IconButton>
+        <TimeButton {...props} />
         <ColumnsMenu columns={columns} onAdd={props.onAddColumn} />
         <FilesMenu view={{ filter, sort: view.sort, fields: fieldNames(columns) }} count={props.count} />
         <RunMenu contract={contract} field={field} checkedIds={checkedIds} filter={filter} />
@@ -61,6 +66,34 @@ export const GridToolbar = memo(function GridToolbar(props: GridToolbarProps) {
     </div>
   )
 })
+
+function TimeButton({ view: { asOf }, onTime }: GridToolbarProps) {
+  return (
+    <IconButton
+      label={asOf === null ? 'Look at an earlier state' : 'Back to now'}
+      aria-pressed={asOf !== null}
+      onClick={onTime}
+    >
+      <History size={16} />
+    </IconButton>
+  )
+}
+
+/** The toolbar of an earlier state, which can be looked at and not changed. */
+function PastToolbar(props: GridToolbarProps) {
+  return (
+    <div className="grid-toolbar" role="group" aria-label="Records">
+      <p className="grid-toolbar-filter grid-toolbar-note">{PAST_ORDER}</p>
+      <div className="grid-toolbar-actions">
+        <TimeButton {...props} />
+        <ColumnsMenu columns={props.columns} onAdd={null} />
+        <Button look="primary" icon={<Plus size={15} />} disabled title={PAST_REASON}>
+          Add record
+        </Button>
+      </div>
+    </div>
+  )
+}
 
 /** Returns the visible fields in the order of the columns. */
 export function fieldNames({ layout }: Columns): readonly string[] {

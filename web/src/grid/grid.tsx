@@ -1,6 +1,7 @@
 import { lazy, Suspense, useLayoutEffect, useState, type CSSProperties, type MouseEvent } from 'react'
 import { retryCell } from '../runs/dialogs/retry-cell.ts'
 import { useActor } from '../state/actor.ts'
+import { PAST_ORDER } from '../state/as-of.ts'
 import { NORMAL_HEIGHT } from '../state/columns.ts'
 import { showError } from '../ui/toasts.tsx'
 import { cellId } from './selection/cell-id.ts'
@@ -49,7 +50,9 @@ export function Grid({ model, editor, onGoToRecord, onDelete, onAdd }: GridProps
   useScrollTransforms(layer, scroller, scroll, layout)
   const count = rows.count ?? 0
   const focus = selecting.selection?.focus ?? null
+  const isPast = view.asOf !== null
   const sortBy = (column: number, add: boolean): void => {
+    if (isPast) return showError(new Error(PAST_ORDER))
     const field = layout.columns[column]?.field
     if (field !== undefined && isSortable(field))
       change({ sort: formatSort(cycleSort(parseSort(view.sort), field.name, add)) })
@@ -108,6 +111,7 @@ export function Grid({ model, editor, onGoToRecord, onDelete, onAdd }: GridProps
         rowHeight > NORMAL_HEIGHT && 'tall',
         focus !== null && 'has-selection',
         rows.count === null && 'loading',
+        isPast && 'past',
       ]
         .filter(Boolean)
         .join(' ')}
@@ -145,9 +149,10 @@ export function Grid({ model, editor, onGoToRecord, onDelete, onAdd }: GridProps
             columns={columns}
             firstColumn={scroll.columns.first}
             endColumn={scroll.columns.end}
-            sort={view.sort}
+            sort={rows.selection.sort}
             filter={rows.selection.filter}
             isReady={rows.count !== null}
+            isPast={isPast}
             mayWrite={model.editing.mayWrite}
             checkedState={checked.ids.size === 0 ? 'none' : checked.ids.size < count ? 'some' : 'all'}
             activeColumn={focus?.row === HEAD_ROW ? focus.column : -1}

@@ -1,4 +1,5 @@
 import { lazy, Suspense, useCallback, useState } from 'react'
+import { showError } from '../ui/toasts.tsx'
 import { useFindKey } from '../find/use-find-key.ts'
 import type { GridModel } from './interaction/use-grid.ts'
 
@@ -13,9 +14,14 @@ export interface Finding {
   close(): void
 }
 
-export function useFinding(): Finding {
-  const [asked, setAsked] = useState<number | null>(null)
-  const open = useCallback(() => setAsked((count) => (count ?? 0) + 1), [])
+/** `isPast`: an earlier state is not searched. */
+export function useFinding(isPast: boolean): Finding {
+  const [count, setAsked] = useState<number | null>(null)
+  const asked = isPast ? null : count
+  const open = useCallback(() => {
+    if (isPast) showError(new Error('Earlier states cannot be searched. Go back to now to find a text.'))
+    else setAsked((times) => (times ?? 0) + 1)
+  }, [isPast])
   const close = useCallback(() => setAsked(null), [])
   useFindKey(open)
   return { asked, open, close }

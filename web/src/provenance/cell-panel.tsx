@@ -4,6 +4,7 @@ import { Tabs } from 'radix-ui'
 import { useRef, useState, type CSSProperties, type FocusEvent, type KeyboardEvent } from 'react'
 import type { SheetContract } from '../api/contract.ts'
 import { recordQuery } from '../api/queries.ts'
+import { useAsOf } from '../state/as-of.ts'
 import type { CellRef } from '../state/view-state.ts'
 import { IconButton } from '../ui/button.tsx'
 import { useCellData } from './use-cell-data.ts'
@@ -81,7 +82,7 @@ export function CellPanel({ contract, cell, onClose, onSelect, onEditField }: Ce
 }
 
 function RecordName({ contract, recordId }: { readonly contract: SheetContract; readonly recordId: string }) {
-  const { data: record } = useQuery(recordQuery(recordId))
+  const { data: record } = useQuery(recordQuery(recordId, useAsOf()))
   const field = nameField(contract.fields)
   const name = field === null ? null : record?.[field.name]
   return (

@@ -1,5 +1,9 @@
+import { useQuery } from '@tanstack/react-query'
 import type { SheetContract, SheetField } from '../api/contract.ts'
 import { stateInRun, useRunning } from '../runs/progress/running-cells.ts'
+import { recordQuery } from '../api/queries.ts'
+import { useAsOf } from '../state/as-of.ts'
+import { CellValueView } from '../values/cell-value-view.tsx'
 import type { CellRef } from '../state/view-state.ts'
 import { StateMark, STATE_LABELS, type CellStateName } from '../ui/cell-state.tsx'
 import { Notice } from '../ui/notice.tsx'
@@ -110,6 +114,7 @@ function CellHead({
           {value !== null && value !== undefined && <CopyButton text={plainValue(value)} what="the value" />}
         </div>
       )}
+      {!isGone && record.data !== undefined && <ValueNow recordId={recordId} field={field} then={value} />}
       {!isGone && field.derived !== null && (
         <p className="cell-head-state">
           {state !== undefined && (
@@ -121,6 +126,29 @@ function CellHead({
         </p>
       )}
     </section>
+  )
+}
+
+/** The present value beside that of an earlier state, if it is another. */
+function ValueNow({
+  recordId,
+  field,
+  then,
+}: {
+  readonly recordId: string
+  readonly field: SheetField
+  readonly then: unknown
+}) {
+  const isPast = useAsOf() !== null
+  const { data, error } = useQuery({ ...recordQuery(recordId), enabled: isPast })
+  if (!isPast || (data === undefined && error === null)) return null
+  if (data === undefined) return <p className="cell-now">The record does not exist now.</p>
+  const now = data[field.name]
+  if (JSON.stringify(now) === JSON.stringify(then)) return null
+  return (
+    <p className="cell-now">
+      Now: <CellValueView type={field.type} values={field.values} value={now} />
+    </p>
   )
 }
 

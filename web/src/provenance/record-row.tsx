@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useEffect, useRef, useState, type RefObject } from 'react'
 import { messageOf } from '../api/api-error.ts'
 import type { SheetField } from '../api/contract.ts'
+import { useAsOf } from '../state/as-of.ts'
 import { CellValueView } from '../values/cell-value-view.tsx'
 import { StateMark, type CellStateName } from '../ui/cell-state.tsx'
 import { latestEntryQuery } from './latest-entry-query.ts'
@@ -22,7 +23,11 @@ interface RecordRowProps {
 export function RecordRow({ recordId, field, value, state, isSelected, onSelect }: RecordRowProps) {
   const row = useRef<HTMLLIElement>(null)
   const isNear = useHasBeenNear(row)
-  const { data: entry, error } = useQuery({ ...latestEntryQuery(recordId, field.name), enabled: isNear })
+  const asOf = useAsOf()
+  const { data: entry, error } = useQuery({
+    ...latestEntryQuery(recordId, field.name, asOf),
+    enabled: isNear,
+  })
   return (
     <li ref={row}>
       <button

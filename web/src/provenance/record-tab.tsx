@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Check, Copy } from 'lucide-react'
 import type { SheetContract } from '../api/contract.ts'
 import { cellStatesQuery, recordQuery } from '../api/queries.ts'
+import { useAsOf } from '../state/as-of.ts'
 import type { CellRef } from '../state/view-state.ts'
 import { Button } from '../ui/button.tsx'
 import type { CellStateName } from '../ui/cell-state.tsx'
@@ -22,9 +23,10 @@ interface RecordTabProps {
 /** All fields of a record with their values, states and origins. */
 export function RecordTab({ contract, cell, onSelect }: RecordTabProps) {
   const { recordId } = cell
-  const { data: record, error, refetch } = useQuery(recordQuery(recordId))
+  const asOf = useAsOf()
+  const { data: record, error, refetch } = useQuery(recordQuery(recordId, asOf))
   const { isGone } = useCellData(contract, cell)
-  const { data: states } = useQuery({ ...cellStatesQuery([recordId]), enabled: !isGone })
+  const { data: states } = useQuery({ ...cellStatesQuery([recordId]), enabled: !isGone && asOf === null })
   if (error !== null && record === undefined && !isGone)
     return <PanelError error={error} onRetry={() => void refetch()} />
   if (record === undefined && !isGone) return <PanelLoading />

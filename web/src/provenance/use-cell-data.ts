@@ -4,6 +4,7 @@ import type { CellExplanationAnswer } from '../../../src/wire/runs/status.ts'
 import { ApiError } from '../api/api-error.ts'
 import type { SheetContract } from '../api/contract.ts'
 import { explanationQuery, historyQuery, recordQuery } from '../api/queries.ts'
+import { useAsOf } from '../state/as-of.ts'
 import type { CellRef } from '../state/view-state.ts'
 
 /** The data of a cell, as far as it is loaded. */
@@ -21,10 +22,12 @@ export interface CellData {
 
 export function useCellData({ fieldByName }: SheetContract, { recordId, field: name }: CellRef): CellData {
   const field = fieldByName.get(name)
-  const record = useQuery(recordQuery(recordId))
+  const asOf = useAsOf()
+  const record = useQuery(recordQuery(recordId, asOf))
   const isGone = isAbsent(record.error)
-  const history = useQuery({ ...historyQuery(recordId, name), enabled: field !== undefined })
-  const isDerived = field !== undefined && field.derived !== null
+  const history = useQuery({ ...historyQuery(recordId, name, asOf), enabled: field !== undefined })
+  // The states of cells are those of now.
+  const isDerived = field !== undefined && field.derived !== null && asOf === null
   const why = useQuery({ ...explanationQuery(recordId, name), enabled: isDerived && !isGone })
   const pending = [record, ...(field === undefined ? [] : [history]), ...(isDerived && !isGone ? [why] : [])]
   return { record, history, why, isGone, isComplete: pending.every(({ isPending }) => !isPending) }

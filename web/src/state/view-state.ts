@@ -1,6 +1,7 @@
 import { useMemo } from 'react'
 import { useSearchParams } from 'wouter'
 import { recordFilter, type RecordFilter } from '../api/record-filter.ts'
+import { AS_OF_PARAMETER } from './as-of.ts'
 import { conditionsToData } from './condition-data.ts'
 import { parseConditions, type Condition } from './conditions.ts'
 import { useOpenView, VIEW_PARAMETER, type SavedView } from './saved-view.ts'
@@ -22,6 +23,8 @@ export interface ViewState {
   readonly savedId: string | null
   /** The groups beside the grid; null for none. */
   readonly groups: GroupsView | null
+  /** The moment that the grid shows, as in `useAsOf`; null for now. */
+  readonly asOf: string | null
 }
 
 /** The groups that the panel beside the grid shows. */
@@ -55,7 +58,11 @@ export function useViewState(): readonly [view: ViewState, change: (change: View
   const view = useMemo(() => readView(new URLSearchParams(text), base), [text, base])
   const change = (wanted: ViewChange): void => {
     const isMove = Object.keys(wanted).every((key) => key === 'cell' || key === 'panel')
-    setParams((now) => writeView({ ...readView(now, base), ...wanted }, base), { replace: isMove })
+    // The browser's way back leads out of the past, not through every moment that was looked at.
+    const isInPast = view.asOf !== null && wanted.asOf !== undefined && wanted.asOf !== null
+    setParams((now) => writeView({ ...readView(now, base), ...wanted }, base), {
+      replace: isMove || isInPast,
+    })
   }
   return [view, change]
 }
@@ -94,12 +101,13 @@ export function readView(params: URLSearchParams, base: ListState = NO_LIST): Vi
     panel: params.get('panel') === '1',
     review: params.get('review') === '1',
     groups: readGroups(params),
+    asOf: params.get(AS_OF_PARAMETER) || null,
     savedId: params.get(VIEW_PARAMETER) || null,
   }
 }
 
 export function writeView(
-  { sort, conditions, sql, cell, panel, review, groups, savedId }: ViewState,
+  { sort, conditions, sql, cell, panel, review, groups, asOf, savedId }: ViewState,
   base: ListState = NO_LIST,
 ): URLSearchParams {
   const params = new URLSearchParams()
@@ -111,6 +119,7 @@ export function writeView(
   if (cell !== null) params.set('cell', [cell.recordId, cell.field].map(encodeURIComponent).join(SEPARATOR))
   if (panel) params.set('panel', '1')
   if (review === true) params.set('review', '1')
+  if (asOf !== null) params.set(AS_OF_PARAMETER, asOf)
   if (groups !== null) {
     params.set('group', groups.by)
     if (groups.split !== null) params.set('split', groups.split)
@@ -131,5 +140,5 @@ export function editFieldPath(field: string): string {
 
 /** Returns the URL of a cell, by default with its provenance panel. */
 export function cellPath(cell: CellRef, panel = true): string {
-  return `/?${writeView({ ...NO_LIST, cell, panel, groups: null, savedId: null }).toString()}`
+  return `/?${writeView({ ...NO_LIST, cell, panel, groups: null, asOf: null, savedId: null }).toString()}`
 }

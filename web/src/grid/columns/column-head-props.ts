@@ -24,6 +24,8 @@ export interface ColumnHeadProps {
   readonly filter: RecordFilter | null
   /** Whether the records are loaded, so that summaries may be requested. */
   readonly isReady: boolean
+  /** Whether the grid shows an earlier state, which is neither sorted nor filtered nor summarized. */
+  readonly isPast: boolean
   readonly sortTerm: SortTerm | null
   /** The position among several sort fields, from 1; null for a single one. */
   readonly sortPlace: number | null

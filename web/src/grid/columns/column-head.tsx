@@ -13,7 +13,8 @@ import { TypeIcon } from '../../values/type-icon.tsx'
 
 /** A column head: the name, which selects the column; the sort button; the menu; the summary; and the edge, which resizes. */
 export function ColumnHead(props: ColumnHeadProps) {
-  const { host, columns, column, filter, isReady, sortTerm, isLocked, isMenuOpen, onFit, drag } = props
+  const { host, columns, column, filter, isReady, sortTerm, isLocked, isMenuOpen, onFit, drag, isPast } =
+    props
   const { field, index, width } = column
   return (
     <div
@@ -44,7 +45,7 @@ export function ColumnHead(props: ColumnHeadProps) {
             <Lock className="column-lock" size={11} aria-label="read-only for you" />
           )}
         </button>
-        {isSortable(field) && <SortButton {...props} />}
+        {isSortable(field) && !isPast && <SortButton {...props} />}
         {isMenuOpen ? (
           <ColumnMenu {...props}>
             <MenuButton title={field.title} />
@@ -53,8 +54,8 @@ export function ColumnHead(props: ColumnHeadProps) {
           <MenuButton title={field.title} onClick={() => host.current.openMenu(field.name)} />
         )}
       </div>
-      {field.derived !== null && <ColumnStates name={field.name} />}
-      {columns.showsSummaries && (
+      {field.derived !== null && !isPast && <ColumnStates name={field.name} />}
+      {columns.showsSummaries && !isPast && (
         <div className="column-summary-place">
           <ColumnSummary
             field={field}

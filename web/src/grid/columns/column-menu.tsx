@@ -21,7 +21,7 @@ type ColumnMenuProps = ColumnHeadProps & {
 
 /** The menu of a column, with all that the mouse can do. */
 export function ColumnMenu(props: ColumnMenuProps) {
-  const { host, columns, column, children } = props
+  const { host, columns, column, children, isPast } = props
   const toSummary = useRef(false)
   const toDrawer = useRef(false)
   return (
@@ -40,9 +40,9 @@ export function ColumnMenu(props: ColumnMenuProps) {
             host.current.model.scroller.element?.focus({ preventScroll: true })
           }}
         >
-          {isSortable(column.field) && <SortItems {...props} />}
-          <FilterItems {...props} />
-          {isGroupable(column.field) && (
+          {isSortable(column.field) && !isPast && <SortItems {...props} />}
+          {!isPast && <FilterItems {...props} />}
+          {isGroupable(column.field) && !isPast && (
             <MenuItem
               onSelect={() =>
                 host.current.model.change({ groups: { by: column.field.name, split: null, total: null } })
@@ -51,11 +51,11 @@ export function ColumnMenu(props: ColumnMenuProps) {
               Group by this column
             </MenuItem>
           )}
-          {columns.showsSummaries && (
+          {columns.showsSummaries && !isPast && (
             <MenuItem onSelect={() => (toSummary.current = true)}>Filter in the summary (F2)</MenuItem>
           )}
           <DefinitionItems {...props} toDrawer={toDrawer} />
-          {column.field.derived !== null && (
+          {column.field.derived !== null && !isPast && (
             <>
               <MenuItem
                 onSelect={() =>

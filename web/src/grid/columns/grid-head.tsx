@@ -24,6 +24,8 @@ interface GridHeadProps {
   readonly filter: RecordFilter | null
   /** Whether the records are loaded, so that summaries may be requested. */
   readonly isReady: boolean
+  /** Whether the grid shows an earlier state. */
+  readonly isPast: boolean
   readonly mayWrite: (field: SheetField) => boolean
   readonly checkedState: 'none' | 'some' | 'all'
   /** The column whose head has the focus; -1 for none. */
@@ -40,7 +42,7 @@ interface GridHeadProps {
 export const GridHead = memo(function GridHead(props: GridHeadProps) {
   const { host, columns, firstColumn, endColumn, sort, filter, isReady, mayWrite, activeColumn, openMenu } =
     props
-  const { ghost, mayAdd } = props
+  const { ghost, mayAdd, isPast } = props
   const { layout, gutter, headHeight } = columns
   const drag = useHeadDrag(host)
   const others = layout.others.slice(firstColumn, endColumn)
@@ -58,10 +60,11 @@ export const GridHead = memo(function GridHead(props: GridHeadProps) {
         column={column}
         filter={filter}
         isReady={isReady}
+        isPast={isPast}
         sortTerm={terms[place] ?? null}
         sortPlace={terms.length > 1 ? place + 1 : null}
         isActive={index === activeColumn}
-        isLocked={!mayWrite(field)}
+        isLocked={!isPast && !mayWrite(field)}
         isMenuOpen={openMenu === field.name}
         onFit={() => {
           const { rows, scroller } = host.current.model
@@ -108,11 +111,12 @@ export const GridHead = memo(function GridHead(props: GridHeadProps) {
   )
 })
 
-function CheckAll({ checkedState, host }: GridHeadProps) {
+function CheckAll({ checkedState, host, isPast }: GridHeadProps) {
   return (
     <input
       type="checkbox"
       tabIndex={-1}
+      disabled={isPast}
       checked={checkedState === 'all'}
       ref={(box) => {
         if (box !== null) box.indeterminate = checkedState === 'some'

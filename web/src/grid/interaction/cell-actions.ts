@@ -32,7 +32,7 @@ export function textOfRange(context: CellContext, range: CellRange): string | Pr
 export async function clearRange(context: CellContext, range: CellRange): Promise<void> {
   const fields = fieldsOf(context.layout, range)
   const writable = fields.filter((field) => context.editing.mayWrite(field))
-  if (writable.length === 0) throw new Error(readOnlyReason(fields))
+  if (writable.length === 0) throw new Error(context.editing.refusal ?? readOnlyReason(fields))
   const records = await recordsOf(context, range)
   await context.editing.commit(
     records.flatMap((record) =>

@@ -62,7 +62,7 @@ export async function setCells(context: CellContext, range: CellRange, value: un
 function writableOf(context: CellContext, range: CellRange): readonly SheetField[] {
   const fields = fieldsOf(context.layout, range)
   const writable = fields.filter((field) => context.editing.mayWrite(field))
-  if (writable.length === 0) throw new Error(readOnlyReason(fields))
+  if (writable.length === 0) throw new Error(context.editing.refusal ?? readOnlyReason(fields))
   return writable
 }
 

@@ -64,7 +64,7 @@ export function useEditor({ columns, rows, editing, selecting, scroller, context
       const field = focus === undefined ? undefined : columns.layout.columns[focus.column]?.field
       if (selection === null || focus === undefined || field === undefined || cell === null) return
       if (!editing.mayWrite(field)) {
-        showError(new Error(readOnlyReason([field])))
+        showError(new Error(editing.refusal ?? readOnlyReason([field])))
         return
       }
       if (isSingle(selection)) selecting.select(selection)

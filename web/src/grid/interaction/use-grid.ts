@@ -47,8 +47,11 @@ export function useGrid(contract: SheetContract): GridModel {
   const change = useCallback((wanted: ViewChange) => latestChange.current(wanted), [latestChange])
   const [scroller] = useState(() => new ScrollController())
   const scroll = useSyncExternalStore(scroller.subscribe, () => scroller.view)
-  const filter = filterOf(view)
-  const wanted = useMemo(() => ({ filter, sort: view.sort }), [filter, view.sort])
+  const { asOf } = view
+  // An earlier state is neither filtered nor sorted.
+  const filter = asOf === null ? filterOf(view) : null
+  const sort = asOf === null ? view.sort : null
+  const wanted = useMemo(() => ({ filter, sort, asOf }), [filter, sort, asOf])
   const hasDerived = contract.fields.some(({ derived }) => derived !== null)
   const rows = useRows(wanted, scroll, hasDerived)
   const drawer = useDrawer(contract)

@@ -37,6 +37,7 @@ export function readPlace(list: RecordSelection): KeptPlace | null {
   }
 }
 
+/** An earlier state has the name of the list of all records: both are in creation order. */
 function nameOf({ filter, sort }: RecordSelection): string {
   return JSON.stringify([filter, sort])
 }

@@ -15,8 +15,9 @@ export async function locateRecord(
 ): Promise<number | null> {
   const guessed = guess === null ? null : await findAt(client, selection, id, guess)
   if (guessed !== null) return guessed
-  const { filter, sort } = selection
-  const row = await server.records.position(id, { ...filterParameters(filter), sort }, { signal })
+  const { filter, sort, asOf = null } = selection
+  const list = asOf === null ? { ...filterParameters(filter), sort } : { as_of: asOf }
+  const row = await server.records.position(id, list, { signal })
   return row === null ? null : findAt(client, selection, id, row)
 }
 

@@ -1,10 +1,10 @@
 import { useQueries, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
-import type { RecordAnswer } from '../../../../src/wire/records/records.ts'
+import type { RecordAnswer, RecordListAnswer } from '../../../../src/wire/records/records.ts'
 import type { CellStatesAnswer } from '../../../../src/wire/runs/status.ts'
 import {
   cellStatesQuery,
-  countQuery,
+  listCountQuery,
   pageQuery,
   pageSizeOf,
   type RecordSelection,
@@ -37,7 +37,13 @@ export interface Rows {
   /** Returns the row of a loaded record; null if it is not loaded. */
   find(id: string): number | null
   statesOf(id: string): CellStates | undefined
+  /** In the past, returns the fields of a loaded row that have another value now; null for a record deleted since. */
+  changedAt(row: number): readonly string[] | null
+  /** The cells and records of the loaded rows that differ from now. */
+  readonly changed: { readonly cells: number; readonly deleted: number }
 }
+
+const NONE: readonly string[] = []
 
 /** Loads the visible pages and those ahead; cancels others. */
 export function useRows(wanted: RecordSelection, view: ScrollView, hasDerived: boolean): Rows {
@@ -46,10 +52,13 @@ export function useRows(wanted: RecordSelection, view: ScrollView, hasDerived: b
   const { pages, isPassing } = usePagesToLoad(client, selection, view, count ?? 0)
   const results = useQueries({ queries: pages.map((page) => pageQuery(selection, page)) })
   const dataByPage = new Map(pages.map((page, index) => [page, results[index]?.data]))
-  const recordsOf = (page: number): readonly RecordAnswer[] | undefined =>
-    (dataByPage.get(page) ?? client.getQueryData(pageQuery(selection, page).queryKey))?.records
+  const answerOf = (page: number): RecordListAnswer | undefined =>
+    dataByPage.get(page) ?? client.getQueryData<RecordListAnswer>(pageQuery(selection, page).queryKey)
+  const recordsOf = (page: number): readonly RecordAnswer[] | undefined => answerOf(page)?.records
+  const isPast = (selection.asOf ?? null) !== null
+  const changes = pages.flatMap((page) => dataByPage.get(page)?.changed ?? [])
   const statesOf = useCellStates(
-    hasDerived && !isPassing ? pages.map((page) => dataByPage.get(page)?.records ?? []) : [],
+    hasDerived && !isPassing && !isPast ? pages.map((page) => dataByPage.get(page)?.records ?? []) : [],
   )
   const size = pageSizeOf(selection)
   const areLoaded = (range: RowRange): boolean =>
@@ -74,6 +83,14 @@ export function useRows(wanted: RecordSelection, view: ScrollView, hasDerived: b
       return null
     },
     statesOf,
+    changedAt: (row) => {
+      const changed = isPast ? answerOf(Math.floor(row / size))?.changed : undefined
+      return changed === undefined ? NONE : (changed[row % size] ?? null)
+    },
+    changed: {
+      cells: changes.reduce((sum, names) => sum + (names?.length ?? 0), 0),
+      deleted: changes.filter((names) => names === null).length,
+    },
   }
 }
 
@@ -83,10 +100,11 @@ function useShownSelection(
 ): Pick<Rows, 'selection' | 'isWaiting' | 'error'> & { readonly count: number | null } {
   const [selection, setSelection] = useState(wanted)
   const [hasShown, setHasShown] = useState(false)
-  const isShown = selection.filter === wanted.filter && selection.sort === wanted.sort
+  const isShown =
+    selection.filter === wanted.filter && selection.sort === wanted.sort && selection.asOf === wanted.asOf
   const first = useQuery({ ...pageQuery(wanted, 0), enabled: !isShown || !hasShown })
-  const counted = useQuery(countQuery(wanted.filter))
-  const shownCount = useQuery({ ...countQuery(selection.filter), enabled: !isShown })
+  const counted = useQuery(listCountQuery(wanted))
+  const shownCount = useQuery({ ...listCountQuery(selection), enabled: !isShown })
   const isReady = first.data !== undefined && counted.data !== undefined && !counted.isPlaceholderData
   if (isReady && (!isShown || !hasShown)) {
     setSelection(wanted)

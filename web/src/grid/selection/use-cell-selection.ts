@@ -1,4 +1,5 @@
 import { useEffect, useMemo, useRef, useState } from 'react'
+import type { RecordSelection } from '../../api/queries.ts'
 import type { CellRef, ViewChange, ViewState } from '../../state/view-state.ts'
 import { HEAD_ROW, moveTo, selectColumn, type CellSelection, type Place } from './cell-range.ts'
 import { scrollLeftToShow, type ColumnLayout } from '../layout/column-layout.ts'
@@ -155,7 +156,9 @@ function useStayingInSight(
 
 /** Keeps the selection on its record when rows are inserted or removed before it. */
 function useKeepingRecord(rows: Rows, named: Named | null, setNamed: (named: Named) => void): void {
-  const kept = useRef<{ readonly row: number; readonly id: string; readonly list: object } | null>(null)
+  const kept = useRef<{ readonly row: number; readonly id: string; readonly list: RecordSelection } | null>(
+    null,
+  )
   useEffect(() => {
     const id = idAt(rows, named)
     if (named === null || id === null) {
@@ -165,7 +168,8 @@ function useKeepingRecord(rows: Rows, named: Named | null, setNamed: (named: Nam
     const before = kept.current
     kept.current = { row: named.focus.row, id, list: rows.selection }
     storeRow(id, named.focus.row)
-    if (before?.row !== named.focus.row || before.id === id || before.list !== rows.selection) return
+    if (before?.row !== named.focus.row || before.id === id || !isSameOrder(before.list, rows.selection))
+      return
     const row = rows.find(before.id)
     if (row === null) return
     const by = row - named.focus.row
@@ -177,12 +181,18 @@ function useKeepingRecord(rows: Rows, named: Named | null, setNamed: (named: Nam
   })
 }
 
-/** Clears the selection and scrolls to the top when the filter or sort order changes. */
+/** Clears the selection and scrolls to the top when the filter or sort order changes, not with another moment. */
 function useLeavingWithRows(rows: Rows, leave: () => void): void {
   const shown = useRef(rows.selection)
   useEffect(() => {
-    if (shown.current === rows.selection) return
+    const before = shown.current
+    if (before === rows.selection) return
     shown.current = rows.selection
-    leave()
+    if (!isSameOrder(before, rows.selection)) leave()
   })
+}
+
+/** Whether two lists have the same filter and order, perhaps of different moments. */
+function isSameOrder(one: RecordSelection, other: RecordSelection): boolean {
+  return one.filter === other.filter && one.sort === other.sort
 }

@@ -4,6 +4,7 @@ import type { ProvenanceEntryAnswer } from '../../../../src/wire/records/provena
 import type { SheetField } from '../../api/contract.ts'
 import { permissionsQuery } from '../../api/queries.ts'
 import { useActor } from '../../state/actor.ts'
+import { useAsOf } from '../../state/as-of.ts'
 import type { CellRef } from '../../state/view-state.ts'
 import { Button } from '../../ui/button.tsx'
 import { HistoryEntry } from './history-entry.tsx'
@@ -27,6 +28,7 @@ const FIRST_ENTRIES = 50
 export function History({ field, cell, history, value }: HistoryProps) {
   const [isWhole, setIsWhole] = useState(false)
   const [actor] = useActor()
+  const isPast = useAsOf() !== null
   const { data: permissions } = useQuery(permissionsQuery(actor))
   const mayWrite = permissions?.write.includes(field.name) === true
   const past = useMemo<CellHistory>(
@@ -36,11 +38,11 @@ export function History({ field, cell, history, value }: HistoryProps) {
   const bySeq = useMemo(() => new Map(history.map((entry) => [entry.seq, entry])), [history])
   if (history.length === 0) return null
   const shown = isWhole ? history : history.slice(0, FIRST_ENTRIES)
-  const ways = permissions === undefined ? [] : shown.map((entry) => restoreMethodOf(entry, past))
+  const ways = permissions === undefined || isPast ? [] : shown.map((entry) => restoreMethodOf(entry, past))
   const obstacles = new Set(
     ways.map((way) => (way.by === 'nothing' ? way.why : null)).filter((why) => why !== null),
   )
-  const undo = undoOfLatest(past)
+  const undo = isPast ? null : undoOfLatest(past)
   return (
     <section className="panel-section" aria-labelledby="history-title">
       <h3 id="history-title">
