@@ -34,12 +34,14 @@ max_connections = 200
 logging_collector = off
 `
 
-/** In tests nothing must survive a power failure. */
+/** In tests nothing must survive a power failure, and data is small: workers that read it, and compiled queries, take longer. */
 const TEST_SETTINGS = `
 fsync = off
 full_page_writes = off
 shared_buffers = 64MB
 autovacuum_naptime = 10min
+io_method = sync
+jit = off
 `
 
 /**
