@@ -20,7 +20,8 @@ export function RunStatus({ contract }: { readonly contract: SheetContract }) {
   const running = useRunningRun()
   const [cancelling, setCancelling] = useState<RunSummary | null>(null)
   const { run } = running
-  const last = list?.runs[0]
+  // A run can have ended since the list was read.
+  const last = list?.runs.find(({ state }) => state !== 'running')
   useCommands(
     'runs',
     useMemo(() => commandsFor(run, setCancelling), [run?.id]), // oxlint-disable-line react/exhaustive-deps

@@ -12,7 +12,7 @@ interface Cell {
 export class CellsUnderWay {
   static readonly NONE = new CellsUnderWay(new Map())
 
-  /** When each was listed last, by record and field. */
+  /** The time at which each was listed last, by record and field. */
   readonly #listed: ReadonlyMap<string, number>
 
   private constructor(listed: ReadonlyMap<string, number>) {
