@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
-import {
+import fs, {
   existsSync,
   linkSync,
   mkdirSync,
@@ -12,6 +12,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
@@ -77,6 +78,40 @@ test('a file that an editor saved since keeps its text, and is reported', (t) =>
   assert.deepEqual(mirror.settle(CHANGES), ['contract.yaml', 'derivations/b.yaml'])
   assert.deepEqual([read('contract.yaml'), read('derivations/b.yaml')], ['by hand', 'by hand'])
   assert.equal(read('derivations/a.yaml'), null)
+})
+
+test('what an editor saves at the very moment of the replacement stays, and is reported', (t) => {
+  const { mirror, directory, read, write } = make(t)
+  mirror.prepare(CHANGES)
+  const path = (file: string): string => join(directory, file)
+  /** Has an editor save a file right before a call of the file system for it. */
+  const saveBefore = (call: 'renameSync' | 'rmSync' | 'linkSync', target: string, place: 0 | 1): void => {
+    const original = fs[call] as (...given: unknown[]) => void
+    let isDone = false
+    t.mock.method(fs, call, (...given: unknown[]) => {
+      if (!isDone && given[place] === path(target)) {
+        isDone = true
+        write(target, 'by hand')
+      }
+      original(...given)
+    })
+  }
+  saveBefore('renameSync', 'contract.yaml', 1)
+  saveBefore('rmSync', 'derivations/a.yaml', 0)
+  saveBefore('linkSync', 'derivations/b.yaml', 1)
+  syncBuiltinESMExports()
+  try {
+    assert.deepEqual(
+      mirror.settle(CHANGES),
+      CHANGES.map((file) => file.path),
+    )
+  } finally {
+    t.mock.restoreAll()
+    syncBuiltinESMExports()
+  }
+  for (const file of CHANGES) assert.equal(read(file.path), 'by hand')
+  assert.deepEqual(readdirSync(directory).toSorted(), ['contract.yaml', 'derivations'])
+  assert.deepEqual(readdirSync(path('derivations')).toSorted(), ['a.yaml', 'b.yaml'])
 })
 
 test('a file that differs from the base, is gone or is new is found', (t) => {

@@ -5,6 +5,7 @@ import {
   closeSync,
   constants,
   fsyncSync,
+  linkSync,
   lstatSync,
   mkdirSync,
   openSync,
@@ -80,7 +81,7 @@ export class DefinitionMirror {
     for (const file of files) {
       if (!isWritable(file)) continue
       try {
-        rmSync(this.#prepared(file.path), { force: true })
+        for (const path of [this.#prepared(file.path), this.#kept(file.path)]) rmSync(path, { force: true })
       } catch (error) {
         if (!isFileError(error)) throw error
       }
@@ -123,11 +124,19 @@ export class DefinitionMirror {
     return isSame(this.#read(path), before) && !isSame(before, after)
   }
 
+  /** Gives a file the text after, unless it has another text than before. */
   #replace({ path, before, after }: ChangedFile): void {
-    // Read once more, right before: an editor may have saved it.
-    if (!isSame(this.#read(path), before)) return
-    const target = join(this.#directory, path)
-    onFile(path, () => (after === null ? rmSync(target) : renameSync(this.#prepared(path), target)))
+    const [target, prepared, kept] = [join(this.#directory, path), this.#prepared(path), this.#kept(path)]
+    onFile(path, () => {
+      // A link does not replace a file that an editor has created meanwhile.
+      if (before === null && linkIfPossible(prepared, target) !== 'impossible') return
+      // The second name keeps what an editor saves into the file until it is replaced.
+      const isKept = before !== null && linkIfPossible(target, kept) === 'linked'
+      if (!isSame(this.#read(path), before)) return
+      if (after === null) rmSync(target)
+      else renameSync(prepared, target)
+      if (isKept && !isSame(readFileSync(kept), before)) renameSync(kept, target)
+    })
   }
 
   #check(path: string): void {
@@ -181,10 +190,18 @@ export class DefinitionMirror {
     return names.find(isLink) ?? null
   }
 
-  /** The name does not end in `.yaml`, and is short, whatever that of the file is. */
   #prepared(path: string): string {
+    return this.#beside(path, 'new')
+  }
+
+  #kept(path: string): string {
+    return this.#beside(path, 'old')
+  }
+
+  /** The name does not end in `.yaml`, and is short, whatever that of the file is. */
+  #beside(path: string, end: 'new' | 'old'): string {
     const name = createHash('sha256').update(path).digest('hex').slice(0, 16)
-    return join(dirname(join(this.#directory, path)), `.colophon-${name}.new`)
+    return join(dirname(join(this.#directory, path)), `.colophon-${name}.${end}`)
   }
 
   #read(path: string): Uint8Array | null {
@@ -199,6 +216,17 @@ function isWritable({ path, before, after }: ChangedFile): boolean {
 
 function isSame(a: Uint8Array | null, b: Uint8Array | null): boolean {
   return a === null || b === null ? a === b : Buffer.compare(a, b) === 0
+}
+
+/** Gives a file a second name. Some file systems cannot, and some systems allow it only for files of the same user. */
+function linkIfPossible(file: string, name: string): 'linked' | 'exists' | 'impossible' {
+  try {
+    linkSync(file, name)
+    return 'linked'
+  } catch (error) {
+    if (!isFileError(error)) throw error
+    return error.code === 'EEXIST' ? 'exists' : 'impossible'
+  }
 }
 
 function sync(path: string): void {
