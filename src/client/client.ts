@@ -34,7 +34,7 @@ export type {
   VersionedContract,
 } from './definition-client.ts'
 export type { NewView, ViewsClient } from './views-client.ts'
-export type { ProposalPage, ProposalsClient, ProposedWrite } from './proposals-client.ts'
+export type { ProposalCells, ProposalPage, ProposalsClient, ProposedWrite } from './proposals-client.ts'
 export type { StreamOptions } from './read-events.ts'
 export type {
   FileImport,

@@ -29,7 +29,18 @@ export interface ProposalPage {
   readonly cursor?: string | null | undefined
 }
 
-export interface AcceptOptions extends ActorOptions {
+/** A part of a proposal: these fields of a record; all that wait when absent. */
+export interface ProposalCells {
+  readonly recordId: string
+  readonly fields?: readonly string[] | undefined
+}
+
+export interface DecisionOptions extends ActorOptions {
+  /** The parts that are decided, and the others wait; all that waits when absent. */
+  readonly cells?: readonly ProposalCells[] | undefined
+}
+
+export interface AcceptOptions extends DecisionOptions {
   /** The numbers of values that a change of the definition may lose, by the names of removed fields. */
   readonly confirm?: Readonly<Record<string, number>> | undefined
 }
@@ -56,12 +67,13 @@ export class ProposalsClient<R extends object = RecordAnswer> {
   }
 
   /**
-   * Writes what is proposed. Throws ApiError with status 409 where the data has moved since, or it is decided already, and 412 where a file
+   * Writes what is proposed, or parts of it. Throws ApiError with status 409 where the data has moved since, or it is decided already, and 412 where a file
    * of a proposed definition has changed.
    */
   accept(id: string, options?: AcceptOptions): Promise<ProposalSummary> {
-    const { confirm, ...rest } = options ?? {}
-    return this.#connection.writeAs(`${pathOf(id)}/accept`, confirm === undefined ? {} : { confirm }, rest)
+    const { confirm, cells, ...rest } = options ?? {}
+    const body = { ...(confirm !== undefined && { confirm }), ...cellsOf(cells) }
+    return this.#connection.writeAs(`${pathOf(id)}/accept`, body, rest)
   }
 
   /** The effect that accepting a proposed change of the definition would have now. Throws ApiError as `accept` does. */
@@ -69,9 +81,16 @@ export class ProposalsClient<R extends object = RecordAnswer> {
     return this.#connection.write('POST', `${pathOf(id)}/plan`, { ...options, body: {} })
   }
 
-  reject(id: string, reason: string | null = null, options?: ActorOptions): Promise<ProposalSummary> {
-    return this.#connection.writeAs(`${pathOf(id)}/reject`, reason === null ? {} : { reason }, options)
+  reject(id: string, reason: string | null = null, options?: DecisionOptions): Promise<ProposalSummary> {
+    const { cells, ...rest } = options ?? {}
+    const body = { ...(reason !== null && { reason }), ...cellsOf(cells) }
+    return this.#connection.writeAs(`${pathOf(id)}/reject`, body, rest)
   }
+}
+
+function cellsOf(cells: readonly ProposalCells[] | undefined): object {
+  if (cells === undefined) return {}
+  return { cells: cells.map(({ recordId, fields }) => ({ record_id: recordId, fields })) }
 }
 
 function pathOf(id: string): string {

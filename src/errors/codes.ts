@@ -127,7 +127,10 @@ export const ERROR_CODES = {
     type: 'OperationError',
     meaning: 'a cell has another value than the one that was reviewed',
   },
-  proposal_decided: { type: 'OperationError', meaning: 'the proposal is accepted or rejected already' },
+  proposal_decided: {
+    type: 'OperationError',
+    meaning: 'the proposal, or a part of it, is accepted or rejected already',
+  },
   proposal_outdated: {
     type: 'OperationError',
     meaning: 'the records have changed since the proposal was made',

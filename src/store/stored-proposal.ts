@@ -8,6 +8,30 @@ export const PROPOSAL_STATES = ['waiting', 'accepted', 'rejected'] as const
 
 export type ProposalState = (typeof PROPOSAL_STATES)[number]
 
+export type Decision = Exclude<ProposalState, 'waiting'>
+
+/**
+ * The decisions on parts of a proposed record, by field: `id` stands for the record, where it is to be deleted, or created
+ * without values.
+ */
+export type PartDecisions = Readonly<Record<string, Decision>>
+
+/** A part of a proposal: these fields of a record; null for all of its fields. */
+export interface ProposalPart {
+  readonly recordId: string
+  readonly fields: readonly string[] | null
+}
+
+/** A decision on a proposal, or on a part of it. */
+export interface MadeDecision {
+  readonly state: Decision
+  readonly by: string
+  /** UTC with milliseconds and `Z`. */
+  readonly at: string
+  /** The reason of a rejection, in the words of the actor. */
+  readonly reason: string | null
+}
+
 /**
  * The proposed change: to insert or merge these records, as an upsert would (D13), or to delete the existing ones of these
  * ids; or to change the definition.
@@ -50,13 +74,14 @@ export interface NewProposal {
 export interface StoredProposal {
   readonly id: ProposalId
   readonly kind: 'upsert' | 'delete' | 'definition'
+  /** A proposal waits while a part of it does; then it is accepted where any part was. */
   readonly state: ProposalState
   readonly proposedBy: string
   /** UTC with milliseconds and `Z`. */
   readonly proposedAt: string
   readonly note: string | null
   readonly recordCount: number
-  /** The actor who accepted or rejected it, and the time; null while it waits. */
+  /** The actor who made the last decision, and the time; null while it waits. */
   readonly decidedBy: string | null
   readonly decidedAt: string | null
   /** The reason of a rejection, in the words of the actor. */
@@ -77,8 +102,10 @@ export interface FieldDifference {
   /** The present value. */
   readonly now: JsonValue
   readonly proposed: JsonValue
-  /** Whether the value has changed since the proposal, which then cannot be accepted. */
+  /** Whether the value has changed since the proposal, which then cannot be accepted; false once it is decided. */
   readonly moved: boolean
+  /** Null while it waits. */
+  readonly decision: Decision | null
 }
 
 /** The change that a proposal makes to one record. */
@@ -87,8 +114,10 @@ export interface RecordDifference {
   readonly change: 'create' | 'update' | 'delete'
   /** The version that the record had when it was proposed; null when it did not exist. */
   readonly version: string | null
-  /** Null when the record has not changed since, and for a decided proposal. */
+  /** Null when the record has not changed since in a part that waits. */
   readonly moved: RecordMove | null
+  /** Null while a part of it waits; accepted where any part was. */
+  readonly decision: Decision | null
   /** The fields of the proposal, in the contract's order; of a deletion those that have values. */
   readonly fields: readonly FieldDifference[]
 }
@@ -96,6 +125,8 @@ export interface RecordDifference {
 /** A proposal with its changes. */
 export interface ProposalDetail extends StoredProposal {
   readonly records: readonly RecordDifference[]
+  /** In their order. */
+  readonly decisions: readonly MadeDecision[]
 }
 
 export interface ProposalsQuery {
@@ -116,6 +147,8 @@ export interface ProposalCounts {
 export interface ProposalDecision {
   readonly id: ProposalId
   readonly actor: string
+  /** The parts that are decided, and the others wait; null or absent for all that waits. */
+  readonly parts?: readonly ProposalPart[] | null
 }
 
 export interface ProposalRejection extends ProposalDecision {
@@ -143,13 +176,14 @@ export interface ProposalStore {
    */
   propose(proposal: NewProposal): Promise<ProposalId>
   /**
-   * Makes the proposed change as the actor who accepts it, in one transaction with the decision. Throws SheetError for an
-   * unknown proposal; ConflictError, and leaves it waiting, when one of its records has changed since; ConflictError for a
-   * decided one; PermissionDeniedError to its proposer; then the errors of the write. Not for a proposed change of the definition,
+   * Makes the proposed change, or parts of it, as the actor who accepts it, in one transaction with the decision. Throws SheetError for an
+   * unknown proposal, and for a record that it does not have; ValidationError for a field that it does not have; ConflictError, and leaves
+   * it waiting, when one of the records has changed since in what is accepted; ConflictError for what is
+   * decided; PermissionDeniedError to its proposer; then the errors of the write. Not for a proposed change of the definition,
    * which is accepted with the change: see `DefinitionChange.proposal`.
    */
   accept(decision: ProposalDecision): Promise<void>
-  /** Rejects a proposal. Throws SheetError for an unknown one, ConflictError for one that is decided. */
+  /** Rejects a proposal, or parts of it. Throws SheetError, ValidationError and ConflictError as {@link accept} does. */
   reject(rejection: ProposalRejection): Promise<void>
   get(id: ProposalId): Promise<StoredProposal | null>
   /** Returns the proposed change of the definition; null for a change of records, and for an unknown id. */
@@ -171,6 +205,7 @@ export interface ProposedRecord {
   readonly was: JsonObject
   /** The proposed values; null for a deletion. */
   readonly change: JsonObject | null
+  readonly decided: PartDecisions
 }
 
 /** The proposals that wait for a decision: their number and their bytes. */

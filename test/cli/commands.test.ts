@@ -247,7 +247,7 @@ test('proposals are listed, shown, accepted and rejected', async (t) => {
   assert.notEqual(list.next_cursor, null)
   const { records } = json(await run('proposals', '1')) as ProposalAnswer
   assert.deepEqual(records[0]?.fields, [
-    { field: 'title', was: 'Apple', now: 'Apple', proposed: 'Apricot', moved: false },
+    { field: 'title', was: 'Apple', now: 'Apple', proposed: 'Apricot', moved: false, decision: null },
   ])
   const shown = await run('proposals', '1', '--format', 'table')
   assert.match(shown.stdout, /record +change +field +now +proposed .*\na +update +title +Apple +Apricot\n$/)
@@ -265,6 +265,44 @@ test('proposals are listed, shown, accepted and rejected', async (t) => {
   assert.match((await run(...reject)).stderr, /^error: [^\n]*rejected[^\n]*\n$/)
   assert.equal((await run('proposals', '2', '--accept')).code, 2, 'nobody is guessed')
   assert.equal((await run('proposals', '--accept', '--actor', 'a')).code, 2)
+})
+
+test('parts of a proposal are decided by record and field, and the others wait', async (t) => {
+  const { sheet, run } = await open(t)
+  const opened = await openSheet(sheet)
+  const records = [
+    { id: 'a', title: 'Apricot', price: 7 },
+    { id: 'b', title: 'Blackberry' },
+  ]
+  await propose(opened, { change: { records }, actor: 'agent:writer', note: null })
+  await opened.close()
+  const decide = (...args: string[]) =>
+    run('proposals', '1', ...args, '--actor', 'human:ann', '--format', 'table')
+  assert.equal((await run('proposals', '1', '--ids', 'a')).code, 2)
+  assert.match(
+    (await decide('--accept', '--fields', 'tags')).stderr,
+    /of proposal 1, none of these fields wait/,
+  )
+  assert.match((await decide('--accept', '--ids', 'c')).stderr, /proposal 1 has no record "c"/)
+  assert.equal(
+    (await decide('--accept', '--fields', 'price')).stdout,
+    'Proposal 1: a part of 1 record accepted; the others wait\n',
+  )
+  const { price, title } = json(await run('get', 'a')) as { price: number; title: string }
+  assert.deepEqual([price, title], [7, 'Apple'])
+  await decide('--reject', '--ids', 'a')
+  assert.equal((await decide('--accept')).stdout, 'Proposal 1 accepted: upsert of 2 records\n')
+  const shown = json(await run('proposals', '1')) as ProposalAnswer
+  assert.deepEqual(
+    shown.records.map(({ fields }) => fields.map(({ field, decision }) => [field, decision])),
+    [
+      [
+        ['title', 'rejected'],
+        ['price', 'accepted'],
+      ],
+      [['title', 'accepted']],
+    ],
+  )
 })
 
 test('query reads parameters as JSON or else as text, and a statement from standard input', async (t) => {

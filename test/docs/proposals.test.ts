@@ -26,7 +26,7 @@ test(
     assert.equal((JSON.parse(waiting ?? '') as { waiting: number }).waiting, 1)
     const { records } = JSON.parse(shown ?? '') as { records: { fields: object[] }[] }
     assert.deepEqual(records[0]?.fields, [
-      { field: 'capital', was: 'Vienna', now: 'Vienna', proposed: 'Wien', moved: false },
+      { field: 'capital', was: 'Vienna', now: 'Vienna', proposed: 'Wien', moved: false, decision: null },
     ])
     assert.equal((JSON.parse(accepted ?? '') as { decided_by: string }).decided_by, 'human:ann')
   },

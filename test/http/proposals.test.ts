@@ -68,9 +68,11 @@ test('a proposal is made, read with its differences, accepted, and recorded in t
         change: 'update',
         version: /\d+/.exec(String(headers['etag']))?.[0],
         moved: null,
-        fields: [{ field: 'price', was: 1.5, now: 1.5, proposed: 9, moved: false }],
+        decision: null,
+        fields: [{ field: 'price', was: 1.5, now: 1.5, proposed: 9, moved: false, decision: null }],
       },
     ],
+    decisions: [],
   })
 
   const done = await app.inject(post('/api/proposals/1/accept', { actor: ANN }))
@@ -106,6 +108,39 @@ test('proposals are listed by state and pages, with the number of waiting ones',
   assert.equal(rejected.proposals[0].reason, 'It is needed')
 })
 
+test('cells are decided, and the others wait', async (t) => {
+  const running = await startApp(t)
+  const { app } = running
+  const records = [
+    { id: 'a', price: 9, title: 'Other' },
+    { id: 'b', price: 8 },
+  ]
+  assert.equal((await app.inject(proposal({ records }))).statusCode, 200)
+  const cells = [{ record_id: 'a', fields: ['price'] }, { record_id: 'b' }]
+  const part = await app.inject(post('/api/proposals/1/accept', { actor: ANN, cells }))
+  assert.deepEqual([part.statusCode, part.json<{ state: string }>().state], [200, 'waiting'])
+  assert.equal(await price(running), 9)
+  const rejected = { actor: 'human:bob', reason: 'No', cells: [{ record_id: 'a', fields: ['title'] }] }
+  const done = await app.inject(post('/api/proposals/1/reject', rejected))
+  const { state, decided_by: by } = done.json<{ state: string; decided_by: string }>()
+  assert.deepEqual([state, by], ['accepted', 'human:bob'])
+  const { decisions, records: decided } = (await app.inject('/api/proposals/1')).json()
+  assert.deepEqual(
+    decisions.map(({ at: _, ...made }: { at: string }) => made),
+    [
+      { state: 'accepted', by: ANN, reason: null },
+      { state: 'rejected', by: 'human:bob', reason: 'No' },
+    ],
+  )
+  assert.deepEqual(
+    decided[0].fields.map(({ field, decision }: Record<string, string>) => [field, decision]),
+    [
+      ['title', 'rejected'],
+      ['price', 'accepted'],
+    ],
+  )
+})
+
 test('changed records are a 409 with the changes; the proposal keeps waiting, and shows them', async (t) => {
   const running = await startApp(t)
   const { app } = running
@@ -117,7 +152,9 @@ test('changed records are a 409 with the changes; the proposal keeps waiting, an
   assertEnvelope(response, 'OperationError', /record "a", field "price": was 1.5 then and is 2 now/)
   const { state, records } = (await app.inject('/api/proposals/1')).json()
   assert.deepEqual([state, records[0].moved], ['waiting', 'changed'])
-  assert.deepEqual(records[0].fields, [{ field: 'price', was: 1.5, now: 2, proposed: 9, moved: true }])
+  assert.deepEqual(records[0].fields, [
+    { field: 'price', was: 1.5, now: 2, proposed: 9, moved: true, decision: null },
+  ])
   assert.equal(await price(running), 2)
 })
 
@@ -278,6 +315,37 @@ runScenarios('decisions that are refused', [
       error: ['ValidationError', /^actor is required$/] as const,
     },
     {
+      name: `${decision}: no cells`,
+      given: proposed,
+      request: post(`/api/proposals/1/${decision}`, { actor: ANN, cells: [] }),
+      status: 400,
+      error: ['ValidationError', /^cells is empty/] as const,
+    },
+    {
+      name: `${decision}: no fields`,
+      given: proposed,
+      request: post(`/api/proposals/1/${decision}`, { actor: ANN, cells: [{ record_id: 'a', fields: [] }] }),
+      status: 400,
+      error: ['ValidationError', /^fields of record "a" is empty/] as const,
+    },
+    {
+      name: `${decision}: a record that it does not have`,
+      given: proposed,
+      request: post(`/api/proposals/1/${decision}`, { actor: ANN, cells: [{ record_id: 'x' }] }),
+      status: 404,
+      error: ['SheetError', /^proposal 1 has no record "x"$/] as const,
+    },
+    {
+      name: `${decision}: a field that it does not have`,
+      given: proposed,
+      request: post(`/api/proposals/1/${decision}`, {
+        actor: ANN,
+        cells: [{ record_id: 'a', fields: ['title'] }],
+      }),
+      status: 400,
+      error: ['ValidationError', /does not change field "title" of record "a"$/] as const,
+    },
+    {
       name: `${decision}: an unknown member`,
       request: post(`/api/proposals/1/${decision}`, { actor: ANN, force: true }),
       status: 400,
@@ -314,6 +382,10 @@ test('a change of the definition is proposed over HTTP, and waits like those of 
     )
   }
   assert.ok((await names()).includes('price'), 'nothing has changed')
+  for (const decision of ['accept', 'reject']) {
+    const part = post(`/api/proposals/1/${decision}`, { actor: ANN, cells: [{ record_id: 'a' }] })
+    assertEnvelope(await app.inject(part), 'OperationError', /is decided as a whole; leave the cells out/)
+  }
   const own = await app.inject(post('/api/proposals/1/accept', { actor: AGENT }))
   assert.equal(own.statusCode, 403)
   const decided = await app.inject(post('/api/proposals/1/accept', { actor: ANN }))

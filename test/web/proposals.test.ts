@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { axeFaults } from '../support/axe-faults.ts'
 import { NO_BROWSER } from '../support/browser.ts'
 import { cellAt, eventually, picture, settled, Viewer } from '../support/viewer.ts'
 
@@ -21,7 +22,9 @@ test('proposals', { skip: NO_BROWSER }, async (t) => {
   const propose = (change: object, actor = AGENT): Promise<Proposal> =>
     viewer.post('/api/proposals', { actor, ...change })
   const detail = (id: string) => page.getByRole('region', { name: `Proposal ${id}` })
-  const record = (id: string, of: string) => detail(of).getByRole('article', { name: `Record ${id}` })
+  const record = (id: string, of: string) => detail(of).getByRole('row', { name: `Record ${id}` })
+  const focusedName = (): Promise<string | null> =>
+    page.evaluate(() => document.activeElement?.getAttribute('aria-label') ?? null)
   const stateOf = (id: string): Promise<Proposal> => viewer.get(`/api/proposals/${id}`)
 
   await t.test('without proposals, the page explains them', async () => {
@@ -52,7 +55,12 @@ test('proposals', { skip: NO_BROWSER }, async (t) => {
     await austria.getByText('Wien').waitFor()
     await austria.getByText('Slovene').waitFor()
     await austria.getByText('Austria').waitFor()
-    assert.equal(await austria.getByRole('term').count(), 2, 'the name stays as it is')
+    const heads = detail('1').getByRole('columnheader')
+    assert.deepEqual(
+      await heads.allInnerTexts(),
+      ['', 'Record', 'Capital', 'Languages'],
+      'the name stays as it is',
+    )
     await record('BE', '1').getByText('Bruxelles').waitFor()
     await settled(page)
     await picture(page, 'proposal-open-light')
@@ -185,6 +193,80 @@ test('proposals', { skip: NO_BROWSER }, async (t) => {
     await eventually(async () => assert.equal(await list.getByRole('listitem').count(), 3))
     await page.goto(`${viewer.url}/proposals/99`)
     await page.getByRole('alert').getByText('no proposal "99"').waitFor()
+  })
+
+  await t.test('single values are ticked by keyboard and accepted, undone, and the others wait', async () => {
+    const change = [
+      { id: 'DE', capital: 'Berlin DE', currency: 'DEM' },
+      { id: 'FR', capital: 'Paris FR' },
+      { id: 'QQ', name: 'New', alpha3: 'QQQ', numeric: '998', region: 'Europe', languages: [] },
+    ]
+    await propose({ records: change.map((one) => ({ landlocked: false, independent: true, ...one })) })
+    await page.getByRole('button', { name: 'You are agent:reviewer' }).click()
+    await page.getByRole('textbox', { name: 'Who are you?' }).fill('human:me')
+    await page.keyboard.press('Enter')
+    await page.goto(`${viewer.url}/proposals/7`)
+    const part = detail('7')
+    const tick = (name: string) => part.getByRole('checkbox', { name, exact: true })
+    await tick('All changes').focus()
+    await page.keyboard.press('ArrowDown')
+    await page.keyboard.press('ArrowDown')
+    await page.keyboard.press('ArrowUp')
+    await page.keyboard.press('ArrowRight')
+    await eventually(async () => assert.equal(await focusedName(), 'Capital of DE'))
+    await page.keyboard.press('Space')
+    await tick('All of record QQ').click()
+    await tick('All of record FR').click()
+    await tick('Capital of FR').click()
+    await part.getByRole('button', { name: /^Accept 8 values/ }).waitFor()
+    await tick('Name of QQ').focus()
+    await page.keyboard.press('Control+Enter')
+    await messages.getByText('Proposal 7: 8 values accepted').waitFor()
+    await part.getByText(/^Accepted in part by human:me/).waitFor()
+    assert.deepEqual(
+      [
+        await viewer.value('DE', 'capital'),
+        await viewer.value('DE', 'currency'),
+        await viewer.value('QQ', 'name'),
+      ],
+      ['Berlin DE', 'EUR', 'New'],
+    )
+    assert.equal(await record('DE', '7').getByText('accepted').count(), 1)
+    assert.deepEqual(
+      await Promise.all(
+        ['Capital of DE', 'Currency of DE', 'Capital of FR'].map((name) => tick(name).count()),
+      ),
+      [0, 1, 1],
+    )
+    await picture(page, 'proposal-part-light')
+    assert.deepEqual(await axeFaults(page), [])
+    await page.emulateMedia({ colorScheme: 'dark' })
+    await picture(page, 'proposal-part-dark')
+    assert.deepEqual(await axeFaults(page, { rules: ['color-contrast'] }), [])
+    await page.emulateMedia({ colorScheme: 'light' })
+    await viewer.post('/api/records', { actor: 'human:bob', records: [{ id: 'FR', name: 'France F' }] })
+    await messages.getByRole('button', { name: 'Undo' }).click()
+    await eventually(async () => assert.equal(await viewer.value('DE', 'capital'), 'Berlin'))
+    await eventually(async () => assert.equal((await fetch(`${viewer.url}/api/records/QQ`)).status, 404))
+    assert.equal(await viewer.value('FR', 'name'), 'France F', 'what was written later stays')
+  })
+
+  await t.test('a ticked value is rejected, and the rest is accepted', async () => {
+    const part = detail('7')
+    await part.getByRole('checkbox', { name: 'All of Currency', exact: true }).click()
+    await page.keyboard.press('r')
+    await dialog.getByText('Reject 1 value of proposal 7?').waitFor()
+    await page.keyboard.type('Euro')
+    await page.keyboard.press('Control+Enter')
+    await part.getByText(/^Rejected in part by human:me/).waitFor()
+    await part.getByText('Euro', { exact: true }).waitFor()
+    await part.getByRole('button', { name: /^Accept the rest/ }).click()
+    await messages.getByText('Proposal 7: the rest accepted').waitFor()
+    assert.deepEqual(
+      [await viewer.value('FR', 'capital'), await viewer.value('DE', 'currency')],
+      ['Paris FR', 'EUR'],
+    )
+    await eventually(async () => assert.equal(await part.getByRole('checkbox').count(), 0))
   })
 
   await t.test('the values in the grid follow', async () => {

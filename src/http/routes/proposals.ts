@@ -23,6 +23,7 @@ import {
   RejectProposalBody,
   toProposalAnswer,
   toProposalListAnswer,
+  toProposalParts,
   toProposalSummary,
 } from '../../wire/records/proposals.ts'
 import { ProposeBody } from '../../wire/definition/propose.ts'
@@ -52,7 +53,7 @@ const ACCEPT: Operation = {
   tag: 'Proposals',
   summary: 'Accept a proposal, and write its changes',
   description:
-    'A change of the definition is carried out if its files are as they were when it was proposed; otherwise the response is a 412.',
+    'With `cells`, only these are decided, and the others wait. A change of the definition is carried out if its files are as they were when it was proposed; otherwise the response is a 412.',
   errors: [404, 409, 412],
 }
 const PLAN: Operation = {
@@ -66,6 +67,7 @@ const REJECT: Operation = {
   id: 'rejectProposal',
   tag: 'Proposals',
   summary: 'Reject a proposal',
+  description: 'With `cells`, only these are decided, and the others wait.',
   errors: [404, 409],
 }
 
@@ -121,7 +123,8 @@ export function proposalsRoutes(app: Api, { sheet, actors, read, write }: RouteC
     async (request) => {
       const actor = actors.ofBody(request, request.body.actor)
       const confirm = new Map(Object.entries(request.body.confirm ?? {}))
-      return toProposalSummary(await acceptProposal(sheet, { id: request.params.id, actor, confirm }))
+      const parts = toProposalParts(request.body.cells)
+      return toProposalSummary(await acceptProposal(sheet, { id: request.params.id, actor, confirm, parts }))
     },
   )
 
@@ -142,10 +145,11 @@ export function proposalsRoutes(app: Api, { sheet, actors, read, write }: RouteC
     '/api/proposals/:id/reject',
     { ...write, schema: rejectSchema, config: { operation: REJECT } },
     async (request) => {
-      const { reason, actor } = request.body
+      const { reason, actor, cells } = request.body
       const rejection = {
         id: request.params.id,
         reason: reason ?? null,
+        parts: toProposalParts(cells),
         actor: actors.ofBody(request, actor),
       }
       return toProposalSummary(await rejectProposal(sheet, rejection))

@@ -12,6 +12,7 @@ import {
   PROPOSAL_STATES,
   type ProposalDetail as RecordsDetail,
   type ProposalId,
+  type ProposalPart,
   type ProposalState,
   type ProposedChange,
   type ProposedDefinition,
@@ -34,7 +35,7 @@ import type { PageOptions } from '../runs/read-runs.ts'
 import { resolveActor, type GivenActor } from '../resolve-actor.ts'
 import type { Sheet } from '../sheet.ts'
 
-export type { ProposedChange, StoredProposal } from '../../store/stored-proposal.ts'
+export type { ProposalPart, ProposedChange, StoredProposal } from '../../store/stored-proposal.ts'
 
 /** A proposal with its changes: of records, or of the definition. */
 export interface ProposalDetail extends RecordsDetail {
@@ -55,6 +56,8 @@ export interface ProposalDecision {
   readonly id: ProposalId
   /** The actor who decides; null for the sheet's default actor. */
   readonly actor: GivenActor
+  /** The records, and fields of them, on which the decision is, and the others wait; null or absent for all that waits. */
+  readonly parts?: readonly ProposalPart[] | null
 }
 
 export interface ProposalAcceptance extends ProposalDecision {
@@ -178,18 +181,22 @@ export async function planProposal(sheet: Sheet, id: ProposalId): Promise<Propos
 }
 
 /**
- * Writes a proposed change, and returns the proposal. The actor needs permission to write it, and must not be the
- * proposer. Throws SheetError for an unknown proposal; ConflictError for one that is decided, or whose records have
- * changed in a field that it touches, which then still waits; PermissionDeniedError and ValidationError as the write
- * does. A change of the definition is carried out; throws PreconditionFailedError where one of its files has changed.
+ * Writes a proposed change, or parts of it, and returns the proposal. The actor needs permission to write it, and must not be the
+ * proposer. Throws SheetError for an unknown proposal, and for a record that it does not have; ValidationError for a field that it does
+ * not have; ConflictError for what is decided, and for records that have
+ * changed in a field that is accepted, which then still waits; PermissionDeniedError and ValidationError as the write
+ * does. A change of the definition is carried out; throws PreconditionFailedError where one of its files has changed, and OperationError for parts of it.
  */
 export async function acceptProposal(sheet: Sheet, decision: ProposalAcceptance): Promise<StoredProposal> {
+  const { parts = null } = decision
+  checkParts(parts)
   const actor = resolveActor(sheet, decision.actor)
   const base = (await sheet.definition()).store.proposals
   const found = await base.get(decision.id)
   if (found?.kind === 'definition') {
     checkWaiting(found)
     checkNotOwn(found, actor)
+    if (parts !== null) throw isWhole(found.id)
     const proposed = await base.definition(found.id)
     if (proposed === null) throw new Error('a proposal of the definition without its change')
     const { confirm = new Map<string, number>() } = decision
@@ -197,20 +204,44 @@ export async function acceptProposal(sheet: Sheet, decision: ProposalAcceptance)
     return proposalOf((await sheet.definition()).store, decision.id)
   }
   const { store } = await sheet.deriving()
-  await store.proposals.accept({ id: decision.id, actor })
+  await store.proposals.accept({ id: decision.id, actor, parts })
   return proposalOf(store, decision.id)
 }
 
 /**
- * Rejects a proposal and returns it; its proposer may reject it too, to withdraw it. Throws SheetError for an unknown
- * one, ConflictError for one that is decided.
+ * Rejects a proposal, or parts of it, and returns it; its proposer may reject it too, to withdraw it. Throws SheetError, ValidationError
+ * and ConflictError as {@link acceptProposal} does, and OperationError for parts of a change of the definition.
  */
 export async function rejectProposal(sheet: Sheet, rejection: ProposalRejection): Promise<StoredProposal> {
   const reason = checkText('reason', rejection.reason)
+  const { id, parts = null } = rejection
+  checkParts(parts)
   const actor = resolveActor(sheet, rejection.actor)
   const { store } = await sheet.current()
-  await store.proposals.reject({ id: rejection.id, actor, reason })
-  return proposalOf(store, rejection.id)
+  if (parts !== null && (await store.proposals.get(id))?.kind === 'definition') throw isWhole(id)
+  await store.proposals.reject({ id, actor, reason, parts })
+  return proposalOf(store, id)
+}
+
+/** Throws ValidationError for a decision on no part. */
+function checkParts(parts: readonly ProposalPart[] | null): void {
+  if (parts === null) return
+  if (parts.length === 0) {
+    throw new ValidationError('cells is empty; name records of the proposal, or leave it out to decide all')
+  }
+  for (const { recordId, fields } of parts) {
+    if (fields?.length !== 0) continue
+    throw new ValidationError(
+      `fields of record ${showValue(recordId)} is empty; name fields of the proposal, or leave it out to decide the record`,
+    )
+  }
+}
+
+function isWhole(id: ProposalId): OperationError {
+  return new OperationError(
+    `proposal ${id} changes the definition, and is decided as a whole; leave the cells out`,
+    'invalid_operation',
+  )
 }
 
 interface AcceptedDefinition {

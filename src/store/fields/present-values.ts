@@ -54,14 +54,45 @@ function converted(field: Field, before: Field['type'], value: JsonValue): JsonV
   return made === null || made === undefined || valueError(field, made) === null ? made : undefined
 }
 
+/** Returns facts about fields, which have their names of the time right after a line of the log, under the present names. */
+function presentNames<T>(
+  history: FieldHistory,
+  facts: Readonly<Record<string, T>>,
+  seq: number,
+): Readonly<Record<string, T>> {
+  if ((history.changes.at(-1)?.seq ?? 0) <= seq) return facts
+  const pastName = pastNames(history, seq)
+  return Object.fromEntries(
+    history.contract.fields.flatMap(({ name }): [string, T][] => {
+      const fact = ownMember(facts, pastName(name))
+      return fact === undefined ? [] : [[name, fact]]
+    }),
+  )
+}
+
+function ownMember<T>(facts: Readonly<Record<string, T>>, name: string): T | undefined {
+  return Object.hasOwn(facts, name) ? facts[name] : undefined
+}
+
+/** Returns a function that gives the name that a present field had right after a line of the log. */
+export function pastNames(
+  { changes }: Pick<FieldHistory, 'changes'>,
+  seq: number,
+): (field: string) => string {
+  if ((changes.at(-1)?.seq ?? 0) <= seq) return (field) => field
+  const lineages = new FieldLineages(changes)
+  return (field) => spanAt(lineages.of(field), seq)?.name ?? field
+}
+
 /** Returns a proposed change with the present names and types of fields. */
 export function presentProposed(
   history: FieldHistory,
   { record, fieldsSeq: seq }: { readonly record: ProposedRecord; readonly fieldsSeq: number },
 ): ProposedRecord {
-  const { was, change } = record
+  const { was, change, decided } = record
   return {
     ...record,
+    decided: presentNames(history, decided, seq),
     was: presentValues(history, was, { seq }),
     // The contract refuses a proposed value that does not fit any more.
     change: change === null ? null : presentValues(history, change, { seq, unfit: 'same' }),

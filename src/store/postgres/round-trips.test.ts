@@ -97,6 +97,8 @@ test('proposing, reading and accepting many records takes as many statements as 
     const records = ids.slice(-count).map((id) => ({ id, a: `proposed ${count}`, code: `${count} ${id}` }))
     const id = await proposals.propose({ change: { records }, actor: AGENT, note: null })
     assert.equal((await proposals.detail(id))?.records.length, count)
+    const parts = ids.slice(-count).map((recordId) => ({ recordId, fields: ['a'] }))
+    await proposals.accept({ id, actor: HUMAN, parts })
     await proposals.accept({ id, actor: HUMAN })
   })
 })

@@ -1,10 +1,12 @@
 import type { JsonObject } from '../../contract/json/json.ts'
+import type { RecordKey } from '../cell-work.ts'
 import type {
+  Decision,
+  MadeDecision,
+  PartDecisions,
   ProposalCounts,
   ProposalId,
-  ProposalRejection,
   ProposalsQuery,
-  ProposalState,
   StoredProposal,
   ProposedDefinition,
   ProposedRecord,
@@ -21,6 +23,18 @@ export function proposalById(id: ProposalId): Query<StoredProposal | null> {
     sql: `SELECT ${COLUMNS} FROM "$proposal" WHERE id = ?1`,
     params: [runNumber(id)],
     result: ([row]) => (row === undefined ? null : storedProposal(row)),
+  }
+}
+
+/** Reads the decisions on parts of a proposal; null for none, and where one decision was on all of it. */
+export function decisionsOnParts(id: ProposalId): Query<readonly MadeDecision[] | null> {
+  return {
+    sql: 'SELECT decisions FROM "$proposal" WHERE id = ?1',
+    params: [runNumber(id)],
+    result: ([row]) => {
+      const text = textOrNull(row?.['decisions'])
+      return text === null ? null : (JSON.parse(text) as readonly MadeDecision[])
+    },
   }
 }
 
@@ -49,22 +63,27 @@ export function proposalsBefore({ state, before, limit }: ProposalsQuery): Query
 const ALL = { after: -1, limit: Number.MAX_SAFE_INTEGER }
 
 /** Reads all records of a proposal in order. */
-export function proposedRecords(
-  id: ProposalId,
-): Query<readonly { readonly record: ProposedRecord; readonly fieldsSeq: number }[]> {
+export function proposedRecords(id: ProposalId): Query<readonly NumberedRecord[]> {
   const { result, ...query } = proposedRows(id, ALL)
   return {
     ...query,
     result: (rows) =>
-      result(rows).map(({ was, change, fieldsSeq, ...row }) => {
+      result(rows).map(({ was, change, fieldsSeq, ...row }, number) => {
         const record = {
           ...row,
           was: JSON.parse(was) as JsonObject,
           change: change === null ? null : (JSON.parse(change) as JsonObject),
         }
-        return { record, fieldsSeq }
+        return { record, fieldsSeq, number }
       }),
   }
+}
+
+/** A record of a proposal with its number in it, and the seq of the change of fields whose names and types its values have. */
+export interface NumberedRecord {
+  readonly record: ProposedRecord
+  readonly fieldsSeq: number
+  readonly number: number
 }
 
 /** Reads the records of a proposal in order, unparsed: at most `limit` of them after the number `after`. */
@@ -73,7 +92,7 @@ export function proposedRows(
   { after, limit }: { readonly after: number; readonly limit: number },
 ): Query<readonly StoredProposedRow[]> {
   return {
-    sql: `SELECT record_id, record, version, was, change, fields_seq FROM "$proposal_record"
+    sql: `SELECT record_id, record, version, was, change, decided, fields_seq FROM "$proposal_record"
       JOIN "$proposal" ON "$proposal".id = proposal WHERE proposal = ?1 AND number > ?2 ORDER BY number LIMIT ?3`,
     params: [runNumber(id), after, limit],
     result: (rows) =>
@@ -83,9 +102,14 @@ export function proposedRows(
         version: row['version'] === null ? null : String(row['version']),
         was: String(row['was']),
         change: row['change'] === null ? null : String(row['change']),
+        decided: decisionsIn(textOrNull(row['decided'])),
         fieldsSeq: Number(row['fields_seq']),
       })),
   }
+}
+
+function decisionsIn(json: string | null): PartDecisions {
+  return json === null ? {} : (JSON.parse(json) as PartDecisions)
 }
 
 /** Counts the proposals that wait, and the changes of proposals so far. */
@@ -125,13 +149,14 @@ interface ProposalToInsert {
 }
 
 /** A row of `$proposal_record`. */
-export interface ProposedRow extends Omit<ProposedRecord, 'was' | 'change'> {
+export interface ProposedRow extends Omit<ProposedRecord, 'was' | 'change' | 'decided'> {
   readonly was: string
   readonly change: string | null
 }
 
 /** A row of `$proposal_record`, and the seq of the change of fields whose names and types its values have. */
 export interface StoredProposedRow extends ProposedRow {
+  readonly decided: PartDecisions
   readonly fieldsSeq: number
 }
 
@@ -145,16 +170,34 @@ export function insertProposal(proposal: ProposalToInsert): Statement {
   }
 }
 
-/** Stores the decision about a proposal. */
+/** Stores that nothing of a proposal waits any more after a decision. */
 export function decideProposal(
-  { id, actor, reason }: ProposalRejection,
-  state: Exclude<ProposalState, 'waiting'>,
-  at: string,
+  id: ProposalId,
+  state: Decision,
+  { by, at, reason }: Omit<MadeDecision, 'state'>,
 ): Statement {
   return {
     sql: 'UPDATE "$proposal" SET state = ?1, decided_by = ?2, decided_at = ?3, reason = ?4 WHERE id = ?5',
-    params: [state, actor, at, reason, runNumber(id)],
+    params: [state, by, at, reason, runNumber(id)],
   }
+}
+
+/** Stores the decisions on parts of a proposal. */
+export function setDecisions(id: ProposalId, decisions: readonly MadeDecision[]): Statement {
+  return {
+    sql: 'UPDATE "$proposal" SET decisions = ?1 WHERE id = ?2',
+    params: [JSON.stringify(decisions), runNumber(id)],
+  }
+}
+
+/** The decisions on parts of a record of a proposal, for its row of `$proposal_record`. */
+export interface DecidedRow {
+  readonly number: number
+  /** JSON of {@link PartDecisions}. */
+  readonly decided: string
+  /** The record that it changes from now on; null where it does not exist. */
+  readonly key: RecordKey | null
+  readonly version: string | null
 }
 
 /** Counts a change of a proposal. */

@@ -6,6 +6,7 @@ import { RawJson, rawMembersInTurns } from '../../contract/json/raw-json.ts'
 import { presentProposed, type FieldHistory } from '../fields/present-values.ts'
 import { FIELD_CHANGES } from '../fields/stored-changes.ts'
 import {
+  decisionsOnParts,
   DERIVED_FIELDS,
   proposalById,
   proposedRows,
@@ -15,6 +16,8 @@ import type { Query } from '../rows/query.ts'
 import type { SheetStore } from '../sheet-store.ts'
 import {
   PROPOSAL_LIMITS,
+  type Decision,
+  type MadeDecision,
   type ProposalDetail,
   type ProposalId,
   type ProposedRecord,
@@ -44,10 +47,21 @@ export async function proposalDetail(source: ProposalSource, id: ProposalId): Pr
   for (;;) {
     const proposal = await source.db.query(proposalById(id))
     if (proposal === null) return null
+    const before = await source.db.query(decisionsOnParts(id))
     const records = await differencesOf(source, proposal)
-    // Were it decided meanwhile, its own values would look like those of others.
-    if ((await source.db.query(proposalById(id)))?.state === proposal.state) return { ...proposal, records }
+    const [now, after] = [
+      await source.db.query(proposalById(id)),
+      await source.db.query(decisionsOnParts(id)),
+    ]
+    // Were a part decided meanwhile, its own values would look like those of others.
+    if (now?.state === proposal.state && after?.length === before?.length)
+      return { ...proposal, records, decisions: before ?? wholeDecision(proposal) }
   }
+}
+
+/** Returns the decision of a proposal without decisions on parts; none while it waits. */
+function wholeDecision({ state, decidedBy: by, decidedAt: at, reason }: StoredProposal): MadeDecision[] {
+  return state === 'waiting' || by === null || at === null ? [] : [{ state, by, at, reason }]
 }
 
 async function differencesOf(
@@ -66,7 +80,7 @@ async function differencesOf(
     const now = await presentRecords(source, proposed)
     for (const record of proposed) {
       const difference = differenceOf(present, record, now.get(record.recordId) ?? null)
-      records.push(state === 'waiting' ? difference : settled(difference))
+      records.push(state === 'waiting' ? difference : settled(difference, state))
     }
     await nextTurn()
   }
@@ -122,7 +136,16 @@ async function presentValues(json: Buffer): Promise<ReadonlyMap<string, JsonValu
   return values
 }
 
-/** A decided proposal has no conflicts. */
-function settled(record: RecordDifference): RecordDifference {
-  return { ...record, moved: null, fields: record.fields.map((field) => ({ ...field, moved: false })) }
+/** A decided proposal has no conflicts; without decisions on parts, all of it has the state of the proposal. */
+function settled(record: RecordDifference, state: Decision): RecordDifference {
+  return {
+    ...record,
+    moved: null,
+    decision: record.decision ?? state,
+    fields: record.fields.map((field) => ({
+      ...field,
+      moved: false,
+      decision: field.decision ?? state,
+    })),
+  }
 }

@@ -1,6 +1,7 @@
 import type { Contract, Field } from '../../contract/contract.ts'
 import { jsonEqual, type JsonObject, type JsonValue } from '../../contract/json/json.ts'
 import type { RecordKey } from '../cell-work.ts'
+import { decisionOn, decisionOnPart, waitingParts } from './proposal-rules.ts'
 import type { FieldDifference, ProposedRecord, RecordDifference, RecordMove } from '../stored-proposal.ts'
 
 /** A record as it is now. */
@@ -25,6 +26,7 @@ export function differenceOf(
   now: PresentRecord | null,
 ): RecordDifference {
   const { recordId, key, version, change } = record
+  const waiting = waitingParts(record)
   const fields = touchedFields(present, record, now).map((name) =>
     fieldDifference(present, { record, now, name }),
   )
@@ -32,7 +34,8 @@ export function differenceOf(
     recordId,
     change: change === null ? 'delete' : key === null ? 'create' : 'update',
     version,
-    moved: moveOf(key, now, fields),
+    moved: waiting.length === 0 ? null : moveOf(key, now, fields),
+    decision: waiting.length === 0 ? decisionOn(record) : null,
     fields,
   }
 }
@@ -74,16 +77,18 @@ interface TouchedField {
 /** Compares one field. A new computed value of a record to be deleted is not a change: it would be deleted as well. */
 function fieldDifference(present: Present, { record, now, name }: TouchedField): FieldDifference {
   const { was: values, change } = record
+  const decision = decisionOnPart(record, name)
   const field = present.contract.fieldByName.get(name)
   const was = own(values, name)
   const current = field === undefined || now === null ? null : now.value(field)
-  const counts = change !== null || !present.isDerived(name)
+  const counts = decision === null && (change !== null || !present.isDerived(name))
   return {
     field: name,
     was,
     now: current,
     proposed: change === null ? null : own(change, name),
     moved: counts && !jsonEqual(was, current),
+    decision,
   }
 }
 

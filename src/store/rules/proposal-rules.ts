@@ -1,8 +1,12 @@
 import { showValue } from '../../contract/json/show-value.ts'
-import { ConflictError, OperationError, ValidationError } from '../../errors/service-error.ts'
+import { ConflictError, OperationError, SheetError, ValidationError } from '../../errors/service-error.ts'
 import {
   PROPOSAL_LIMITS,
+  type Decision,
+  type PartDecisions,
+  type ProposalPart,
   type ProposedChange,
+  type ProposedRecord,
   type RecordDifference,
   type RecordMove,
   type StoredProposal,
@@ -85,4 +89,111 @@ export function refuseMoved(id: string, records: readonly RecordDifference[]): v
       'reject it, and have it proposed again for what they are now',
     'proposal_outdated',
   )
+}
+
+/** Stands for the whole record, where it is to be deleted, or created without values. */
+const WHOLE = 'id'
+
+/** Returns the parts of a proposed record that are decided: the fields of its change, or `id` for the whole record. */
+function partsOf({ change }: ProposedRecord): readonly string[] {
+  const fields = Object.keys(change ?? {})
+  return fields.length === 0 ? [WHOLE] : fields
+}
+
+/** Returns the parts of a proposed record that wait. */
+export function waitingParts(record: ProposedRecord): readonly string[] {
+  return partsOf(record).filter((part) => decisionIn(record, part) === null)
+}
+
+/** Returns the decision on a field of a proposed record; null while it waits. */
+export function decisionOnPart(record: ProposedRecord, field: string): Decision | null {
+  return decisionIn(record, record.change === null ? WHOLE : field)
+}
+
+/** Returns the decision on a record of which no part waits. */
+export function decisionOn({ decided }: Pick<ProposedRecord, 'decided'>): Decision {
+  return Object.values(decided).includes('accepted') ? 'accepted' : 'rejected'
+}
+
+function decisionIn({ decided }: ProposedRecord, part: string): Decision | null {
+  return Object.hasOwn(decided, part) ? (decided[part] ?? null) : null
+}
+
+/** A proposed record and the parts of it that are decided now. */
+export interface ChosenRecord<R> {
+  readonly proposed: R
+  readonly parts: readonly string[]
+}
+
+/**
+ * Returns the parts of a proposal that a decision is on; null for all that waits. Throws SheetError for a record and ValidationError for
+ * a field that it does not have, ConflictError for a part that is decided.
+ */
+export function chooseParts<R extends { readonly record: ProposedRecord }>(
+  id: string,
+  proposed: readonly R[],
+  chosen: readonly ProposalPart[] | null,
+): readonly ChosenRecord<R>[] {
+  if (chosen === null) {
+    return proposed
+      .map((one) => ({ proposed: one, parts: waitingParts(one.record) }))
+      .filter(({ parts }) => parts.length > 0)
+  }
+  const byId = new Map(proposed.map((one) => [one.record.recordId, one]))
+  const found = new Map<R, Set<string>>()
+  for (const { recordId, fields } of chosen) {
+    const one = byId.get(recordId)
+    if (one === undefined) {
+      throw new SheetError(`proposal ${id} has no record ${showValue(recordId)}`, 'unknown_record')
+    }
+    const parts = fields === null ? waitingParts(one.record) : chosenFields(id, one.record, fields)
+    if (parts.length === 0) throw partDecided(id, recordId, null)
+    const all = found.get(one) ?? new Set()
+    for (const part of parts) all.add(part)
+    found.set(one, all)
+  }
+  return [...found].map(([one, parts]) => ({ proposed: one, parts: [...parts] }))
+}
+
+function chosenFields(id: string, record: ProposedRecord, fields: readonly string[]): readonly string[] {
+  const known = new Set(partsOf(record))
+  for (const field of fields) {
+    if (known.has(field)) {
+      if (decisionIn(record, field) !== null) throw partDecided(id, record.recordId, field)
+      continue
+    }
+    const why =
+      record.change === null
+        ? `proposal ${id} deletes record ${showValue(record.recordId)}, which is decided as a whole; leave its fields out`
+        : `proposal ${id} does not change field ${showValue(field)} of record ${showValue(record.recordId)}`
+    throw new ValidationError(why, 'unknown_field')
+  }
+  return fields
+}
+
+function partDecided(id: string, recordId: string, field: string | null): ConflictError {
+  const what = field === null ? '' : `, field ${showValue(field)}`
+  return new ConflictError(
+    `record ${showValue(recordId)}${what} of proposal ${id} does not wait any more; nothing was changed`,
+    'proposal_decided',
+  )
+}
+
+/** Returns a proposed record with these of its parts alone. */
+export function onlyParts(record: ProposedRecord, parts: readonly string[]): ProposedRecord {
+  const { was, change } = record
+  if (change === null) return record
+  const chosen = new Set(parts)
+  const only = <T>(values: Readonly<Record<string, T>>): Record<string, T> =>
+    Object.fromEntries(Object.entries(values).filter(([name]) => chosen.has(name)))
+  return { ...record, was: only(was), change: only(change) }
+}
+
+/** Returns the decisions on a record with one on these parts. */
+export function withDecision(
+  decided: PartDecisions,
+  parts: readonly string[],
+  decision: Decision,
+): PartDecisions {
+  return { ...decided, ...Object.fromEntries(parts.map((part) => [part, decision])) }
 }

@@ -56,7 +56,7 @@ function* proposeDefinition(
   return String(id)
 }
 
-function rowOf({ was, change, ...rest }: ProposedRecord): ProposedRow {
+function rowOf({ was, change, decided: _, ...rest }: ProposedRecord): ProposedRow {
   return { ...rest, was: JSON.stringify(was), change: change === null ? null : JSON.stringify(change) }
 }
 
@@ -94,9 +94,11 @@ function changedRecord(
   const fields = contract.fields.filter(({ name, primaryKey }) => !primaryKey && Object.hasOwn(record, name))
   const changed = fields.filter((field) => !isStored(record[field.name], stored?.value(field) ?? null))
   const proposed = valuesOf(changed, ({ name }) => record[name] ?? null)
-  if (stored === undefined) return [{ recordId, key: null, version: null, was: {}, change: proposed }]
+  if (stored === undefined)
+    return [{ recordId, key: null, version: null, was: {}, change: proposed, decided: {} }]
   if (changed.length === 0) return []
-  return [{ ...identityOf(stored), was: valuesOf(changed, (field) => stored.value(field)), change: proposed }]
+  const was = valuesOf(changed, (field) => stored.value(field))
+  return [{ ...identityOf(stored), was, change: proposed, decided: {} }]
 }
 
 function* deletedRecords(change: StoreChange, ids: readonly string[]): Steps<ProposedRecord[]> {
@@ -105,7 +107,8 @@ function* deletedRecords(change: StoreChange, ids: readonly string[]): Steps<Pro
     const stored = change.records.get(id)
     if (stored === undefined) return []
     const fields = change.contract.fields.filter((field) => !field.primaryKey && stored.value(field) !== null)
-    return [{ ...identityOf(stored), was: valuesOf(fields, (field) => stored.value(field)), change: null }]
+    const was = valuesOf(fields, (field) => stored.value(field))
+    return [{ ...identityOf(stored), was, change: null, decided: {} }]
   })
 }
 

@@ -2,7 +2,7 @@ import type { Contract, Field } from '../../contract/contract.ts'
 import { jsonEqual, type JsonObject, type JsonValue } from '../../contract/json/json.ts'
 import type { RecordChange, RevertLine, ReviewLine, Unnumbered } from '../../provenance/log-line.ts'
 import type { RecordKey } from '../cell-work.ts'
-import type { ProposedRow } from '../rows/proposal-queries.ts'
+import type { DecidedRow, ProposedRow } from '../rows/proposal-queries.ts'
 import type { Query, Statement } from '../rows/query.ts'
 import type { StoredTarget, StoredTargets } from '../rows/stored-targets.ts'
 import type { Deletion, DeletionRef } from '../sheet-store.ts'
@@ -120,6 +120,8 @@ export interface StoreChange {
   holders(claims: UniqueClaims): Loaded<Holders>
   /** Inserts the rows of a proposal's records. */
   insertProposed(proposal: number, records: readonly ProposedRow[]): Loaded<void>
+  /** Stores decisions on parts in the rows of a proposal's records. */
+  decideProposed(proposal: number, records: readonly DecidedRow[]): Loaded<void>
   /** Removes results of derivations from the cache. */
   forgetResults(results: readonly CachedResult[]): Loaded<void>
   /** Carries out steps and takes back what they changed. */

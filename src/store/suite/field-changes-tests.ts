@@ -398,6 +398,15 @@ export function testFieldChanges(open: OpenStore): void {
       await sheet.commitTo(run, [sheet.result(item, 'label', computed('L', 'label'))])
       const accepted = await propose({ id: 'a', name: 'proposed', n: 5 })
       const moved = await propose({ id: 'b', code: '8' })
+      const inParts = await propose({ id: 'b', name: 'part', code: 'rest', n: 7 })
+      const decide = (field: string): Promise<void> =>
+        proposals.reject({
+          id: inParts,
+          actor: HUMAN,
+          reason: null,
+          parts: [{ recordId: 'b', fields: [field] }],
+        })
+      await decide('name')
       const properties = [
         '{name: code, logicalType: string, required: true}',
         '{name: n, logicalType: string}',
@@ -428,6 +437,16 @@ export function testFieldChanges(open: OpenStore): void {
               ['n', '1', '1', '5'],
             ],
           ],
+        ],
+      )
+      await assert.rejects(decide('code'), /field "code" of proposal \d+ does not wait any more/)
+      await decide('name')
+      assert.deepEqual(
+        (await proposals.detail(inParts))?.records[0]?.fields.map(({ field, decision }) => [field, decision]),
+        [
+          ['code', 'rejected'],
+          ['n', null],
+          ['name', 'rejected'],
         ],
       )
       await proposals.accept({ id: accepted, actor: HUMAN })

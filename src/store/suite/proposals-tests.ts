@@ -12,6 +12,7 @@ import {
 import {
   PROPOSAL_LIMITS,
   type ProposalDetail,
+  type ProposalPart,
   type ProposedChange,
   type RecordDifference,
 } from '../stored-proposal.ts'
@@ -40,10 +41,16 @@ export function testProposals(open: OpenStore): void {
     })
     const propose = (change: ProposedChange, actor = WRITER, note: string | null = null): Promise<string> =>
       sheet.store.proposals.propose({ change, actor, note })
-    const accept = (id: string, actor = REVIEWER): Promise<void> =>
-      sheet.store.proposals.accept({ id, actor })
-    const reject = (id: string, reason: string | null = null): Promise<void> =>
-      sheet.store.proposals.reject({ id, actor: REVIEWER, reason })
+    const accept = (
+      id: string,
+      actor = REVIEWER,
+      parts: readonly ProposalPart[] | null = null,
+    ): Promise<void> => sheet.store.proposals.accept({ id, actor, parts })
+    const reject = (
+      id: string,
+      reason: string | null = null,
+      parts: readonly ProposalPart[] | null = null,
+    ): Promise<void> => sheet.store.proposals.reject({ id, actor: REVIEWER, reason, parts })
     const detailOf = async (id: string): Promise<ProposalDetail> => {
       const detail = await sheet.store.proposals.detail(id)
       assert.ok(detail)
@@ -83,6 +90,7 @@ export function testProposals(open: OpenStore): void {
         decidedBy: null,
         decidedAt: null,
         reason: null,
+        decisions: [],
       })
       assert.deepEqual(records, [
         {
@@ -90,9 +98,10 @@ export function testProposals(open: OpenStore): void {
           change: 'update',
           version,
           moved: null,
+          decision: null,
           fields: [
-            { field: 'price', was: 1, now: 1, proposed: 2, moved: false },
-            { field: 'tags', was: null, now: null, proposed: ['x'], moved: false },
+            { field: 'price', was: 1, now: 1, proposed: 2, moved: false, decision: null },
+            { field: 'tags', was: null, now: null, proposed: ['x'], moved: false, decision: null },
           ],
         },
         {
@@ -100,7 +109,8 @@ export function testProposals(open: OpenStore): void {
           change: 'create',
           version: null,
           moved: null,
-          fields: [{ field: 'name', was: null, now: null, proposed: 'New', moved: false }],
+          decision: null,
+          fields: [{ field: 'name', was: null, now: null, proposed: 'New', moved: false, decision: null }],
         },
       ])
       await accept(id)
@@ -246,7 +256,9 @@ export function testProposals(open: OpenStore): void {
           ['m2', 'changed'],
         ],
       )
-      assert.deepEqual(records[1]?.fields, [{ field: 'price', was: 2, now: 3, proposed: 20, moved: true }])
+      assert.deepEqual(records[1]?.fields, [
+        { field: 'price', was: 2, now: 3, proposed: 20, moved: true, decision: null },
+      ])
       await sheet.write([{ id: 'm2', price: 2 }])
       await accept(id)
       assert.deepEqual(
@@ -273,6 +285,179 @@ export function testProposals(open: OpenStore): void {
       assert.equal((await detailOf(id)).state, 'waiting')
       return message
     }
+
+    const cell = (recordId: string, ...fields: string[]): ProposalPart => ({ recordId, fields })
+    const record = (recordId: string): ProposalPart => ({ recordId, fields: null })
+
+    /** Returns the decisions on the parts of a proposal, by record and field. */
+    const partsOf = async (id: string): Promise<object> =>
+      Object.fromEntries(
+        (await detailOf(id)).records.map(({ recordId, fields }) => [
+          recordId,
+          Object.fromEntries(fields.map(({ field, decision }) => [field, decision])),
+        ]),
+      )
+
+    test('parts are accepted and rejected by record and field, and the others wait', async () => {
+      await sheet.write([
+        { id: 'p1', name: 'One', price: 1 },
+        { id: 'p2', name: 'Two', price: 2 },
+      ])
+      const id = await propose({
+        records: [
+          { id: 'p1', name: 'Uno', price: 10, tags: ['x'] },
+          { id: 'p2', name: 'Due', price: 20 },
+        ],
+      })
+      const { changes } = await sheet.store.proposals.counts()
+      await accept(id, REVIEWER, [cell('p1', 'price'), cell('p1', 'price', 'tags')])
+      assert.equal((await sheet.store.proposals.counts()).changes, changes + 1)
+      const p1 = await sheet.get('p1')
+      assert.deepEqual([p1?.['name'], p1?.['price'], p1?.['tags']], ['One', 10, ['x']])
+      assert.equal((await sheet.get('p2'))?.['price'], 2)
+      const { actor, proposal, proposed_by: by } = (await sheet.latest('p1', 'price'))!
+      assert.deepEqual([actor, proposal, by], [REVIEWER, id, WRITER])
+      assert.deepEqual(await partsOf(id), {
+        p1: { name: null, price: 'accepted', tags: 'accepted' },
+        p2: { name: null, price: null },
+      })
+      await reject(id, 'too dear', [record('p2')])
+      const waiting = await detailOf(id)
+      assert.deepEqual(
+        [waiting.state, waiting.decidedBy, waiting.records.map(({ decision }) => decision)],
+        ['waiting', null, [null, 'rejected']],
+      )
+      await accept(id, HUMAN)
+      const { state, decidedBy, decisions, records } = await detailOf(id)
+      assert.deepEqual([state, decidedBy], ['accepted', HUMAN])
+      assert.deepEqual(
+        decisions.map((made) => [made.state, made.by, made.reason]),
+        [
+          ['accepted', REVIEWER, null],
+          ['rejected', REVIEWER, 'too dear'],
+          ['accepted', HUMAN, null],
+        ],
+      )
+      assert.deepEqual(
+        records.map(({ decision }) => decision),
+        ['accepted', 'rejected'],
+      )
+      assert.equal((await sheet.get('p1'))?.['name'], 'Uno')
+      assert.equal((await sheet.get('p2'))?.['name'], 'Two')
+      assert.equal((await sheet.history('p1', 'price')).length, 2)
+    })
+
+    test('a proposal of which a part was accepted is accepted, even if the rest is rejected; one without is rejected', async () => {
+      await sheet.write([{ id: 'rest', name: 'R' }])
+      const change = { records: [{ id: 'rest', name: 'S', price: 1 }] }
+      const [mixed, refusedAll] = [await propose(change), await propose(change)]
+      await accept(mixed, REVIEWER, [cell('rest', 'price')])
+      await reject(mixed, 'wrong name')
+      await reject(refusedAll, null, [cell('rest', 'price')])
+      await reject(refusedAll, null, [cell('rest', 'name')])
+      const [first, second] = [await detailOf(mixed), await detailOf(refusedAll)]
+      assert.deepEqual([first.state, first.reason], ['accepted', 'wrong name'])
+      assert.deepEqual(await partsOf(mixed), { rest: { name: 'rejected', price: 'accepted' } })
+      assert.equal(second.state, 'rejected')
+      assert.equal((await sheet.get('rest'))?.['name'], 'R')
+    })
+
+    test('only a change of what is accepted prevents that, and what is decided no longer counts', async () => {
+      await sheet.write([{ id: 'pm', name: 'P', price: 1 }])
+      const id = await propose({ records: [{ id: 'pm', name: 'Q', price: 2, tags: ['x'] }] })
+      await sheet.write([{ id: 'pm', price: 5 }])
+      await assert.rejects(accept(id, REVIEWER, [cell('pm', 'name', 'price')]), ConflictError)
+      assert.equal((await sheet.get('pm'))?.['name'], 'P')
+      await accept(id, REVIEWER, [cell('pm', 'name')])
+      await sheet.write([{ id: 'pm', name: 'Later' }])
+      assert.match(await refusedByMove(id), /field "price": was 1 then and is 5 now; reject it/)
+      const { moved, fields } = await onlyRecord(id)
+      assert.deepEqual([moved, fields.map((field) => field.moved)], ['changed', [false, true, false]])
+      await reject(id, null, [cell('pm', 'price')])
+      assert.equal((await onlyRecord(id)).moved, null)
+      await accept(id)
+      assert.deepEqual((await sheet.get('pm'))?.['tags'], ['x'])
+      assert.equal((await sheet.get('pm'))?.['name'], 'Later')
+    })
+
+    test('a part of a record to be created creates it, as far as the contract allows, and the rest waits to change it', async () => {
+      const id = await propose({ records: [{ id: 'pc', name: 'C', price: 1, code: 'pc' }] })
+      assert.match(
+        await refused(sheet, () => accept(id, REVIEWER, [cell('pc', 'price')]), ValidationError),
+        /field "name": is required/,
+      )
+      await accept(id, REVIEWER, [cell('pc', 'name', 'price')])
+      assert.deepEqual((await sheet.get('pc'))?.['code'], null)
+      const { change, moved } = await onlyRecord(id)
+      assert.deepEqual([change, moved], ['update', null])
+      await sheet.store.delete(['pc'], HUMAN)
+      assert.match(await refusedByMove(id), /record "pc" has been deleted/)
+      await sheet.write([{ id: 'pc', name: 'C' }])
+      assert.match(await refusedByMove(id), /deleted and created again/)
+      await reject(id)
+      const other = await propose({ records: [{ id: 'pd', name: 'D', code: 'pd' }] })
+      await accept(other, REVIEWER, [cell('pd', 'name')])
+      await accept(other)
+      assert.equal((await sheet.get('pd'))?.['code'], 'pd')
+    })
+
+    test('deletions are decided by record', async () => {
+      await sheet.write([
+        { id: 'pd1', name: 'D' },
+        { id: 'pd2', name: 'D', price: 1 },
+      ])
+      const id = await propose({ ids: ['pd1', 'pd2'] })
+      assert.match(
+        await refused(sheet, () => accept(id, REVIEWER, [cell('pd1', 'name')]), ValidationError),
+        /deletes record "pd1", which is decided as a whole; leave its fields out/,
+      )
+      await accept(id, REVIEWER, [record('pd2')])
+      assert.equal(await sheet.get('pd2'), null)
+      assert.deepEqual(
+        (await detailOf(id)).records.map(({ decision, moved }) => [decision, moved]),
+        [
+          [null, null],
+          ['accepted', null],
+        ],
+      )
+      await reject(id, 'in use', [record('pd1')])
+      assert.equal((await detailOf(id)).state, 'accepted')
+      assert.ok(await sheet.get('pd1'))
+    })
+
+    test('what a proposal does not have, and what is decided, is refused; permissions are those of what is accepted', async () => {
+      await sheet.write([
+        { id: 'pr', name: 'R' },
+        { id: 'other', name: 'O' },
+      ])
+      const id = await propose({
+        records: [
+          { id: 'pr', price: 1, secret: 's' },
+          { id: 'other', price: 1 },
+        ],
+      })
+      await assert.rejects(
+        accept(id, REVIEWER, [record('nobody')]),
+        (thrown) =>
+          thrown instanceof SheetError && /^proposal \d+ has no record "nobody"$/.test(thrown.message),
+      )
+      assert.match(
+        await refused(sheet, () => accept(id, REVIEWER, [cell('pr', 'name')]), ValidationError),
+        /does not change field "name" of record "pr"$/,
+      )
+      await refused(sheet, () => accept(id, WRITER, [cell('pr', 'price')]), PermissionDeniedError)
+      await refused(sheet, () => accept(id, 'human:ann', [record('pr')]), PermissionDeniedError)
+      await accept(id, 'human:ann', [cell('pr', 'price'), record('other')])
+      for (const part of [cell('pr', 'price'), record('other')]) {
+        for (const decide of [() => accept(id, REVIEWER, [part]), () => reject(id, null, [part])]) {
+          await assert.rejects(
+            decide,
+            (thrown) => thrown instanceof ConflictError && /does not wait any more/.test(thrown.message),
+          )
+        }
+      }
+      assert.equal((await sheet.get('pr'))?.['secret'], null)
+    })
 
     test('long values are compared like others; one that no proposal could have stays JSON text', async () => {
       const tags = Array.from({ length: 50_000 }, (_, index) => `é ${index}`)
@@ -383,8 +568,8 @@ export function testProposals(open: OpenStore): void {
       await reject(id)
       const again = await propose({ records: [{ id: 'der', label: 'by hand' }] }, AGENT)
       await accept(again)
-      const [cell] = (await sheet.workOf('der', 'label')).cells
-      assert.equal(cell?.state, 'overridden')
+      const [overridden] = (await sheet.workOf('der', 'label')).cells
+      assert.equal(overridden?.state, 'overridden')
     })
 
     test('unchanged values are not part of a proposal; one without changes is refused', async () => {

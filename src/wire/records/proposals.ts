@@ -1,5 +1,10 @@
 import { Type, type Static } from 'typebox'
-import type { ProposalDetail, ProposalList, StoredProposal } from '../../sheet/writes/proposals.ts'
+import type {
+  ProposalDetail,
+  ProposalList,
+  ProposalPart,
+  StoredProposal,
+} from '../../sheet/writes/proposals.ts'
 import { actorMember } from '../schema/actor-member.ts'
 import { closedObject } from '../schema/closed-object.ts'
 import { LineChangeAnswer } from '../schema/line-change.ts'
@@ -29,8 +34,26 @@ export const ProposalsQuery = closedObject({
 export const noteText = (description: string) =>
   Type.String({ description, ...inDocument({ maxLength: 2000, pattern: STORABLE }) })
 
+/** The parts of a proposal that a decision is on. */
+const decidedCells = Type.Array(
+  closedObject({
+    record_id: Type.String({ description: 'A record of the proposal.' }),
+    fields: Type.Optional(
+      Type.Array(Type.String(), {
+        description: 'Fields that it changes; all that wait when absent. A deletion has none.',
+        ...inDocument({ minItems: 1 }),
+      }),
+    ),
+  }),
+  {
+    description: 'The cells that the decision is on; the others wait. All that waits when absent.',
+    ...inDocument({ minItems: 1 }),
+  },
+)
+
 /** Body of `POST /api/proposals/{id}/accept`. */
 export const AcceptProposalBody = closedObject({
+  cells: Type.Optional(decidedCells),
   confirm: Type.Optional(
     Type.Record(Type.String(), Type.Integer({ minimum: 0 }), {
       description:
@@ -45,24 +68,39 @@ export const PlanProposalBody = closedObject({})
 
 /** Body of `POST /api/proposals/{id}/reject`. */
 export const RejectProposalBody = closedObject({
+  cells: Type.Optional(decidedCells),
   reason: Type.Optional(noteText('The reason, for the proposer; at most 2,000 characters.')),
   actor: Type.Optional(actorMember('The actor who rejects; the server default when absent.')),
 })
+
+/** The cells of a body, which the type of `ProposalPart` names otherwise. */
+export type DecidedCells = Static<typeof decidedCells>
+
+/** Converts the cells of a body; null for none. */
+export function toProposalParts(cells: DecidedCells | null | undefined): readonly ProposalPart[] | null {
+  return cells?.map(({ record_id: recordId, fields = null }) => ({ recordId, fields })) ?? null
+}
 
 /** A proposal in a list. */
 export const ProposalSummary = Type.Object({
   id: Type.String({ description: 'Counts up.' }),
   kind: Type.Union([Type.Literal('upsert'), Type.Literal('delete'), Type.Literal('definition')]),
-  state: Type.Union([Type.Literal('waiting'), Type.Literal('accepted'), Type.Literal('rejected')]),
+  state: Type.Union([Type.Literal('waiting'), Type.Literal('accepted'), Type.Literal('rejected')], {
+    description: 'Waits while a part of it does; then accepted where any part was.',
+  }),
   proposed_by: Type.String(),
   proposed_at: Type.String(),
   note: textOrNull('The note of the proposer.'),
   record_count: Type.Integer({ description: 'The number of records that it changes.' }),
-  decided_by: textOrNull('The actor who accepted or rejected it; null while it waits.'),
-  decided_at: textOrNull('The time of the decision; null while it waits.'),
+  decided_by: textOrNull('The actor who made the last decision; null while it waits.'),
+  decided_at: textOrNull('The time of the last decision; null while it waits.'),
   reason: textOrNull('The reason for the rejection.'),
 })
 export type ProposalSummary = Static<typeof ProposalSummary>
+
+const decision = Type.Union([Type.Literal('accepted'), Type.Literal('rejected'), Type.Null()], {
+  description: 'Null while it waits.',
+})
 
 /** The change of one field by a proposal. */
 export const FieldDifferenceAnswer = Type.Object({
@@ -71,6 +109,7 @@ export const FieldDifferenceAnswer = Type.Object({
   now: Type.Unknown({ description: 'The value that the field has now.' }),
   proposed: Type.Unknown({ description: 'Null clears the field; always null in a deletion.' }),
   moved: Type.Boolean({ description: 'Whether the value has changed since the proposal.' }),
+  decision,
 })
 export type FieldDifferenceAnswer = Static<typeof FieldDifferenceAnswer>
 
@@ -89,6 +128,7 @@ export const RecordDifferenceAnswer = Type.Object({
     ],
     { description: 'The change of the record since the proposal, which prevents its acceptance.' },
   ),
+  decision,
   fields: Type.Array(FieldDifferenceAnswer),
 })
 export type RecordDifferenceAnswer = Static<typeof RecordDifferenceAnswer>
@@ -117,6 +157,15 @@ export type DefinitionDifferenceAnswer = Static<typeof DefinitionDifferenceAnswe
 export const ProposalAnswer = Type.Object({
   ...ProposalSummary.properties,
   records: Type.Array(RecordDifferenceAnswer),
+  decisions: Type.Array(
+    Type.Object({
+      state: Type.Union([Type.Literal('accepted'), Type.Literal('rejected')]),
+      by: Type.String(),
+      at: Type.String(),
+      reason: textOrNull('The reason for the rejection.'),
+    }),
+    { description: 'The decisions on it and on parts of it, in their order.' },
+  ),
   definition: Type.Optional(DefinitionDifferenceAnswer),
 })
 
@@ -147,16 +196,23 @@ export function toProposalSummary(proposal: StoredProposal): ProposalSummary {
 }
 
 /** Converts a proposal with its differences to the wire format. */
-export function toProposalAnswer({ records, definition, ...proposal }: ProposalDetail): ProposalAnswer {
+export function toProposalAnswer({
+  records,
+  definition,
+  decisions,
+  ...proposal
+}: ProposalDetail): ProposalAnswer {
   return {
     ...toProposalSummary(proposal),
-    records: records.map(({ recordId, change, version, moved, fields }) => ({
+    records: records.map(({ recordId, change, version, moved, decision: made, fields }) => ({
       record_id: recordId,
       change,
       version,
       moved,
+      decision: made,
       fields: fields.map((field) => ({ ...field })),
     })),
+    decisions: decisions.map((one) => ({ ...one })),
     ...(definition !== null && {
       definition: {
         files: definition.files.map((file) => ({ ...file })),

@@ -93,10 +93,27 @@ export class EditStore {
 
   /** Adds the creation or deletion of records, so that it can be undone. The edits of deleted records are discarded. */
   addRecords(records: DoneRecords): void {
-    if (records.kind === 'deleted') this.#forget(records.ids)
+    this.addStored({ changes: [], records })
+  }
+
+  /** Adds changes that are stored already, so that they can be undone. Returns the order of the edit. */
+  addStored({ changes, records }: Omit<DoneEdit, 'order'>): number {
+    if (records?.kind === 'deleted') this.#forget(records.ids)
     const { order } = this.#newBatch()
-    this.#stack = stacks.withEdit(this.#stack, { order, changes: [], records })
+    this.#stack = stacks.withEdit(this.#stack, { order, changes, ...(records !== undefined && { records }) })
     this.#changed()
+    return order
+  }
+
+  /** Undoes an edit, unless that has happened, whatever was edited later. */
+  undoEdit(order: number, port: EditPort): Promise<void> {
+    return this.#enqueue(async () => {
+      const stack = stacks.withNext(this.#stack, order)
+      const next = stack === null ? undefined : stacks.nextOf(stack, 'undo')
+      if (stack === null || next === undefined) return
+      this.#stack = stack
+      await this.#perform('undo', next, port)
+    })
   }
 
   /** Removes the deletion of these records, which was undone in another way. */

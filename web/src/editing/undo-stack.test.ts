@@ -6,6 +6,7 @@ import {
   EMPTY_STACK,
   nextOf,
   withEdit,
+  withNext,
   withoutNext,
   withoutRecords,
   type DoneEdit,
@@ -31,6 +32,15 @@ test('a new edit clears the redo stack, also an edit without a change', () => {
   assert.equal(nextOf(withEdit(undone, edit(2)), 'redo'), undefined)
   const same = withEdit(undone, { order: 3, changes: [] })
   assert.deepEqual(same, EMPTY_STACK)
+})
+
+test('any edit can be undone next, once', () => {
+  const stack = withEdit(withEdit(withEdit(EMPTY_STACK, edit(1)), edit(2)), edit(3))
+  const chosen = withNext(stack, 2) ?? EMPTY_STACK
+  assert.equal(nextOf(chosen, 'undo')?.order, 2)
+  const undone = afterMove(chosen, 'undo')
+  assert.equal(nextOf(undone, 'undo')?.order, 3)
+  assert.equal(withNext(undone, 2), null)
 })
 
 test('moving an empty stack changes nothing', () => {

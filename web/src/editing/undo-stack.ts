@@ -49,6 +49,12 @@ export function nextOf(stack: UndoStack, direction: Direction): DoneEdit | undef
   return (direction === 'undo' ? stack.done : stack.undone).at(-1)
 }
 
+/** Makes an edit the next to undo; null where it cannot be undone any more. */
+export function withNext({ done, undone }: UndoStack, order: number): UndoStack | null {
+  const next = done.find((edit) => edit.order === order)
+  return next === undefined ? null : { done: [...done.filter((edit) => edit !== next), next], undone }
+}
+
 /** Moves the next edit to the other list. */
 export function afterMove({ done, undone }: UndoStack, direction: Direction): UndoStack {
   const [from, to] = direction === 'undo' ? [done, undone] : [undone, done]

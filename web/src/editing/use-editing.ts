@@ -1,4 +1,4 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery, useQueryClient, type QueryClient } from '@tanstack/react-query'
 import { useEffect, useMemo, useSyncExternalStore } from 'react'
 import type { SheetContract, SheetField } from '../api/contract.ts'
 import { permissionsQuery } from '../api/queries.ts'
@@ -13,7 +13,7 @@ import { EditStore } from './edit-store.ts'
 import { createRecords, type NewRecord } from './create-records.ts'
 import { planPaste, type PastePlace, type PastePlan } from './paste.ts'
 import { keepPage } from '../ui/unsaved.tsx'
-import type { DoneRecords } from './undo-stack.ts'
+import type { DoneEdit, DoneRecords } from './undo-stack.ts'
 import { writeTsv } from '../values/tsv.ts'
 import { copyText } from '../values/value-text.ts'
 
@@ -62,6 +62,20 @@ store.subscribe(() => {
 /** Adds the creation or deletion of records, so that Ctrl+Z undoes it. The edits of deleted records are discarded. */
 export function addToUndo(records: DoneRecords): void {
   store.addRecords(records)
+}
+
+/** Changes of cells or records that are stored. */
+export type StoredEdit = Omit<DoneEdit, 'order'>
+
+/** Adds changes that were stored in another way than by an editor, so that Ctrl+Z undoes them; returns their places in {@link undoStored}. */
+export function addStored(edits: readonly StoredEdit[]): readonly number[] {
+  return edits.map((edit) => store.addStored(edit))
+}
+
+/** Undoes changes that {@link addStored} has added, and nothing else. Shows what cannot be undone. */
+export function undoStored(client: QueryClient, orders: readonly number[], actor: string): void {
+  const port = editPort(client, actor)
+  for (const order of orders) void store.undoEdit(order, port)
 }
 
 /** Removes the deletion of these records from what Ctrl+Z undoes, after it was undone in another way. */

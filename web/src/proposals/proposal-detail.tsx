@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
+import { Fragment, useState } from 'react'
 import { ArrowLeft, X } from 'lucide-react'
 import { Link } from 'wouter'
 import type { ProposalAnswer } from '../../../src/wire/records/proposals.ts'
@@ -13,7 +14,8 @@ import './proposal-detail.css'
 import { proposalQuery } from './proposal-queries.ts'
 import { ProposalState } from './proposal-state.tsx'
 import { changeText, CHANGE_TEXTS, movedRecords, proposalName } from './proposal-text.ts'
-import { RecordDifferences } from './record-differences.tsx'
+import type { Ticked } from './proposal-parts.ts'
+import { ProposalTable } from './proposal-table.tsx'
 import { useProposalFilter } from './use-proposal-filter.ts'
 
 interface ProposalDetailProps {
@@ -21,10 +23,13 @@ interface ProposalDetailProps {
   readonly id: string
 }
 
+const NOTHING: Ticked = new Set()
+
 /** A proposal with its author, note, differences and decision. */
 export function ProposalDetail({ contract, id }: ProposalDetailProps) {
   const { data: proposal, error, refetch } = useQuery(proposalQuery(id))
   const { pathOf } = useProposalFilter()
+  const [ticked, setTicked] = useState<Ticked>(NOTHING)
   return (
     <section className="proposal" aria-label={proposalName({ id })}>
       <header className="proposal-head">
@@ -57,12 +62,19 @@ export function ProposalDetail({ contract, id }: ProposalDetailProps) {
             <Overview proposal={proposal} />
             <ChangedNotice proposal={proposal} />
             {proposal.definition === undefined ? (
-              <RecordDifferences contract={contract} proposal={proposal} />
+              <ProposalTable contract={contract} proposal={proposal} ticked={ticked} onTicked={setTicked} />
             ) : (
               <DefinitionDifference proposal={proposal} definition={proposal.definition} />
             )}
           </div>
-          {proposal.state === 'waiting' && <DecisionBar contract={contract} proposal={proposal} />}
+          {proposal.state === 'waiting' && (
+            <DecisionBar
+              contract={contract}
+              proposal={proposal}
+              ticked={ticked}
+              onDecided={() => setTicked(NOTHING)}
+            />
+          )}
         </>
       )}
     </section>
@@ -71,7 +83,8 @@ export function ProposalDetail({ contract, id }: ProposalDetailProps) {
 
 /** The author, the note and the decision of a proposal. */
 function Overview({ proposal }: { readonly proposal: ProposalAnswer }) {
-  const { state, note, reason, decided_by: decidedBy, decided_at: decidedAt } = proposal
+  const { note, decisions } = proposal
+  const isInParts = decisions.length > 1 || proposal.state === 'waiting'
   return (
     <div className="proposal-story">
       <p>
@@ -79,13 +92,15 @@ function Overview({ proposal }: { readonly proposal: ProposalAnswer }) {
         <Moment at={proposal.proposed_at} />.
       </p>
       {note !== null && <blockquote>{note}</blockquote>}
-      {decidedBy !== null && decidedAt !== null && (
-        <p>
-          {state === 'accepted' ? 'Accepted' : 'Rejected'} by <strong>{decidedBy}</strong>,{' '}
-          <Moment at={decidedAt} />.
-        </p>
-      )}
-      {reason !== null && <blockquote>{reason}</blockquote>}
+      {decisions.map(({ state, by, at, reason }, index) => (
+        <Fragment key={`${at} ${index}`}>
+          <p>
+            {state === 'accepted' ? 'Accepted' : 'Rejected'}
+            {isInParts && ' in part'} by <strong>{by}</strong>, <Moment at={at} />.
+          </p>
+          {reason !== null && <blockquote>{reason}</blockquote>}
+        </Fragment>
+      ))}
     </div>
   )
 }
@@ -100,8 +115,8 @@ function ChangedNotice({ proposal }: { readonly proposal: ProposalAnswer }) {
   return (
     <div className="proposal-moved" role="status">
       <p>
-        <strong>The data has changed since this was proposed,</strong> so it cannot be accepted. Reject it,
-        and have it proposed again.
+        <strong>The data has changed since this was proposed,</strong> so it cannot be accepted as a whole.
+        Tick values that have not changed to accept these; reject the rest, and have it proposed again.
       </p>
       <ul>
         {moved.slice(0, NAMED).map(({ record_id: id, moved: how }) => (

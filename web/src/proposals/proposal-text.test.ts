@@ -1,32 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ProposalAnswer, RecordDifferenceAnswer } from '../../../src/wire/records/proposals.ts'
+import { fieldOf, proposalOf, recordOf } from './test-proposal.ts'
 import { changeText, isShown, movedRecords, reasonForMoved, acceptObstacle } from './proposal-text.ts'
 
-function recordOf(id: string, more: Partial<RecordDifferenceAnswer> = {}): RecordDifferenceAnswer {
-  const fields = [{ field: 'price', was: 1, now: 1, proposed: 2, moved: false }]
-  return { record_id: id, change: 'update', version: '3', moved: null, fields, ...more }
-}
-
-function proposalOf(more: Partial<ProposalAnswer> = {}): ProposalAnswer {
-  return {
-    id: '4',
-    kind: 'upsert',
-    state: 'waiting',
-    proposed_by: 'agent:writer',
-    proposed_at: '2026-05-01T00:00:00.000Z',
-    note: null,
-    record_count: 1,
-    decided_by: null,
-    decided_at: null,
-    reason: null,
-    records: [recordOf('a')],
-    ...more,
-  }
-}
-
 const moved = (id: string): RecordDifferenceAnswer =>
-  recordOf(id, { moved: 'changed', fields: [{ field: 'price', was: 1, now: 3, proposed: 2, moved: true }] })
+  recordOf(id, {
+    moved: 'changed',
+    fields: [fieldOf('price', { now: 3, moved: true })],
+  })
 
 test('a proposal is described in a few words', () => {
   assert.equal(changeText(proposalOf()), 'Write 1 record')
@@ -59,6 +41,7 @@ test('an actor who may not accept a proposal sees the reason', () => {
 })
 
 test('a field without any value is not shown', () => {
-  assert.equal(isShown({ field: 'x', was: null, now: null, proposed: null, moved: false }), false)
-  assert.equal(isShown({ field: 'x', was: null, now: null, proposed: false, moved: false }), true)
+  const nothing = fieldOf('x', { was: null, now: null, proposed: null })
+  assert.equal(isShown(nothing), false)
+  assert.equal(isShown({ ...nothing, proposed: false }), true)
 })

@@ -1,6 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useState, type KeyboardEvent } from 'react'
 import type { ProposalAnswer } from '../../../src/wire/records/proposals.ts'
+import type { ProposalCells } from '../../../src/client/client.ts'
 import { messageOf } from '../api/api-error.ts'
 import { server } from '../api/server.ts'
 import { useActor } from '../state/actor.ts'
@@ -13,12 +14,17 @@ import { movedRecords, proposalName, reasonForMoved } from './proposal-text.ts'
 import './reject-dialog.css'
 
 interface RejectDialogProps {
+  /** The proposal, with the records that are rejected. */
   readonly proposal: ProposalAnswer
+  /** The part that is rejected, and its size; absent and null for all that waits. */
+  readonly cells: readonly ProposalCells[] | undefined
+  readonly what: string | null
+  readonly onDecided: () => void
   readonly onClose: () => void
 }
 
-/** Asks for a reason and rejects a proposal. */
-export function RejectDialog({ proposal, onClose }: RejectDialogProps) {
+/** Asks for a reason and rejects a proposal, or a part of it. */
+export function RejectDialog({ proposal, cells, what, onDecided, onClose }: RejectDialogProps) {
   const client = useQueryClient()
   const [actor] = useActor()
   const [reason, setReason] = useState(() => reasonForMoved(movedRecords(proposal)))
@@ -30,9 +36,14 @@ export function RejectDialog({ proposal, onClose }: RejectDialogProps) {
     setIsRejecting(true)
     setError(null)
     try {
-      await server.proposals.reject(proposal.id, reason, { actor })
+      await server.proposals.reject(proposal.id, reason, { actor, cells })
       const done = isOwn ? 'withdrawn' : 'rejected'
-      showSuccess(`${proposalName(proposal)} ${done}`, { href: `/proposals/${proposal.id}`, name: 'Show' })
+      const part = what === null ? '' : `: ${what}`
+      showSuccess(`${proposalName(proposal)}${part} ${done}`, {
+        href: `/proposals/${proposal.id}`,
+        name: 'Show',
+      })
+      onDecided()
       onClose()
     } catch (thrown) {
       setError(messageOf(thrown))
@@ -46,13 +57,10 @@ export function RejectDialog({ proposal, onClose }: RejectDialogProps) {
     event.preventDefault()
     void reject()
   }
+  const name = `${what === null ? '' : `${what} of `}${proposalName(proposal).toLowerCase()}`
   return (
     <Dialog
-      title={
-        isOwn
-          ? `Withdraw ${proposalName(proposal).toLowerCase()}?`
-          : `Reject ${proposalName(proposal).toLowerCase()}?`
-      }
+      title={isOwn ? `Withdraw ${name}?` : `Reject ${name}?`}
       open
       onClose={onClose}
       actions={

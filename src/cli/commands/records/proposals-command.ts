@@ -2,7 +2,7 @@ import { Command, Option } from 'commander'
 import { addSheetOptions, withSheet, type SheetFlags } from '../../options/command-context.ts'
 import { addExamples } from '../../options/examples.ts'
 import { addConfirmed, integerBetween } from '../../options/option-values.ts'
-import { cursorOption } from '../../options/record-options.ts'
+import { cursorOption, parseList } from '../../options/record-options.ts'
 import { addSheetArgument, onSheet } from '../../options/sheet-argument.ts'
 
 interface Flags extends SheetFlags {
@@ -13,6 +13,8 @@ interface Flags extends SheetFlags {
   readonly accept?: true
   readonly reject?: true
   readonly reason?: string
+  readonly ids?: readonly string[]
+  readonly fields?: readonly string[]
   readonly confirm: ReadonlyMap<string, number>
   readonly yes?: true
 }
@@ -35,6 +37,18 @@ export function proposalsCommand(): Command {
     .option('--reason <text>', 'reason for the rejection, for the proposer')
     .addOption(
       new Option(
+        '--ids <ids>',
+        'with --accept or --reject: only these records of the proposal, separated by commas; the others wait',
+      ).argParser(parseList),
+    )
+    .addOption(
+      new Option(
+        '--fields <names>',
+        'with --accept or --reject: only these fields, separated by commas; the others wait',
+      ).argParser(parseList),
+    )
+    .addOption(
+      new Option(
         '--confirm <field=number>',
         'with --accept: the number of values that may be lost in a field that a proposed definition removes; may be repeated',
       )
@@ -54,6 +68,10 @@ export function proposalsCommand(): Command {
     ['colophon proposals countries 3', 'What proposal 3 would change'],
     ['colophon proposals countries 3 --accept --actor human:ann', 'Write it'],
     [
+      'colophon proposals countries 3 --accept --ids AT,BE --fields capital --actor human:ann',
+      'Write two of its values; the others wait',
+    ],
+    [
       `colophon proposals countries 3 --reject --reason 'No source' --actor human:ann`,
       'Reject it with a reason',
     ],
@@ -66,6 +84,8 @@ export function proposalsCommand(): Command {
           id: id ?? null,
           decision: flags.accept === true ? 'accept' : flags.reject === true ? 'reject' : null,
           reason: flags.reason ?? null,
+          ids: flags.ids ?? null,
+          fields: flags.fields ?? null,
           confirm: flags.confirm,
           ask: flags.yes !== true,
           state: flags.state ?? null,

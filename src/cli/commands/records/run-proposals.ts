@@ -4,6 +4,7 @@ import {
   listProposals,
   planProposal,
   rejectProposal,
+  type ProposalPart,
 } from '../../../sheet/writes/proposals.ts'
 import { toProposalPlanAnswer, type ProposalPlanAnswer } from '../../../wire/definition/proposal-plan.ts'
 import {
@@ -39,6 +40,9 @@ export interface WhichProposals {
   /** The decision on the proposal; null shows it. */
   readonly decision: 'accept' | 'reject' | null
   readonly reason: string | null
+  /** The records and the fields that are decided; null for all. */
+  readonly ids: readonly string[] | null
+  readonly fields: readonly string[] | null
   /** The numbers of values that may be lost, by the names of fields that a proposed definition removes. */
   readonly confirm: ReadonlyMap<string, number>
   /** Whether to ask for confirmation at a terminal. */
@@ -51,8 +55,11 @@ export interface WhichProposals {
 
 /** Lists proposals, shows one, or decides it. Throws as reading and deciding proposals do, and UsageError. */
 export async function runProposals(context: CommandContext, which: WhichProposals): Promise<ExitCode | void> {
-  const { id, decision, reason } = which
+  const { id, decision, reason, ids, fields } = which
   if (reason !== null && decision !== 'reject') throw new UsageError('--reason requires --reject')
+  if ((ids !== null || fields !== null) && decision === null) {
+    throw new UsageError(`${ids === null ? '--fields' : '--ids'} requires --accept or --reject`)
+  }
   if (id === null) {
     if (decision === null) return printList(context, which)
     throw new UsageError('no proposal is given; `colophon proposals <sheet>` lists their numbers')
@@ -91,15 +98,19 @@ async function decide(
     reason,
     confirm: confirmed,
     ask,
+    ...which
   }: WhichProposals & { readonly id: string; readonly decision: 'accept' | 'reject' },
 ): Promise<ExitCode> {
   const actor = writerOf(sheet)
+  const parts = await partsOf(sheet, id, which)
   let shown: ProposalPlanAnswer | undefined
   if (ask && canAsk()) {
     const found = await readProposal(sheet, id)
     shown = found.plan.plan
     out.note(proposalText(found, out.screen))
-    const answer = await confirm(`${decision === 'accept' ? 'Accept' : 'Reject'} proposal ${id}?`)
+    const answer = await confirm(
+      `${decision === 'accept' ? 'Accept' : 'Reject'} ${partText(parts)}proposal ${id}?`,
+    )
     if (answer !== 'yes') {
       out.note('Nothing was decided.')
       return answer === 'interrupted' ? EXIT.interrupted : EXIT.error
@@ -107,15 +118,42 @@ async function decide(
   }
   const decided = toProposalSummary(
     decision === 'accept'
-      ? await acceptProposal(sheet, { id, actor, confirm: new Map([...lostIn(shown), ...confirmed]) })
-      : await rejectProposal(sheet, { id, actor, reason }),
+      ? await acceptProposal(sheet, { id, actor, parts, confirm: new Map([...lostIn(shown), ...confirmed]) })
+      : await rejectProposal(sheet, { id, actor, reason, parts }),
   )
   await out.print(decided, () =>
     decided.kind === 'definition'
       ? `Proposal ${decided.id} ${decided.state}: a change of the definition`
-      : `Proposal ${decided.id} ${decided.state}: ${decided.kind} of ${recordsText(decided.record_count)}`,
+      : decided.state === 'waiting'
+        ? `Proposal ${decided.id}: ${parts?.length === 1 ? 'a part' : 'parts'} of ${recordsText(parts?.length ?? 0)} ${decision}ed; the others wait`
+        : `Proposal ${decided.id} ${decided.state}: ${decided.kind} of ${recordsText(decided.record_count)}`,
   )
   return EXIT.done
+}
+
+/** Returns the parts of a proposal that wait in these records and fields; null for all that waits. Throws UsageError for none. */
+async function partsOf(
+  sheet: Sheet,
+  id: string,
+  { ids, fields }: Pick<WhichProposals, 'ids' | 'fields'>,
+): Promise<readonly ProposalPart[] | null> {
+  if (fields === null) return ids?.map((recordId) => ({ recordId, fields: null })) ?? null
+  const { records } = await getProposal(sheet, id)
+  const parts = records
+    .filter(({ recordId }) => ids === null || ids.includes(recordId))
+    .map(({ recordId, fields: changed }) => {
+      const waiting = changed.filter(({ field, decision }) => fields.includes(field) && decision === null)
+      return { recordId, fields: waiting.map(({ field }) => field) }
+    })
+    .filter((part) => part.fields.length > 0)
+  if (parts.length > 0) return parts
+  throw new UsageError(
+    `of proposal ${id}, none of these fields wait; \`colophon proposals <sheet> ${id}\` shows it`,
+  )
+}
+
+function partText(parts: readonly ProposalPart[] | null): string {
+  return parts === null ? '' : `what you chose of ${recordsText(parts.length)} of `
 }
 
 /** Returns the numbers of values that a plan, which a person has seen, says are lost. */
@@ -220,6 +258,7 @@ const DIFFERENCE_COLUMNS: readonly Column<Line>[] = [
   { header: 'field', value: ({ field }) => field?.field },
   { header: 'now', value: ({ field }) => field?.now },
   { header: 'proposed', value: ({ field }) => field?.proposed },
+  { header: 'decision', value: ({ record, field }) => (field === null ? record.decision : field.decision) },
   {
     header: 'moved since',
     value: ({ record, field }) => (field === null || field.moved ? record.moved : null),

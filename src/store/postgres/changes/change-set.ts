@@ -20,7 +20,7 @@ import { readKeptValues } from './kept-values.ts'
 import { StoredLog } from './change-log.ts'
 import { UniqueHolders } from './unique-holders.ts'
 import type { KeptColumn } from '../../fields/stored-changes.ts'
-import type { ProposedRow } from '../../rows/proposal-queries.ts'
+import type { DecidedRow, ProposedRow } from '../../rows/proposal-queries.ts'
 import { runAsync, type Steps } from '../../rules/steps.ts'
 import type { CachedResult, Holders, NewRecord, StoreChange, StoredRecord } from '../../rules/store-change.ts'
 import type { UniqueClaims } from '../../rules/unique-claims.ts'
@@ -195,6 +195,20 @@ export class ChangeSet implements StoreChange {
       records.map(({ version }) => version),
       records.map(({ was }) => was),
       records.map(({ change }) => change),
+    )
+  }
+
+  async decideProposed(proposal: number, records: readonly DecidedRow[]): Promise<void> {
+    await this.db.run(
+      `UPDATE "$proposal_record" AS proposed
+       SET decided = made.decided, record = made.record, version = made.version
+       FROM unnest($2::bigint[], $3::text[], $4::bigint[], $5::bigint[]) AS made(number, decided, record, version)
+       WHERE proposed.proposal = $1 AND proposed.number = made.number`,
+      proposal,
+      records.map(({ number }) => number),
+      records.map(({ decided }) => decided),
+      records.map(({ key }) => key),
+      records.map(({ version }) => version),
     )
   }
 

@@ -341,7 +341,11 @@ test('tables from before revisions existed are migrated, and a push keeps their 
     'ALTER TABLE "$target" DROP COLUMN sources, DROP COLUMN checked_sources, DROP COLUMN reads, DROP COLUMN changed',
   )
   await sheet.run('ALTER TABLE "$target" DROP COLUMN non_empty')
-  await sheet.run('ALTER TABLE "$proposal" DROP COLUMN fields_seq, DROP COLUMN definition')
+  await sheet.run(
+    'ALTER TABLE "$proposal" DROP COLUMN fields_seq, DROP COLUMN definition, DROP COLUMN decisions',
+  )
+  await sheet.run('DROP INDEX "$proposal_of_record"')
+  await sheet.run('ALTER TABLE "$proposal_record" DROP COLUMN decided')
   await sheet.run('ALTER TABLE "$failure" DROP COLUMN hash')
   await sheet.run('ALTER TABLE "$run_failure" DROP COLUMN body, DROP COLUMN detail')
   await sheet.run('ALTER TABLE "$todo" DROP COLUMN blocked')

@@ -16,7 +16,7 @@ import {
 } from '../../../provenance/log-line.ts'
 import type { RecordKey } from '../../cell-work.ts'
 import { countDeleted } from '../../rows/deleted-blocks.ts'
-import type { ProposedRow } from '../../rows/proposal-queries.ts'
+import type { DecidedRow, ProposedRow } from '../../rows/proposal-queries.ts'
 import { runSync, type Steps } from '../../rules/steps.ts'
 import type { CachedResult, Holders, NewRecord, StoreChange, StoredRecord } from '../../rules/store-change.ts'
 import { quoted } from '../database/schema.ts'
@@ -279,6 +279,19 @@ export class ChangeSet implements StoreChange {
         version === null ? null : Number(version),
         was,
         change,
+      )
+    }
+  }
+
+  decideProposed(proposal: number, records: readonly DecidedRow[]): void {
+    for (const { number, decided, key, version } of records) {
+      this.db.run(
+        'UPDATE "$proposal_record" SET decided = ?, record = ?, version = ? WHERE proposal = ? AND number = ?',
+        decided,
+        key,
+        version === null ? null : Number(version),
+        proposal,
+        number,
       )
     }
   }

@@ -34,6 +34,8 @@ const FIELDS = ['id', 'a', 'label']
 
 /** Removes the changes of version 6 and later ones. */
 const BACK_TO_VERSION_5 = `
+  DROP INDEX "$proposal_of_record";
+  ALTER TABLE "$proposal" DROP COLUMN decisions; ALTER TABLE "$proposal_record" DROP COLUMN decided;
   DROP TABLE "$review";
   DROP TABLE "$view";
   DROP INDEX "$todo_known"; DROP INDEX "$todo_blocked"; DROP INDEX "$cell_overridden";

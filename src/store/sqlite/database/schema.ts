@@ -4,10 +4,11 @@ import { definitionTables } from '../../rows/definition-tables.ts'
 import { viewTable } from '../../rows/view-tables.ts'
 import { deletedBlocksTable } from '../../rows/deleted-blocks.ts'
 import { reviewTable } from '../../rows/reviews.ts'
+import { PROPOSAL_PARTS } from '../../rows/proposal-tables.ts'
 import { STATE_INDEXES } from '../../rows/state-tables.ts'
 
 /** Version of the tables below; a store of a later version is refused. */
-export const SCHEMA_VERSION = 25
+export const SCHEMA_VERSION = 26
 
 /**
  * The tables of the first version. {@link MIGRATIONS} adds those of later versions, to new and existing stores.
@@ -155,6 +156,8 @@ export const FIRST_TABLES = `
  * 24: reviews; see {@link reviewTable}.
  *
  * 25: views; see {@link viewTable}.
+ *
+ * 26: {@link PROPOSAL_PARTS}.
  */
 export const MIGRATIONS: Readonly<Record<number, string>> = {
   2: `
@@ -281,6 +284,7 @@ export const MIGRATIONS: Readonly<Record<number, string>> = {
   23: STATE_INDEXES,
   24: reviewTable({ integer: 'INTEGER', text: 'TEXT', flag: 'INTEGER', options: 'STRICT' }),
   25: viewTable({ integer: 'INTEGER', text: 'TEXT', options: 'STRICT' }),
+  26: PROPOSAL_PARTS,
 }
 
 /** Creates the tables of a new store. */
