@@ -1,3 +1,4 @@
+import type { ProposedCellsAnswer } from '../wire/records/proposals.ts'
 import type { ProvenanceEntryAnswer } from '../wire/records/provenance.ts'
 import type { ReviewAnswer, ReviewListAnswer } from '../wire/records/reviews.ts'
 import type { RevertAnswer } from '../wire/runs/revert.ts'
@@ -46,6 +47,11 @@ export class CellsClient {
     options?: CallOptions,
   ): Promise<CellStatesAnswer> {
     return this.#connection.get('/api/cells', { ids, targets }, options)
+  }
+
+  /** The cells of records for which proposals wait, those of the newest proposal first. */
+  proposed(ids: readonly string[], options?: CallOptions): Promise<ProposedCellsAnswer> {
+    return this.#connection.get('/api/cells/proposed', { ids }, options)
   }
 
   /** Explains a derived cell: its state, the changes since it was computed, and its failure. */

@@ -129,6 +129,17 @@ export interface ProposalDetail extends StoredProposal {
   readonly decisions: readonly MadeDecision[]
 }
 
+/** A cell for which a proposal waits. */
+export interface ProposedCell {
+  readonly recordId: string
+  /** Null where the record is to be deleted. */
+  readonly field: string | null
+  readonly proposal: ProposalId
+  readonly proposedBy: string
+  /** The proposed value; undefined for a long one. */
+  readonly value: JsonValue | undefined
+}
+
 export interface ProposalsQuery {
   /** Only those in this state; null for all. */
   readonly state: ProposalState | null
@@ -190,6 +201,11 @@ export interface ProposalStore {
   definition(id: ProposalId): Promise<ProposedDefinition | null>
   /** Returns a proposal with its differences to the present records; null for an unknown id. */
   detail(id: ProposalId): Promise<ProposalDetail | null>
+  /**
+   * Returns the cells of these records for which proposals wait, those of the newest proposal first: of at most 1,000 changes of
+   * records.
+   */
+  cells(recordIds: readonly string[]): Promise<readonly ProposedCell[]>
   /** Returns proposals, newest first. */
   list(query: ProposalsQuery): Promise<readonly StoredProposal[]>
   counts(): Promise<ProposalCounts>

@@ -37,6 +37,7 @@ import {
 import { ProposalPlanAnswer } from '../../src/wire/definition/proposal-plan.ts'
 import { ProposeBody } from '../../src/wire/definition/propose.ts'
 import {
+  ProposedCellsAnswer,
   AcceptProposalBody,
   PlanProposalBody,
   FieldDifferenceAnswer,
@@ -194,6 +195,7 @@ const ANSWERS: Readonly<Record<string, ObjectShape>> = {
   'GET /api/proposals': ProposalListAnswer,
   'GET /api/proposals/{id}': ProposalAnswer,
   'POST /api/proposals/{id}/plan': ProposalPlanAnswer,
+  'GET /api/cells/proposed': ProposedCellsAnswer,
   'GET /api/views': ViewListAnswer,
 }
 

@@ -51,6 +51,41 @@ test('D32: the state of a cell follows the writes', async (t) => {
   assert.equal(odd, '{"__proto__":{"rate":"blocked"}}')
 })
 
+runScenarios('GET /api/cells/proposed', [
+  {
+    name: 'returns the cells for which proposals wait, those of the newest first',
+    given: async ({ app }) => {
+      for (const change of [
+        { records: [{ id: 'a', title: 'Other', price: 3 }] },
+        { ids: ['b', 'a'] },
+        { records: [{ id: 'a', title: 'x'.repeat(20_000), price: 2 }] },
+      ]) {
+        const payload = { actor: 'agent:a', ...change }
+        await app.inject({ method: 'POST', url: '/api/proposals', headers: CSRF, payload })
+      }
+      const cells = [{ record_id: 'a', fields: ['price'] }]
+      const payload = { actor: 'human:ann', cells }
+      await app.inject({ method: 'POST', url: '/api/proposals/1/reject', headers: CSRF, payload })
+    },
+    request: { url: '/api/cells/proposed?ids=a,nobody' },
+    status: 200,
+    body: {
+      cells: [
+        { record_id: 'a', field: 'title', proposal: '3', proposed_by: 'agent:a' },
+        { record_id: 'a', field: 'price', proposal: '3', proposed_by: 'agent:a', value: 2 },
+        { record_id: 'a', field: null, proposal: '2', proposed_by: 'agent:a', value: null },
+        { record_id: 'a', field: 'title', proposal: '1', proposed_by: 'agent:a', value: 'Other' },
+      ],
+    },
+  },
+  {
+    name: 'refuses an empty list of records',
+    request: { url: '/api/cells/proposed?ids=,' },
+    status: 400,
+    error: ['ValidationError', /^ids is required/],
+  },
+])
+
 runScenarios('GET /api/permissions', [
   {
     name: 'D7: returns the fields that an actor may write',

@@ -1,5 +1,5 @@
 import { explainCell } from '../../sheet/cells/explain-cell.ts'
-import { readCellStates } from '../../sheet/cells/read-cell-states.ts'
+import { readCellStates, readProposedCells } from '../../sheet/cells/read-cell-states.ts'
 import { readStatus } from '../../sheet/cells/read-status.ts'
 import { commaList } from '../../wire/schema/comma-list.ts'
 import { NoQuery } from '../../wire/definition/contract.ts'
@@ -13,6 +13,11 @@ import {
   toCellExplanationAnswer,
   toStatusAnswer,
 } from '../../wire/runs/status.ts'
+import {
+  ProposedCellsAnswer,
+  ProposedCellsQuery,
+  toProposedCellsAnswer,
+} from '../../wire/records/proposals.ts'
 import type { Operation } from '../openapi/operation.ts'
 import type { Api, RouteContext } from './route-context.ts'
 
@@ -32,6 +37,12 @@ const STATES: Operation = {
   summary: 'Get the states of the derived cells of some records',
   description: 'Records that do not exist are left out.',
 }
+const PROPOSED: Operation = {
+  id: 'getProposedCells',
+  tag: 'Cells',
+  summary: 'Get the cells of some records for which proposals wait',
+  description: 'The cells of the newest proposal come first.',
+}
 const EXPLAIN: Operation = {
   id: 'explainCell',
   tag: 'Cells',
@@ -39,7 +50,7 @@ const EXPLAIN: Operation = {
   errors: [404],
 }
 
-/** `GET /api/status` (D32), of whole fields or of one cell, and `GET /api/cells`, of the cells of some records. */
+/** `GET /api/status` (D32), of whole fields or of one cell, and `GET /api/cells`, of the cells of some records, with the path below it. */
 export function statusRoutes(app: Api, { sheet, read }: RouteContext): void {
   const schema = { querystring: StatusQuery, response: { 200: StatusAnswer } }
   app.get('/api/status', { ...read, schema, config: { operation: STATUS } }, async (request, reply) => {
@@ -60,6 +71,13 @@ export function statusRoutes(app: Api, { sheet, read }: RouteContext): void {
       })
       return Object.fromEntries(states)
     },
+  )
+
+  const proposedSchema = { querystring: ProposedCellsQuery, response: { 200: ProposedCellsAnswer } }
+  app.get(
+    '/api/cells/proposed',
+    { ...read, schema: proposedSchema, config: { operation: PROPOSED } },
+    async ({ query }) => toProposedCellsAnswer(await readProposedCells(sheet, commaList(query.ids) ?? [])),
   )
 
   const cellSchema = { params: CellParams, querystring: NoQuery, response: { 200: CellExplanationAnswer } }

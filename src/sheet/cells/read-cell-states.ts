@@ -3,6 +3,7 @@ import { ValidationError } from '../../errors/service-error.ts'
 import { shownState, type ShownCellState } from '../../store/cell-state.ts'
 import type { RecordKey, WorkItem } from '../../store/cell-work.ts'
 import type { SheetStore } from '../../store/sheet-store.ts'
+import type { ProposedCell } from '../../store/stored-proposal.ts'
 import { selectTargets } from '../select-targets.ts'
 import type { Sheet } from '../sheet.ts'
 
@@ -23,12 +24,7 @@ export type CellStates = ReadonlyMap<string, Readonly<Record<string, ShownCellSt
  * computes, ValidationError for no ids or too many.
  */
 export async function readCellStates(sheet: Sheet, { ids, targets }: CellStatesQuery): Promise<CellStates> {
-  if (ids.length === 0) throw new ValidationError('ids is required: the ids of the records')
-  if (ids.length > MAX_IDS)
-    throw new ValidationError(
-      `ids names ${ids.length} records; at most ${MAX_IDS} are possible`,
-      'too_many_items',
-    )
+  checkIds(ids)
   const { store, derivations } = await sheet.deriving()
   const selected = selectTargets(derivations, targets)
   const keys = [...(await store.recordKeys(ids)).values()].toSorted((a, b) => a - b)
@@ -45,6 +41,28 @@ export async function readCellStates(sheet: Sheet, { ids, targets }: CellStatesQ
     }
   }
   return states
+}
+
+/**
+ * Returns the cells of some records for which proposals wait, those of the newest proposal first. Throws ValidationError for no ids or too
+ * many.
+ */
+export async function readProposedCells(
+  sheet: Sheet,
+  ids: readonly string[],
+): Promise<readonly ProposedCell[]> {
+  checkIds(ids)
+  const { store } = await sheet.current()
+  return store.proposals.cells(ids)
+}
+
+function checkIds(ids: readonly string[]): void {
+  if (ids.length === 0) throw new ValidationError('ids is required: the ids of the records')
+  if (ids.length <= MAX_IDS) return
+  throw new ValidationError(
+    `ids names ${ids.length} records; at most ${MAX_IDS} are possible`,
+    'too_many_items',
+  )
 }
 
 /** Reads the cells of targets of one derivation. */

@@ -35,7 +35,12 @@ import type { PageOptions } from '../runs/read-runs.ts'
 import { resolveActor, type GivenActor } from '../resolve-actor.ts'
 import type { Sheet } from '../sheet.ts'
 
-export type { ProposalPart, ProposedChange, StoredProposal } from '../../store/stored-proposal.ts'
+export type {
+  ProposalPart,
+  ProposedCell,
+  ProposedChange,
+  StoredProposal,
+} from '../../store/stored-proposal.ts'
 
 /** A proposal with its changes: of records, or of the definition. */
 export interface ProposalDetail extends RecordsDetail {

@@ -8,6 +8,7 @@ import type {
   ProposalRejection,
   ProposalStore,
   ProposalsQuery,
+  ProposedCell,
   ProposedDefinition,
   StoredProposal,
 } from '../stored-proposal.ts'
@@ -18,7 +19,7 @@ import {
   proposedDefinition,
 } from '../rows/proposal-queries.ts'
 import { acceptProposal, rejectProposal } from '../rules/decide-proposal.ts'
-import { proposalDetail, type ProposalSource } from '../rules/proposal-detail.ts'
+import { proposalDetail, proposedCells, type ProposalSource } from '../rules/proposal-detail.ts'
 import { propose } from '../rules/propose.ts'
 import { runAsync } from '../rules/steps.ts'
 import type { Connection } from './database/connection.ts'
@@ -63,6 +64,11 @@ export class PostgresProposals implements ProposalStore {
   detail(id: ProposalId): Promise<ProposalDetail | null> {
     const { db, records, contract } = this.#parts
     return proposalDetail({ db, records, contract: contract(), recordsAtOnce: 200 }, id)
+  }
+
+  cells(recordIds: readonly string[]): Promise<readonly ProposedCell[]> {
+    const { db, contract } = this.#parts
+    return proposedCells({ db, contract: contract(), recordsAtOnce: 50 }, recordIds)
   }
 
   list(query: ProposalsQuery): Promise<readonly StoredProposal[]> {

@@ -108,6 +108,45 @@ export function proposedRows(
   }
 }
 
+/** The waiting changes of records that are read together. */
+const CHANGES_AT_ONCE = 1000
+
+/** Length in characters from which the JSON of a change is read alone. */
+const LONG_CHANGE = 16_384
+
+/** A waiting change of a record: its row without `was`, and `change` undefined for a long one. */
+export interface WaitingChange extends Omit<StoredProposedRow, 'was' | 'change'> {
+  readonly proposal: ProposalId
+  readonly proposedBy: string
+  readonly number: number
+  readonly change: string | null | undefined
+}
+
+/** Reads the waiting changes of records, those of the newest proposal first. */
+export function waitingChanges(recordIds: readonly string[]): Query<readonly WaitingChange[]> {
+  const ids = recordIds.map((_, index) => `?${index + 1}`)
+  return {
+    sql: `SELECT id, actor, number, record_id, record, version, decided, fields_seq, change IS NULL AS deletes,
+        CASE WHEN length(change) < ${LONG_CHANGE} THEN change END AS change
+      FROM "$proposal_record" JOIN "$proposal" ON id = proposal
+      WHERE state = 'waiting' AND record_id IN (${ids.join(', ')})
+      ORDER BY id DESC, number LIMIT ${CHANGES_AT_ONCE}`,
+    params: recordIds,
+    result: (rows) =>
+      rows.map((row) => ({
+        proposal: String(row['id']),
+        proposedBy: String(row['actor']),
+        number: Number(row['number']),
+        recordId: String(row['record_id']),
+        key: row['record'] === null ? null : Number(row['record']),
+        version: row['version'] === null ? null : String(row['version']),
+        decided: decisionsIn(textOrNull(row['decided'])),
+        fieldsSeq: Number(row['fields_seq']),
+        change: row['deletes'] ? null : (textOrNull(row['change']) ?? undefined),
+      })),
+  }
+}
+
 function decisionsIn(json: string | null): PartDecisions {
   return json === null ? {} : (JSON.parse(json) as PartDecisions)
 }

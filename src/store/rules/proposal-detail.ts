@@ -10,6 +10,7 @@ import {
   DERIVED_FIELDS,
   proposalById,
   proposedRows,
+  waitingChanges,
   type StoredProposedRow,
 } from '../rows/proposal-queries.ts'
 import type { Query } from '../rows/query.ts'
@@ -20,10 +21,12 @@ import {
   type MadeDecision,
   type ProposalDetail,
   type ProposalId,
+  type ProposedCell,
   type ProposedRecord,
   type RecordDifference,
   type StoredProposal,
 } from '../stored-proposal.ts'
+import { waitingParts } from './proposal-rules.ts'
 import { differenceOf, type PresentRecord } from './proposal-difference.ts'
 import type { Loaded } from './steps.ts'
 
@@ -57,6 +60,36 @@ export async function proposalDetail(source: ProposalSource, id: ProposalId): Pr
     if (now?.state === proposal.state && after?.length === before?.length)
       return { ...proposal, records, decisions: before ?? wholeDecision(proposal) }
   }
+}
+
+/** Length in characters from which the JSON of a proposed value is not shown beside its cell. */
+const LONG_VALUE = 1000
+
+/** Reads the cells of records for which proposals wait; see {@link ProposalStore.cells}. */
+export async function proposedCells(
+  { db, contract, recordsAtOnce }: Pick<ProposalSource, 'db' | 'contract' | 'recordsAtOnce'>,
+  recordIds: readonly string[],
+): Promise<readonly ProposedCell[]> {
+  const history = { contract, changes: await db.query(FIELD_CHANGES) }
+  const cells: ProposedCell[] = []
+  for (const [index, waiting] of (await db.query(waitingChanges(recordIds))).entries()) {
+    const { proposal, proposedBy, number, change, ...row } = waiting
+    const [long] =
+      change === undefined
+        ? await db.query(proposedRows(proposal, { after: number - 1, limit: 1 }))
+        : [{ ...row, was: '{}', change }]
+    if (long === undefined) continue
+    const record = await parsed(long, history)
+    const of = { recordId: record.recordId, proposal, proposedBy }
+    for (const field of waitingParts(record)) {
+      const value = record.change?.[field] ?? null
+      const isLong = JSON.stringify(value).length >= LONG_VALUE
+      const isDeleted = record.change === null
+      cells.push({ ...of, field: isDeleted ? null : field, value: isLong ? undefined : value })
+    }
+    if (change === undefined || index % recordsAtOnce === 0) await nextTurn()
+  }
+  return cells
 }
 
 /** Returns the decision of a proposal without decisions on parts; none while it waits. */

@@ -8,6 +8,7 @@ import type {
   ProposalRejection,
   ProposalStore,
   ProposalsQuery,
+  ProposedCell,
   ProposedDefinition,
   StoredProposal,
 } from '../stored-proposal.ts'
@@ -17,7 +18,7 @@ import {
   proposalsBefore,
   proposedDefinition,
 } from '../rows/proposal-queries.ts'
-import { proposalDetail, type ProposalSource } from '../rules/proposal-detail.ts'
+import { proposalDetail, proposedCells, type ProposalSource } from '../rules/proposal-detail.ts'
 import type { Connection } from './database/connection.ts'
 import { reading, readingOn } from './database/reading.ts'
 import type { WriterClient } from './write/writer-client.ts'
@@ -62,6 +63,11 @@ export class SqliteProposals implements ProposalStore {
     const { db, records, contract } = this.#parts
     // One record may take as long as a turn may take.
     return readingOn(proposalDetail({ db, records, contract: contract(), recordsAtOnce: 1 }, id))
+  }
+
+  cells(recordIds: readonly string[]): Promise<readonly ProposedCell[]> {
+    const { db, contract } = this.#parts
+    return readingOn(proposedCells({ db, contract: contract(), recordsAtOnce: 50 }, recordIds))
   }
 
   async list(query: ProposalsQuery): Promise<readonly StoredProposal[]> {

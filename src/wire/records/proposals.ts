@@ -3,13 +3,14 @@ import type {
   ProposalDetail,
   ProposalList,
   ProposalPart,
+  ProposedCell,
   StoredProposal,
 } from '../../sheet/writes/proposals.ts'
 import { actorMember } from '../schema/actor-member.ts'
 import { closedObject } from '../schema/closed-object.ts'
 import { LineChangeAnswer } from '../schema/line-change.ts'
 import { inDocument, STORABLE } from '../schema/openapi-keywords.ts'
-import { cursorParameter, limitParameter } from '../schema/page-parameters.ts'
+import { cursorParameter, idsParameter, limitParameter } from '../schema/page-parameters.ts'
 
 const textOrNull = (description: string) => Type.Union([Type.String(), Type.Null()], { description })
 
@@ -226,4 +227,38 @@ export function toProposalAnswer({
 /** Converts a page of proposals to the wire format. */
 export function toProposalListAnswer({ proposals, waiting, nextCursor }: ProposalList): ProposalListAnswer {
   return { proposals: proposals.map(toProposalSummary), waiting, next_cursor: nextCursor }
+}
+
+/** Query of `GET /api/cells/proposed`. */
+export const ProposedCellsQuery = closedObject({
+  ids: idsParameter('Comma-separated record ids, 1 to 1000.', { maxItems: 1000 }),
+})
+
+/** Response of `GET /api/cells/proposed`. */
+export const ProposedCellsAnswer = Type.Object({
+  cells: Type.Array(
+    Type.Object({
+      record_id: Type.String(),
+      field: textOrNull('Null where the record is to be deleted.'),
+      proposal: Type.String({ description: 'The id of the proposal.' }),
+      proposed_by: Type.String(),
+      value: Type.Optional(
+        Type.Unknown({ description: 'Absent where its JSON has 1,000 characters or more.' }),
+      ),
+    }),
+  ),
+})
+export type ProposedCellsAnswer = Static<typeof ProposedCellsAnswer>
+
+/** Converts proposed cells to the wire format. */
+export function toProposedCellsAnswer(cells: readonly ProposedCell[]): ProposedCellsAnswer {
+  return {
+    cells: cells.map(({ recordId, field, proposal, proposedBy, value }) => ({
+      record_id: recordId,
+      field,
+      proposal,
+      proposed_by: proposedBy,
+      ...(value !== undefined && { value }),
+    })),
+  }
 }

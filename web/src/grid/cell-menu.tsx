@@ -1,5 +1,6 @@
 import { DropdownMenu } from 'radix-ui'
 import { createPortal } from 'react-dom'
+import { useLocation } from 'wouter'
 import { openRunDialog } from '../runs/dialogs/run-dialog.tsx'
 import { countOf } from '../ui/format.ts'
 import { MenuItem } from '../ui/menu-item.tsx'
@@ -72,6 +73,9 @@ function CellItems({ model, editor, range, onPaste }: ItemsProps) {
   const mayWrite = fields.some(editing.mayWrite)
   const derived = fields.filter((field) => field.derived !== null)
   const many = sizeOf(range) > 1
+  const [, navigate] = useLocation()
+  const { cell } = selecting
+  const proposed = cell === null ? undefined : model.rows.proposedOf(cell.recordId)?.[cell.field]
   const copy = async (): Promise<void> => navigator.clipboard.writeText(await textOfRange(context, range))
   const showPanel = (): void => {
     if (selecting.cell !== null) change({ panel: true, cell: selecting.cell })
@@ -130,6 +134,11 @@ function CellItems({ model, editor, range, onPaste }: ItemsProps) {
       </MenuItem>
       <DropdownMenu.Separator className="menu-line" />
       <MenuItem onSelect={showPanel}>Show provenance</MenuItem>
+      {proposed !== undefined && (
+        <MenuItem onSelect={() => navigate(`/proposals/${proposed.proposal}`)}>
+          Show proposal {proposed.proposal}
+        </MenuItem>
+      )}
       {derived.length > 0 && editing.refusal === null && (
         <MenuItem onSelect={() => void compute().catch(showError)}>Compute these cells…</MenuItem>
       )}

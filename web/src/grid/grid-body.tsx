@@ -33,6 +33,7 @@ export function GridBody({ model, children }: GridBodyProps) {
               record={record}
               differing={record === undefined ? NONE : rows.changedAt(row)}
               states={record === undefined ? undefined : rows.statesOf(String(record['id']))}
+              proposed={record === undefined ? undefined : rows.proposedOf(String(record['id']))}
               layout={columns.layout}
               firstColumn={scroll.columns.first}
               endColumn={scroll.columns.end}

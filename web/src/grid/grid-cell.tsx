@@ -1,6 +1,8 @@
 import { CircleAlert, LoaderCircle, PanelRight, RotateCw } from 'lucide-react'
 import { memo } from 'react'
 import type { PendingEdit } from '../editing/use-editing.ts'
+import type { ProposedCell } from '../proposals/proposal-queries.ts'
+import { ProposedMark } from '../proposals/proposed-mark.tsx'
 import { StateMark, type CellStateName } from '../ui/cell-state.tsx'
 import { cellId } from './selection/cell-id.ts'
 import { CellValueView } from '../values/cell-value-view.tsx'
@@ -15,6 +17,8 @@ interface GridCellProps {
   readonly pending: PendingEdit | undefined
   /** The state of a derived cell, once loaded. */
   readonly state: CellStateName | undefined
+  /** The value that waits for a decision. */
+  readonly proposed: ProposedCell | undefined
   readonly isSelected: boolean
   /** The class names of the edges of the selected range that are at this cell. */
   readonly edges: string
@@ -26,7 +30,19 @@ interface GridCellProps {
 
 /** A cell, rendered only when it changes. Its buttons are identified by `data-do` for the grid's event delegation. */
 export const GridCell = memo(function GridCell(props: GridCellProps) {
-  const { row, column, isLoaded, value, pending, state, isSelected, isActive, isReadOnly, difference } = props
+  const {
+    row,
+    column,
+    isLoaded,
+    value,
+    pending,
+    state,
+    proposed,
+    isSelected,
+    isActive,
+    isReadOnly,
+    difference,
+  } = props
   const { field, index, width, format } = column
   return (
     <div
@@ -49,6 +65,7 @@ export const GridCell = memo(function GridCell(props: GridCellProps) {
       )}
       {difference !== null && <span className="differs-mark" role="img" aria-label={difference} />}
       {isLoaded && <CellEnd pending={pending} state={state} isActive={isActive} />}
+      {isLoaded && proposed !== undefined && <ProposedMark cell={proposed} />}
     </div>
   )
 })

@@ -3,6 +3,7 @@ import type { RecordAnswer } from '../../../src/wire/records/records.ts'
 import type { SheetField } from '../api/contract.ts'
 import type { Ghost } from '../columns/ghost.ts'
 import type { PendingEdit } from '../editing/use-editing.ts'
+import type { ProposedCells } from '../proposals/proposal-queries.ts'
 import { stateInRun, type RunningScope } from '../runs/progress/running-cells.ts'
 import { GhostCells } from './columns/ghost-cells.tsx'
 import { drawsGhost, type Column, type ColumnLayout } from './layout/column-layout.ts'
@@ -17,6 +18,8 @@ export interface GridRowProps {
   readonly states: CellStates | undefined
   /** In the past, the fields that have another value now; null for a record that was deleted since. */
   readonly differing: readonly string[] | null
+  /** The cells for which proposals wait, by field. */
+  readonly proposed: ProposedCells | undefined
   readonly layout: ColumnLayout
   /** The rendered range of the scrolling columns. */
   readonly firstColumn: number
@@ -90,7 +93,7 @@ function classOf({ record, differing, isChecked }: GridRowProps): string {
 }
 
 function cellOf(props: GridRowProps, column: Column) {
-  const { differing } = props
+  const { differing, proposed } = props
   const { row, record, states, selectedFrom, selectedTo, activeColumn, pending, running, mayWrite } = props
   const { name } = column.field
   const state = states?.[name]
@@ -107,6 +110,7 @@ function cellOf(props: GridRowProps, column: Column) {
           ? state
           : stateInRun(running, { recordId: String(record['id']), field: name }, state)
       }
+      proposed={proposed?.[name]}
       isSelected={column.index >= selectedFrom && column.index <= selectedTo}
       edges={edgesOf(props, column.index)}
       isActive={column.index === activeColumn}

@@ -1,4 +1,5 @@
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query'
+import type { ProposedCellsAnswer } from '../../../src/wire/records/proposals.ts'
 import { readRecordsById } from '../api/records-by-id.ts'
 import { server } from '../api/server.ts'
 
@@ -45,6 +46,31 @@ export function proposalPlanQuery(id: string) {
     queryKey: ['proposals', 'plan', id],
     queryFn: ({ signal }) => server.proposals.plan(id, { signal }),
     retry: false,
+  })
+}
+
+/** Cells for which a proposal waits: of a record, by field; `id` where the record is to be deleted. */
+export type ProposedCells = Readonly<Record<string, ProposedCell>>
+
+export type ProposedCell = ProposedCellsAnswer['cells'][number]
+
+/** The cells of records for which proposals wait, by record; of several proposals for a cell, the newest. */
+export function proposedCellsQuery(ids: readonly string[]) {
+  return queryOptions({
+    queryKey: ['proposals', 'cells', ...ids],
+    queryFn: async ({ signal }): Promise<ReadonlyMap<string, ProposedCells>> => {
+      const { cells } = await server.cells.proposed(ids, { signal })
+      const byRecord = new Map<string, Record<string, ProposedCell>>()
+      for (const cell of cells) {
+        // Without a prototype: a field may have the name of one of its members.
+        const ofRecord = byRecord.get(cell.record_id) ?? (Object.create(null) as Record<string, ProposedCell>)
+        ofRecord[cell.field ?? 'id'] ??= cell
+        byRecord.set(cell.record_id, ofRecord)
+      }
+      return byRecord
+    },
+    staleTime: Infinity,
+    gcTime: 60_000,
   })
 }
 

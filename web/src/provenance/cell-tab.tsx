@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import type { SheetContract, SheetField } from '../api/contract.ts'
+import { ProposedNote } from '../proposals/proposed-mark.tsx'
 import { stateInRun, useRunning } from '../runs/progress/running-cells.ts'
 import { recordQuery } from '../api/queries.ts'
 import { useAsOf } from '../state/as-of.ts'
@@ -45,6 +46,7 @@ export function CellTab({ contract, cell, onSelect, onEditField }: CellTabProps)
         data={data}
         onEditField={onEditField}
       />
+      {!isGone && <ProposedNote recordId={cell.recordId} field={cell.field} />}
       {isGone && history.error === null && <DeletedNote recordId={cell.recordId} />}
       {record.error !== null && record.data === undefined && !isGone && (
         <PanelError error={record.error} onRetry={() => void record.refetch()} />

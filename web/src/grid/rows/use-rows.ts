@@ -9,6 +9,7 @@ import {
   pageSizeOf,
   type RecordSelection,
 } from '../../api/queries.ts'
+import { proposedCellsQuery, waitingQuery, type ProposedCells } from '../../proposals/proposal-queries.ts'
 import type { CellStateName } from '../../ui/cell-state.tsx'
 import { splitIds } from '../../api/split-ids.ts'
 import { pagesOf, type RowRange } from '../layout/row-window.ts'
@@ -41,6 +42,8 @@ export interface Rows {
   changedAt(row: number): readonly string[] | null
   /** The cells and records of the loaded rows that differ from now. */
   readonly changed: { readonly cells: number; readonly deleted: number }
+  /** Returns the cells of a record for which proposals wait. */
+  proposedOf(id: string): ProposedCells | undefined
 }
 
 const NONE: readonly string[] = []
@@ -59,6 +62,9 @@ export function useRows(wanted: RecordSelection, view: ScrollView, hasDerived: b
   const changes = pages.flatMap((page) => dataByPage.get(page)?.changed ?? [])
   const statesOf = useCellStates(
     hasDerived && !isPassing && !isPast ? pages.map((page) => dataByPage.get(page)?.records ?? []) : [],
+  )
+  const proposedOf = useProposedCells(
+    isPassing || isPast ? [] : pages.map((page) => dataByPage.get(page)?.records ?? []),
   )
   const size = pageSizeOf(selection)
   const areLoaded = (range: RowRange): boolean =>
@@ -91,6 +97,7 @@ export function useRows(wanted: RecordSelection, view: ScrollView, hasDerived: b
       cells: changes.reduce((sum, names) => sum + (names?.length ?? 0), 0),
       deleted: changes.filter((names) => names === null).length,
     },
+    proposedOf,
   }
 }
 
@@ -133,6 +140,21 @@ function useCellStates(pages: readonly (readonly RecordAnswer[])[]): Rows['state
     for (const [id, states] of byId) known.set(id, states)
   }, [known, byId])
   return (id) => byId.get(id) ?? known.get(id)
+}
+
+/** Loads the cells for which proposals wait, while any does. */
+function useProposedCells(pages: readonly (readonly RecordAnswer[])[]): Rows['proposedOf'] {
+  const { data: waiting = 0 } = useQuery(waitingQuery)
+  const chunks =
+    waiting === 0 ? [] : pages.flatMap((records) => splitIds(records.map((record) => String(record['id']))))
+  const byId = useQueries({ queries: chunks.map((ids) => proposedCellsQuery(ids)), combine: joinProposed })
+  return (id) => byId.get(id)
+}
+
+function joinProposed(
+  results: readonly { readonly data: ReadonlyMap<string, ProposedCells> | undefined }[],
+): ReadonlyMap<string, ProposedCells> {
+  return new Map(results.flatMap(({ data }) => [...(data ?? [])]))
 }
 
 const MAX_KNOWN = 5000
