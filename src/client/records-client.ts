@@ -1,3 +1,4 @@
+import type { DeletedAnswer } from '../wire/records/deleted.ts'
 import type { Condition } from '../wire/schema/conditions.ts'
 import type {
   DeleteRecordsAnswer,
@@ -175,6 +176,14 @@ export class RecordsClient<R extends object = RecordAnswer> {
   ): Promise<RevertAnswer> {
     const body = 'seq' in deleted ? { ...deleted } : { record_ids: deleted }
     return this.#connection.writeAs('/api/revert', body, options)
+  }
+
+  /** The deleted records that were not restored, the last deleted first. */
+  deleted(
+    page: { readonly limit?: number | undefined; readonly cursor?: string | null | undefined } = {},
+    options?: CallOptions,
+  ): Promise<DeletedAnswer> {
+    return this.#connection.get('/api/deleted', { ...page }, options)
   }
 
   /**

@@ -148,6 +148,8 @@ export interface RecordStore {
    * this throws PreconditionFailedError, before PermissionDeniedError.
    */
   delete(ids: readonly string[], actor: string, ifMatch?: Upsert['ifMatch']): Promise<DeleteResult>
+  /** Returns the records that are deleted, and were not restored, the last deleted first. */
+  deletedRecords(page: DeletedPage): Promise<readonly DeletedRef[]>
   /** Returns deletions of records, in the order of the references; null for each that the log does not have. */
   deletions(refs: readonly DeletionRef[]): Promise<readonly (Deletion | null)[]>
   /**
@@ -514,10 +516,26 @@ export interface DeletionRef {
   readonly seq: number | null
 }
 
+export interface DeletedPage {
+  /** The seq of the last deletion of the previous page; null for the first page. */
+  readonly before: number | null
+  readonly limit: number
+}
+
+export interface DeletedRef {
+  readonly recordId: string
+  readonly seq: number
+  /** Whether no record with this id was deleted later. */
+  readonly isLatest: boolean
+}
+
 /** A deletion, with the values that the record had; fields without a value are absent. */
 export interface Deletion {
   readonly recordId: string
   readonly seq: number
+  /** UTC with milliseconds and `Z`. */
+  readonly at: string
+  readonly actor: string
   readonly values: JsonObject
 }
 

@@ -9,6 +9,7 @@ import { readContract } from '../../src/sheet/schema/read-contract.ts'
 import { readDerivations } from '../../src/sheet/schema/read-derivations.ts'
 import { summarizeRecords } from '../../src/sheet/queries/summarize-records.ts'
 import { toDerivationListAnswer } from '../../src/wire/definition/derivations.ts'
+import type { DeletedAnswer } from '../../src/wire/records/deleted.ts'
 import type { ProposalAnswer, ProposalListAnswer, ProposalSummary } from '../../src/wire/records/proposals.ts'
 import { RecordListAnswer } from '../../src/wire/records/records.ts'
 import { runCommand } from '../support/run-command.ts'
@@ -590,4 +591,19 @@ test('an edited derivation is computed from kept responses, which cache shows an
   const { code, stderr } = await run('cache', '--older-than', 'long')
   assert.equal(code, 2)
   assert.match(stderr, /such as 30d/)
+})
+
+test('deleted records are listed with their last values, and restored by their ids', async (t) => {
+  const { run } = await open(t)
+  const as = ['--actor', 'human:ann'] as const
+  await run('delete', 'a', '--yes', ...as)
+  const { records } = json(await run('deleted')) as DeletedAnswer
+  assert.deepEqual(
+    records.map(({ record_id: id, actor, exists, values }) => [id, actor, exists, values['title']]),
+    [['a', 'human:ann', false, 'Apple']],
+  )
+  assert.match((await run('deleted', '--format', 'table')).stdout, /record +deleted +by .*\na +.* human:ann /)
+  assert.equal((await run('restore', 'a', ...as, '--format', 'table')).stdout, '1 record restored\n')
+  assert.match((await run('restore', 'a', ...as)).stderr, /^error: record "a" exists; nothing was restored/)
+  assert.deepEqual(json(await run('deleted')), { records: [], next_cursor: null })
 })

@@ -31,6 +31,8 @@ const CASES: Readonly<Record<string, { done: string[]; refused: string[] }>> = {
   get: { done: ['a'], refused: ['nobody'] },
   upsert: { done: [], refused: ['no-such-file.csv'] },
   delete: { done: ['nobody'], refused: [] },
+  deleted: { done: [], refused: ['--cursor', 'x'] },
+  restore: { done: ['gone'], refused: ['nobody'] },
   query: { done: ['SELECT 1'], refused: ['DROP TABLE records'] },
   derivations: { done: [], refused: ['nothing.yaml'] },
   materialize: { done: ['--dry-run'], refused: ['--target', 'title'] },
@@ -50,6 +52,9 @@ test('every command exits with 0 on success', async (t) => {
   const sheet = await writeSheet(t)
   // Entry 2, for `revert`.
   assert.equal((await runCommand(['upsert', sheet], { env, input: '{"id":"a","title":"B"}' })).code, 0)
+  // For `restore`.
+  await runCommand(['upsert', sheet], { env, input: '{"id":"gone","title":"G"}' })
+  assert.equal((await runCommand(['delete', sheet, 'gone'], { env })).code, 0)
   await Promise.all(
     Object.entries(CASES).map(async ([command, { done }]) => {
       const { code, stderr } = await runCommand([command, sheet, ...done], { env })

@@ -1,3 +1,4 @@
+import { DeletedAnswer } from '../../src/wire/records/deleted.ts'
 import { ReviewBody } from '../../src/wire/records/reviews.ts'
 import { VERDICTS } from '../../src/store/stored-review.ts'
 import { FILTER_STATES } from '../../src/store/cell-state.ts'
@@ -191,6 +192,7 @@ const ANSWERS: Readonly<Record<string, ObjectShape>> = {
   'GET /api/history': MomentAnswer,
   'POST /api/import': ImportAnswer,
   'POST /api/import/columns': FileColumnsAnswer,
+  'GET /api/deleted': DeletedAnswer,
   'POST /api/revert': RevertAnswer,
   'GET /api/proposals': ProposalListAnswer,
   'GET /api/proposals/{id}': ProposalAnswer,

@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { InjectOptions, LightMyRequestResponse } from 'fastify'
-import { CSRF, runScenarios, startAppOver, type TestApp } from '../support/http-fixture.ts'
+import {
+  CSRF,
+  assertEnvelope,
+  runScenarios,
+  startApp,
+  startAppOver,
+  type TestApp,
+} from '../support/http-fixture.ts'
 import { openImpatient, openTestSheetIn, writeSheet } from '../support/sheet-fixture.ts'
 
 const actor = 'agent:test'
@@ -278,4 +285,42 @@ test('a revert that fails has its run in Location as well', async (t) => {
   assert.equal(response.statusCode, 409)
   assert.equal(response.headers.location, '/api/runs/2')
   assert.equal(response.json<{ error: { type: string } }>().error.type, 'LockTimeoutError')
+})
+
+test('deleted records are listed in pages, until they are restored; an id that exists again says so', async (t) => {
+  const { app } = await startApp(t)
+  const send = async (request: InjectOptions): Promise<void> => {
+    const { statusCode, body } = await app.inject(request)
+    assert.equal(statusCode, 200, body)
+  }
+  await send(remove('c'))
+  await send({ ...remove('a'), headers: { ...CSRF, 'x-svc-actor': 'human:bob' } })
+  await send(write({ id: 'c', title: 'Other' }))
+  const page = async (query: string) => (await app.inject(`/api/deleted?limit=1${query}`)).json()
+  const first = await page('')
+  assert.deepEqual(
+    first.records.map(({ at: _, seq: __, ...record }: { at: string; seq: number }) => record),
+    [
+      {
+        record_id: 'a',
+        actor: 'human:bob',
+        exists: false,
+        values: { id: 'a', title: 'Apple', price: 1.5, currency: 'EUR' },
+      },
+    ],
+  )
+  const second = await page(`&cursor=${first.next_cursor}`)
+  assert.deepEqual(
+    [second.records[0].record_id, second.records[0].exists, second.next_cursor],
+    ['c', true, null],
+  )
+  await send(revert({ actor, record_ids: ['a'] }))
+  const { records } = (await app.inject('/api/deleted')).json()
+  assert.deepEqual(
+    records.map((record: { record_id: string }) => record.record_id),
+    ['c'],
+  )
+  const twice = await app.inject(revert({ actor, record_ids: ['c'] }))
+  assertEnvelope(twice, 'OperationError', /^record "c" exists; nothing was restored/)
+  assertEnvelope(await app.inject('/api/deleted?cursor=x'), 'ValidationError', /cursor/)
 })

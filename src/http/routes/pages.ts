@@ -5,7 +5,17 @@ import type { FastifyError, FastifyInstance } from 'fastify'
 import { SheetError } from '../../errors/service-error.ts'
 
 /** The addresses of the viewer, which has a page for each. */
-const PAGES = ['/', '/sql', '/runs', '/runs/:id', '/proposals', '/proposals/:id', '/derivations', '/contract']
+const PAGES = [
+  '/',
+  '/sql',
+  '/runs',
+  '/runs/:id',
+  '/proposals',
+  '/proposals/:id',
+  '/derivations',
+  '/contract',
+  '/deleted',
+]
 
 /** Serves the viewer: its page, and its files, whose names contain a hash of their contents. `directory` has the build. */
 export function pagesRoutes(app: FastifyInstance, directory: string): void {

@@ -1,3 +1,5 @@
+import { jsonInTurns } from '../../sheet/json-body.ts'
+import { listDeleted } from '../../sheet/queries/list-deleted.ts'
 import { restoreRecords, type RestoreRecordsRequest } from '../../sheet/writes/restore-records.ts'
 import {
   revertCell,
@@ -6,7 +8,10 @@ import {
   type RevertRunRequest,
 } from '../../sheet/runs/revert.ts'
 import { NoQuery } from '../../wire/definition/contract.ts'
+import { DeletedAnswer, DeletedQuery, toDeletedAnswer } from '../../wire/records/deleted.ts'
 import { RevertAnswer, RevertBody, toRevertAnswer } from '../../wire/runs/revert.ts'
+import { wholeNumber } from '../../wire/schema/page-parameters.ts'
+import { sendJson } from '../response/json-response.ts'
 import type { Operation } from '../openapi/operation.ts'
 import type { Api, RouteContext } from './route-context.ts'
 import { runPath } from './runs.ts'
@@ -21,8 +26,26 @@ const REVERT: Operation = {
   answers: { 200: { headers: ['Location'] } },
 }
 
-/** `POST /api/revert`: reverts a run, a cell or deletions. */
-export function revertRoutes(app: Api, { sheet, actors, write }: RouteContext): void {
+const DELETED: Operation = {
+  id: 'listDeletedRecords',
+  tag: 'Records',
+  summary: 'List the deleted records',
+  description:
+    'The last deleted first, without those that were restored; `POST /api/revert` with `record_ids` restores them.',
+}
+
+/** `GET /api/deleted`: the deleted records; `POST /api/revert`: reverts a run, a cell or deletions. */
+export function revertRoutes(app: Api, { sheet, actors, read, write }: RouteContext): void {
+  const deletedSchema = { querystring: DeletedQuery, response: { 200: DeletedAnswer } }
+  app.get(
+    '/api/deleted',
+    { ...read, schema: deletedSchema, config: { operation: DELETED } },
+    async ({ query }, reply) => {
+      const page = { limit: wholeNumber(query.limit), cursor: query.cursor ?? null }
+      return sendJson(reply, await jsonInTurns(toDeletedAnswer(await listDeleted(sheet, page))))
+    },
+  )
+
   const schema = { querystring: NoQuery, body: RevertBody, response: { 200: RevertAnswer } }
   app.post('/api/revert', { ...write, schema, config: { operation: REVERT } }, async (request, reply) => {
     const actor = actors.ofBody(request, request.body.actor)

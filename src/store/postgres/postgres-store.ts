@@ -1,3 +1,4 @@
+import { deletedBefore } from '../rows/deleted-records.ts'
 import type { Field } from '../../contract/contract.ts'
 import { parseStoredContract } from '../../contract/odcs/parse-contract.ts'
 import type { JsonObject } from '../../contract/json/json.ts'
@@ -30,6 +31,8 @@ import type {
   DefinitionChange,
   EntriesQuery,
   DeleteResult,
+  DeletedPage,
+  DeletedRef,
   Deletion,
   DeletionRef,
   DerivationVersion,
@@ -424,6 +427,10 @@ export class PostgresStore implements SheetStore {
 
   revert(request: RevertRequest): Promise<RevertResult> {
     return this.#changeInRun((change) => runAsync(revert(change, request)), request.run)
+  }
+
+  deletedRecords(page: DeletedPage): Promise<readonly DeletedRef[]> {
+    return this.#database.query(deletedBefore(page))
   }
 
   deletions(refs: readonly DeletionRef[]): Promise<readonly (Deletion | null)[]> {

@@ -48,7 +48,7 @@ export function deleteRecord(
   const { key, id: recordId } = record
   const fields = change.contract.fields.filter((field) => record.value(field) !== null)
   const previous = record.value.bind(record)
-  change.logRecord({ ...by, source: 'delete', recordId, fields, values: null, previous }, key)
+  const seq = change.logRecord({ ...by, source: 'delete', recordId, fields, values: null, previous }, key)
   change.cells.deleted(key)
-  change.delete(record)
+  change.delete(record, seq)
 }

@@ -9,10 +9,16 @@ export function deletionIn(
   history: FieldHistory,
 ): Deletion | null {
   if (line?.['source'] !== 'delete' || line['record_id'] !== recordId) return null
-  const { previous, kept } = line
-  if (!isJsonObject(previous)) return null
+  const { at, actor, previous, kept } = line
+  if (!isJsonObject(previous) || typeof at !== 'string' || typeof actor !== 'string') return null
   const seq = Number(line['seq'])
-  return { recordId, seq, values: { ...presentValues(history, previous, { seq, kept }), id: recordId } }
+  return {
+    recordId,
+    seq,
+    at,
+    actor,
+    values: { ...presentValues(history, previous, { seq, kept }), id: recordId },
+  }
 }
 
 /** Returns the seq of the deletion that the first line of a record undid; null when the record was not restored. */

@@ -2,6 +2,7 @@ import { showValue } from '../../contract/json/show-value.ts'
 import { checkMayDelete } from '../../contract/rules/permissions.ts'
 import { ConflictError, SheetError } from '../../errors/service-error.ts'
 import { computationOf, type Computation } from '../cell-entries.ts'
+import { deletionsUndone } from '../rows/deleted-records.ts'
 import { runReverted, updateRun } from '../rows/run-updates.ts'
 import { hashBytes } from '../rows/stored-rows.ts'
 import type { StoredTarget } from '../rows/stored-targets.ts'
@@ -58,6 +59,8 @@ export function* restore(change: StoreChange, request: RestoreRequest): Steps<Re
     )
     yield* load(change.flush())
     for (const restoreCells of restored) restoreCells()
+    const lives = some.map(({ deletion }) => deletion.life).filter((life) => life !== null)
+    if (lives.length > 0) yield* load(change.db.change(deletionsUndone(lives)))
   }
   const result = { reverted: all.length, conflicts: [] }
   if (run !== null) yield* load(change.db.change(updateRun(run, runReverted(result, change.at))))

@@ -107,7 +107,8 @@ export interface StoreChange {
   insert(record: NewRecord): void
   /** Reads the values that records keep of removed and converted fields, by their columns; only those that have any. */
   keptValues(keys: readonly RecordKey[]): Loaded<ReadonlyMap<RecordKey, JsonObject>>
-  delete(record: StoredRecord): void
+  /** Deletes a record; `seq` is that of the line of the deletion. */
+  delete(record: StoredRecord, seq: number): void
   /** Returns the number of records, as the change leaves it. */
   totalRecords(): number
   /** Adds the line of a record's change to the log, and returns its seq. */

@@ -1,3 +1,4 @@
+import { deletedBefore } from '../rows/deleted-records.ts'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Field } from '../../contract/contract.ts'
 import { parseStoredContract } from '../../contract/odcs/parse-contract.ts'
@@ -33,6 +34,8 @@ import type {
   EntriesQuery,
   EntryHead,
   DeleteResult,
+  DeletedPage,
+  DeletedRef,
   Deletion,
   DeletionRef,
   HistoryRange,
@@ -396,6 +399,10 @@ export class SqliteStore implements SheetStore {
 
   revert(request: RevertRequest): Promise<RevertResult> {
     return this.#writer.call('revert', request)
+  }
+
+  async deletedRecords(page: DeletedPage): Promise<readonly DeletedRef[]> {
+    return reading(() => this.#reader.connection.query(deletedBefore(page)))
   }
 
   async deletions(refs: readonly DeletionRef[]): Promise<readonly (Deletion | null)[]> {

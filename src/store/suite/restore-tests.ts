@@ -46,6 +46,45 @@ export function testRestore(open: OpenStore): void {
     const deletionOf = async (id: string): Promise<number> =>
       Number((await sheet.history(id, 'id')).at(-1)?.['seq'])
 
+    test('deleted records are listed by their deletions, newest first, until they are restored', async () => {
+      const first = await sheet.store.deletedRecords({ before: null, limit: 1 })
+      const since = first[0]?.seq ?? 0
+      const listed = async (): Promise<readonly [string, boolean][]> => {
+        const all = await sheet.store.deletedRecords({ before: null, limit: 1000 })
+        return all.filter(({ seq }) => seq > since).map(({ recordId, isLatest }) => [recordId, isLatest])
+      }
+      await sheet.write(['bin1', 'bin2', 'bin3'].map((id) => ({ id, a: id })))
+      await remove('bin2')
+      await remove('bin1', 'bin3')
+      assert.deepEqual(await listed(), [
+        ['bin3', true],
+        ['bin1', true],
+        ['bin2', true],
+      ])
+      const [newest] = await sheet.store.deletedRecords({ before: null, limit: 1 })
+      assert.equal(newest?.seq, await deletionOf('bin3'))
+      const [next] = await sheet.store.deletedRecords({ before: newest.seq, limit: 1 })
+      assert.equal(next?.recordId, 'bin1')
+      const [deletion] = await sheet.store.deletions([next])
+      const { at, actor, values } = deletion ?? {}
+      const entry = (await sheet.history('bin1', 'a')).at(-1)
+      assert.deepEqual([at, actor, values?.['a']], [entry?.['at'], HUMAN, 'bin1'])
+      await restore(['bin1', 'bin2'])
+      assert.deepEqual(await listed(), [['bin3', true]])
+      await sheet.write([{ id: 'bin3', a: 'again' }])
+      await remove('bin3', 'bin1')
+      assert.deepEqual(await listed(), [
+        ['bin1', true],
+        ['bin3', true],
+        ['bin3', false],
+      ])
+      await restore(['bin3'], { seq: await deletionOf('bin3') })
+      assert.deepEqual(await listed(), [
+        ['bin1', true],
+        ['bin3', false],
+      ])
+    })
+
     test('a record is restored with its values and states, also of fields that the actor may not write', async () => {
       const values: JsonObject = { id: 'whole', a: 'x', b: 7, one: 'by hand', tag: 't' }
       await sheet.write([values])

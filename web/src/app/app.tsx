@@ -9,6 +9,7 @@ import { fetchDrawer } from '../grid/columns/open-drawer.tsx'
 import { fetchGroups } from '../grid/open-groups.tsx'
 import { useLive } from '../live/use-live.ts'
 import { Notice } from '../ui/notice.tsx'
+import { DELETED_PAGE } from '../ui/pages.ts'
 import { Toasts } from '../ui/toasts.tsx'
 import { UnsavedDialog, whenSaved } from '../ui/unsaved.tsx'
 import './app.css'
@@ -24,6 +25,7 @@ const fetchSql = () => import('../sql/sql-page.tsx')
 const fetchRuns = () => import('../runs/runs-page.tsx')
 const fetchProposals = () => import('../proposals/proposals-page.tsx')
 const fetchDerivations = () => import('../derivations/derivations-page.tsx')
+const fetchDeleted = () => import('../deleted/deleted-page.tsx')
 const fetchContract = () => import('../contract/contract-page.tsx')
 
 // Loaded after the first view.
@@ -31,6 +33,7 @@ const SqlPage = lazy(fetchSql)
 const RunsPage = lazy(fetchRuns)
 const ProposalsPage = lazy(fetchProposals)
 const DerivationsPage = lazy(fetchDerivations)
+const DeletedPage = lazy(fetchDeleted)
 const ContractPage = lazy(fetchContract)
 
 /** The viewer. A page that has changes which are not saved is left when the person agrees. */
@@ -65,6 +68,7 @@ function Pages() {
         fetchRuns,
         fetchProposals,
         fetchDerivations,
+        fetchDeleted,
         fetchContract,
         fetchDrawer,
         fetchGroups,
@@ -105,6 +109,9 @@ function Pages() {
                   </Route>
                   <Route path="/derivations">
                     <DerivationsPage contract={contract} />
+                  </Route>
+                  <Route path={DELETED_PAGE.path}>
+                    <DeletedPage contract={contract} />
                   </Route>
                   <Route path="/contract">
                     <ContractPage contract={contract} />

@@ -1,8 +1,10 @@
 import { FileDown } from 'lucide-react'
 import { DropdownMenu } from 'radix-ui'
+import { useLocation } from 'wouter'
 import { Button } from '../ui/button.tsx'
 import { countOf } from '../ui/format.ts'
 import '../ui/menu.css'
+import { DELETED_PAGE } from '../ui/pages.ts'
 import { showError } from '../ui/toasts.tsx'
 import { chooseFile } from './import-store.ts'
 import { EXPORT_FORMATS, exportView, type ExportFormat, type ShownView } from './export-view.ts'
@@ -15,6 +17,7 @@ interface FilesMenuProps {
 
 /** The menu of files: the import of one, and the view as a file, in each format. */
 export function FilesMenu({ view, count }: FilesMenuProps) {
+  const [, navigate] = useLocation()
   const columns = countOf(view.fields.length, 'column')
   return (
     <DropdownMenu.Root modal={false}>
@@ -27,6 +30,9 @@ export function FilesMenu({ view, count }: FilesMenuProps) {
         <DropdownMenu.Content className="menu" align="end" sideOffset={6} collisionPadding={8}>
           <DropdownMenu.Item className="menu-item" onSelect={chooseFile}>
             Import a file…
+          </DropdownMenu.Item>
+          <DropdownMenu.Item className="menu-item" onSelect={() => navigate(DELETED_PAGE.path)}>
+            {DELETED_PAGE.name}
           </DropdownMenu.Item>
           <DropdownMenu.Separator className="menu-line" />
           <DropdownMenu.Label className="menu-label">

@@ -23,7 +23,7 @@ interface ProposedNoteProps {
   readonly field: string
 }
 
-/** What is proposed for a cell, with a link to the proposal; nothing where none waits, and in the past. */
+/** The value that is proposed for a cell, with a link to the proposal; nothing where none waits, and in the past. */
 export function ProposedNote({ recordId, field }: ProposedNoteProps) {
   const { data: waiting = 0 } = useQuery(waitingQuery)
   const isAsked = useAsOf() === null && waiting > 0

@@ -5,7 +5,7 @@ import type { SheetContract } from '../api/contract.ts'
 import { cellPath, type CellRef } from '../state/view-state.ts'
 import { THEMES, useTheme } from '../state/theme.ts'
 import './command-menu.css'
-import { PAGES } from './pages.ts'
+import { DELETED_PAGE, PAGES } from './pages.ts'
 
 /** A command of the command menu. */
 export interface MenuCommand {
@@ -122,7 +122,7 @@ function MenuContents({ contract, records: Records }: CommandMenuProps) {
           </Command.Group>
         ))}
         <Command.Group heading="Go to">
-          {PAGES.map(({ path, name }) => (
+          {[...PAGES, DELETED_PAGE].map(({ path, name }) => (
             <Item key={path} onSelect={() => goTo(path)}>
               {name}
             </Item>

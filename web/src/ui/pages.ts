@@ -7,3 +7,6 @@ export const PAGES = [
   { path: '/sql', name: 'SQL' },
   { path: '/contract', name: 'Contract' },
 ] as const
+
+/** A page beside those of the header. */
+export const DELETED_PAGE = { path: '/deleted', name: 'Deleted records' } as const

@@ -147,8 +147,8 @@ export class ChangeSet implements StoreChange {
   }
 
   /** Deletes a record; the states of its cells are deleted in cascade. */
-  delete(record: StoredRecord): void {
-    this.records.delete(record)
+  delete(record: StoredRecord, seq: number): void {
+    this.records.delete(record, seq)
     this.#recordCount -= 1
   }
 

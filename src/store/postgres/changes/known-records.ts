@@ -12,6 +12,12 @@ import { canBeId, toColumns, toColumnTexts } from '../database/values.ts'
 
 const COUNT_DELETED = countAllDeleted('unnest($1::bigint[]) AS gone(key)')
 
+/** The id of a deleted record, and the seq of its deletion. */
+export interface DeletedRecord {
+  readonly id: string
+  readonly seq: number
+}
+
 /** The records within a transaction after its operations so far; read and written many at a time. */
 export class KnownRecords {
   readonly #db: ClientConnection
@@ -21,7 +27,7 @@ export class KnownRecords {
   readonly #byKey = new Map<RecordKey, RecordUnderChange | null>()
   readonly #created = new Map<RecordKey, RecordUnderChange>()
   readonly #updated = new Map<RecordKey, RecordUnderChange>()
-  readonly #deleted = new Map<RecordKey, string>()
+  readonly #deleted = new Map<RecordKey, DeletedRecord>()
 
   constructor(db: ClientConnection, contract: Contract) {
     this.#db = db
@@ -81,12 +87,13 @@ export class KnownRecords {
   }
 
   /** Removes a record that an operation has deleted. */
-  remove(key: RecordKey, id: string): void {
+  remove(key: RecordKey, deleted: DeletedRecord): void {
+    const { id } = deleted
     if (this.#byId.get(id)?.key === key) this.#byId.set(id, null)
     this.#byKey.set(key, null)
     this.#updated.delete(key)
     this.#created.delete(key)
-    this.#deleted.set(key, id)
+    this.#deleted.set(key, deleted)
   }
 
   /** Writes the changes into the tables. */
@@ -97,15 +104,16 @@ export class KnownRecords {
   }
 
   async #writeDeleted(): Promise<void> {
-    const [keys, ids] = [[...this.#deleted.keys()], [...this.#deleted.values()]]
+    const [keys, gone] = [[...this.#deleted.keys()], [...this.#deleted.values()]]
     await this.#db.run(
       'DELETE FROM "$data" AS data USING unnest($1::bigint[]) AS gone(key) WHERE data."$seq" = gone.key',
       keys,
     )
     await this.#db.run(
-      'INSERT INTO "$deleted" (record_id, record) SELECT * FROM unnest($1::text[], $2::bigint[])',
-      ids,
+      'INSERT INTO "$deleted" (record_id, record, seq) SELECT * FROM unnest($1::text[], $2::bigint[], $3::bigint[])',
+      gone.map(({ id }) => id),
       keys,
+      gone.map(({ seq }) => seq),
     )
     await this.#db.run(COUNT_DELETED, keys)
     this.#deleted.clear()

@@ -1,5 +1,5 @@
 import type { RecordKey } from '../../cell-work.ts'
-import type { KnownRecords } from './known-records.ts'
+import type { DeletedRecord, KnownRecords } from './known-records.ts'
 import type { ChangedRecords, FieldChange, NewRecord, StoredRecord } from '../../rules/store-change.ts'
 import { RecordUnderChange } from './stored-record.ts'
 
@@ -11,7 +11,7 @@ export class StoredRecords implements ChangedRecords {
   readonly #known: KnownRecords
   readonly #byId = new Map<string, RecordUnderChange | null>()
   readonly #byKey = new Map<RecordKey, RecordUnderChange | null>()
-  readonly #deleted = new Map<RecordKey, string>()
+  readonly #deleted = new Map<RecordKey, DeletedRecord>()
 
   constructor(known: KnownRecords) {
     this.#known = known
@@ -58,15 +58,15 @@ export class StoredRecords implements ChangedRecords {
     this.#byKey.set(record.key, record)
   }
 
-  delete({ key, id }: StoredRecord): void {
+  delete({ key, id }: StoredRecord, seq: number): void {
     this.#byId.set(id, null)
     this.#byKey.set(key, null)
-    this.#deleted.set(key, id)
+    this.#deleted.set(key, { id, seq })
   }
 
   /** Passes the changes of this operation on to the transaction. */
   keep(): void {
-    for (const [key, id] of this.#deleted) this.#known.remove(key, id)
+    for (const [key, deleted] of this.#deleted) this.#known.remove(key, deleted)
     for (const record of this.#byKey.values()) if (record !== null) this.#known.put(record)
     this.#byId.clear()
     this.#byKey.clear()

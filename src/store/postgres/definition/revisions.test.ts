@@ -345,6 +345,7 @@ test('tables from before revisions existed are migrated, and a push keeps their 
     'ALTER TABLE "$proposal" DROP COLUMN fields_seq, DROP COLUMN definition, DROP COLUMN decisions',
   )
   await sheet.run('DROP INDEX "$proposal_of_record"')
+  await sheet.run('ALTER TABLE "$deleted" DROP COLUMN seq')
   await sheet.run('ALTER TABLE "$proposal_record" DROP COLUMN decided')
   await sheet.run('ALTER TABLE "$failure" DROP COLUMN hash')
   await sheet.run('ALTER TABLE "$run_failure" DROP COLUMN body, DROP COLUMN detail')

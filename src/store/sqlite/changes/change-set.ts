@@ -189,11 +189,16 @@ export class ChangeSet implements StoreChange {
   }
 
   /** Deletes a record and stores its former key. */
-  delete(record: StoredRecord): void {
+  delete(record: StoredRecord, seq: number): void {
     const { records, lastKey } = this.#recordCounters()
     this.#counters = { records: records - 1, lastKey }
     this.records.delete(record)
-    this.db.run('INSERT INTO "$deleted" (record_id, record) VALUES (?, ?)', record.id, record.key)
+    this.db.run(
+      'INSERT INTO "$deleted" (record_id, record, seq) VALUES (?, ?, ?)',
+      record.id,
+      record.key,
+      seq,
+    )
     this.db.run(COUNT_DELETED, record.key)
   }
 

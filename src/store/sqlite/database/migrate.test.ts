@@ -34,6 +34,7 @@ const FIELDS = ['id', 'a', 'label']
 
 /** Removes the changes of version 6 and later ones. */
 const BACK_TO_VERSION_5 = `
+  DROP INDEX "$deleted_seq"; ALTER TABLE "$deleted" DROP COLUMN seq;
   DROP INDEX "$proposal_of_record";
   ALTER TABLE "$proposal" DROP COLUMN decisions; ALTER TABLE "$proposal_record" DROP COLUMN decided;
   DROP TABLE "$review";

@@ -4,11 +4,12 @@ import { definitionTables } from '../../rows/definition-tables.ts'
 import { viewTable } from '../../rows/view-tables.ts'
 import { deletedBlocksTable } from '../../rows/deleted-blocks.ts'
 import { reviewTable } from '../../rows/reviews.ts'
+import { deletionSeqs } from '../../rows/deleted-records.ts'
 import { PROPOSAL_PARTS } from '../../rows/proposal-tables.ts'
 import { STATE_INDEXES } from '../../rows/state-tables.ts'
 
 /** Version of the tables below; a store of a later version is refused. */
-export const SCHEMA_VERSION = 26
+export const SCHEMA_VERSION = 27
 
 /**
  * The tables of the first version. {@link MIGRATIONS} adds those of later versions, to new and existing stores.
@@ -158,6 +159,8 @@ export const FIRST_TABLES = `
  * 25: views; see {@link viewTable}.
  *
  * 26: {@link PROPOSAL_PARTS}.
+ *
+ * 27: {@link deletionSeqs}.
  */
 export const MIGRATIONS: Readonly<Record<number, string>> = {
   2: `
@@ -285,6 +288,7 @@ export const MIGRATIONS: Readonly<Record<number, string>> = {
   24: reviewTable({ integer: 'INTEGER', text: 'TEXT', flag: 'INTEGER', options: 'STRICT' }),
   25: viewTable({ integer: 'INTEGER', text: 'TEXT', options: 'STRICT' }),
   26: PROPOSAL_PARTS,
+  27: deletionSeqs('INTEGER'),
 }
 
 /** Creates the tables of a new store. */
