@@ -43,6 +43,7 @@ const REFUSED: Readonly<Record<string, RegExp>> = {
   listRunFailures: /^cursor was not issued/,
   listProposals: /^cursor was not issued/,
   listReviews: /^cursor was not issued/,
+  listDeletedRecords: /^cursor was not issued/,
   getHistory: /^as_of .* (?:has not happened yet|is in the future)/,
   getProvenance:
     /^(?:cursor was not issued|as_of .* (?:has not happened yet|is in the future)|limit and cursor require history=true)/,
