@@ -55,7 +55,7 @@ test('with --propose writes wait for a person, who is then in the provenance wit
   assert.equal(waiting.structured['waiting'], 2)
   const shown = await agent.call('get_proposal', { id: String(proposal['id']) })
   assert.deepEqual((shown.structured['records'] as { fields: unknown }[])[0]?.fields, [
-    { field: 'a', was: 'v0', now: 'v0', proposed: 'better', moved: false },
+    { field: 'a', was: 'v0', now: 'v0', proposed: 'better', moved: false, decision: null },
   ])
 
   const person = await openOnEngine(sheet)

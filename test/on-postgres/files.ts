@@ -179,6 +179,7 @@ export const LEFT_OUT: Readonly<Record<string, string>> = {
   'web/away.test.ts': PAGE,
   'web/columns.test.ts': PAGE,
   'web/definition.test.ts': PAGE,
+  'web/deleted.test.ts': REQUESTS,
   'web/docs.test.ts': PAGE,
   'web/empty.test.ts': 'records that the server imports, which other tests do on both engines',
   'web/editing.test.ts': REQUESTS,
