@@ -275,7 +275,9 @@ test('a write can be proposed, read, accepted by someone else, or rejected', asy
   const { client } = await serve(t)
   const { id } = await client.proposals.propose({ records: [{ id: 'a', price: 4 }] }, { actor: 'agent' })
   const [record] = (await client.proposals.get(id)).records
-  assert.deepEqual(record?.fields, [{ field: 'price', was: 1.5, now: 1.5, proposed: 4, moved: false }])
+  assert.deepEqual(record?.fields, [
+    { field: 'price', was: 1.5, now: 1.5, proposed: 4, moved: false, decision: null },
+  ])
   assert.equal((await client.proposals.accept(id)).state, 'accepted')
   assert.equal((await client.records.get('a'))['price'], 4)
   const second = await client.proposals.propose({ ids: ['b'] }, { actor: 'agent' })
