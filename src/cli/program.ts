@@ -5,7 +5,6 @@ import { contractCommand } from './commands/definition/contract-command.ts'
 import { countCommand } from './commands/records/count-command.ts'
 import { deleteCommand } from './commands/records/delete-command.ts'
 import { deletedCommand } from './commands/records/deleted-command.ts'
-import { restoreCommand } from './commands/records/restore-command.ts'
 import { derivationCommand } from './commands/definition/derivation-command.ts'
 import { derivationsCommand } from './commands/definition/derivations-command.ts'
 import { exportCommand } from './commands/transfer/export-command.ts'
@@ -46,7 +45,6 @@ const COMMANDS = [
   upsertCommand,
   deleteCommand,
   deletedCommand,
-  restoreCommand,
   queryCommand,
   importCommand,
   exportCommand,

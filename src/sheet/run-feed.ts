@@ -123,11 +123,10 @@ export class RunFeed {
   /** Takes the collected cells: results, and as far as there is room those that are computed now. */
   #takeCells(): readonly WatchedCell[] {
     const stored = this.#cells
-    const keys = new Set(stored.map(keyOf))
     const running = new Map(
       this.#running.map((cell) => [keyOf(cell), { ...cell, state: 'running' } as const]),
     )
-    for (const key of keys) running.delete(key)
+    for (const cell of stored) running.delete(keyOf(cell))
     this.#cells = []
     this.#running = []
     return [...stored, ...running.values()].slice(0, CELLS_LISTED)

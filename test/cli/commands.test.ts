@@ -603,7 +603,10 @@ test('deleted records are listed with their last values, and restored by their i
     [['a', 'human:ann', false, 'Apple']],
   )
   assert.match((await run('deleted', '--format', 'table')).stdout, /record +deleted +by .*\na +.* human:ann /)
-  assert.equal((await run('restore', 'a', ...as, '--format', 'table')).stdout, '1 record restored\n')
-  assert.match((await run('restore', 'a', ...as)).stderr, /^error: record "a" exists; nothing was restored/)
+  assert.equal((await run('revert', '--ids', 'a', ...as, '--format', 'table')).stdout, '1 record restored\n')
+  assert.match(
+    (await run('revert', '--ids', 'a', ...as)).stderr,
+    /^error: record "a" exists; nothing was restored/,
+  )
   assert.deepEqual(json(await run('deleted')), { records: [], next_cursor: null })
 })

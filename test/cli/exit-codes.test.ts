@@ -32,7 +32,6 @@ const CASES: Readonly<Record<string, { done: string[]; refused: string[] }>> = {
   upsert: { done: [], refused: ['no-such-file.csv'] },
   delete: { done: ['nobody'], refused: [] },
   deleted: { done: [], refused: ['--cursor', 'x'] },
-  restore: { done: ['gone'], refused: ['nobody'] },
   query: { done: ['SELECT 1'], refused: ['DROP TABLE records'] },
   derivations: { done: [], refused: ['nothing.yaml'] },
   materialize: { done: ['--dry-run'], refused: ['--target', 'title'] },

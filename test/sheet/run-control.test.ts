@@ -233,6 +233,24 @@ test('a client that watches a run gets its end even if the store cannot record i
   )
 })
 
+test('a client that begins to watch a run is told which calls are under way', async (t) => {
+  const run = await openLookupSheet(t, numbered(2))
+  const hold = run.api.hold('*')
+  const { id, done } = await startMaterialize(run.sheet, REQUEST)
+  await hold.arrived(2)
+  const watch = await watchRun(run.sheet, id)
+  const told = Promise.withResolvers<void>()
+  const subscription = watch.subscribe(() => {
+    for (let frame = subscription.take(); frame; frame = subscription.take()) {
+      const cells = frame.kind === 'run.cells' ? frame.cells : []
+      if (cells.filter(({ state }) => state === 'running').length === 2) told.resolve()
+    }
+  })
+  await told.promise
+  hold.release()
+  assert.equal((await done).materialized, 2)
+})
+
 test('long values are left out of the frames of a run', async (t) => {
   const run = await openLookupSheet(t, [
     { id: '1', a: 'x'.repeat(990) },

@@ -187,7 +187,7 @@ async function serveInProcess(t: TestContext, directory: string, flags: readonly
   return listen(app)
 }
 
-/** How a client reaches a sheet. */
+/** The transport and the protocol of a client. */
 interface HowConnected {
   readonly transport: 'stdio' | 'http'
   readonly era: Era

@@ -38,7 +38,9 @@ test('runs', { skip: NO_BROWSER }, async (t) => {
       await dialog.getByRole('button', { name: /^Run 249 calls/ }).click()
       await goesOn.waitFor()
       const cell = await cellAt(page, 0, 'Week starts on')
-      await cell.getByRole('img', { name: 'running' }).waitFor()
+      // On PostgreSQL calls come in no particular order: those under way may be of records out of sight.
+      if (perEngine({ sqlite: true, postgres: false }))
+        await cell.getByRole('img', { name: 'running' }).waitFor()
       await (await cellAt(page, 0, 'UTC offsets')).getByRole('img', { name: 'missing' }).waitFor()
       await eventually(() => assert.ok(gate.waiting >= 4))
       const column = page.locator(`[aria-colindex="${await cell.getAttribute('aria-colindex')}"]`)
@@ -54,7 +56,7 @@ test('runs', { skip: NO_BROWSER }, async (t) => {
         const now = Number(await goesOn.getByRole('progressbar').getAttribute('aria-valuenow'))
         assert.ok(now > 0 && now < 249, `${now}`)
       })
-      // On PostgreSQL calls come in no particular order: those let through may be of other records.
+      // The same holds for those let through.
       if (perEngine({ sqlite: false, postgres: true })) gate.open()
       await shows(cell, 'Monday')
       await cell.getByRole('img', { name: 'fresh' }).waitFor()

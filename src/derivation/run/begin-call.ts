@@ -35,18 +35,13 @@ export function beginCall(
   if (isBegun && !budget.begin(price)) return false
   let isReserved = isBegun
   let begun = false
-  let computing = false
   let sent = false
   let isFree = false
-  const onComputing = (): void => {
-    // A call of a step has no cells of its own.
-    if (!computing) tally.computing(cellsOf(answer), stored)
-    computing = true
-  }
   const onBegun = (): void => {
-    if (!begun && isCall) tally.begun()
+    if (begun) return
     begun = true
-    onComputing()
+    if (isCall) tally.begun()
+    tally.computing(cellsOf(answer), stored)
   }
   const giveBack = (): void => {
     if (isReserved) budget.giveBack(price)
@@ -69,7 +64,7 @@ export function beginCall(
       formulas: planner.request.store.formulas,
       ...(step !== undefined && {
         step: (...given: Parameters<typeof step>) => {
-          onComputing()
+          onBegun()
           return step(...given)
         },
       }),

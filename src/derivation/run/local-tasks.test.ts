@@ -197,6 +197,26 @@ test('with bounds, derivations of a level go one after another, so that a plan s
   }
 })
 
+test('a run tells which cells are computed: from the call until the result is stored, also if it fails', async () => {
+  const sheet = new RunSheet(3, { ...B, targets: ['b', 'bb'] })
+  const [called, answer] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  sheet.kind.answer = async (url): Promise<TestAnswer> => {
+    if (url === 'b/2') called.resolve()
+    await answer.promise
+    return url === 'b/1' ? 'fails' : { value: url }
+  }
+  const request = sheet.request()
+  const running = runDerivations(request)
+  await called.promise
+  assert.deepEqual(
+    [...request.observer.underWay].map(({ recordId, field }) => `${recordId}.${field}`),
+    ['0.b', '0.bb', '1.b', '1.bb', '2.b', '2.bb'],
+  )
+  answer.resolve()
+  await running
+  assert.equal(request.observer.underWay.size, 0)
+})
+
 test('D25: equal hashes are one call, with force and when it fails, also far apart', async () => {
   for (const force of [false, true]) {
     const sheet = new RunSheet(0, { ...B, targets: ['b', 'bb'] })

@@ -57,7 +57,7 @@ export class Tally {
     }
   }
 
-  /** Tells of cells whose computation begins; `stored` as for {@link RunObserver.onBegun}. */
+  /** Tells of cells whose computation begins, of none for a step; `stored` as for {@link RunObserver.onBegun}. */
   computing(cells: readonly CellOfRun[], stored: Promise<void>): void {
     if (cells.length > 0) this.#observer.onBegun(cells, stored)
   }

@@ -166,12 +166,13 @@ export class TestObserver implements RunObserver {
   readonly cells: CellChange[] = []
   readonly commits: (readonly CellChange[])[] = []
   progress: RunProgress | null = null
-  /** The cells of each call that has begun. */
-  readonly begun: (readonly CellOfRun[])[] = []
+  /** The cells whose computation is under way. */
+  readonly underWay = new Set<CellOfRun>()
 
-  onBegun(cells: readonly CellOfRun[]): void {
+  onBegun(cells: readonly CellOfRun[], stored: Promise<void>): void {
     assert.ok(cells.length > 0)
-    this.begun.push(cells)
+    for (const cell of cells) this.underWay.add(cell)
+    void stored.then(() => cells.forEach((cell) => this.underWay.delete(cell)))
   }
 
   onCells(cells: readonly CellChange[]): void {

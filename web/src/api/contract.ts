@@ -39,7 +39,7 @@ export interface SheetContract {
   readonly titleOf: (name: string) => string
   /** The contract as the server returned it. */
   readonly document: ContractDocument
-  /** The error of a derivation file that is not valid; null for none. Until it is repaired, no field is known to be derived. */
+  /** The error of a derivation, or of a file that it needs, that is not valid; null for none. Until it is repaired, no field is known to be derived. */
   readonly fault: ApiError | null
 }
 

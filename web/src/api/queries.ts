@@ -3,7 +3,6 @@ import type { Condition } from '../../../src/wire/schema/conditions.ts'
 import type { RecordListAnswer } from '../../../src/wire/records/records.ts'
 import { ApiError } from './api-error.ts'
 import { filterParameters, type RecordFilter } from './record-filter.ts'
-import { mayRepair } from './may-repair.ts'
 import type { ContractAnswer } from '../../../src/wire/definition/contract.ts'
 import { isSameContract, toSheetContract, type ContractDocument, type SheetContract } from './contract.ts'
 import { wholePage } from './whole-page.ts'
@@ -28,14 +27,15 @@ export const contractQuery = queryOptions({
   staleTime: Infinity,
 })
 
-/** Reads the contract: if a derivation file is not valid, without derivations, and with its error. */
+/** Reads the contract: if a file of a derivation is not valid, without derivations, and with its error. */
 async function readContract(
   signal: AbortSignal,
 ): Promise<{ readonly document: ContractAnswer; readonly fault: ApiError | null }> {
   try {
     return { document: await server.contract({ signal }), fault: null }
   } catch (error) {
-    if (!(error instanceof ApiError) || !mayRepair(error.place?.file ?? '')) throw error
+    if (!(error instanceof ApiError) || error.type !== 'ContractError') throw error
+    // Fails likewise if it is the contract that is not valid.
     return { document: await server.contract({ derived: false, signal }), fault: error }
   }
 }

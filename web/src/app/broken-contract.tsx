@@ -1,6 +1,6 @@
 import { lazy, Suspense } from 'react'
 import { ApiError, isUnreachable, messageOf } from '../api/api-error.ts'
-import { mayRepair } from '../api/may-repair.ts'
+import { mayRepair } from '../repair/may-repair.ts'
 import { Notice } from '../ui/notice.tsx'
 import { useContractRetry } from './use-contract-retry.ts'
 

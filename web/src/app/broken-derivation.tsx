@@ -1,5 +1,6 @@
 import { TriangleAlert } from 'lucide-react'
 import type { ApiError } from '../api/api-error.ts'
+import { mayRepair } from '../repair/may-repair.ts'
 import { Button } from '../ui/button.tsx'
 import './lost-notice.css'
 import { useContractRetry } from './use-contract-retry.ts'
@@ -9,7 +10,7 @@ interface BrokenDerivationProps {
   readonly onOpen: () => void
 }
 
-/** Says which derivation file is not valid, above records that can only be read until it is. */
+/** Says what is not valid in a derivation, or in a file that it needs, above records that can only be read until it is. */
 export function BrokenDerivation({ error, onOpen }: BrokenDerivationProps) {
   useContractRetry()
   return (
@@ -18,9 +19,11 @@ export function BrokenDerivation({ error, onOpen }: BrokenDerivationProps) {
       <span>
         <strong>{error.message}</strong> Until the file is valid, values cannot be edited or computed.
       </span>
-      <Button look="quiet" onClick={onOpen}>
-        Open
-      </Button>
+      {mayRepair(error.place?.file ?? '') && (
+        <Button look="quiet" onClick={onOpen}>
+          Open
+        </Button>
+      )}
     </p>
   )
 }

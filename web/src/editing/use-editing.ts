@@ -97,8 +97,9 @@ export function useEditing({ fault }: SheetContract): Editing {
   }, [isLost, port])
   return useMemo(() => {
     if (isPast) return readOnly(PAST_REASON)
-    // The service refuses writes while a derivation file is not valid.
-    const writable = new Set(fault === null ? permissions?.write : [])
+    // The service refuses writes until the file is valid.
+    if (fault !== null) return readOnly(fault.message)
+    const writable = new Set(permissions?.write)
     // An id cannot change: writing another would create another record.
     const mayWrite = ({ name, primaryKey }: SheetField): boolean => !primaryKey && writable.has(name)
     return {

@@ -9,7 +9,7 @@ import { Button } from '../ui/button.tsx'
 import { showSuccess } from '../ui/toasts.tsx'
 import { useSettled } from '../ui/use-settled.ts'
 import './repair-definition.css'
-import { CONTRACT, mayRepair } from '../api/may-repair.ts'
+import { CONTRACT, mayRepair } from './may-repair.ts'
 import { useBrokenFiles, type BrokenFile } from './use-broken-files.ts'
 
 const SETTLE_MS = 400

@@ -2,7 +2,7 @@ import { queryOptions, useQueries } from '@tanstack/react-query'
 import { useState } from 'react'
 import { server } from '../api/server.ts'
 import type { FileText } from '../derivations/editor/drafts.ts'
-import { CONTRACT } from '../api/may-repair.ts'
+import { CONTRACT } from './may-repair.ts'
 
 const REREAD_MS = 2000
 

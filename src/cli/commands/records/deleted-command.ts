@@ -25,7 +25,9 @@ export function deletedCommand(): Command {
     )
     .addOption(new Option('--all', 'list all of them').conflicts('limit'))
     .addOption(cursorOption())
-  addExamples(command, [['colophon deleted countries', 'The records that can be restored']])
+  addExamples(command, [
+    ['colophon deleted countries', 'The records that `colophon revert --ids` can restore'],
+  ])
   return addSheetOptions(command).action(
     onSheet((flags: Flags) =>
       withSheet(flags, async (context) => {

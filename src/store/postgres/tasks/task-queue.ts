@@ -344,7 +344,8 @@ export class TaskQueue implements RunTasks {
     if (!task.bounded) return
     await this.#database.changing(async (db) => {
       const bounds = await RunBounds.lock(db, task)
-      if (await isClaimedBy(db, task, hash)) bounds.settle(price, cost)
+      if (!(await isClaimedBy(db, task, hash))) return
+      bounds.settle(price, cost)
       await bounds.save()
     })
   }
