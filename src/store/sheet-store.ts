@@ -4,6 +4,7 @@ import type { JsonObject, JsonValue } from '../contract/json/json.ts'
 import type { StoredFailure } from '../errors/failure.ts'
 import type { ListedViolations } from '../errors/violations.ts'
 import type { AcceptedProposal } from '../provenance/log-line.ts'
+import type { ReadyCounts } from './cell-state.ts'
 import type { Condition } from './condition.ts'
 import type {
   CacheEntry,
@@ -755,6 +756,8 @@ export interface StoreStatus {
 /** Counts and last events of one derived field; `fresh` to `overridden` add up to the number of records. */
 export interface TargetStatus extends CellCounts {
   readonly field: string
+  /** The pending cells that are not blocked, by state. */
+  readonly ready: ReadyCounts
   /** The time and actor of the last computation of a cell of this field, and the text of its last failure. */
   readonly lastAt: string | null
   readonly lastActor: string | null

@@ -84,6 +84,7 @@ test('D32: the status of each target is keyed by its name and has every member',
     failed: 1,
     overridden: 0,
     blocked: 0,
+    ready: { missing: 0, stale: 0, failed: 1 },
     last_actor: 'agent:test',
     last_error: 'GET https://rates.example/XXX -> no stub response',
   })

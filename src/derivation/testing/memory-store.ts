@@ -106,11 +106,14 @@ export class MemoryStore implements RunStore {
   }
 
   async status(): Promise<StoreStatus> {
-    const count = (target: string, wanted: CellState): number =>
+    const among = (target: string, wanted: CellState): readonly MemoryRecord[] =>
       this.records
         .values()
         .filter(({ cells }) => cells.get(target)?.state === wanted)
-        .toArray().length
+        .toArray()
+    const count = (target: string, wanted: CellState): number => among(target, wanted).length
+    const ready = (target: string, wanted: CellState): number =>
+      among(target, wanted).filter((record) => !this.#isBlocked(record, target)).length
     return {
       total: this.records.size,
       lastKey: this.#lastKey,
@@ -128,6 +131,11 @@ export class MemoryStore implements RunStore {
             .values()
             .filter((record) => this.#isBlocked(record, field))
             .toArray().length,
+          ready: {
+            missing: ready(field, 'missing'),
+            stale: ready(field, 'stale'),
+            failed: ready(field, 'failed'),
+          },
           lastAt: null,
           lastActor: null,
           lastError: null,

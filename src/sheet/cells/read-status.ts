@@ -1,3 +1,4 @@
+import type { ReadyCounts } from '../../store/cell-state.ts'
 import type { CellCounts } from '../../store/definition-change.ts'
 import { selectTargets } from '../select-targets.ts'
 import type { Sheet } from '../sheet.ts'
@@ -7,6 +8,8 @@ export interface TargetStatusReport extends CellCounts {
   readonly derivation: string
   readonly kind: string
   readonly totalRecords: number
+  /** The pending cells that a run computes, by state. */
+  readonly ready: ReadyCounts
   readonly lastAt: string | null
   readonly lastActor: string | null
   readonly lastError: string | null

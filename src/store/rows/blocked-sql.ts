@@ -1,10 +1,35 @@
-import { FAILED } from './stored-rows.ts'
+import { FAILED, MISSING, STALE, type TodoState } from './stored-rows.ts'
 import { needsOf, type StoredTarget, type StoredTargets } from './stored-targets.ts'
 
 /**
  * Selects the cells that a run cannot compute because of an input (D32): the rule of `errors/block.ts` in SQL, for all
  * records.
  */
+
+/** The counters of `$target` that count a blocked cell in a state: one for all of them, and one for each state but `missing`. */
+export const BLOCKED_COUNTERS = {
+  [MISSING]: ['blocked'],
+  [STALE]: ['blocked', 'blocked_stale'],
+  [FAILED]: ['blocked', 'blocked_failed'],
+} as const satisfies Record<TodoState, readonly string[]>
+
+export type BlockedCounter = (typeof BLOCKED_COUNTERS)[TodoState][number]
+
+/** Adds the counters of blocked cells by state, in the SQL of both engines. */
+export function blockedCounters(integer: string): string {
+  return `
+    ALTER TABLE "$target" ADD COLUMN blocked_stale ${integer} NOT NULL DEFAULT 0;
+    ALTER TABLE "$target" ADD COLUMN blocked_failed ${integer} NOT NULL DEFAULT 0;
+    UPDATE "$target" SET ${knownBlockedSql('"$target".id')} WHERE blocked > 0;
+  `
+}
+
+/** Returns the assignments that count the blocked cells of a target that are stale or failed. */
+function knownBlockedSql(id: string): string {
+  const count = (state: TodoState): string =>
+    `(SELECT count(*) FROM "$todo" AS cell WHERE cell.target = ${id} AND cell.state <> ${MISSING} AND cell.state = ${state} AND cell.blocked)`
+  return `blocked_stale = ${count(STALE)}, blocked_failed = ${count(FAILED)}`
+}
 
 /** Whether a cell of a target can be blocked at all. */
 export function canBeBlocked({ required, inputs }: StoredTarget, targets: StoredTargets): boolean {
@@ -57,7 +82,8 @@ export function recountSql(
 ): string {
   const { id } = target
   return `${findBlockedSql(target, targets, column)};
-    UPDATE "$target" SET blocked = (SELECT count(*) FROM "$todo" WHERE target = ${id} AND blocked) WHERE id = ${id}`
+    UPDATE "$target" SET blocked = (SELECT count(*) FROM "$todo" WHERE target = ${id} AND blocked), ${knownBlockedSql(String(id))}
+    WHERE id = ${id}`
 }
 
 /** Returns SQL that determines which cells of a target are blocked, without counting them; see {@link recountSql}. */

@@ -13,17 +13,20 @@ export interface StateRows {
   readonly index: StateIndex | null
 }
 
-/** Conditions on `$todo` and `$cell` by state. A pending cell is in `$todo`, whichever of the two has a row for it. */
+/**
+ * Conditions on `$todo` and `$cell` by the state that users see (`shownState`), of which a cell has one. A pending cell is in
+ * `$todo`, whichever of the two has a row for it.
+ */
 export const STATE_ROWS: Readonly<Record<FilterState, StateRows>> = {
-  missing: { table: '$todo', where: `cell.state = ${MISSING}`, index: null },
+  missing: { table: '$todo', where: `cell.state = ${MISSING} AND NOT cell.blocked`, index: null },
   stale: {
     table: '$todo',
-    where: `cell.state <> ${MISSING} AND cell.state = ${STALE}`,
+    where: `cell.state <> ${MISSING} AND cell.state = ${STALE} AND NOT cell.blocked`,
     index: '$todo_known',
   },
   failed: {
     table: '$todo',
-    where: `cell.state <> ${MISSING} AND cell.state = ${FAILED}`,
+    where: `cell.state <> ${MISSING} AND cell.state = ${FAILED} AND NOT cell.blocked`,
     index: '$todo_known',
   },
   blocked: { table: '$todo', where: 'cell.blocked', index: '$todo_blocked' },

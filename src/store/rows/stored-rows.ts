@@ -2,6 +2,7 @@ import type { JsonObject } from '../../contract/json/json.ts'
 import type { ErrorCode, ErrorType } from '../../errors/codes.ts'
 import type { PendingInput } from '../../errors/block.ts'
 import type { FailureReason } from '../../errors/failure.ts'
+import { readyCounts } from '../cell-state.ts'
 import type { CacheEntry, WorkCell } from '../cell-work.ts'
 import type { CellFailureNote, CellState, EntryHead, StoreStatus, WorkState } from '../sheet-store.ts'
 import type { StoredProposal } from '../stored-proposal.ts'
@@ -224,6 +225,7 @@ export function storedStatus(totals: Omit<StoreStatus, 'targets'>, targets: read
       const count = (counter: string): number => Number(row[counter])
       const [missing, stale, failed] = [count('missing'), count('stale'), count('failed')]
       const [overridden, blocked] = [count('overridden'), count('blocked')]
+      const [blockedStale, blockedFailed] = [count('blocked_stale'), count('blocked_failed')]
       return {
         field: String(row['field']),
         fresh: totals.total - missing - stale - failed - overridden,
@@ -232,6 +234,7 @@ export function storedStatus(totals: Omit<StoreStatus, 'targets'>, targets: read
         failed,
         overridden,
         blocked,
+        ready: readyCounts({ missing, stale, failed, blocked, blockedStale, blockedFailed }),
         lastAt: textOrNull(row['last_at']),
         lastActor: textOrNull(row['last_actor']),
         lastError: failed > 0 ? textOrNull(row['last_error']) : null,

@@ -1,7 +1,7 @@
 import type { OutdatedCells } from '../cell-work.ts'
-import { canBeBlocked, findBlockedSql } from '../rows/blocked-sql.ts'
+import { BLOCKED_COUNTERS, canBeBlocked, findBlockedSql } from '../rows/blocked-sql.ts'
 import type { QueryRow } from '../rows/query.ts'
-import { STALE } from '../rows/stored-rows.ts'
+import { STALE, type TodoState } from '../rows/stored-rows.ts'
 import { load, type Steps } from './steps.ts'
 import type { StoreChange } from './store-change.ts'
 
@@ -56,15 +56,23 @@ function* recountBlocked(change: StoreChange, field: string): Steps<void> {
   for (const target of change.cells.downstream([field])) {
     if (!canBeBlocked(target, change.cells)) continue
     const count = {
-      sql: 'SELECT count(*) AS blocked FROM "$todo" WHERE target = ?1 AND blocked',
+      sql: 'SELECT state, count(*) AS blocked FROM "$todo" WHERE target = ?1 AND blocked GROUP BY state',
       params: [target.id],
-      result: ([row]: readonly QueryRow[]) => Number(row?.['blocked']),
+      result: countedByState,
     }
     const before = yield* load(change.db.query(count))
     yield* load(change.db.change({ sql: findBlockedSql(target, change.cells), params: [] }))
-    const more = (yield* load(change.db.query(count))) - before
-    // The counter may lack other changes of the transaction, which are added at its end.
-    const sql = 'UPDATE "$target" SET blocked = blocked + ?1 WHERE id = ?2'
-    if (more !== 0) yield* load(change.db.change({ sql, params: [more, target.id] }))
+    const after = yield* load(change.db.query(count))
+    for (const state of new Set([...before.keys(), ...after.keys()])) {
+      const more = (after.get(state) ?? 0) - (before.get(state) ?? 0)
+      // The counters may lack other changes of the transaction, which are added at its end.
+      const set = BLOCKED_COUNTERS[state].map((counter) => `${counter} = ${counter} + ?1`).join(', ')
+      const sql = `UPDATE "$target" SET ${set} WHERE id = ?2`
+      if (more !== 0) yield* load(change.db.change({ sql, params: [more, target.id] }))
+    }
   }
+}
+
+function countedByState(rows: readonly QueryRow[]): ReadonlyMap<TodoState, number> {
+  return new Map(rows.map((row) => [Number(row['state']) as TodoState, Number(row['blocked'])]))
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JsonObject, JsonValue } from '../../contract/json/json.ts'
 import { ServiceError } from '../../errors/service-error.ts'
+import type { CellState } from '../cell-state.ts'
 import type { CellCommit, CellResult, WorkItem } from '../cell-work.ts'
 import type { TargetDefinition } from '../sheet-store.ts'
 import { Model, type ModelField, type ModelResult, type ModelTarget, type ReadCell } from './support/model.ts'
@@ -323,10 +324,14 @@ class Play {
     assert.equal(status.total, this.#model.total)
     for (const { field, active } of this.#model.targets) {
       if (!active) continue
-      const { fresh, stale, missing, failed, overridden, blocked } = await this.#sheet.counts(field)
+      const { fresh, stale, missing, failed, overridden, blocked, ready } = await this.#sheet.counts(field)
       assert.deepEqual({ fresh, stale, missing, failed, overridden }, this.#model.counts(field), field)
       const isBlocked = (id: string): boolean => this.#model.isBlocked(id, field)
       assert.equal(blocked, this.#model.ids().filter(isBlocked).length, `blocked cells of ${field}`)
+      const readyIn = (state: CellState): number =>
+        this.#model.ids().filter((id) => this.#model.state(id, field) === state && !isBlocked(id)).length
+      const expected = { missing: readyIn('missing'), stale: readyIn('stale'), failed: readyIn('failed') }
+      assert.deepEqual(ready, expected, `ready cells of ${field}`)
       const items = await store.work({
         targets: [field],
         inputs: [],

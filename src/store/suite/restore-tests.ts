@@ -103,6 +103,7 @@ export function testRestore(open: OpenStore): void {
         ...counts,
         fresh: counts.fresh - 1,
         stale: counts.stale + 1,
+        ready: { ...counts.ready, stale: counts.ready.stale + 1 },
       })
       assert.equal((await sheet.workOf('whole', 'two')).cells[0]?.inputHash, hashOf('h'))
     })

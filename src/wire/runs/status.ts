@@ -31,6 +31,10 @@ export const TargetStatusAnswer = Type.Object({
     description:
       'Of the missing, stale and failed cells, those that a run cannot compute because an input failed, is empty, or is itself blocked.',
   }),
+  ready: Type.Object(
+    { missing: Type.Integer(), stale: Type.Integer(), failed: Type.Integer() },
+    { description: 'The missing, stale and failed cells that are not blocked: those that a run computes.' },
+  ),
   last_at: Type.Union([Type.String(), Type.Null()]),
   last_actor: Type.Union([Type.String(), Type.Null()]),
   last_error: Type.Union([Type.String(), Type.Null()]),
@@ -71,6 +75,7 @@ function toTargetStatusAnswer(report: CamelKeys<TargetStatusAnswer>): TargetStat
     failed: report.failed,
     overridden: report.overridden,
     blocked: report.blocked,
+    ready: report.ready,
     last_at: report.lastAt,
     last_actor: report.lastActor,
     last_error: report.lastError,

@@ -192,25 +192,25 @@ interface RunButtonsProps {
 }
 
 function RunButtons({ file, targets, status }: RunButtonsProps) {
-  const counts = sumCounts(targets.flatMap((target) => status[target] ?? []))
+  const { ready, ...counts } = sumCounts(targets.flatMap((target) => status[target] ?? []))
   const open = (order: RunOrder, title: string): void =>
     openRunDialog({ ...order, targets: [...targets] }, `${file}: ${title}`)
   return (
     <div className="derivation-run">
       <Button
-        look={counts.missing > 0 ? 'primary' : 'plain'}
-        disabled={counts.missing === 0}
+        look={ready.missing > 0 ? 'primary' : 'plain'}
+        disabled={ready.missing === 0}
         onClick={() => open({ only: 'missing' }, 'compute missing cells')}
       >
-        Compute missing cells{inBrackets(counts.missing)}
+        Compute missing cells{inBrackets(ready.missing)}
       </Button>
-      {counts.stale > 0 && (
+      {ready.stale > 0 && (
         <Button onClick={() => open({ only: 'stale' }, 'compute stale cells')}>
-          Compute stale cells{inBrackets(counts.stale)}
+          Compute stale cells{inBrackets(ready.stale)}
         </Button>
       )}
-      <Button disabled={counts.failed === 0} onClick={() => open({ only: 'failed' }, 'retry failed cells')}>
-        Retry failed cells{inBrackets(counts.failed)}
+      <Button disabled={ready.failed === 0} onClick={() => open({ only: 'failed' }, 'retry failed cells')}>
+        Retry failed cells{inBrackets(ready.failed)}
       </Button>
       <Button
         disabled={counts.total_records === 0}

@@ -3,6 +3,7 @@ import { Check, Flag, ListChecks } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { reviewCountsQuery, statusQuery } from '../api/queries.ts'
 import type { SheetContract } from '../api/contract.ts'
+import { shownCount } from '../derivations/status-text.ts'
 import type { ViewChange, ViewState } from '../state/view-state.ts'
 import { Button } from '../ui/button.tsx'
 import { StateMark, STATE_LABELS } from '../ui/cell-state.tsx'
@@ -43,7 +44,7 @@ export function StateChips({ contract, view, change }: StateChipsProps) {
       label: FILTER_STATES[state],
       mark: <StateMark state={state} />,
       meaning: STATE_LABELS[state],
-      count: targets.reduce((sum, target) => sum + target[state], 0),
+      count: targets.reduce((sum, target) => sum + shownCount(target, state), 0),
     })),
     ...VERDICTS.map((verdict) => ({
       is: 'reviewed' as const,

@@ -1,4 +1,5 @@
 import type { CellFacts } from './cell-writer.ts'
+import { BLOCKED_COUNTERS } from '../../rows/blocked-sql.ts'
 import { FAILED, MISSING, STALE } from '../../rows/stored-rows.ts'
 
 /** Changes of the counters of targets (D32). */
@@ -29,7 +30,7 @@ export class CellCounts {
   }
 
   #of(target: number): Record<Counter, number> {
-    const deltas = this.#deltas.get(target) ?? { missing: 0, stale: 0, failed: 0, overridden: 0, blocked: 0 }
+    const deltas = this.#deltas.get(target) ?? { ...NO_CHANGES }
     this.#deltas.set(target, deltas)
     return deltas
   }
@@ -49,9 +50,19 @@ export class CellCounts {
   }
 }
 
-const COUNTERS = ['missing', 'stale', 'failed', 'overridden', 'blocked'] as const
+const NO_CHANGES = {
+  missing: 0,
+  stale: 0,
+  failed: 0,
+  overridden: 0,
+  blocked: 0,
+  blocked_stale: 0,
+  blocked_failed: 0,
+}
 
-type Counter = (typeof COUNTERS)[number]
+type Counter = keyof typeof NO_CHANGES
+
+const COUNTERS = Object.keys(NO_CHANGES) as Counter[]
 
 const TODO_COUNTERS = { [MISSING]: 'missing', [STALE]: 'stale', [FAILED]: 'failed' } as const
 
@@ -60,6 +71,6 @@ function counterOf({ cell, todo }: CellFacts): readonly Counter[] {
   return [
     ...(cell?.hash === null ? ['overridden' as const] : []),
     ...(todo === null ? [] : [TODO_COUNTERS[todo.state]]),
-    ...(todo?.blocked === true ? ['blocked' as const] : []),
+    ...(todo?.blocked === true ? BLOCKED_COUNTERS[todo.state] : []),
   ]
 }

@@ -6,13 +6,14 @@ import { definitionTables } from '../../rows/definition-tables.ts'
 import { viewTable } from '../../rows/view-tables.ts'
 import { deletedBlocksTable } from '../../rows/deleted-blocks.ts'
 import { reviewTable } from '../../rows/reviews.ts'
+import { blockedCounters } from '../../rows/blocked-sql.ts'
 import { deletionSeqs } from '../../rows/deleted-records.ts'
 import { PROPOSAL_PARTS } from '../../rows/proposal-tables.ts'
 import { STATE_INDEXES } from '../../rows/state-tables.ts'
 import { columnsOf, mayDiffer, NAME_BYTES, writtenColumn, type TypedField } from './columns.ts'
 
 /** Version of the tables below; a store of a later version is refused. */
-export const SCHEMA_VERSION = 29
+export const SCHEMA_VERSION = 30
 
 /**
  * The tables beside the records. Every name contains `$`, which no field name can (D5). Times are texts, UTC with
@@ -416,6 +417,7 @@ export const MIGRATIONS: Readonly<Record<number, string>> = {
   27: viewTable({ integer: 'bigint', text: 'text', options: '' }),
   28: PROPOSAL_PARTS,
   29: deletionSeqs('bigint'),
+  30: blockedCounters('bigint'),
 }
 
 /** Creates the tables of a new store, except that of records. */

@@ -220,7 +220,7 @@ function pageOf(read: CachedRead | null): Page {
 async function readStatus(db: Connection): Promise<StoreStatus> {
   const sheet = await db.get('SELECT records, last_record, last_seq FROM "$sheet"')
   const targets = await db.all(
-    `SELECT field, missing, stale, failed, overridden, blocked, last_at, last_actor, last_error
+    `SELECT field, missing, stale, failed, overridden, blocked, blocked_stale, blocked_failed, last_at, last_actor, last_error
      FROM "$target" WHERE active ORDER BY id`,
   )
   return storedStatus(

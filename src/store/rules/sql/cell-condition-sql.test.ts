@@ -13,7 +13,7 @@ const NONE = { fresh: 0, missing: 0, stale: 0, failed: 0, overridden: 0, blocked
 const RECORDS: Readonly<Record<FilterState, readonly number[]>> = {
   fresh: [1, 2],
   stale: [3],
-  missing: [4, 5, 6],
+  missing: [4, 5],
   failed: [7],
   overridden: [8],
   blocked: [6],

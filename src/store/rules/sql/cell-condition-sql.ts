@@ -1,17 +1,18 @@
-import type { FilterState } from '../../cell-state.ts'
+import { readyCounts, type FilterState } from '../../cell-state.ts'
 import type { CellCondition, ReviewCondition, RunCondition, StateCondition } from '../../condition.ts'
 import type { Query } from '../../rows/query.ts'
 import { runNumber } from '../../rows/stored-rows.ts'
 import { STATE_ROWS, type StateIndex } from '../../rows/state-tables.ts'
 
-/** A derived field, with the number of its cells in each state. */
+/** A derived field, with the number of its cells in each state that users see. */
 export type CountedTarget = { readonly id: number; readonly field: string } & Readonly<
   Record<FilterState, number>
 >
 
 /** Reads the active derived fields with their counters. */
 export const COUNTED_TARGETS: Query<readonly CountedTarget[]> = {
-  sql: `SELECT id, field, missing, stale, failed, overridden, blocked, (SELECT records FROM "$sheet") AS records
+  sql: `SELECT id, field, missing, stale, failed, overridden, blocked, blocked_stale, blocked_failed,
+      (SELECT records FROM "$sheet") AS records
     FROM "$target" WHERE active ORDER BY id`,
   params: [],
   result: (rows) =>
@@ -19,13 +20,12 @@ export const COUNTED_TARGETS: Query<readonly CountedTarget[]> = {
       const [missing, stale, failed] = [Number(row['missing']), Number(row['stale']), Number(row['failed'])]
       const [overridden, blocked] = [Number(row['overridden']), Number(row['blocked'])]
       const fresh = Number(row['records']) - missing - stale - failed - overridden
+      const [blockedStale, blockedFailed] = [Number(row['blocked_stale']), Number(row['blocked_failed'])]
       return {
         id: Number(row['id']),
         field: String(row['field']),
         fresh,
-        missing,
-        stale,
-        failed,
+        ...readyCounts({ missing, stale, failed, blocked, blockedStale, blockedFailed }),
         overridden,
         blocked,
       }
@@ -68,7 +68,7 @@ export class CellConditionSql {
     const ofRecord = condition.states.map((state) => {
       const { table, where } = STATE_ROWS[state]
       return `SELECT 1 FROM "${table}" AS cell
-        WHERE ${this.#ofTargets(condition)} AND cell.record = "$data"."$seq" AND ${where}`
+        WHERE ${this.#ofTargets(condition, state)} AND cell.record = "$data"."$seq" AND ${where}`
     })
     return this.#dialect.amongMany(records, ofRecord)
   }
@@ -80,7 +80,7 @@ export class CellConditionSql {
     const selects = condition.states.map((state) => {
       const { table, where, index } = STATE_ROWS[state]
       const by = index === null ? '' : this.#dialect.readBy(index)
-      return `SELECT cell.record FROM "${table}" AS cell ${by} WHERE ${this.#ofTargets(condition)} AND ${where}`
+      return `SELECT cell.record FROM "${table}" AS cell ${by} WHERE ${this.#ofTargets(condition, state)} AND ${where}`
     })
     return selects.join(' UNION ALL ')
   }
@@ -88,9 +88,7 @@ export class CellConditionSql {
   /** Returns the number of these records if the counters have it, else null. */
   count(condition: CellCondition): number | null {
     if (condition.kind !== 'state') return null
-    // The states of one field exclude each other, except that blocked cells are in another one as well.
-    const isOnce = condition.states.length === 1 || !condition.states.includes('blocked')
-    if (isOnce && this.#targetsOf(condition).length === 1) return this.#cellsIn(condition)
+    if (this.#targetsOf(condition).length === 1) return this.#cellsIn(condition)
     return this.#cellsIn(condition) === 0 ? 0 : null
   }
 
@@ -106,8 +104,9 @@ export class CellConditionSql {
     return fields === null ? this.#targets : this.#targets.filter(({ field }) => fields.includes(field))
   }
 
-  #ofTargets(condition: StateCondition): string {
-    const ids = this.#targetsOf(condition).map(({ id }) => id)
+  /** Selects the targets that have cells in a state: to find that a target has none may take reading all of its cells. */
+  #ofTargets(condition: StateCondition, state: FilterState): string {
+    const ids = this.#targetsOf(condition).flatMap((target) => (target[state] > 0 ? [target.id] : []))
     return ids.length === 0 ? 'FALSE' : `cell.target IN (${ids.join(', ')})`
   }
 }

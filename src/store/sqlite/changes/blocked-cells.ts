@@ -1,11 +1,21 @@
 import type { JsonValue } from '../../../contract/json/json.ts'
 import { blockOf, type InputFacts } from '../../../errors/block.ts'
-import { blockedSql, canBeBlocked, recountSql } from '../../rows/blocked-sql.ts'
+import {
+  BLOCKED_COUNTERS,
+  blockedSql,
+  canBeBlocked,
+  recountSql,
+  type BlockedCounter,
+} from '../../rows/blocked-sql.ts'
+import type { TodoState } from '../../rows/stored-rows.ts'
 import type { RecordKey } from '../../cell-work.ts'
 import { needsOf, type StoredTarget, type StoredTargets } from '../../rows/stored-targets.ts'
 import type { Connection } from '../database/connection.ts'
 
-/** Maintains the column `blocked` of `$todo` and the counter of that name (D32) as values and states of cells change. */
+/** Receives the change of a counter of a target. */
+export type CountBlocked = (target: StoredTarget, counter: BlockedCounter, by: 1 | -1) => void
+
+/** Maintains the column `blocked` of `$todo` and the counters of blocked cells (D32) as values and states of cells change. */
 export class BlockedCells {
   readonly #db: Connection
   readonly #targets: StoredTargets
@@ -18,18 +28,18 @@ export class BlockedCells {
   }
 
   /**
-   * Checks whether the cell of a target is blocked, and if that has changed, checks the cells computed from it. `onChange`
-   * receives the change of the number of blocked cells of a target.
+   * Checks whether the cell of a target is blocked, and if that has changed, counts that and checks the cells computed from it.
    */
-  check(target: StoredTarget, record: RecordKey, onChange: (target: StoredTarget, by: 1 | -1) => void): void {
+  check(target: StoredTarget, record: RecordKey, count: CountBlocked): void {
     if (!target.active || !canBeBlocked(target, this.#targets)) return
     const found = this.#db.tuple(this.#checkSql(target), record)
     if (found === undefined || found[0] === found[1]) return
     const isBlocked = Number(found[1])
     const sql = 'UPDATE "$todo" SET blocked = ? WHERE target = ? AND record = ?'
     this.#db.run(sql, isBlocked, target.id, record)
-    onChange(target, isBlocked === 1 ? 1 : -1)
-    for (const next of this.#targets.computedFrom(target.field)) this.check(next, record, onChange)
+    for (const counter of BLOCKED_COUNTERS[found[2] as TodoState])
+      count(target, counter, isBlocked === 1 ? 1 : -1)
+    for (const next of this.#targets.computedFrom(target.field)) this.check(next, record, count)
   }
 
   /**
@@ -69,7 +79,7 @@ export class BlockedCells {
     let sql = this.#checks.get(target)
     if (sql === undefined) {
       const { blocked, joins } = blockedSql(target, this.#targets)
-      sql = `SELECT todo.blocked, ${blocked} FROM "$todo" AS todo JOIN "$data" AS data ON data."$seq" = todo.record ${joins}
+      sql = `SELECT todo.blocked, ${blocked}, todo.state FROM "$todo" AS todo JOIN "$data" AS data ON data."$seq" = todo.record ${joins}
         WHERE todo.target = ${target.id} AND todo.record = ?`
       this.#checks.set(target, sql)
     }

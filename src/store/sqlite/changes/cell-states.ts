@@ -7,6 +7,7 @@ import type { Connection, StoredTuple } from '../database/connection.ts'
 import { quoted } from '../database/schema.ts'
 import { FAILED, hashBytes, MISSING, STALE, type TodoState, versionOf } from '../../rows/stored-rows.ts'
 import { StoredTargets, type StoredTarget } from '../../rows/stored-targets.ts'
+import { BLOCKED_COUNTERS, type BlockedCounter } from '../../rows/blocked-sql.ts'
 import { endReviews } from '../../rows/reviews.ts'
 
 /** The state of a cell before a change. */
@@ -42,7 +43,7 @@ interface CountedCells {
 
 const NOTHING_COUNTED: CountedCells = { deltas: new Map(), changedReads: new Set() }
 
-type Counter = (typeof COUNTERS)[TodoState] | 'overridden' | 'blocked'
+type Counter = (typeof COUNTERS)[TodoState] | 'overridden' | BlockedCounter
 
 /**
  * Maintains the states of cells during a change set: which cells are missing, stale, failed or overridden, which of them
@@ -200,12 +201,8 @@ export class CellStates extends StoredTargets {
   skipped(target: StoredTarget, record: RecordKey): void {
     const { computed, todo } = this.cell(target, record)
     if (todo !== FAILED) return
-    const state = computed ? STALE : MISSING
-    this.#db.run('UPDATE "$todo" SET state = ? WHERE target = ? AND record = ?', state, target.id, record)
+    this.#moveTodo(target, record, { from: FAILED, to: computed ? STALE : MISSING })
     this.#db.run('DELETE FROM "$failure" WHERE target = ? AND record = ?', target.id, record)
-    this.#count(target, 'failed', -1)
-    this.#count(target, COUNTERS[state], 1)
-    this.#checkComputedFrom(target, record)
   }
 
   /** Applies a failed computation. An overridden cell stays overridden. */
@@ -215,10 +212,7 @@ export class CellStates extends StoredTargets {
     if (todo === null) {
       this.#putTodo(target, record, FAILED, 0)
     } else if (todo !== FAILED) {
-      this.#db.run('UPDATE "$todo" SET state = ? WHERE target = ? AND record = ?', FAILED, target.id, record)
-      this.#count(target, COUNTERS[todo], -1)
-      this.#count(target, 'failed', 1)
-      this.#checkComputedFrom(target, record)
+      this.#moveTodo(target, record, { from: todo, to: FAILED })
     }
     this.#db.run(
       'INSERT OR REPLACE INTO "$failure" (target, record, error, error_type, reason, response_body, at, hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
@@ -305,11 +299,23 @@ export class CellStates extends StoredTargets {
     )
     if (todo === undefined) return
     const state = todo[0] as TodoState
-    this.#count(target, COUNTERS[state], -1)
-    if (todo[1] === 1) this.#count(target, 'blocked', -1)
+    this.#countTodo(target, { state, blocked: todo[1] === 1 }, -1)
     if (state === FAILED) {
       this.#db.run('DELETE FROM "$failure" WHERE target = ? AND record = ?', target.id, record)
     }
+    this.#checkComputedFrom(target, record)
+  }
+
+  /** Changes the state of a pending cell. */
+  #moveTodo(
+    target: StoredTarget,
+    record: RecordKey,
+    { from, to }: { readonly from: TodoState; readonly to: TodoState },
+  ): void {
+    const sql = 'UPDATE "$todo" SET state = ? WHERE target = ? AND record = ? RETURNING blocked'
+    const blocked = this.#db.tuple(sql, to, target.id, record)?.[0] === 1
+    this.#countTodo(target, { state: from, blocked }, -1)
+    this.#countTodo(target, { state: to, blocked }, 1)
     this.#checkComputedFrom(target, record)
   }
 
@@ -328,7 +334,7 @@ export class CellStates extends StoredTargets {
 
   /** Checks whether the cell is blocked now, and in turn those computed from it. */
   #check(target: StoredTarget, record: RecordKey): void {
-    this.#blocked.check(target, record, (changed, by) => this.#count(changed, 'blocked', by))
+    this.#blocked.check(target, record, (changed, counter, by) => this.#count(changed, counter, by))
   }
 
   /** Checks the cells computed from a cell whose state has changed: that may block or unblock them. */
@@ -344,6 +350,15 @@ export class CellStates extends StoredTargets {
       seq,
     )
     this.#count(target, 'overridden', 1)
+  }
+
+  #countTodo(
+    target: StoredTarget,
+    { state, blocked }: { readonly state: TodoState; readonly blocked: boolean },
+    delta: 1 | -1,
+  ): void {
+    this.#count(target, COUNTERS[state], delta)
+    for (const counter of blocked ? BLOCKED_COUNTERS[state] : []) this.#count(target, counter, delta)
   }
 
   #count(target: StoredTarget, counter: Counter, delta: number): void {

@@ -32,8 +32,13 @@ const CONTRACT = parseContract(
 const TARGETS = [target('label', ['a'])]
 const FIELDS = ['id', 'a', 'label']
 
+/** Removes the changes of version 28. */
+const BACK_TO_VERSION_27 = `
+  ALTER TABLE "$target" DROP COLUMN blocked_stale; ALTER TABLE "$target" DROP COLUMN blocked_failed;
+  UPDATE "$sheet" SET schema_version = 27`
+
 /** Removes the changes of version 6 and later ones. */
-const BACK_TO_VERSION_5 = `
+const BACK_TO_VERSION_5 = `${BACK_TO_VERSION_27};
   DROP INDEX "$deleted_seq"; ALTER TABLE "$deleted" DROP COLUMN seq;
   DROP INDEX "$proposal_of_record";
   ALTER TABLE "$proposal" DROP COLUMN decisions; ALTER TABLE "$proposal_record" DROP COLUMN decided;
@@ -253,6 +258,22 @@ test('a store of version 2 opens with its runs, and proposals can be made', asyn
   assert.equal(await store.proposals.propose({ change, actor: AGENT, note: null }), '1')
   await store.proposals.accept({ id: '1', actor: HUMAN })
   assert.deepEqual(await store.proposals.counts(), { waiting: 0, changes: 2 })
+})
+
+test('a store of version 27 opens with its blocked cells counted by state', async (t) => {
+  const directory = directoryFor(t)
+  const before = await openStore(directory)
+  await write(before, { id: 'a', a: 'x' })
+  await before.close()
+  sql(directory, (db) =>
+    db.exec(`${BACK_TO_VERSION_27};
+      UPDATE "$todo" SET state = 2, blocked = 1;
+      UPDATE "$target" SET missing = 0, stale = 1, blocked = 1`),
+  )
+  const store = await openStore(directory)
+  t.after(() => store.close())
+  const [label] = (await store.status()).targets
+  assert.deepEqual([label?.blocked, label?.ready], [1, { missing: 0, stale: 0, failed: 0 }])
 })
 
 test('the log of a store of version 1 is known up to its end, import lines included', async (t) => {

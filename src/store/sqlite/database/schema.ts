@@ -4,12 +4,13 @@ import { definitionTables } from '../../rows/definition-tables.ts'
 import { viewTable } from '../../rows/view-tables.ts'
 import { deletedBlocksTable } from '../../rows/deleted-blocks.ts'
 import { reviewTable } from '../../rows/reviews.ts'
+import { blockedCounters } from '../../rows/blocked-sql.ts'
 import { deletionSeqs } from '../../rows/deleted-records.ts'
 import { PROPOSAL_PARTS } from '../../rows/proposal-tables.ts'
 import { STATE_INDEXES } from '../../rows/state-tables.ts'
 
 /** Version of the tables below; a store of a later version is refused. */
-export const SCHEMA_VERSION = 27
+export const SCHEMA_VERSION = 28
 
 /**
  * The tables of the first version. {@link MIGRATIONS} adds those of later versions, to new and existing stores.
@@ -161,6 +162,8 @@ export const FIRST_TABLES = `
  * 26: {@link PROPOSAL_PARTS}.
  *
  * 27: {@link deletionSeqs}.
+ *
+ * 28: {@link blockedCounters}.
  */
 export const MIGRATIONS: Readonly<Record<number, string>> = {
   2: `
@@ -289,6 +292,7 @@ export const MIGRATIONS: Readonly<Record<number, string>> = {
   25: viewTable({ integer: 'INTEGER', text: 'TEXT', options: 'STRICT' }),
   26: PROPOSAL_PARTS,
   27: deletionSeqs('INTEGER'),
+  28: blockedCounters('INTEGER'),
 }
 
 /** Creates the tables of a new store. */

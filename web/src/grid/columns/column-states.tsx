@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import type { TargetStatusAnswer } from '../../../../src/wire/runs/status.ts'
 import { statusQuery } from '../../api/queries.ts'
-import { isComplete } from '../../derivations/status-text.ts'
+import { isComplete, shownCount } from '../../derivations/status-text.ts'
 import { percent } from '../../summary/summary-text.ts'
 import { formatCount } from '../../ui/format.ts'
 
@@ -10,7 +10,7 @@ export function ColumnStates({ name }: { readonly name: string }) {
   const { data } = useQuery(statusQuery)
   const status = data?.[name]
   if (status === undefined || status.total_records === 0) return <div className="column-states" />
-  const { failed, stale } = status
+  const [failed, stale] = [shownCount(status, 'failed'), shownCount(status, 'stale')]
   return (
     <div className="column-states" title={countsOf(status)}>
       <span>{shareText(status)}</span>
@@ -22,10 +22,10 @@ export function ColumnStates({ name }: { readonly name: string }) {
 
 /** The share of fresh cells among those that can be computed. */
 function shareText(status: TargetStatusAnswer): string {
-  const { fresh, missing, blocked, total_records: total } = status
+  const { fresh, missing, blocked, ready, total_records: total } = status
   if (missing === total) return 'Not computed'
   if (blocked > 0 && isComplete(status)) return 'Complete'
-  return `${percent(fresh, total - Math.min(missing, blocked))} fresh`
+  return `${percent(fresh, total - (missing - ready.missing))} fresh`
 }
 
 /** Lists the counts of all states, for the tooltip. */
