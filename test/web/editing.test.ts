@@ -250,6 +250,53 @@ test('editing', { skip: NO_BROWSER }, async (t) => {
     await scrollSideways(page, 0)
   })
 
+  await t.test('the menu of a row is about its record, and by keyboard about the selected ones', async () => {
+    const row = (index: number) => page.locator(`.grid-row[data-row="${index}"] .grid-gutter`)
+    const item = (name: string | RegExp) => page.getByRole('menuitem', { name, exact: true })
+    await grid.focus()
+    await page.keyboard.press('Control+Home')
+    await row(3).click({ button: 'right' })
+    await picture(page, 'row-menu-light')
+    await item('Copy record').click()
+    await eventually(async () =>
+      assert.match(
+        await page.evaluate<string>('navigator.clipboard.readText()'),
+        /^AG\tAntigua and Barbuda\t/,
+      ),
+    )
+    await row(3).click({ button: 'right' })
+    await item('Show history').click()
+    const panel = page.getByRole('complementary', { name: 'Provenance' })
+    await panel
+      .getByRole('region', { name: 'History of the record' })
+      .getByText('Written by')
+      .first()
+      .waitFor()
+    await picture(page, 'record-history-light')
+    await panel.getByRole('button', { name: 'Capital' }).first().click()
+    await panel.getByRole('heading', { name: /^History/ }).waitFor()
+    await panel.getByRole('button', { name: 'Close the panel' }).click()
+    // Whole rows that are selected, by keyboard.
+    await grid.focus()
+    await page.keyboard.press('Home')
+    await page.keyboard.press('Shift+End')
+    await page.keyboard.press('Shift+ArrowDown')
+    await page.keyboard.press('Shift+F10')
+    await item('Delete 2 records…').press('Enter')
+    const dialog = page.getByRole('dialog', { name: 'Delete 2 records?' })
+    await dialog.getByText('Antigua').waitFor()
+    await dialog.getByRole('button', { name: 'Cancel' }).click()
+    // Checked records, of which the row is one.
+    await grid.focus()
+    await page.keyboard.press('Home')
+    await page.keyboard.press('Shift+Space')
+    await row(7).click()
+    await row(7).click({ button: 'right' })
+    await item(/^Compute 2 records/).waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByRole('button', { name: 'Clear selection' }).click()
+  })
+
   await t.test('a record is added, with errors shown at the fields', async () => {
     await page.getByRole('button', { name: 'Add record' }).click()
     const dialog = page.getByRole('dialog', { name: 'New record' })

@@ -131,6 +131,8 @@ function RecordsPage({ contract }: { readonly contract: SheetContract }) {
             <CellPanel
               contract={contract}
               cell={selecting.cell ?? view.cell}
+              tab={view.tab ?? 'cell'}
+              onTab={(tab) => change({ tab })}
               onClose={() => change({ panel: false })}
               onSelect={selecting.reveal}
               onEditField={drawer.mayChange ? drawer.edit : null}

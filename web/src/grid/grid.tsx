@@ -5,8 +5,9 @@ import { PAST_ORDER } from '../state/as-of.ts'
 import { NORMAL_HEIGHT } from '../state/columns.ts'
 import { showError } from '../ui/toasts.tsx'
 import { cellId } from './selection/cell-id.ts'
-import { HEAD_ROW, includes, rangeOf, type CellRange, type Place } from './selection/cell-range.ts'
-import { CellMenu } from './cell-menu.tsx'
+import { HEAD_ROW, type CellRange, type Place } from './selection/cell-range.ts'
+import { OpenMenu } from './menus/open-menu.tsx'
+import { useContextMenu } from './menus/use-context-menu.ts'
 import { GridBody } from './grid-body.tsx'
 import { GridHead } from './columns/grid-head.tsx'
 import { isSortable } from './columns/column-head-props.ts'
@@ -15,7 +16,6 @@ import { GridOverlay } from './grid-overlay.tsx'
 import { spacerHeight } from './layout/scroll-scale.ts'
 import { cycleSort, formatSort, parseSort } from '../state/sort-order.ts'
 import { useClipboard } from './interaction/use-clipboard.ts'
-import { placeAt, type Point } from './interaction/place-at.ts'
 import type { Paste } from './interaction/paste-cells.ts'
 import type { Editor } from './interaction/use-editor.ts'
 import type { GridModel } from './interaction/use-grid.ts'
@@ -42,7 +42,6 @@ export function Grid({ model, editor, onGoToRecord, onDelete, onAdd }: GridProps
   const [element, setElement] = useState<HTMLElement | null>(null)
   const [layer, setLayer] = useState<HTMLElement | null>(null)
   const [openMenu, setOpenMenu] = useState<string | null>(null)
-  const [menuAt, setMenuAt] = useState<Point | null>(null)
   const [actor] = useActor()
   useLayoutEffect(() => (element === null ? undefined : scroller.attach(element)), [element, scroller])
 
@@ -57,13 +56,15 @@ export function Grid({ model, editor, onGoToRecord, onDelete, onAdd }: GridProps
     if (field !== undefined && isSortable(field))
       change({ sort: formatSort(cycleSort(parseSort(view.sort), field.name, add)) })
   }
+  const openHead = (column: number): void => setOpenMenu(layout.columns[column]?.field.name ?? null)
+  const menu = useContextMenu(model, openHead)
   const host = useLatest({ model, openMenu: setOpenMenu, sortBy })
   const onKeyDown = useGridKeys({
     model,
     editor,
-    openMenu: (column) => setOpenMenu(layout.columns[column]?.field.name ?? null),
+    openMenu: openHead,
     sortBy,
-    openCellMenu: () => setMenuAt(cornerOf(focus)),
+    openContextMenu: menu.openHere,
     goToRecord: onGoToRecord,
     addRecord: onAdd,
   })
@@ -79,27 +80,6 @@ export function Grid({ model, editor, onGoToRecord, onDelete, onAdd }: GridProps
   const selectPasted = ({ top, left, bottom, right }: CellRange): void => {
     if (count === 0) return
     selecting.selectQuietly({ focus: { row: top, column: left }, end: { row: bottom, column: right } })
-  }
-  const onContextMenu = (event: MouseEvent<HTMLElement>): void => {
-    const { target, currentTarget } = event
-    // Fields and links have the menu of the browser.
-    if (!(target instanceof Element) || !currentTarget.contains(target) || target.closest('input, a')) return
-    event.preventDefault()
-    // The menu key of some systems is reported as a key and as this event.
-    if (menuAt !== null) return
-    const head = target.closest('.grid-head-cell')
-    if (head !== null) {
-      setOpenMenu(layout.columns[Number(head.getAttribute('aria-colindex')) - 2]?.field.name ?? null)
-      return
-    }
-    if (target.closest('.grid-row') === null) return
-    const at = { x: event.clientX, y: event.clientY }
-    const place = placeAt(model, at)
-    if (place === null) return
-    const { selection } = selecting
-    const isInside = selection !== null && focus?.row !== HEAD_ROW && includes(rangeOf(selection), place)
-    if (!isInside) selecting.goTo(place)
-    setMenuAt(at)
   }
   const clipboard = useClipboard(model, { preview: setPaste, onPasted: selectPasted })
   return (
@@ -128,7 +108,7 @@ export function Grid({ model, editor, onGoToRecord, onDelete, onAdd }: GridProps
       onMouseDown={keepFocus}
       {...pointer}
       {...clipboard.handlers}
-      onContextMenu={onContextMenu}
+      onContextMenu={menu.onContextMenu}
     >
       <div
         role="none"
@@ -168,14 +148,15 @@ export function Grid({ model, editor, onGoToRecord, onDelete, onAdd }: GridProps
           </GridBody>
         </div>
       </div>
-      {menuAt !== null && (
-        <CellMenu
+      {menu.asked !== null && (
+        <OpenMenu
+          asked={menu.asked}
           model={model}
           editor={editor}
-          at={menuAt}
-          onClose={() => setMenuAt(null)}
+          onClose={menu.close}
           onPaste={clipboard.pasteText}
           onDelete={onDelete}
+          onAdd={onAdd}
         />
       )}
       {paste !== null && (
@@ -191,12 +172,6 @@ export function Grid({ model, editor, onGoToRecord, onDelete, onAdd }: GridProps
       )}
     </div>
   )
-}
-
-/** Returns the place of a menu below a cell. */
-function cornerOf(place: Place | null): Point | null {
-  const box = place === null ? undefined : document.getElementById(cellId(place))?.getBoundingClientRect()
-  return box === undefined ? null : { x: box.left + 12, y: box.bottom }
 }
 
 /** Whether a cell has an element; only cells near the view have. */

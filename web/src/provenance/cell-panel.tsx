@@ -1,11 +1,11 @@
 import { useQuery } from '@tanstack/react-query'
 import { X } from 'lucide-react'
 import { Tabs } from 'radix-ui'
-import { useRef, useState, type CSSProperties, type FocusEvent, type KeyboardEvent } from 'react'
+import { useRef, type CSSProperties, type FocusEvent, type KeyboardEvent } from 'react'
 import type { SheetContract } from '../api/contract.ts'
 import { recordQuery } from '../api/queries.ts'
 import { useAsOf } from '../state/as-of.ts'
-import type { CellRef } from '../state/view-state.ts'
+import type { CellRef, PanelTab } from '../state/view-state.ts'
 import { IconButton } from '../ui/button.tsx'
 import { useCellData } from './use-cell-data.ts'
 import '../ui/side-panel.css'
@@ -13,6 +13,7 @@ import './cell-panel.css'
 import { CellTab } from './cell-tab.tsx'
 import { nameField } from '../values/name-field.ts'
 import { usePanelWidth } from './panel-width.ts'
+import { HistoryTab } from './history-tab.tsx'
 import { RecordTab } from './record-tab.tsx'
 import { ResizeHandle } from './resize-handle.tsx'
 import { useThrottledCell, useSettledCell } from './use-settled-cell.ts'
@@ -20,6 +21,8 @@ import { useThrottledCell, useSettledCell } from './use-settled-cell.ts'
 interface CellPanelProps {
   readonly contract: SheetContract
   readonly cell: CellRef
+  readonly tab: PanelTab
+  readonly onTab: (tab: PanelTab) => void
   readonly onClose: () => void
   readonly onSelect: (cell: CellRef) => void
   /** Edits a field; null where the service refuses it. */
@@ -27,9 +30,9 @@ interface CellPanelProps {
 }
 
 /** The provenance panel of the selected cell and its record. */
-export function CellPanel({ contract, cell, onClose, onSelect, onEditField }: CellPanelProps) {
+export function CellPanel(props: CellPanelProps) {
+  const { contract, cell, tab, onTab, onClose, onSelect, onEditField } = props
   const [width, setWidth] = usePanelWidth()
-  const [tab, setTab] = useState('cell')
   const throttled = useThrottledCell(cell)
   const { isComplete } = useCellData(contract, throttled)
   const shown = useSettledCell(throttled, isComplete)
@@ -53,12 +56,13 @@ export function CellPanel({ contract, cell, onClose, onSelect, onEditField }: Ce
       onKeyDown={onKeyDown}
     >
       <ResizeHandle width={width} onResize={setWidth} />
-      <Tabs.Root value={tab} onValueChange={setTab} className="panel-tabs">
+      <Tabs.Root value={tab} onValueChange={(next) => onTab(next as PanelTab)} className="panel-tabs">
         <header className="side-panel-head panel-head">
           <RecordName contract={contract} recordId={shown.recordId} />
           <Tabs.List className="panel-tab-list" aria-label="View">
             <Tabs.Trigger value="cell">Cell</Tabs.Trigger>
             <Tabs.Trigger value="record">Record</Tabs.Trigger>
+            <Tabs.Trigger value="history">History</Tabs.Trigger>
           </Tabs.List>
           <IconButton label="Close the panel" onClick={close}>
             <X size={16} />
@@ -75,6 +79,17 @@ export function CellPanel({ contract, cell, onClose, onSelect, onEditField }: Ce
         </Tabs.Content>
         <Tabs.Content value="record" className="panel-body" tabIndex={-1}>
           <RecordTab key={shown.recordId} contract={contract} cell={shown} onSelect={onSelect} />
+        </Tabs.Content>
+        <Tabs.Content value="history" className="panel-body" tabIndex={-1}>
+          <HistoryTab
+            key={shown.recordId}
+            contract={contract}
+            recordId={shown.recordId}
+            onCell={(wanted) => {
+              onTab('cell')
+              onSelect(wanted)
+            }}
+          />
         </Tabs.Content>
       </Tabs.Root>
     </aside>

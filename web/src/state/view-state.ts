@@ -17,6 +17,8 @@ export interface ViewState {
   readonly cell: CellRef | null
   /** Whether the provenance panel is open. */
   readonly panel: boolean
+  /** The tab of the panel; absent is that of the cell. */
+  readonly tab?: PanelTab
   /** Whether the cells of the filter are reviewed one by one instead of shown in the grid. */
   readonly review?: boolean
   /** The id of the open view of the sheet; null for all records. */
@@ -26,6 +28,11 @@ export interface ViewState {
   /** The moment that the grid shows, as in `useAsOf`; null for now. */
   readonly asOf: string | null
 }
+
+/** The tabs of the provenance panel. */
+export const PANEL_TABS = ['cell', 'record', 'history'] as const
+
+export type PanelTab = (typeof PANEL_TABS)[number]
 
 /** The groups that the panel beside the grid shows. */
 export interface GroupsView {
@@ -57,7 +64,7 @@ export function useViewState(): readonly [view: ViewState, change: (change: View
   const base = useMemo(() => listStateOf(saved), [saved])
   const view = useMemo(() => readView(new URLSearchParams(text), base), [text, base])
   const change = (wanted: ViewChange): void => {
-    const isMove = Object.keys(wanted).every((key) => key === 'cell' || key === 'panel')
+    const isMove = Object.keys(wanted).every((key) => key === 'cell' || key === 'panel' || key === 'tab')
     // The browser's way back leads out of the past, not through every moment that was looked at.
     const isInPast = view.asOf !== null && wanted.asOf !== undefined && wanted.asOf !== null
     setParams((now) => writeView({ ...readView(now, base), ...wanted }, base), {
@@ -99,6 +106,7 @@ export function readView(params: URLSearchParams, base: ListState = NO_LIST): Vi
     sql: params.has('sql') ? params.get('sql') || null : base.sql,
     cell: recordId !== undefined && recordId !== '' && field !== undefined ? { recordId, field } : null,
     panel: params.get('panel') === '1',
+    tab: PANEL_TABS.find((tab) => tab === params.get('tab')) ?? 'cell',
     review: params.get('review') === '1',
     groups: readGroups(params),
     asOf: params.get(AS_OF_PARAMETER) || null,
@@ -107,7 +115,7 @@ export function readView(params: URLSearchParams, base: ListState = NO_LIST): Vi
 }
 
 export function writeView(
-  { sort, conditions, sql, cell, panel, review, groups, asOf, savedId }: ViewState,
+  { sort, conditions, sql, cell, panel, tab = 'cell', review, groups, asOf, savedId }: ViewState,
   base: ListState = NO_LIST,
 ): URLSearchParams {
   const params = new URLSearchParams()
@@ -118,6 +126,7 @@ export function writeView(
   if (sql !== base.sql) params.set('sql', sql ?? '')
   if (cell !== null) params.set('cell', [cell.recordId, cell.field].map(encodeURIComponent).join(SEPARATOR))
   if (panel) params.set('panel', '1')
+  if (panel && tab !== 'cell') params.set('tab', tab)
   if (review === true) params.set('review', '1')
   if (asOf !== null) params.set(AS_OF_PARAMETER, asOf)
   if (groups !== null) {

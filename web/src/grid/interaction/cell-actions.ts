@@ -17,15 +17,31 @@ export interface CellContext {
 
 /** Formats the selected cells as tab-separated text; synchronously if all are loaded. */
 export function textOfRange(context: CellContext, range: CellRange): string | Promise<string> {
-  const fields = fieldsOf(context.layout, range)
   const toText = (records: readonly RecordAnswer[]): string =>
-    context.editing.copy(
-      records.map((record) => fields.map((field) => ({ field, value: shownValue(context, record, field) }))),
-    )
+    textOf(context, records, fieldsOf(context.layout, range))
   const loaded = loadedRange(context.rows, range)
   return loaded === null
     ? readRange(context.client, context.rows.selection, range.top, range.bottom).then(toText)
     : toText(loaded)
+}
+
+/** Formats the cells of records in all shown columns as {@link textOfRange} does. */
+export function textOfRecords(context: CellContext, records: readonly RecordAnswer[]): string {
+  return textOf(
+    context,
+    records,
+    context.layout.columns.map(({ field }) => field),
+  )
+}
+
+function textOf(
+  context: CellContext,
+  records: readonly RecordAnswer[],
+  fields: readonly SheetField[],
+): string {
+  return context.editing.copy(
+    records.map((record) => fields.map((field) => ({ field, value: shownValue(context, record, field) }))),
+  )
 }
 
 /** Clears the selected cells that may be edited. Throws if none may. */

@@ -19,8 +19,8 @@ export interface GridKeysHost {
   readonly model: GridModel
   readonly editor: Editor
   openMenu(column: number): void
-  /** Opens the menu of the selected cells. */
-  openCellMenu(): void
+  /** Opens the menu of the selected cells, or of the selected records. */
+  openContextMenu(): void
   /** Sorts by a column; `add` keeps the other columns of the sort order. */
   sortBy(column: number, add: boolean): void
   goToRecord(): void
@@ -99,7 +99,7 @@ function perform(host: GridKeysHost, action: KeyAction, event: KeyboardEvent): b
       return true
     case 'contextMenu':
       if (isHead) host.openMenu(focus.column)
-      else host.openCellMenu()
+      else host.openContextMenu()
       return true
     case 'escape':
       return escape(model)

@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import {
   extendedTo,
   HEAD_ROW,
+  hasWholeRow,
   isSingle,
   moveTo,
   nextInReadingOrder,
@@ -10,6 +11,7 @@ import {
   rangeOf,
   selectColumn,
   selectPlace,
+  selectRow,
 } from './cell-range.ts'
 
 const extent = { rows: 10, columns: 4 }
@@ -74,4 +76,16 @@ test('a column is selected from the first row to the last, and Shift selects the
     selectColumn(null, 1, false, { rows: 0, columns: 4 }),
     selectPlace({ row: HEAD_ROW, column: 1 }),
   )
+})
+
+test('a row is whole when all of several columns are selected', () => {
+  const sheet = { rows: 5, columns: 3 }
+  assert.equal(hasWholeRow(selectRow(2, sheet), 2, sheet), true)
+  assert.equal(hasWholeRow(selectRow(2, sheet), 1, sheet), false)
+  const rows = { focus: { row: 3, column: 2 }, end: { row: 1, column: 0 } }
+  assert.equal(hasWholeRow(rows, 2, sheet), true)
+  assert.equal(hasWholeRow({ ...rows, end: { row: 1, column: 1 } }, 2, sheet), false)
+  assert.equal(hasWholeRow(selectPlace({ row: 0, column: 0 }), 0, { rows: 5, columns: 1 }), false)
+  assert.equal(hasWholeRow(selectRow(HEAD_ROW, sheet), HEAD_ROW, sheet), false)
+  assert.equal(hasWholeRow(null, 0, sheet), false)
 })

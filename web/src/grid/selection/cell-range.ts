@@ -86,6 +86,18 @@ export function includes({ top, bottom, left, right }: CellRange, { row, column 
   return row >= top && row <= bottom && column >= left && column <= right
 }
 
+/** Whether a selection has all cells of a row, of several columns, so that it is about the record. */
+export function hasWholeRow(selection: CellSelection | null, row: number, { columns }: Extent): boolean {
+  if (selection === null || selection.focus.row === HEAD_ROW || columns < 2) return false
+  const range = rangeOf(selection)
+  return includes(range, { row, column: 0 }) && includes(range, { row, column: columns - 1 })
+}
+
+/** Selects all cells of a row. */
+export function selectRow(row: number, { columns }: Extent): CellSelection {
+  return { focus: { row, column: 0 }, end: { row, column: columns - 1 } }
+}
+
 /** The number of cells of a range. */
 export function sizeOf({ top, bottom, left, right }: CellRange): number {
   return (bottom - top + 1) * (right - left + 1)

@@ -1,8 +1,8 @@
-import { Cloud, Cpu, FileDown, Pencil, Trash2, Undo2 } from 'lucide-react'
 import { Link } from 'wouter'
 import type { ProvenanceEntryAnswer } from '../../../../src/wire/records/provenance.ts'
 import type { SheetField } from '../../api/contract.ts'
 import type { CellRef } from '../../state/view-state.ts'
+import { EntryIcon } from './entry-icon.tsx'
 import { originLine } from './origin-sentence.ts'
 import { RestoreAction } from './restore-action.tsx'
 import type { RestoreOption, RestoreMethod } from './restore-method.ts'
@@ -23,23 +23,12 @@ interface HistoryEntryProps {
   readonly undo: RestoreMethod | null
 }
 
-const ICONS: Readonly<Record<string, typeof Cpu>> = {
-  http: Cloud,
-  write: Pencil,
-  import: FileDown,
-  delete: Trash2,
-  revert: Undo2,
-}
-
 /** An entry of the history. */
 export function HistoryEntry({ field, cell, entry, undone, current, restore, undo }: HistoryEntryProps) {
-  const Icon = ICONS[entry.source] ?? Cpu
   const sentence = originLine(entry, { derived: field.derived !== null, find: () => undone })
   return (
     <li className="happening">
-      <span className={`happening-icon ${entry.source}`} title={entry.source}>
-        <Icon size={13} aria-hidden="true" />
-      </span>
+      <EntryIcon source={entry.source} />
       <div className="happening-body">
         <ValueChange type={field.type} was={entry.previous} is={entry.value} />
         <p className="happening-who">

@@ -7,10 +7,15 @@ import { runningStore } from '../progress/running-store.ts'
 
 /** Retries a failed cell: at once if its calls are free, else after confirmation in the dialog. Throws ApiError. */
 export async function retryCell({ recordId, field }: CellRef, actor: string): Promise<void> {
-  const order: RunOrder = { targets: [field], record_ids: [recordId], only: 'failed' }
+  await retry({ targets: [field], record_ids: [recordId] }, `Retry ${field} of ${recordId}`, actor)
+}
+
+/** Retries the failed cells of an order, as {@link retryCell} does. The title is that of the dialog. Throws ApiError. */
+export async function retry(cells: RunOrder, title: string, actor: string): Promise<void> {
+  const order: RunOrder = { ...cells, only: 'failed' }
   const plan = await server.runs.plan(order, { actor })
   if (plan.cost > 0 || isNothing(plan)) {
-    openRunDialog(order, `Retry ${field} of ${recordId}`)
+    openRunDialog(order, title)
     return
   }
   runningStore.begin(await server.runs.start(order, { actor }))
