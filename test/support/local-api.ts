@@ -48,6 +48,7 @@ export class LocalApi {
   readonly #answers = new Map<string, Responder>()
   readonly #gates = new Set<Gate>()
   #waiting = 0
+  #onRequest = (): void => undefined
   #fallback: Responder = () => ({ status: 404, json: { error: 'not here' } })
 
   /** `http://127.0.0.1:<port>`. */
@@ -67,6 +68,16 @@ export class LocalApi {
     const closed = new Promise((resolve) => this.#server.close(resolve))
     this.#server.closeAllConnections()
     await closed
+  }
+
+  /** Resolves when this many requests have arrived. */
+  received(count: number): Promise<void> {
+    return new Promise((resolve) => {
+      this.#onRequest = () => {
+        if (this.requests.length >= count) resolve()
+      }
+      this.#onRequest()
+    })
   }
 
   /** Resolves when no connection is open. */
@@ -122,6 +133,7 @@ export class LocalApi {
     const { method = '', url: path = '', headers } = incoming
     const request: ApiRequest = { method, path, headers, body: Buffer.concat(chunks).toString() }
     this.requests.push(request)
+    this.#onRequest()
     response.on('close', () => {
       if (!response.writableFinished) this.hungUp += 1
     })
