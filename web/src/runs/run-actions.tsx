@@ -47,7 +47,7 @@ export function RunActions({ run }: { readonly run: RunAnswer }) {
         </Button>
       )}
       {run.materialized > 0 && (
-        <Link href={recordsPath(run)} className="button plain">
+        <Link href={recordsPath(run)} className="button">
           <TableProperties size={14} />
           Show records
         </Link>
