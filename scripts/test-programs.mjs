@@ -13,12 +13,18 @@ import { basename, delimiter, join } from 'path'
  * @property {string} debianPackage what brings it on Debian and Ubuntu
  */
 
-/** @type {TestProgram} */
+/** The build without a user interface comes first: the same pages take a tenth to a quarter less of the processor. @type {TestProgram} */
 export const CHROMIUM = {
   name: 'Chromium',
-  commands: ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'],
+  commands: [
+    'chromium-headless-shell',
+    'chromium',
+    'chromium-browser',
+    'google-chrome',
+    'google-chrome-stable',
+  ],
   variable: 'COLOPHON_CHROMIUM',
-  debianPackage: 'chromium',
+  debianPackage: 'chromium-headless-shell',
 }
 
 /** @type {TestProgram} */
