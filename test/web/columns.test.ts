@@ -102,6 +102,14 @@ test('columns by mouse', { skip: NO_BROWSER }, async (t) => {
     assert.equal(new URL(page.url()).searchParams.get('sort'), null)
   })
 
+  await t.test('a right click opens the menu of a column, and chooses nothing in it', async () => {
+    const head = page.getByRole('columnheader', { name: 'Region', exact: true })
+    await head.click({ button: 'right' })
+    await page.getByRole('menuitem', { name: 'Sort ascending' }).waitFor()
+    assert.equal(await head.getAttribute('aria-sort'), 'none')
+    await page.keyboard.press('Escape')
+  })
+
   await t.test('a column is pinned by its menu, and stays visible when the others scroll', async () => {
     await openMenu(page, 'Region')
     await page.getByRole('menuitem', { name: 'Pin left' }).click()

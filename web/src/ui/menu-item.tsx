@@ -1,5 +1,5 @@
 import { DropdownMenu } from 'radix-ui'
-import type { ReactNode } from 'react'
+import type { PointerEvent, ReactNode } from 'react'
 import './menu.css'
 
 interface MenuItemProps {
@@ -10,6 +10,16 @@ interface MenuItemProps {
   readonly stays?: boolean
   /** The keys that do the same. */
   readonly keys?: string
+}
+
+/**
+ * Props of a menu that a right click may open: the menu can open below the pointer, and the release of that button would choose the
+ * item there, as the end of a press with the main button does.
+ */
+export const CHOOSES_BY_MAIN_BUTTON = {
+  onPointerUpCapture: (event: PointerEvent): void => {
+    if (event.button !== 0) event.stopPropagation()
+  },
 }
 
 /** An item of a menu. */

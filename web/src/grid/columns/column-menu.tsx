@@ -5,7 +5,7 @@ import { derivationPath } from '../../provenance/history/sentence-view.tsx'
 import { isGroupable } from '../../groups/group-conditions.ts'
 import type { Condition } from '../../state/conditions.ts'
 import { openRunDialog } from '../../runs/dialogs/run-dialog.tsx'
-import { MenuItem } from '../../ui/menu-item.tsx'
+import { CHOOSES_BY_MAIN_BUTTON, MenuItem } from '../../ui/menu-item.tsx'
 import { FormatItems } from './format-items.tsx'
 import { isSortable, type ColumnHeadProps } from './column-head-props.ts'
 import { focusSummary } from '../selection/cell-id.ts'
@@ -29,6 +29,7 @@ export function ColumnMenu(props: ColumnMenuProps) {
       <DropdownMenu.Trigger asChild>{children}</DropdownMenu.Trigger>
       <DropdownMenu.Portal>
         <DropdownMenu.Content
+          {...CHOOSES_BY_MAIN_BUTTON}
           className="menu"
           align="end"
           sideOffset={4}

@@ -1,6 +1,7 @@
 import { DropdownMenu } from 'radix-ui'
 import type { ReactNode } from 'react'
 import { createPortal } from 'react-dom'
+import { CHOOSES_BY_MAIN_BUTTON } from '../../ui/menu-item.tsx'
 import type { Point } from '../interaction/place-at.ts'
 import type { GridModel } from '../interaction/use-grid.ts'
 
@@ -33,6 +34,7 @@ export function MenuAt({ at, label, model, onClose, children }: MenuAtProps) {
       )}
       <DropdownMenu.Portal>
         <DropdownMenu.Content
+          {...CHOOSES_BY_MAIN_BUTTON}
           className="menu"
           align="start"
           collisionPadding={8}
