@@ -233,7 +233,7 @@ export class RecordsClient<R extends object = RecordAnswer> {
       readonly search?: string | null | undefined
       /** Counts records by the values of this field. */
       readonly group?: string | undefined
-      /** A second field, which divides the groups. */
+      /** A second field, which divides the groups, and the histograms of `fields`. */
       readonly split?: string | undefined
       /** Numbers that are added up in each group. */
       readonly totals?: readonly string[] | undefined

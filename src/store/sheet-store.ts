@@ -633,10 +633,18 @@ export interface SummaryQuery {
   readonly search?: string | null
   /** Counts the records by their values; absent or null for no groups. */
   readonly groups?: GroupQuery | null
+  /** Divides the histograms by the values of a field; absent or null for none. */
+  readonly split?: SplitQuery | null
 }
 
 /** The lengths of time by which dates and timestamps are grouped, these in UTC. */
 export type GroupPeriod = 'day' | 'month' | 'year'
+
+/** A field, of any type but arrays and objects, whose values divide a histogram. */
+export interface SplitQuery {
+  readonly by: string
+  readonly period: GroupPeriod
+}
 
 /** Groups of records with the same value; fields may be of any type but arrays and objects. */
 export interface GroupQuery {
@@ -691,6 +699,18 @@ export interface Histogram {
   readonly to: string | number
   /** The width of a range; of dates in days, of timestamps in seconds. */
   readonly step: number
+  readonly counts: readonly number[]
+  /** The counts of the {@link MAX_SPLITS} most frequent values of a second field, in descending order; without long texts. */
+  readonly splits?: readonly HistogramSplit[]
+}
+
+/** The most values by which a histogram is divided. */
+export const MAX_SPLITS = 10
+
+/** The part of a histogram with one value of a second field. */
+export interface HistogramSplit {
+  readonly value: RecordGroup['value']
+  /** In the ranges of the histogram. */
   readonly counts: readonly number[]
 }
 

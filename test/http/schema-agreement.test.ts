@@ -37,7 +37,7 @@ const REFUSED: Readonly<Record<string, RegExp>> = {
     /^(?:cursor was not issued|as_of .* (?:has not happened yet|is in the future)|\w+ and \w+ cannot be combined|changed requires as_of)/,
   locateRecord: /^(?:as_of .* (?:has not happened yet|is in the future)|\w+ and \w+ cannot be combined)/,
   getSqlDialect: /cannot be translated into SQL/,
-  summarizeRecords: /^(?:split and totals need group|cannot group by|cannot add up)/,
+  summarizeRecords: /^(?:totals need group|split needs group|cannot group by|cannot add up)/,
   getRecord: /^as_of .* (?:has not happened yet|is in the future)/,
   listRuns: /^cursor was not issued/,
   listRunFailures: /^cursor was not issued/,

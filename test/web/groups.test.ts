@@ -104,6 +104,13 @@ test('groups beside the grid', { skip: NO_BROWSER }, async (t) => {
     await bars.first().click()
     await shows(count, '1 of 12 records')
     assert.equal(await bars.first().getAttribute('aria-pressed'), 'true')
+    await bars.first().click()
+    await panel.getByLabel('Split by').selectOption({ label: 'paid' })
+    const first = panel.locator('.groups-histogram button').first()
+    await eventually(async () =>
+      assert.match((await first.getAttribute('aria-label')) ?? '', /: 1 record · 8\.3%, true 1$/),
+    )
+    await picture(page, 'groups-histogram')
   })
 
   await t.test('are counted again when records change, and leave with Escape', async () => {

@@ -18,7 +18,7 @@ export interface SummarizeQuery {
   readonly search?: string | null
   /** The field by whose values records are grouped; null for no groups. */
   readonly group?: string | null
-  /** A second field, which divides the groups. */
+  /** A second field, which divides the groups, and the histograms of the fields. */
   readonly split?: string | null
   /** Numbers and integers to add up in each group. */
   readonly totals?: readonly string[] | null
@@ -39,13 +39,15 @@ export async function summarizeRecords(
   const text = searchText(search)
   const { contract, store, where: condition } = await conditionedSheet(sheet, where)
   const groups = readGroups(contract, query)
+  const { split: by = null, period = 'month' } = query
+  const split = by === null || fields === null ? null : { by, period }
   if (filter === null && where === null && fields === null && groups === null) {
     // From the counters, without a query: viewers ask for the count all the time.
     const { total } = await store.status()
     return Buffer.from(JSON.stringify({ count: total, fields: {} } satisfies Summary))
   }
   return store.summary(
-    { fields: selectFields(contract, fields ?? []), filter, where: condition, search: text, groups },
+    { fields: selectFields(contract, fields ?? []), filter, where: condition, search: text, groups, split },
     signal,
   )
 }
@@ -53,20 +55,22 @@ export async function summarizeRecords(
 /** Validates the fields of groups; null for no groups. Throws ValidationError. */
 function readGroups(
   contract: Contract,
-  { group = null, split = null, totals = null, period = 'month' }: SummarizeQuery,
+  { fields, group = null, split = null, totals = null, period = 'month' }: SummarizeQuery,
 ): GroupQuery | null {
-  if (group === null) {
-    if (split !== null || totals !== null)
-      throw new ValidationError('split and totals need group, the field to group by')
-    return null
-  }
-  selectFields(contract, [group, ...(split === null ? [] : [split]), ...(totals ?? [])])
+  if (group === null && totals !== null) throw new ValidationError('totals need group, the field to group by')
+  if (group === null && fields === null && split !== null)
+    throw new ValidationError(
+      'split needs group, the field to group by, or fields, whose histograms it divides',
+    )
+  const keys = [group, split].filter((name) => name !== null)
+  selectFields(contract, [...keys, ...(totals ?? [])])
   const typeOf = (name: string): string => contract.fieldByName.get(name)?.type ?? ''
-  const nested = [group, split ?? group].filter((name) => ['array', 'object'].includes(typeOf(name)))
+  const nested = keys.filter((name) => ['array', 'object'].includes(typeOf(name)))
   if (nested.length > 0)
     throw new ValidationError(
       `cannot group by ${showNames(nested)}: its values are arrays or objects; choose a field of another type`,
     )
+  if (group === null) return null
   const texts = (totals ?? []).filter((name) => !['number', 'integer'].includes(typeOf(name)))
   if (texts.length > 0)
     throw new ValidationError(`cannot add up ${showNames(texts)}: totals are of numbers and integers only`)

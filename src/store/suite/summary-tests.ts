@@ -111,6 +111,43 @@ export function testSummaries(open: OpenStore): void {
       ])
     })
 
+    test('a histogram is divided by the most frequent values of a second field', async () => {
+      const parts = async (field: string, by: string, filter: string | null = null) => {
+        const split = { by, period: 'year' } as const
+        const text = await sheet.store.summary({ fields: [field], filter, split })
+        return (JSON.parse(String(text)) as Summary).fields[field]?.histogram?.splits
+      }
+      await sheet.write([
+        { id: 'a', size: 1, word: 'x', open: true, day: '2026-01-31' },
+        { id: 'b', size: 1, word: 'x', open: false },
+        { id: 'c', size: 3, word: 'y', open: true, day: '2025-12-31' },
+        { id: 'd', size: 3 },
+        { id: 'e', size: 3, word: 'y'.repeat(201), open: true },
+        { id: 'f', word: 'x' },
+      ])
+      assert.deepEqual(await parts('size', 'word'), [
+        { value: 'x', counts: [2, 0, 0] },
+        { value: null, counts: [0, 0, 1] },
+        { value: 'y', counts: [0, 0, 1] },
+      ])
+      assert.deepEqual(await parts('size', 'open', "id <> 'd'"), [
+        { value: true, counts: [1, 0, 2] },
+        { value: false, counts: [1, 0, 0] },
+      ])
+      assert.deepEqual(await parts('size', 'day', 'day IS NOT NULL'), [
+        { value: '2025', counts: [0, 0, 1] },
+        { value: '2026', counts: [1, 0, 0] },
+      ])
+      assert.deepEqual(await parts('day', 'size'), [
+        { value: 1, counts: [...Array<number>(15).fill(0), 1] },
+        { value: 3, counts: [1, ...Array<number>(15).fill(0)] },
+      ])
+      await sheet.write(
+        Array.from({ length: 12 }, (_, index) => ({ id: `n${index}`, share: 1, size: index })),
+      )
+      assert.equal((await parts('share', 'size'))?.length, 10)
+    })
+
     test('a field without any value has no other summary', async () => {
       await sheet.write([{ id: 'a' }, { id: 'b' }])
       const { fields } = await summary(sheet.fields.slice(1))

@@ -24,7 +24,11 @@ export const SummaryQuery = closedObject({
   group: Type.Optional(
     fieldParameter('The field by whose values the records are counted in `groups`; no array or object.'),
   ),
-  split: Type.Optional(fieldParameter('With `group`: a second field, which divides the groups.')),
+  split: Type.Optional(
+    fieldParameter(
+      'A second field, which divides the groups, and the histograms of `fields`; no array or object.',
+    ),
+  ),
   totals: Type.Optional(
     fieldsParameter(
       'Comma-separated numbers and integers that are added up in each group; none when absent.',
@@ -38,6 +42,8 @@ export const SummaryQuery = closedObject({
   ),
 })
 
+const groupValue = Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Null()])
+
 const place = Type.Union([Type.Number(), Type.String()])
 
 /** The values of one field, summarized. */
@@ -49,6 +55,12 @@ export const FieldSummaryAnswer = Type.Object({
       to: place,
       step: Type.Number({ description: 'Width of a range: in days for dates, in seconds for timestamps.' }),
       counts: Type.Array(Type.Integer()),
+      splits: Type.Optional(
+        Type.Array(Type.Object({ value: groupValue, counts: Type.Array(Type.Integer()) }), {
+          description:
+            'With `split`: the numbers in each range of its 10 most frequent values, in descending order; without texts of more than 200 characters.',
+        }),
+      ),
     }),
   ),
   distinct: Type.Optional(
@@ -57,8 +69,6 @@ export const FieldSummaryAnswer = Type.Object({
   top: Type.Optional(Type.Array(Type.Object({ value: Type.Unknown(), count: Type.Integer() }))),
 })
 export type FieldSummaryAnswer = Static<typeof FieldSummaryAnswer>
-
-const groupValue = Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Null()])
 
 /** Records with the same value. */
 export const RecordGroupAnswer = Type.Object({

@@ -4,63 +4,72 @@ import { countOf, formatCount } from '../ui/format.ts'
 import { formatValue } from '../values/format-value.ts'
 import { HUES, rounded, type Choosing } from './choosing.ts'
 import { groupCondition, isOpen, toggleGroup } from './group-conditions.ts'
-import type { GroupRow, GroupRows } from './group-rows.ts'
+import type { GroupRow, GroupRows, SplitValue } from './group-rows.ts'
+
+/** The colours of the values of the second field. */
+export function GroupLegend({
+  split,
+  splits,
+}: {
+  readonly split: SheetField | null
+  readonly splits: readonly SplitValue[]
+}) {
+  if (splits.length === 0) return null
+  return (
+    <ul className="groups-legend" aria-label={`Values of ${split?.title ?? ''}`}>
+      {splits.map(({ label, place }) => (
+        <li key={place}>
+          <span className="groups-swatch" data-hue={place % HUES} />
+          {label}
+        </li>
+      ))}
+    </ul>
+  )
+}
 
 interface GroupListProps extends Choosing {
-  readonly split: SheetField | null
   /** The field that is added up; null for the number of records. */
   readonly total: SheetField | null
   readonly groups: GroupRows
+  /** The groups that are listed. */
+  readonly rows: readonly GroupRow[]
 }
 
 /** The groups with their bars: a press opens one, so that the grid shows its records, or closes it. */
-export function GroupList({ by, split, total, groups, conditions, onFilter }: GroupListProps) {
-  const { rows, splits } = groups
-  const greatest = Math.max(...rows.map(({ size }) => Math.abs(size)), 0)
+export function GroupList({ by, total, groups, rows, conditions, onFilter }: GroupListProps) {
+  const greatest = Math.max(...groups.rows.map(({ size }) => Math.abs(size)), 0)
   return (
-    <>
-      {splits.length > 0 && (
-        <ul className="groups-legend" aria-label={`Values of ${split?.title ?? ''}`}>
-          {splits.map(({ label, place }) => (
-            <li key={place}>
-              <span className="groups-swatch" data-hue={place % HUES} />
-              {label}
-            </li>
-          ))}
-        </ul>
-      )}
-      <ul className="groups-list" aria-label={`Groups by ${by.title}`}>
-        {rows.map((row) => {
-          const condition = groupCondition(by, row.value)
-          const isExpanded = isOpen(conditions, condition)
-          return (
-            <li key={`${typeof row.value} ${String(row.value)}`}>
-              <button
-                type="button"
-                className="group-row"
-                aria-expanded={isExpanded}
-                onClick={() => onFilter(toggleGroup(conditions, condition))}
-              >
-                <span className="visually-hidden">{labelOf(row, total)}</span>
-                {isExpanded ? <ChevronDown size={14} /> : <ChevronRight size={14} />}
-                <span className="group-label" aria-hidden="true">
-                  {row.label}
+    <ul className="groups-list" aria-label={`Groups by ${by.title}`}>
+      {rows.map((row) => {
+        const condition = groupCondition(by, row.value)
+        const isExpanded = isOpen(conditions, condition)
+        return (
+          <li key={`${typeof row.value} ${String(row.value)}`}>
+            <button
+              type="button"
+              className="group-row"
+              aria-expanded={isExpanded}
+              onClick={() => onFilter(toggleGroup(conditions, condition))}
+            >
+              <span className="visually-hidden">{labelOf(row, total)}</span>
+              {isExpanded ? <ChevronDown size={14} /> : <ChevronRight size={14} />}
+              <span className="group-label" aria-hidden="true">
+                {row.label}
+              </span>
+              {total !== null && (
+                <span className="group-sum" aria-hidden="true">
+                  {formatValue('number', rounded(row.size))}
                 </span>
-                {total !== null && (
-                  <span className="group-sum" aria-hidden="true">
-                    {formatValue('number', rounded(row.size))}
-                  </span>
-                )}
-                <span className="group-count" aria-hidden="true">
-                  {formatCount(row.count)}
-                </span>
-                <Bar row={row} greatest={greatest} isSplit={splits.length > 0} />
-              </button>
-            </li>
-          )
-        })}
-      </ul>
-    </>
+              )}
+              <span className="group-count" aria-hidden="true">
+                {formatCount(row.count)}
+              </span>
+              <Bar row={row} greatest={greatest} isSplit={groups.splits.length > 0} />
+            </button>
+          </li>
+        )
+      })}
+    </ul>
   )
 }
 

@@ -9,7 +9,7 @@ const group = (value: string | null, count: number, split?: string, area = 0) =>
   totals: { area },
   ...(split !== undefined && { split }),
 })
-const alone = { split: null, total: null }
+const alone = { split: null, total: null, summary: null }
 
 test('groups are by size, those of periods in their order, and what is in none is counted', () => {
   const groups = [group('b', 1), group('a', 5), group(null, 3)]
@@ -31,7 +31,7 @@ test('a second field divides groups, in the order of its closed list, and sums r
   const split = testField({ name: 's', type: 'string', values: ['yes', 'no'] })
   const total = testField({ name: 'area', type: 'number' })
   const groups = [group('a', 5, 'no', 1.5), group('a', 2, 'yes', 4), group('b', 1, 'no', 9)]
-  const { rows, splits } = groupRows({ count: 8, groups }, { by, split, total })
+  const { rows, splits } = groupRows({ count: 8, groups }, { by, split, total, summary: null })
   assert.deepEqual(
     splits.map(({ label }) => label),
     ['yes', 'no'],

@@ -1,3 +1,4 @@
+import type { FieldSummaryAnswer } from '../../../src/wire/records/summary.ts'
 import type { SheetField } from '../api/contract.ts'
 import { scalarText } from '../filter/condition-text.ts'
 import type { CountedGroups } from '../summary/use-summary.ts'
@@ -21,16 +22,23 @@ export interface GroupPart {
   readonly place: number
 }
 
+/** A value of the second field. */
+export interface SplitValue extends Omit<GroupPart, 'size'> {
+  readonly value: GroupValue
+}
+
 /** The groups of a field, divided by a second one. */
 export interface GroupRows {
   readonly rows: readonly GroupRow[]
   /** The values of the second field; empty without one. */
-  readonly splits: readonly Omit<GroupPart, 'size'>[]
+  readonly splits: readonly SplitValue[]
   /** The number of records that are in no listed group. */
   readonly left: number
 }
 
 interface Shown {
+  /** The summary of the field, whose histogram is divided by the second one, once it is loaded. */
+  readonly summary: FieldSummaryAnswer | null
   readonly by: SheetField
   readonly split: SheetField | null
   readonly total: SheetField | null
@@ -38,11 +46,15 @@ interface Shown {
 
 /** Merges the groups that a server lists: those of periods and numbers in their order, others by size. */
 export function groupRows(
-  { count, groups }: Pick<CountedGroups, 'count' | 'groups'>,
-  { by, split, total }: Shown,
+  { count, groups }: Omit<CountedGroups, 'took'>,
+  { by, split, total, summary }: Shown,
 ): GroupRows {
-  const splitValues = split === null ? [] : splitsOf(groups, split)
-  const splits = splitValues.map((value, place) => ({ place, label: groupLabel(split ?? by, value) }))
+  const divided = [
+    ...groups.map((group) => group.split ?? null),
+    ...(summary?.histogram?.splits ?? []).map(({ value }) => value),
+  ]
+  const splitValues = split === null ? [] : splitsOf(divided, split)
+  const splits = splitValues.map((value, place) => ({ value, place, label: groupLabel(split ?? by, value) }))
   const rows = [...Map.groupBy(groups, ({ value }) => value)].map(([value, members]): GroupRow => {
     const parts = members.map((member): GroupPart => {
       const place = Math.max(0, splitValues.indexOf(member.split ?? null))
@@ -63,12 +75,10 @@ export function groupRows(
 }
 
 /** Returns the values of the second field: those of its closed list first, in the order of that. */
-function splitsOf(groups: CountedGroups['groups'], { values }: SheetField): readonly GroupValue[] {
+function splitsOf(found: readonly GroupValue[], { values }: SheetField): readonly GroupValue[] {
   const listed: readonly GroupValue[] = values ?? []
   const rank = (value: GroupValue): number => (listed.includes(value) ? listed.indexOf(value) : listed.length)
-  return [...new Set(groups.map(({ split }) => split ?? null))].toSorted(
-    (a, b) => rank(a) - rank(b) || inOrder({ value: a }, { value: b }),
-  )
+  return [...new Set(found)].toSorted((a, b) => rank(a) - rank(b) || inOrder({ value: a }, { value: b }))
 }
 
 function groupLabel(field: SheetField, value: GroupValue): string {

@@ -1,23 +1,20 @@
 import type { ReactNode } from 'react'
 import type { SheetContract, SheetField } from '../api/contract.ts'
-import type { GroupsView } from '../state/view-state.ts'
-import type { GroupPeriod } from '../summary/use-summary.ts'
+import type { GroupPeriod, GroupsView } from '../state/view-state.ts'
 import '../ui/form.css'
 import { isGroupable } from './group-conditions.ts'
 
 interface GroupsFormProps {
   readonly contract: SheetContract
   readonly groups: GroupsView
-  /** The length of time by which moments are grouped; null for other fields. */
-  readonly period: GroupPeriod | null
   readonly onChange: (groups: GroupsView) => void
-  readonly onPeriod: (period: GroupPeriod) => void
 }
 
 const PERIODS: Readonly<Record<GroupPeriod, string>> = { day: 'Day', month: 'Month', year: 'Year' }
 
 /** The choices of what is grouped, divided and added up. */
-export function GroupsForm({ contract, groups, period, onChange, onPeriod }: GroupsFormProps) {
+export function GroupsForm({ contract, groups, onChange }: GroupsFormProps) {
+  const grouped = contract.fieldByName.get(groups.by)
   const groupable = contract.fields.filter(isGroupable)
   const numbers = contract.fields.filter(({ type }) => type === 'number' || type === 'integer')
   return (
@@ -25,8 +22,12 @@ export function GroupsForm({ contract, groups, period, onChange, onPeriod }: Gro
       <Choice label="Group by" value={groups.by} onChange={(by) => onChange({ ...groups, by })}>
         {groupable.map(optionOf)}
       </Choice>
-      {period !== null && (
-        <Choice label="Period" value={period} onChange={(next) => onPeriod(next as GroupPeriod)}>
+      {(grouped?.type === 'date' || grouped?.type === 'timestamp') && (
+        <Choice
+          label="Period"
+          value={groups.period}
+          onChange={(period) => onChange({ ...groups, period: period as GroupPeriod })}
+        >
           {Object.entries(PERIODS).map(([value, name]) => (
             <option key={value} value={value}>
               {name}

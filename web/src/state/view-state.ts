@@ -42,7 +42,16 @@ export interface GroupsView {
   readonly split: string | null
   /** The field that is added up; null for the number of records. */
   readonly total: string | null
+  /** The length of time by which dates and timestamps are grouped. */
+  readonly period: GroupPeriod
 }
+
+/** The lengths of time by which dates and timestamps are grouped. */
+export const GROUP_PERIODS = ['day', 'month', 'year'] as const
+
+export type GroupPeriod = (typeof GROUP_PERIODS)[number]
+
+const DEFAULT_PERIOD: GroupPeriod = 'month'
 
 /** The part of the state that a view of the sheet has. What the URL does not name is as in that view. */
 export type ListState = Pick<ViewState, 'sort' | 'conditions' | 'sql'>
@@ -133,13 +142,25 @@ export function writeView(
     params.set('group', groups.by)
     if (groups.split !== null) params.set('split', groups.split)
     if (groups.total !== null) params.set('total', groups.total)
+    if (groups.period !== DEFAULT_PERIOD) params.set('period', groups.period)
   }
   return params
 }
 
+/** Returns the groups of a field, neither divided nor added up. */
+export function groupsBy(field: string): GroupsView {
+  return { by: field, split: null, total: null, period: DEFAULT_PERIOD }
+}
+
 function readGroups(params: URLSearchParams): GroupsView | null {
   const by = params.get('group')
-  return by ? { by, split: params.get('split') || null, total: params.get('total') || null } : null
+  if (!by) return null
+  return {
+    by,
+    split: params.get('split') || null,
+    total: params.get('total') || null,
+    period: GROUP_PERIODS.find((period) => period === params.get('period')) ?? DEFAULT_PERIOD,
+  }
 }
 
 /** Returns the URL of the grid with the drawer that edits a field. */

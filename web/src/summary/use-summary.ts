@@ -4,6 +4,7 @@ import type { FieldSummaryAnswer, RecordGroupAnswer } from '../../../src/wire/re
 import { filterParameters, type RecordFilter } from '../api/record-filter.ts'
 import { RequestLimiter } from '../api/request-limiter.ts'
 import { server } from '../api/server.ts'
+import type { GroupPeriod } from '../state/view-state.ts'
 
 /** A summary of a field with the number of records. */
 export interface CountedSummary {
@@ -21,14 +22,18 @@ export interface CountedGroups {
   readonly took: number
 }
 
-/** The lengths of time by which dates and timestamps are grouped. */
-export type GroupPeriod = 'day' | 'month' | 'year'
-
 interface GroupsAsked {
   readonly group: string
   readonly split: string | undefined
   readonly totals: readonly string[] | undefined
   readonly period: GroupPeriod
+}
+
+interface SummaryAsked {
+  readonly field: string
+  readonly filter: RecordFilter | null
+  /** A second field, which divides the histogram; null for none. */
+  readonly split: string | null
 }
 
 /** Data for which the server may read all records. */
@@ -49,18 +54,20 @@ const AGE_PER_MS = 12
 const GREATEST_AGE_MS = 60_000
 
 /**
- * Loads the summary of the matching records; the previous one stays while loading. Requests are limited and not
+ * Loads the summary of the matching records, its histogram divided by a second field; the previous one stays while loading. Requests are limited and not
  * repeated at each change, because each may scan all records.
  */
 export function useSummary(
   field: string,
   filter: RecordFilter | null,
   isEnabled: boolean,
+  split: string | null = null,
 ): Loaded<CountedSummary> {
   const query = useQuery({
-    ...countedSummaryQuery(field, filter),
+    ...countedSummaryQuery(field, filter, split),
     enabled: isEnabled,
-    placeholderData: (before, previous) => (previous?.queryKey[1] === field ? before : undefined),
+    placeholderData: (before, previous) =>
+      previous?.queryKey[1] === field && previous.queryKey[3] === split ? before : undefined,
   })
   return useRefreshed(query, isEnabled)
 }
@@ -101,24 +108,20 @@ function useRefreshed<T extends { readonly took: number }>(
 }
 
 /** Not under the key `records`, which is invalidated at each change. */
-function countedSummaryQuery(field: string, filter: RecordFilter | null) {
+function countedSummaryQuery(field: string, filter: RecordFilter | null, split: string | null) {
   return queryOptions({
-    queryKey: ['summary', field, filter],
-    queryFn: ({ signal }) => limiter.run(() => read(field, filter, signal), signal),
+    queryKey: ['summary', field, filter, split],
+    queryFn: ({ signal }) => limiter.run(() => read({ field, filter, split }, signal), signal),
     staleTime: Infinity,
     retry: false,
   })
 }
 
 /** Aborts the request on the server when no component needs it. */
-async function read(
-  field: string,
-  filter: RecordFilter | null,
-  signal: AbortSignal,
-): Promise<CountedSummary> {
+async function read({ field, filter, split }: SummaryAsked, signal: AbortSignal): Promise<CountedSummary> {
   const began = performance.now()
   const { count, fields } = await server.records.summary(
-    { fields: [field], ...filterParameters(filter) },
+    { fields: [field], split: split ?? undefined, ...filterParameters(filter) },
     { signal },
   )
   return { count, summary: fields[field] ?? { nulls: 0 }, took: performance.now() - began }

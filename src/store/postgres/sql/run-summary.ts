@@ -1,9 +1,17 @@
 import type { JsonValue } from '../../../contract/json/json.ts'
 import { LONGEST_VALUE, rangesOf, TOP, type ScaledType } from '../../rules/sql/summary-scales.ts'
-import { groupFields, toGroup, type GroupFields } from '../../rules/sql/record-groups.ts'
+import {
+  groupFields,
+  splitField,
+  toGroup,
+  toSplits,
+  type GroupFields,
+  type SplitField,
+} from '../../rules/sql/record-groups.ts'
 import {
   MAX_FOUND_VALUES,
   MAX_GROUPS,
+  MAX_SPLITS,
   type FieldSummary,
   type Histogram,
   type JsonBytes,
@@ -43,7 +51,8 @@ export async function runSummary(session: SqlSession, run: CheckedSummary): Prom
     if (count !== null) return Buffer.from(JSON.stringify({ count, fields: {} } satisfies Summary))
   }
   const wanted = { ...run, ofCells: await confineFilter(session, run) }
-  const summarizer = new Summarizer(session, wanted, run.search ?? null)
+  const split = run.split ? splitField(run.split, run.allFields) : null
+  const summarizer = new Summarizer(session, wanted, { search: run.search ?? null, split })
   const { count, extents } = await summarizer.extents(run.fields)
   const fields: [string, FieldSummary][] = []
   for (const [index, field] of run.fields.entries()) {
@@ -70,9 +79,15 @@ class Summarizer {
   readonly #session: SqlSession
   readonly #records: WantedRecords
   readonly #search: string | null
+  readonly #split: SplitField | null
 
-  constructor(session: SqlSession, records: WantedRecords, search: string | null) {
+  constructor(
+    session: SqlSession,
+    records: WantedRecords,
+    { search, split }: { readonly search: string | null; readonly split: SplitField | null },
+  ) {
     this.#session = session
+    this.#split = split
     this.#records = records
     this.#search = search
   }
@@ -166,13 +181,31 @@ class Summarizer {
     const ranges = rangesOf(type, least, greatest)
     if (ranges === null) return {}
     // The smallest distances are in the first range: PostgreSQL cannot divide them.
-    const rows = await this.#rows((param) => {
+    const range: Statement = (param) => {
       const [from, width, last] = [least, ranges.step, ranges.count - 1].map((value) => param(float(value)))
       const distance = `(${scaled} - ${from})`
-      return `SELECT CASE WHEN ${distance} < ${width} THEN 0 WHEN ${distance} >= ${width} THEN least(trunc(${distance} / ${width}), ${last})::int END AS "$range", count(*)
-        ${this.#from(param)} GROUP BY "$range"`
-    })
-    return { histogram: ranges.histogram(rows) }
+      return `CASE WHEN ${distance} < ${width} THEN 0 WHEN ${distance} >= ${width} THEN least(trunc(${distance} / ${width}), ${last})::int END`
+    }
+    const rows = await this.#rows(
+      (param) => `SELECT ${range(param)} AS "$range", count(*) ${this.#from(param)} GROUP BY "$range"`,
+    )
+    const histogram = ranges.histogram(rows)
+    if (this.#split === null) return { histogram }
+    const splits = await this.#rows(this.#splitCounts(range, this.#split))
+    return { histogram: { ...histogram, splits: toSplits(this.#split, splits, ranges.count) } }
+  }
+
+  /** Returns a statement for the range, the value of the second field, and the count, of its most frequent values. */
+  #splitCounts(range: Statement, { field, dateLength }: SplitField): Statement {
+    const short = field.type === 'string' ? `AND coalesce(char_length("$split"), 0) <= ${LONGEST_VALUE}` : ''
+    return (param) => `
+      WITH "$counted" AS MATERIALIZED (
+        SELECT ${range(param)} AS "$range", ${groupKey(field, dateLength)} AS "$split", count(*) AS "$count" ${this.#from(param)} GROUP BY 1, 2),
+      "$largest" AS (
+        SELECT "$split" AS "$value", sum("$count") AS "$all" FROM "$counted"
+        WHERE "$range" IS NOT NULL ${short} GROUP BY 1 ORDER BY "$all" DESC, 1 NULLS FIRST LIMIT ${MAX_SPLITS})
+      SELECT "$range", "$split", "$count" FROM "$largest" JOIN "$counted" ON "$split" IS NOT DISTINCT FROM "$value"
+      WHERE "$range" IS NOT NULL ORDER BY "$all" DESC, "$value" NULLS FIRST`
   }
 
   /**

@@ -1,5 +1,5 @@
 import type { Field } from '../../../contract/contract.ts'
-import type { GroupPeriod, GroupQuery, RecordGroup } from '../../sheet-store.ts'
+import type { GroupPeriod, GroupQuery, HistogramSplit, RecordGroup, SplitQuery } from '../../sheet-store.ts'
 
 type TypedField = Pick<Field, 'name' | 'type'>
 
@@ -19,17 +19,45 @@ export function groupFields(
   { by, split, totals, period }: GroupQuery,
   allFields: readonly TypedField[],
 ): GroupFields {
-  const find = (name: string): TypedField => {
-    const field = allFields.find((each) => each.name === name)
-    if (field === undefined) throw new Error(`no field ${name}`)
-    return field
-  }
+  const find = (name: string): TypedField => findField(name, allFields)
   return {
     by: find(by),
     split: split === null ? null : find(split),
     totals: totals.map(find),
     dateLength: DATE_LENGTHS[period],
   }
+}
+
+/** A field by whose values histograms are divided. */
+export interface SplitField {
+  readonly field: TypedField
+  /** The number of characters of a date that name its period. */
+  readonly dateLength: number
+}
+
+/** Finds the field of a query, which exists. */
+export function splitField({ by, period }: SplitQuery, allFields: readonly TypedField[]): SplitField {
+  return { field: findField(by, allFields), dateLength: DATE_LENGTHS[period] }
+}
+
+function findField(name: string, allFields: readonly TypedField[]): TypedField {
+  const field = allFields.find((each) => each.name === name)
+  if (field === undefined) throw new Error(`no field ${name}`)
+  return field
+}
+
+/** Returns the parts of a histogram from rows of the index of a range, the value of the second field, and the count, in the order of the values. */
+export function toSplits(
+  { field }: SplitField,
+  rows: readonly (readonly unknown[])[],
+  ranges: number,
+): readonly HistogramSplit[] {
+  const groups = Map.groupBy(rows, ([, value]) => shown(field, value))
+  return [...groups].map(([value, members]) => {
+    const counts = Array<number>(ranges).fill(0)
+    for (const [range, , count] of members) if (range !== null) counts[Number(range)] = Number(count)
+    return { value, counts }
+  })
 }
 
 /** Returns a group from a row: the value, the value of the second field if there is one, the count, and the sums. */

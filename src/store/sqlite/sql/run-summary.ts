@@ -1,10 +1,18 @@
-import type { SQLOutputValue } from 'node:sqlite'
+import type { SQLInputValue, SQLOutputValue } from 'node:sqlite'
 import type { JsonValue } from '../../../contract/json/json.ts'
 import { LONGEST_VALUE, rangesOf, TOP, type ScaledType } from '../../rules/sql/summary-scales.ts'
-import { groupFields, toGroup, type GroupFields } from '../../rules/sql/record-groups.ts'
+import {
+  groupFields,
+  splitField,
+  toGroup,
+  toSplits,
+  type GroupFields,
+  type SplitField,
+} from '../../rules/sql/record-groups.ts'
 import {
   MAX_FOUND_VALUES,
   MAX_GROUPS,
+  MAX_SPLITS,
   type FieldSummary,
   type Histogram,
   type RecordGroup,
@@ -35,7 +43,9 @@ export interface SummarizedField extends TypedField {
 export function runSummary(database: SqlDatabase, run: SummaryRun, writer: ResultWriter): void {
   const summary = withFilter(database, run, (wanted, cells): Summary => {
     const columns = run.allFields.map(({ name }) => quoted(name)).join(', ')
-    const summarizer = new Summarizer(database, filteredRecords(columns, wanted), run.search ?? null)
+    const split = run.split ? splitField(run.split, run.allFields) : null
+    const records = filteredRecords(columns, wanted)
+    const summarizer = new Summarizer(database, records, { search: run.search ?? null, split })
     const count = knownCount(database, run, cells) ?? summarizer.number('count(*)')
     return {
       count,
@@ -70,9 +80,15 @@ class Summarizer {
   /** The parameters of {@link #from}. */
   readonly #params: readonly (string | number)[]
   readonly #search: string | null
+  readonly #split: SplitField | null
 
-  constructor(database: SqlDatabase, records: BoundCondition, search: string | null) {
+  constructor(
+    database: SqlDatabase,
+    records: BoundCondition,
+    { search, split }: { readonly search: string | null; readonly split: SplitField | null },
+  ) {
     this.#database = database
+    this.#split = split
     this.#from = `FROM ${records.sql}`
     this.#params = records.params
     this.#search = search
@@ -137,11 +153,41 @@ class Summarizer {
     if (typeof least !== 'number' || typeof greatest !== 'number') return {}
     const ranges = rangesOf(type, least, greatest)
     if (ranges === null) return {}
+    const range = `min(CAST((${scaled} - ?) / ? AS INTEGER), ?)`
+    const params = [least, ranges.step, ranges.count - 1]
+    const split = this.#split
+    if (split === null) {
+      const sql = `SELECT ${range} AS "$range", count(*) ${this.#from} GROUP BY "$range"`
+      return { histogram: ranges.histogram(this.#rows(sql, [...params, ...this.#params])) }
+    }
+    // A number for each value is grouped faster than the values, and than a sum for each of them.
+    const values = this.#largestSplits(split, column)
+    const key = groupKey(split.field, split.dateLength)
+    const place = `CASE ${values.map((_value, index) => `WHEN ${key} IS ? THEN ${index}`).join(' ')} ELSE ${values.length} END`
     const rows = this.#rows(
-      `SELECT min(CAST((${scaled} - ?) / ? AS INTEGER), ?) AS "$range", count(*) ${this.#from} GROUP BY "$range"`,
-      [least, ranges.step, ranges.count - 1, ...this.#params],
+      `SELECT ${range} AS "$range", ${place} AS "$place", count(*) ${this.#from} GROUP BY "$range", "$place"`,
+      [...params, ...values, ...this.#params],
     )
-    return { histogram: ranges.histogram(rows) }
+    const totals = [...Map.groupBy(rows, ([at]) => at)].map(([at, parts]) => [
+      at,
+      parts.reduce((sum, part) => sum + Number(part[2]), 0),
+    ])
+    const counts = values.flatMap((value, index) =>
+      rows.filter((row) => row[1] === index).map((row) => [row[0], value, row[2]]),
+    )
+    return { histogram: { ...ranges.histogram(totals), splits: toSplits(split, counts, ranges.count) } }
+  }
+
+  /** Returns the most frequent values of the second field, of records with a value in a column, in descending order. */
+  #largestSplits({ field, dateLength }: SplitField, column: string): readonly SQLInputValue[] {
+    const key = groupKey(field, dateLength)
+    const short = field.type === 'string' ? `AND coalesce(length("$value"), 0) <= ${LONGEST_VALUE}` : ''
+    const rows = this.#rows(
+      `SELECT "$value" FROM (SELECT ${key} AS "$value", ${column} AS "$place" ${this.#from})
+        WHERE "$place" IS NOT NULL ${short} GROUP BY 1 ORDER BY count(*) DESC, 1 LIMIT ${MAX_SPLITS}`,
+      this.#params,
+    )
+    return rows.map(([value]) => value ?? null)
   }
 
   #valuesOf(column: string): string {
@@ -192,7 +238,7 @@ class Summarizer {
     return `SELECT ${item} AS "$value" FROM (SELECT ${column} AS "$items" ${this.#from}), json_each("$items") AS item`
   }
 
-  #rows(sql: string, params: readonly (string | number)[]): (readonly SQLOutputValue[])[] {
+  #rows(sql: string, params: readonly SQLInputValue[]): (readonly SQLOutputValue[])[] {
     const statement = this.#database.prepare(sql)
     statement.setReturnArrays(true)
     return statement.all(...params) as unknown as (readonly SQLOutputValue[])[]

@@ -11,6 +11,7 @@ import { isSortable, type ColumnHeadProps } from './column-head-props.ts'
 import { focusSummary } from '../selection/cell-id.ts'
 import { formatValue } from '../../values/format-value.ts'
 import { formatSort, parseSort, withSort } from '../../state/sort-order.ts'
+import { groupsBy } from '../../state/view-state.ts'
 
 const WIDTH_STEP = 40
 
@@ -44,11 +45,7 @@ export function ColumnMenu(props: ColumnMenuProps) {
           {isSortable(column.field) && !isPast && <SortItems {...props} />}
           {!isPast && <FilterItems {...props} />}
           {isGroupable(column.field) && !isPast && (
-            <MenuItem
-              onSelect={() =>
-                host.current.model.change({ groups: { by: column.field.name, split: null, total: null } })
-              }
-            >
+            <MenuItem onSelect={() => host.current.model.change({ groups: groupsBy(column.field.name) })}>
               Group by this column
             </MenuItem>
           )}

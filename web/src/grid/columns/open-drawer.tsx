@@ -86,7 +86,7 @@ export function OpenDrawer({ model }: { readonly model: GridModel }) {
       groups:
         groups === null || by === null
           ? null
-          : { by, split: renamed(groups.split), total: renamed(groups.total) },
+          : { ...groups, by, split: renamed(groups.split), total: renamed(groups.total) },
     })
     const other = (names: readonly string[]): string[] =>
       names.flatMap((name) => (name !== from ? [name] : to === null ? [] : [to]))
