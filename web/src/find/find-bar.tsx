@@ -17,7 +17,7 @@ interface FindBarProps {
 }
 
 /** The bar that finds a text in the records of the list. */
-export default function FindBar({ place, grid, asked, onClose }: FindBarProps) {
+export function FindBar({ place, grid, asked, onClose }: FindBarProps) {
   const [text, setText] = useState('')
   const find = useFind(text, place)
   const input = useRef<HTMLInputElement>(null)

@@ -1,10 +1,8 @@
-import { lazy, Suspense, useCallback, useState } from 'react'
+import { useCallback, useState } from 'react'
 import { showError } from '../ui/toasts.tsx'
+import { FindBar } from '../find/find-bar.tsx'
 import { useFindKey } from '../find/use-find-key.ts'
 import type { GridModel } from './interaction/use-grid.ts'
-
-// Loaded when it is first opened.
-const FindBar = lazy(() => import('../find/find-bar.tsx'))
 
 /** The bar that finds a text, opened by Ctrl+F. */
 export interface Finding {
@@ -27,27 +25,28 @@ export function useFinding(isPast: boolean): Finding {
   return { asked, open, close }
 }
 
-/** The bar over the grid, while it is open. */
+/**
+ * The bar over the grid, while it is open. It is loaded with the grid: it has the focus before the next key is pressed, which would
+ * otherwise be typed into the selected cell.
+ */
 export function OpenFind({ model, finding }: { readonly model: GridModel; readonly finding: Finding }) {
   const { rows, columns, selecting, scroller } = model
   const { asked, close } = finding
   if (asked === null) return null
   return (
-    <Suspense fallback={null}>
-      <FindBar
-        place={{
-          list: rows.selection,
-          fields: columns.layout.columns.map(({ field }) => field),
-          cell: selecting.cell,
-          reveal: selecting.reveal,
-        }}
-        grid={scroller.element}
-        asked={asked}
-        onClose={() => {
-          close()
-          scroller.element?.focus({ preventScroll: true })
-        }}
-      />
-    </Suspense>
+    <FindBar
+      place={{
+        list: rows.selection,
+        fields: columns.layout.columns.map(({ field }) => field),
+        cell: selecting.cell,
+        reveal: selecting.reveal,
+      }}
+      grid={scroller.element}
+      asked={asked}
+      onClose={() => {
+        close()
+        scroller.element?.focus({ preventScroll: true })
+      }}
+    />
   )
 }
