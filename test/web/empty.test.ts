@@ -21,10 +21,10 @@ schema:
       - {name: year, logicalType: integer}
 `
 
-async function emptySheet(t: TestContext): Promise<string> {
+async function emptySheet(t: TestContext, contract = CONTRACT): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'colophon-empty-'))
   onEnd(t, () => rm(directory, { recursive: true, force: true }))
-  await writeFile(join(directory, 'contract.yaml'), CONTRACT)
+  await writeFile(join(directory, 'contract.yaml'), contract)
   return directory
 }
 
@@ -67,6 +67,36 @@ test('pasting into a sheet without records creates them', { skip: NO_BROWSER }, 
     await form.getByRole('button', { name: 'Create' }).click()
     await shows(page.locator('.match-count'), '4 records')
     assert.equal(await viewer.value('8', 'title'), 'Persuasion')
+  })
+
+  await t.test('no page reported an error', () => viewer.assertCalm())
+})
+
+test('a record without values is added below the others at once', { skip: NO_BROWSER }, async (t) => {
+  const viewer = await SheetViewer.on(t, await emptySheet(t, CONTRACT.replace(/(title.*), required: true/, '$1')))
+  await viewer.post('/api/records', { actor: 'human:ann', records: [{ id: '1', title: 'Emma' }] })
+  const page = await viewer.open()
+  const active = page.locator('.grid-cell.active')
+
+  await t.test('keys that are pressed before it exists change no other record', async () => {
+    await (await cellAt(page, 0, 'title')).click()
+    const { promise: typed, resolve: release } = Promise.withResolvers<void>()
+    await page.route('**/api/records', async (route) => {
+      await typed
+      await route.continue()
+    })
+    const created = page.waitForRequest('**/api/records')
+    await page.keyboard.press('Shift+Enter')
+    await created
+    await page.keyboard.type('x')
+    await page.keyboard.press('Enter')
+    release()
+    await page.getByText('Record 2 created').waitFor()
+    await shows(active, 'no value')
+    await page.keyboard.type('Ulysses')
+    await page.keyboard.press('Enter')
+    await shows(await cellAt(page, 1, 'title'), 'Ulysses')
+    assert.equal(await viewer.value('1', 'title'), 'Emma')
   })
 
   await t.test('no page reported an error', () => viewer.assertCalm())

@@ -35,8 +35,10 @@ export interface CellSelecting {
   goTo(place: Place, extend?: boolean): void
   /** Selects a column; with `extend`, all columns from that of the active cell. */
   goToColumn(column: number, extend: boolean): void
-  /** Moves to a record wherever it is. */
+  /** Moves to a record wherever it is. Until then no cell is selected, so that keys change none. */
   reveal(cell: CellRef): void
+  /** Selects nothing until a cell is revealed; the address keeps the last one. */
+  suspend(): void
   clear(): void
 }
 
@@ -90,8 +92,10 @@ export function useCellSelection({ view, change, rows, layout, scroller, begun }
     stays.current = ''
   }
   const setWanted = useReveal({ rows, arrive, layout, scroller })
+  const suspend = (): void => setNamed(null)
   const reveal = (wanted: CellRef): void => {
     isRevealing.current = true
+    suspend()
     setWanted(wanted)
   }
   const seen = useRef(keyOf(view.cell))
@@ -107,7 +111,7 @@ export function useCellSelection({ view, change, rows, layout, scroller, begun }
     seen.current = ''
     change({ cell: null, panel: false })
   }
-  return { selection, cell, select, selectQuietly, extendQuietly, goTo, goToColumn, reveal, clear }
+  return { selection, cell, select, selectQuietly, extendQuietly, goTo, goToColumn, reveal, suspend, clear }
 }
 
 function idAt(rows: Rows, named: Named | null): string | null {
