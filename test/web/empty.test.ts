@@ -73,7 +73,10 @@ test('pasting into a sheet without records creates them', { skip: NO_BROWSER }, 
 })
 
 test('a record without values is added below the others at once', { skip: NO_BROWSER }, async (t) => {
-  const viewer = await SheetViewer.on(t, await emptySheet(t, CONTRACT.replace(/(title.*), required: true/, '$1')))
+  const viewer = await SheetViewer.on(
+    t,
+    await emptySheet(t, CONTRACT.replace(/(title.*), required: true/, '$1')),
+  )
   await viewer.post('/api/records', { actor: 'human:ann', records: [{ id: '1', title: 'Emma' }] })
   const page = await viewer.open()
   const active = page.locator('.grid-cell.active')
