@@ -1,9 +1,15 @@
 import type { ProposedCellsAnswer } from '../wire/records/proposals.ts'
 import type { ProvenanceEntryAnswer } from '../wire/records/provenance.ts'
-import type { ReviewAnswer, ReviewListAnswer } from '../wire/records/reviews.ts'
+import type { CellWritersAnswer, ReviewAnswer, ReviewListAnswer } from '../wire/records/reviews.ts'
 import type { RevertAnswer } from '../wire/runs/revert.ts'
 import type { CellExplanationAnswer, CellStatesAnswer } from '../wire/runs/status.ts'
 import type { ActorOptions, CallOptions, Connection } from './connection.ts'
+
+/** The writers of values: patterns of actors, and ids of runs. */
+export interface WrittenBy {
+  readonly by?: readonly string[]
+  readonly by_run?: readonly string[]
+}
 
 /** A record's value of a field. */
 export interface Cell {
@@ -52,6 +58,15 @@ export class CellsClient {
   /** The cells of records for which proposals wait, those of the newest proposal first. */
   proposed(ids: readonly string[], options?: CallOptions): Promise<ProposedCellsAnswer> {
     return this.#connection.get('/api/cells/proposed', { ids }, options)
+  }
+
+  /** The writers of the present values of records: of all, or of those that one of some actors or runs has written. */
+  writers(
+    ids: readonly string[],
+    written: WrittenBy = {},
+    options?: CallOptions,
+  ): Promise<CellWritersAnswer> {
+    return this.#connection.get('/api/cells/writers', { ids, ...written }, options)
   }
 
   /** Explains a derived cell: its state, the changes since it was computed, and its failure. */

@@ -59,8 +59,19 @@ export interface RunCondition {
   readonly runs: readonly RunId[]
 }
 
+/** A condition on the writers of values: that at least one present value was written by one of them. */
+export interface WriterCondition {
+  readonly kind: 'writer'
+  /** The fields whose values count; null for all. */
+  readonly fields: readonly string[] | null
+  /** Patterns of actors ({@link matchesGlob}). */
+  readonly actors: readonly string[]
+  /** Runs, whoever started them. */
+  readonly runs: readonly RunId[]
+}
+
 /** A condition on cells beside their values. */
-export type CellCondition = StateCondition | ReviewCondition | RunCondition
+export type CellCondition = StateCondition | ReviewCondition | RunCondition | WriterCondition
 
 /** The members of a field that a condition needs. */
 export type ConditionField = Pick<Field, 'name' | 'type'>
@@ -110,6 +121,7 @@ export function cellConditions(condition: Condition): readonly CellCondition[] {
     case 'state':
     case 'review':
     case 'run':
+    case 'writer':
       return [condition]
   }
 }

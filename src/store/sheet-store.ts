@@ -38,6 +38,7 @@ import type { SharedHosts } from './shared-hosts.ts'
 import type { ProposalStore } from './stored-proposal.ts'
 import type { ReviewCounts, ReviewRequest, ReviewsQuery, StoredReview } from './stored-review.ts'
 import type { ViewStore } from './stored-view.ts'
+import type { CellWriter, WriterCounts } from './stored-writer.ts'
 import type {
   NewRun,
   PrunableRuns,
@@ -221,6 +222,10 @@ export interface ReviewStore {
   reviews(query: ReviewsQuery): Promise<readonly StoredReview[]>
   /** Counts the cells with a review in force. */
   reviewCounts(): Promise<ReviewCounts>
+  /** Counts the cells by the writers of their present values. */
+  writerCounts(): Promise<WriterCounts>
+  /** Returns the writers of the present values of records, which exist. Values of `records.jsonl` have none. */
+  cellWriters(records: ReadonlyMap<RecordKey, string>): Promise<readonly CellWriter[]>
 }
 
 /** States of derived cells, and the results of calls (D32). */

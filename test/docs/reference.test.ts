@@ -1,5 +1,5 @@
 import { DeletedAnswer } from '../../src/wire/records/deleted.ts'
-import { ReviewBody } from '../../src/wire/records/reviews.ts'
+import { CellWritersAnswer, ReviewBody } from '../../src/wire/records/reviews.ts'
 import { VERDICTS } from '../../src/store/stored-review.ts'
 import { FILTER_STATES } from '../../src/store/cell-state.ts'
 import assert from 'node:assert/strict'
@@ -198,6 +198,7 @@ const ANSWERS: Readonly<Record<string, ObjectShape>> = {
   'GET /api/proposals/{id}': ProposalAnswer,
   'POST /api/proposals/{id}/plan': ProposalPlanAnswer,
   'GET /api/cells/proposed': ProposedCellsAnswer,
+  'GET /api/cells/writers': CellWritersAnswer,
   'GET /api/views': ViewListAnswer,
 }
 

@@ -86,6 +86,35 @@ runScenarios('GET /api/cells/proposed', [
   },
 ])
 
+runScenarios('GET /api/cells/writers', [
+  {
+    name: 'returns who has written the present values, of all writers or of some',
+    given: async ({ app }) => {
+      for (const [actor, record] of [
+        ['agent:a', { id: 'w', title: 'One', price: 1 }],
+        ['human:ann', { id: 'w', price: 2 }],
+      ] as const) {
+        const payload = { actor, records: [record] }
+        await app.inject({ method: 'POST', url: '/api/records', headers: CSRF, payload })
+      }
+    },
+    request: { url: '/api/cells/writers?ids=w,nobody&by=agent:*,user:*&by_run=7' },
+    status: 200,
+    body: {
+      cells: [
+        { record_id: 'w', field: 'id', actor: 'agent:a', run_id: null },
+        { record_id: 'w', field: 'title', actor: 'agent:a', run_id: null },
+      ],
+    },
+  },
+  {
+    name: 'refuses an empty list of records',
+    request: { url: '/api/cells/writers?ids=,' },
+    status: 400,
+    error: ['ValidationError', /^ids is required/],
+  },
+])
+
 runScenarios('GET /api/permissions', [
   {
     name: 'D7: returns the fields that an actor may write',

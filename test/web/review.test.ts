@@ -99,5 +99,18 @@ test('cells by their state', { skip: NO_BROWSER }, async (t) => {
     assert.deepEqual(await axeFaults(page), [])
   })
 
+  await t.test('cells are filtered and reviewed by who wrote their values', async () => {
+    await page.goto(`${viewer.url}/`)
+    await viewer.post('/api/records', { actor: 'agent:ada', records: [{ id: 'ZZ', name: 'Nowhere land' }] })
+    await chips.getByRole('button', { name: 'By agents 1' }).click()
+    await shows(count, '1 of 250 records')
+    await shows(page.locator('.filter-chip-text'), 'Any column written by agent:*')
+    await picture(page, 'writer-chips-light')
+    await chips.getByRole('button', { name: 'Review' }).click()
+    const review = page.getByRole('region', { name: 'Review' })
+    await shows(review.getByRole('status'), '1 of 1 cell')
+    await shows(review.getByRole('article', { name: 'Value' }), /Nowhere land/)
+  })
+
   assert.deepEqual(viewer.problems, [])
 })

@@ -1,5 +1,6 @@
 import { explainCell } from '../../sheet/cells/explain-cell.ts'
 import { readCellStates, readProposedCells } from '../../sheet/cells/read-cell-states.ts'
+import { readWriters } from '../../sheet/cells/read-writers.ts'
 import { readStatus } from '../../sheet/cells/read-status.ts'
 import { commaList } from '../../wire/schema/comma-list.ts'
 import { NoQuery } from '../../wire/definition/contract.ts'
@@ -18,6 +19,7 @@ import {
   ProposedCellsQuery,
   toProposedCellsAnswer,
 } from '../../wire/records/proposals.ts'
+import { CellWritersAnswer, CellWritersQuery, toCellWritersAnswer } from '../../wire/records/reviews.ts'
 import type { Operation } from '../openapi/operation.ts'
 import type { Api, RouteContext } from './route-context.ts'
 
@@ -42,6 +44,13 @@ const PROPOSED: Operation = {
   tag: 'Cells',
   summary: 'Get the cells of some records for which proposals wait',
   description: 'The cells of the newest proposal come first.',
+}
+const WRITERS: Operation = {
+  id: 'getCellWriters',
+  tag: 'Cells',
+  summary: 'Get the writers of the present values of some records',
+  description:
+    'Values of `records.jsonl` have none, and values of earlier versions have one once they are written again.',
 }
 const EXPLAIN: Operation = {
   id: 'explainCell',
@@ -78,6 +87,17 @@ export function statusRoutes(app: Api, { sheet, read }: RouteContext): void {
     '/api/cells/proposed',
     { ...read, schema: proposedSchema, config: { operation: PROPOSED } },
     async ({ query }) => toProposedCellsAnswer(await readProposedCells(sheet, commaList(query.ids) ?? [])),
+  )
+
+  const writersSchema = { querystring: CellWritersQuery, response: { 200: CellWritersAnswer } }
+  app.get(
+    '/api/cells/writers',
+    { ...read, schema: writersSchema, config: { operation: WRITERS } },
+    async ({ query }) => {
+      const [actors, runs] = [commaList(query.by), commaList(query.by_run)]
+      const by = actors === null && runs === null ? null : { actors: actors ?? [], runs: runs ?? [] }
+      return toCellWritersAnswer(await readWriters(sheet, { ids: commaList(query.ids) ?? [], by }))
+    },
   )
 
   const cellSchema = { params: CellParams, querystring: NoQuery, response: { 200: CellExplanationAnswer } }

@@ -1,14 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { ValidationError } from '../../errors/service-error.ts'
 import { shownState, type ShownCellState } from '../../store/cell-state.ts'
 import type { RecordKey, WorkItem } from '../../store/cell-work.ts'
 import type { SheetStore } from '../../store/sheet-store.ts'
 import type { ProposedCell } from '../../store/stored-proposal.ts'
+import { checkIds } from './check-ids.ts'
 import { selectTargets } from '../select-targets.ts'
 import type { Sheet } from '../sheet.ts'
-
-/** The most records that a request may ask for. */
-const MAX_IDS = 1000
 
 export interface CellStatesQuery {
   readonly ids: readonly string[]
@@ -54,15 +51,6 @@ export async function readProposedCells(
   checkIds(ids)
   const { store } = await sheet.current()
   return store.proposals.cells(ids)
-}
-
-function checkIds(ids: readonly string[]): void {
-  if (ids.length === 0) throw new ValidationError('ids is required: the ids of the records')
-  if (ids.length <= MAX_IDS) return
-  throw new ValidationError(
-    `ids names ${ids.length} records; at most ${MAX_IDS} are possible`,
-    'too_many_items',
-  )
 }
 
 /** Reads the cells of targets of one derivation. */

@@ -1,6 +1,7 @@
 import { showValue } from '../../contract/json/show-value.ts'
 import { SheetError } from '../../errors/service-error.ts'
 import type { ReviewCounts, StoredReview, Verdict } from '../../store/stored-review.ts'
+import type { WriterCounts } from '../../store/stored-writer.ts'
 import { openCursor, signCursor } from '../cursor.ts'
 import { pageLimit } from '../page-limit.ts'
 import { selectFields } from '../queries/select-fields.ts'
@@ -23,6 +24,8 @@ export interface ReviewList {
   readonly reviews: readonly StoredReview[]
   /** The cells of the sheet with a review in force. */
   readonly counts: ReviewCounts
+  /** Who has written the present values of the sheet. */
+  readonly writers: WriterCounts
   readonly nextCursor: string | null
 }
 
@@ -40,15 +43,17 @@ export async function readReviews(sheet: Sheet, query: ReviewListQuery): Promise
   const record = recordId === null ? null : (await store.recordKeys([recordId])).get(recordId)
   if (record === undefined) throw new SheetError(`no record ${showValue(recordId)}`, 'unknown_record')
   // One more than asked for shows whether another page follows.
-  const [found, counts] = await Promise.all([
+  const [found, counts, writers] = await Promise.all([
     store.reviews({ record, field, verdict, isActive: !ended, before, limit: limit + 1 }),
     store.reviewCounts(),
+    store.writerCounts(),
   ])
   const reviews = found.slice(0, limit)
   const last = found.length > limit ? reviews.at(-1) : undefined
   return {
     reviews,
     counts,
+    writers,
     nextCursor: last === undefined ? null : signCursor(store.cursorKey, last.seq, scope),
   }
 }

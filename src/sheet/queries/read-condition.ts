@@ -2,6 +2,7 @@ import type { Contract, LogicalType } from '../../contract/contract.ts'
 import { isJsonObject, type JsonObject } from '../../contract/json/json.ts'
 import { parseMoment, TEMPORAL_FORMS } from '../../contract/values/date-time.ts'
 import { nearest } from '../../contract/nearest.ts'
+import { globError } from '../../contract/values/glob.ts'
 import { showValue } from '../../contract/json/show-value.ts'
 import { textError } from '../../contract/values/value-structure.ts'
 import { ValidationError } from '../../errors/service-error.ts'
@@ -16,6 +17,7 @@ import {
   type RunCondition,
   type SearchCondition,
   type StateCondition,
+  type WriterCondition,
   type Operand,
   type Operator,
 } from '../../store/condition.ts'
@@ -112,6 +114,7 @@ class ConditionReader {
     if ('search' in given) return this.#ofSearch(given, place)
     if ('state' in given) return this.#ofState(given, place)
     if ('run' in given) return this.#ofRuns(given, place)
+    if ('by' in given || 'by_run' in given) return this.#ofWriters(given, place)
     return 'review' in given ? this.#ofReview(given, place) : this.#ofField(given, place)
   }
 
@@ -161,6 +164,24 @@ class ConditionReader {
     onlyKeys(given, ['run'], place)
     this.#count()
     return { kind: 'run', runs: namesIn(given['run'], `${place}.run`) }
+  }
+
+  #ofWriters(given: JsonObject, place: string): WriterCondition {
+    const member = 'by' in given ? 'by' : 'by_run'
+    onlyKeys(given, [member, 'fields'], place)
+    this.#count()
+    const names = namesIn(given[member], `${place}.${member}`)
+    const fields = this.#fieldsOf(given, place)
+    if (member === 'by_run') return { kind: 'writer', actors: [], runs: names, fields }
+    for (const name of names) {
+      const fault = globError(name)
+      if (fault !== null)
+        throw new ValidationError(
+          `${place}.by: the pattern ${showValue(name)}: ${fault}`,
+          'invalid_condition',
+        )
+    }
+    return { kind: 'writer', actors: names, runs: [], fields }
   }
 
   #fieldsOf({ fields = null }: JsonObject, place: string): readonly string[] | null {
@@ -345,7 +366,7 @@ function onlyKeys(given: JsonObject, allowed: readonly string[], place: string):
   const other = Object.keys(given).find((key) => !allowed.includes(key))
   if (other === undefined) return
   throw new ValidationError(
-    `${place} has the member ${showValue(other)}; a condition has field, operator and value, or search, state or review with fields, or one of and, or, not`,
+    `${place} has the member ${showValue(other)}; a condition has field, operator and value, or search, state, review, by or by_run with fields, or run, or one of and, or, not`,
     'invalid_condition',
   )
 }

@@ -39,7 +39,7 @@ export function conditionSchema(
   const group = { type: 'array', items: self, minItems: 1 }
   return {
     description:
-      'A condition on records: on a field, a text in any field, on the states of derived cells, on reviews, or a group of conditions.',
+      'A condition on records: on a field, a text in any field, on the states of derived cells, on reviews, on runs, on the writers of values, or a group of conditions.',
     anyOf: [
       ...ofFields,
       closed(
@@ -67,6 +67,16 @@ export function conditionSchema(
           fields: { anyOf: [namesOf(target), { type: 'null' }] },
         },
         ['state'],
+      ),
+      closed({ run: namesOf({ type: 'string' }) }, ['run']),
+      ...['by', 'by_run'].map((member) =>
+        closed(
+          {
+            [member]: namesOf({ type: 'string', minLength: 1 }),
+            fields: { anyOf: [namesOf(field), { type: 'null' }] },
+          },
+          [member],
+        ),
       ),
       closed({ and: group }, ['and']),
       closed({ or: group }, ['or']),

@@ -7,6 +7,9 @@ import { sourceDiffers, sourcePaths } from '../sheet-files/import-lines.ts'
 import { boundFilter } from '../rules/sql/bound-filter.ts'
 import type { Condition } from '../condition.ts'
 import type { ReviewCounts, ReviewRequest, ReviewsQuery, StoredReview } from '../stored-review.ts'
+import { readCellWriters, readWriterCounts } from '../rules/written/read-writers.ts'
+import type { CellWriter, WriterCounts } from '../stored-writer.ts'
+import { givenRows } from './database/given-rows.ts'
 import { REVIEW_COUNTS, reviewsBefore } from '../rows/reviews.ts'
 import type { FoundEntries, LatestEntries } from '../cell-entries.ts'
 import type {
@@ -447,6 +450,16 @@ export class PostgresStore implements SheetStore {
 
   reviewCounts(): Promise<ReviewCounts> {
     return this.#database.query(REVIEW_COUNTS)
+  }
+
+  writerCounts(): Promise<WriterCounts> {
+    return this.#database.reading((db) => runAsync(readWriterCounts((query) => db.query(query))))
+  }
+
+  cellWriters(records: ReadonlyMap<RecordKey, string>): Promise<readonly CellWriter[]> {
+    return this.#database.reading((db) =>
+      runAsync(readCellWriters((query) => db.query(query), records, givenRows)),
+    )
   }
 
   restore(request: RestoreRequest): Promise<RestoreResult> {

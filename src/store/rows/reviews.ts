@@ -49,7 +49,7 @@ export function endReviews(record: RecordKey, field: string | null): Statement {
 }
 
 /** Fields that a change of the definition concerns, as a `FieldPlan` has them. */
-interface ChangedFields {
+export interface ChangedFields {
   readonly removed: readonly { readonly before: NamedField }[]
   readonly renamed: readonly MovedField[]
   readonly converted: readonly MovedField[]
@@ -65,25 +65,32 @@ interface MovedField {
 }
 
 /** Returns the statements by which reviews follow changed fields: those of converted values end, those of removed fields are deleted. */
-export function followFields({ removed, renamed, converted }: ChangedFields): readonly Statement[] {
-  const statements: Statement[] = removed.map(({ before: { name } }) => ({
-    sql: 'DELETE FROM "$review" WHERE field = ?1',
-    params: [name],
-  }))
-  const moves = [...renamed, ...converted].filter(({ before, after }) => before.name !== after.name)
-  // At once: two fields may swap their names.
-  const cases = moves.map((_, index) => `WHEN ?${2 * index + 1} THEN ?${2 * index + 2}`).join(' ')
-  if (moves.length > 0)
-    statements.push({
-      sql: `UPDATE "$review" SET field = CASE field ${cases} ELSE field END`,
-      params: moves.flatMap(({ before, after }) => [before.name, after.name]),
-    })
-  for (const { after } of converted)
-    statements.push({
+export function followFields(changed: ChangedFields): readonly Statement[] {
+  return [
+    ...changed.removed.map(({ before: { name } }) => ({
+      sql: 'DELETE FROM "$review" WHERE field = ?1',
+      params: [name],
+    })),
+    ...renameFields('$review', changed),
+    ...changed.converted.map(({ after }) => ({
       sql: 'UPDATE "$review" SET active = FALSE WHERE active AND field = ?1',
       params: [after.name],
-    })
-  return statements
+    })),
+  ]
+}
+
+/** Returns the statement that renames the fields in the column `field` of a table; none where no name changes. */
+export function renameFields(table: string, { renamed, converted }: ChangedFields): readonly Statement[] {
+  const moves = [...renamed, ...converted].filter(({ before, after }) => before.name !== after.name)
+  if (moves.length === 0) return []
+  // At once: two fields may swap their names.
+  const cases = moves.map((_, index) => `WHEN ?${2 * index + 1} THEN ?${2 * index + 2}`).join(' ')
+  return [
+    {
+      sql: `UPDATE "${table}" SET field = CASE field ${cases} ELSE field END`,
+      params: moves.flatMap(({ before, after }) => [before.name, after.name]),
+    },
+  ]
 }
 
 /** Reads reviews of existing records, newest first. */

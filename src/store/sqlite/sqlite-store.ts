@@ -6,6 +6,9 @@ import type { JsonObject } from '../../contract/json/json.ts'
 import { boundFilter } from '../rules/sql/bound-filter.ts'
 import type { Condition } from '../condition.ts'
 import type { ReviewCounts, ReviewRequest, ReviewsQuery, StoredReview } from '../stored-review.ts'
+import { readCellWriters, readWriterCounts } from '../rules/written/read-writers.ts'
+import type { CellWriter, WriterCounts } from '../stored-writer.ts'
+import { givenRows } from './database/given-rows.ts'
 import { REVIEW_COUNTS, reviewsBefore } from '../rows/reviews.ts'
 import type { FieldsEffect } from '../field-changes.ts'
 import type { SetAside } from '../../provenance/set-aside.ts'
@@ -79,7 +82,7 @@ import type {
   StoredRun,
 } from '../stored-run.ts'
 import { prunableRuns } from '../rules/prune-runs.ts'
-import { runAsync } from '../rules/steps.ts'
+import { runAsync, runSync } from '../rules/steps.ts'
 import {
   cancelRequest,
   runById,
@@ -421,6 +424,16 @@ export class SqliteStore implements SheetStore {
 
   async reviewCounts(): Promise<ReviewCounts> {
     return reading(() => this.#reader.connection.query(REVIEW_COUNTS))
+  }
+
+  async writerCounts(): Promise<WriterCounts> {
+    const { connection } = this.#reader
+    return reading(() => runSync(readWriterCounts((query) => connection.query(query))))
+  }
+
+  async cellWriters(records: ReadonlyMap<RecordKey, string>): Promise<readonly CellWriter[]> {
+    const { connection } = this.#reader
+    return reading(() => runSync(readCellWriters((query) => connection.query(query), records, givenRows)))
   }
 
   restore(request: RestoreRequest): Promise<RestoreResult> {

@@ -10,6 +10,7 @@ import { RANDOM_TIMES, seededRandom, type Random } from './support/random.ts'
 import {
   AGENT,
   entriesOf,
+  FIRST_PAGE,
   hashOf,
   HUMAN,
   sha256,
@@ -347,6 +348,7 @@ class Play {
       )
     }
     for (const id of IDS) for (const { name } of this.#model.fields) await this.#checkCell(id, name)
+    await this.#checkWriters()
     await this.#checkRun()
   }
 
@@ -360,6 +362,28 @@ class Play {
     assert.equal((await store.runEntries({ ...query, before: null })).length, computed)
     assert.equal(await store.runEntryCount(query.run), computed)
     assert.equal((await store.runFailures({ ...query, after: 0 })).length, failed)
+  }
+
+  /** Compares the records that conditions on writers select with the latest entries of their cells. */
+  async #checkWriters(): Promise<void> {
+    const names = this.#model.fields.map(({ name }) => name)
+    const isBy = (id: string, field: string, actor: string): boolean => {
+      const latest = this.#model.entries(id, field).at(-1)
+      const isWritten = latest?.actor === actor && latest.source !== 'import'
+      return isWritten && (this.#model.record(id)?.[field] ?? null) !== null
+    }
+    for (const actor of [...ACTORS, AGENT]) {
+      for (const fields of [null, ...names.map((name) => [name])]) {
+        const where = { kind: 'writer', fields, actors: [actor], runs: [] } as const
+        const query = { ...FIRST_PAGE, fields: ['id'], limit: 100, where }
+        const { records } = await this.#sheet.store.page(query)
+        const found = (JSON.parse(String(records)) as { id: string }[]).map(({ id }) => id)
+        const expected = this.#model
+          .ids()
+          .filter((id) => (fields ?? names).some((field) => isBy(id, field, actor)))
+        assert.deepEqual(found, expected, `records by ${actor} in ${fields?.join() ?? 'any field'}`)
+      }
+    }
   }
 
   async #checkCell(id: string, field: string): Promise<void> {

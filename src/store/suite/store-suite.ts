@@ -21,6 +21,7 @@ import { testRuns } from './runs-tests.ts'
 import { testSnapshots } from './snapshot-tests.ts'
 import { testSortedPages } from './sorted-pages-tests.ts'
 import { testPruneRuns } from './prune-runs-tests.ts'
+import { testWriters } from './writers-tests.ts'
 import { testStoredRuns } from './stored-runs-tests.ts'
 import { testSummaries } from './summary-tests.ts'
 import type { OpenStore } from './support/test-sheet.ts'
@@ -51,6 +52,7 @@ export function testStore(name: string, openStore: OpenStore): void {
     testRuns(openStore)
     testStoredRuns(openStore)
     testPruneRuns(openStore)
+    testWriters(openStore)
     testRunCommits(openStore)
     testExplanations(openStore)
     testHistory(openStore)

@@ -1,11 +1,12 @@
 import { Type, type Static } from 'typebox'
 import type { ReviewList } from '../../sheet/cells/read-reviews.ts'
 import type { MAX_REVIEWED, ReviewReport } from '../../sheet/writes/review-cells.ts'
+import type { CellWriter } from '../../store/stored-writer.ts'
 import { actorMember } from '../schema/actor-member.ts'
 import { closedObject } from '../schema/closed-object.ts'
 import { FieldName } from '../schema/names.ts'
 import { inDocument } from '../schema/openapi-keywords.ts'
-import { cursorParameter, flagParameter, limitParameter } from '../schema/page-parameters.ts'
+import { cursorParameter, flagParameter, idsParameter, limitParameter } from '../schema/page-parameters.ts'
 import { noteText } from './proposals.ts'
 
 /** The most cells that a request reviews: that of `review-cells.ts`. */
@@ -82,12 +83,26 @@ export const ReviewListAnswer = Type.Object({
     { approved: Type.Integer(), flagged: Type.Integer() },
     { description: 'The cells of the sheet with a review in force.' },
   ),
+  writers: Type.Object(
+    {
+      actors: Type.Array(Type.Object({ actor: Type.String(), cells: Type.Integer() })),
+      latest_run: Type.Union([
+        Type.Object({ run_id: Type.String(), actor: Type.String(), cells: Type.Integer() }),
+        Type.Null(),
+      ]),
+    },
+    {
+      description:
+        'Who has written the present values of the sheet: the 1,000 actors with the most cells, and the latest run. Values of `records.jsonl` have no writer.',
+    },
+  ),
   next_cursor: Type.Union([Type.String(), Type.Null()]),
 })
 export type ReviewListAnswer = Static<typeof ReviewListAnswer>
 
 /** Converts reviews to the wire format. */
-export function toReviewListAnswer({ reviews, counts, nextCursor }: ReviewList): ReviewListAnswer {
+export function toReviewListAnswer({ reviews, counts, writers, nextCursor }: ReviewList): ReviewListAnswer {
+  const { actors, latestRun } = writers
   return {
     reviews: reviews.map(({ recordId: id, isActive, ...review }) => ({
       ...review,
@@ -95,6 +110,47 @@ export function toReviewListAnswer({ reviews, counts, nextCursor }: ReviewList):
       active: isActive,
     })),
     counts,
+    writers: {
+      actors: [...actors],
+      latest_run:
+        latestRun === null ? null : { run_id: latestRun.run, actor: latestRun.actor, cells: latestRun.cells },
+    },
     next_cursor: nextCursor,
+  }
+}
+
+/** Query of `GET /api/cells/writers`. */
+export const CellWritersQuery = closedObject({
+  ids: idsParameter('Comma-separated record ids, 1 to 1000.', { maxItems: 1000 }),
+  by: Type.Optional(
+    Type.String({
+      description:
+        'Only values that one of these actors has written: comma-separated patterns such as `agent:*`.',
+    }),
+  ),
+  by_run: Type.Optional(
+    Type.String({
+      description: 'Only values that one of these runs has written: comma-separated ids. With `by`, either.',
+    }),
+  ),
+})
+
+/** Response of `GET /api/cells/writers`. */
+export const CellWritersAnswer = Type.Object({
+  cells: Type.Array(
+    Type.Object({
+      record_id: Type.String(),
+      field: Type.String(),
+      actor: Type.String({ description: 'Who has written the present value.' }),
+      run_id: Type.Union([Type.String(), Type.Null()], { description: 'The run in which it was written.' }),
+    }),
+  ),
+})
+export type CellWritersAnswer = Static<typeof CellWritersAnswer>
+
+/** Converts writers to the wire format. */
+export function toCellWritersAnswer(cells: readonly CellWriter[]): CellWritersAnswer {
+  return {
+    cells: cells.map(({ recordId: id, run, ...cell }) => ({ ...cell, record_id: id, run_id: run })),
   }
 }

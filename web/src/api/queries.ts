@@ -275,7 +275,10 @@ export function cellReviewsQuery({ recordId, field }: { readonly recordId: strin
 /** The number of cells with each verdict. */
 export const reviewCountsQuery = queryOptions({
   queryKey: ['records', 'reviews'],
-  queryFn: async ({ signal }) => (await server.cells.reviews({ limit: 1 }, { signal })).counts,
+  queryFn: async ({ signal }) => {
+    const { counts, writers } = await server.cells.reviews({ limit: 1 }, { signal })
+    return { counts, writers }
+  },
   staleTime: Infinity,
 })
 

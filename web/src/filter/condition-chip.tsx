@@ -3,7 +3,7 @@ import { Popover } from 'radix-ui'
 import type { SheetField } from '../api/contract.ts'
 import type { RecordFilter } from '../api/record-filter.ts'
 import { TypeIcon } from '../values/type-icon.tsx'
-import { ANY_COLUMN, type Condition } from '../state/conditions.ts'
+import { ANY_COLUMN, hasForm, type Condition } from '../state/conditions.ts'
 import '../ui/popover.css'
 import { ConditionForm } from './condition-form.tsx'
 import { conditionSentence, conditionText } from './condition-text.ts'
@@ -33,7 +33,7 @@ export function ConditionChip(props: ConditionChipProps) {
   const text = conditionText(condition, field)
   const sentence = conditionSentence(condition, field)
   return (
-    <Popover.Root open={isOpen && field !== null} onOpenChange={setOpen}>
+    <Popover.Root open={isOpen && field !== null && hasForm(condition.is)} onOpenChange={setOpen}>
       <div className={isUnknown ? 'filter-chip unknown' : 'filter-chip'}>
         <Popover.Trigger asChild>
           <button

@@ -27,7 +27,7 @@ export function conditionText(condition: Condition, field: NamedField | null): C
 }
 
 function anyColumn({ is }: Condition): string {
-  return is === 'reviewed' || is === 'changedBy' ? 'Any column' : 'Any computed column'
+  return is === 'inState' || is === 'notInState' ? 'Any computed column' : 'Any column'
 }
 
 /** Formats a condition in one line. */

@@ -69,6 +69,8 @@ const PLAIN: Readonly<Record<Operator, string>> = {
   notInState: 'state is none of',
   reviewed: 'review is any of',
   changedBy: 'changed by runs',
+  writtenBy: 'written by any of',
+  writtenIn: 'written by runs',
   empty: 'is empty',
   filled: 'is not empty',
 }
@@ -92,6 +94,8 @@ const OF_ONE: Partial<Record<Operator, string>> = {
   notInState: 'state is not',
   reviewed: 'review is',
   changedBy: 'changed by run',
+  writtenBy: 'written by',
+  writtenIn: 'written by run',
 }
 
 /** Returns the label of an operator; `type` is null if the contract has no such field. */

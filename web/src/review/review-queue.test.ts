@@ -7,6 +7,7 @@ const PAGE = {
   ids: ['1', '2'],
   states: { 1: { a: 'failed', b: 'missing' }, 2: { a: 'fresh', b: 'failed' } },
   verdicts: { 2: { name: 'flagged' } },
+  written: {},
 }
 const FIELDS = ['name', 'a', 'b']
 
@@ -23,4 +24,11 @@ test('cells in the states of the conditions are reviewed, by record and field', 
 
 test('flagged cells are reviewed, of any field', () => {
   assert.deepEqual(cellsWith({ field: ANY_COLUMN, is: 'reviewed', value: ['flagged'] }), ['2 name'])
+})
+
+test('conditions on writers select the cells that they name, and no others', () => {
+  const reviewed = reviewedBy([{ field: ANY_COLUMN, is: 'writtenBy', value: ['agent:*'] }])
+  const page = { ...PAGE, written: { 1: { name: true }, 2: { a: true } } } as const
+  const cells = queueOf(page, reviewed, FIELDS).map(({ recordId, field }) => `${recordId} ${field}`)
+  assert.deepEqual(cells, ['1 name', '2 a'])
 })

@@ -14,6 +14,8 @@ export interface Reviewed {
   readonly states: ReadonlyMap<string, readonly string[]>
   /** Verdicts by field, as in `states`; empty for none. */
   readonly verdicts: ReadonlyMap<string, readonly string[]>
+  /** Conditions on the writers of values. */
+  readonly writers: readonly Condition[]
 }
 
 /** The states of cells that have something to review: a value, or a failure. */
@@ -28,21 +30,26 @@ export function reviewedBy(conditions: readonly Condition[]): Reviewed {
       ),
     )
   const [states, verdicts] = [of('inState'), of('reviewed')]
-  return states.size + verdicts.size > 0
-    ? { states, verdicts }
-    : { states: new Map([[ANY_COLUMN, WITH_CONTENT]]), verdicts }
+  const writers = conditions.filter(({ is }) => is === 'writtenBy' || is === 'writtenIn')
+  return states.size + verdicts.size + writers.length > 0
+    ? { states, verdicts, writers }
+    : { states: new Map([[ANY_COLUMN, WITH_CONTENT]]), verdicts, writers }
 }
 
-/** The cells of a page of records, by record and field: states of computed cells, and verdicts of reviewed ones. */
+/**
+ * The cells of a page of records, by record and field: states of computed cells, verdicts of reviewed ones, and whether conditions on
+ * writers select them.
+ */
 export interface PageCells {
   readonly ids: readonly string[]
   readonly states: Readonly<Record<string, Readonly<Record<string, string>>>>
   readonly verdicts: Readonly<Record<string, Readonly<Record<string, string>>>>
+  readonly written: Readonly<Record<string, Readonly<Record<string, true>>>>
 }
 
 /** Returns the cells of a page that are reviewed, in the order of the records and of the fields. */
 export function queueOf(
-  { ids, states, verdicts }: PageCells,
+  { ids, states, verdicts, written }: PageCells,
   reviewed: Reviewed,
   fields: readonly string[],
 ): readonly QueuedCell[] {
@@ -53,7 +60,8 @@ export function queueOf(
       const state = states[recordId]?.[field]
       const isSelected =
         selects(reviewed.states, field, state) ||
-        selects(reviewed.verdicts, field, verdicts[recordId]?.[field])
+        selects(reviewed.verdicts, field, verdicts[recordId]?.[field]) ||
+        written[recordId]?.[field] === true
       return isSelected ? [{ recordId, field, state: state ?? null }] : []
     }),
   )

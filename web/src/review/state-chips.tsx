@@ -1,8 +1,9 @@
 import { useQuery } from '@tanstack/react-query'
-import { Check, Flag, ListChecks } from 'lucide-react'
+import { Bot, Check, Flag, ListChecks, Play } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { reviewCountsQuery, statusQuery } from '../api/queries.ts'
 import type { SheetContract } from '../api/contract.ts'
+import type { ReviewListAnswer } from '../../../src/wire/records/reviews.ts'
 import { shownCount } from '../derivations/status-text.ts'
 import type { ViewChange, ViewState } from '../state/view-state.ts'
 import { Button } from '../ui/button.tsx'
@@ -28,8 +29,41 @@ const VERDICT_ICONS: Readonly<Record<Verdict, ReactNode>> = {
   approved: <Check size={12} aria-hidden="true" />,
 }
 
+/** The actors whose values a chip counts together. */
+const AGENTS = 'agent:*'
+
+/** Returns the chips for the latest run, and for agents, that have written present values. */
+function writerChips(writers: ReviewListAnswer['writers'] | undefined) {
+  const latest = writers?.latest_run ?? null
+  const byAgents = writers?.actors.filter(({ actor }) => actor.startsWith('agent:')) ?? []
+  const run =
+    latest === null
+      ? []
+      : [
+          {
+            is: 'writtenIn' as const,
+            name: latest.run_id,
+            label: `By run ${latest.run_id}`,
+            mark: <Play size={12} aria-hidden="true" />,
+            meaning: `Values that the latest run, of ${latest.actor}, has written, and that have not changed since`,
+            count: latest.cells,
+          },
+        ]
+  return [
+    ...run,
+    {
+      is: 'writtenBy' as const,
+      name: AGENTS,
+      label: 'By agents',
+      mark: <Bot size={12} aria-hidden="true" />,
+      meaning: `Values that actors ${AGENTS} have written, and that have not changed since`,
+      count: byAgents.reduce((sum, { cells }) => sum + cells, 0),
+    },
+  ]
+}
+
 /**
- * The number of computed cells in each state that needs attention and of reviewed cells, in all records. A chip filters by
+ * The number of computed cells in each state that needs attention of reviewed cells, and of cells by the writers of their values, in all records. A chip filters by
  * its state, and by those of the other chips that are on.
  */
 export function StateChips({ contract, view, change }: StateChipsProps) {
@@ -52,15 +86,16 @@ export function StateChips({ contract, view, change }: StateChipsProps) {
       label: FILTER_VERDICTS[verdict],
       mark: VERDICT_ICONS[verdict],
       meaning: `Values that someone has ${verdict}, and that have not changed since`,
-      count: reviews.data?.[verdict] ?? 0,
+      count: reviews.data?.counts[verdict] ?? 0,
     })),
+    ...writerChips(reviews.data?.writers),
   ]
   const isOn = (is: ChipOperator, name: string): boolean => selectedNames(view.conditions, is).includes(name)
   const shown = chips.filter(({ is, name, count }) => count > 0 || isOn(is, name))
   const hasSelected = shown.some(({ is, name }) => isOn(is, name))
   // Then another notice offers to compute the columns.
   const isNew = targets.every((target) => target.missing === target.total_records)
-  const hasReviews = shown.some(({ is }) => is === 'reviewed')
+  const hasReviews = shown.some(({ is }) => is !== 'inState')
   if (!hasSelected && !hasReviews && (!hasComputed || isNew)) return null
   return (
     <div className="state-chips" role="group" aria-label="Filter by state">

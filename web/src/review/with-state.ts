@@ -1,15 +1,15 @@
 import { ANY_COLUMN, type Condition } from '../state/conditions.ts'
 
-/** The operator of a chip: by states of cells, or by verdicts of their reviews. */
-export type ChipOperator = 'inState' | 'reviewed'
+/** The operator of a chip: by states of cells, verdicts of their reviews, or the writers of their values. */
+export type ChipOperator = 'inState' | 'reviewed' | 'writtenBy' | 'writtenIn'
 
-/** Returns the states or verdicts of any column that conditions select; empty for none. */
+/** Returns the names, such as states, of any column that conditions select; empty for none. */
 export function selectedNames(conditions: readonly Condition[], is: ChipOperator): readonly string[] {
   const value = conditions.find(isOfAny(is))?.value
   return Array.isArray(value) ? value.map(String) : []
 }
 
-/** Adds a state or verdict to the condition on any column, or removes it from there. */
+/** Adds a name to the condition on any column, or removes it from there. */
 export function toggleName(
   conditions: readonly Condition[],
   is: ChipOperator,

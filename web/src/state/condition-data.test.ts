@@ -103,7 +103,8 @@ function valueFor(is: Operator, type: FieldType): ConditionValue {
       return [one, other]
     case 'list':
       if (is === 'reviewed') return ['approved', 'flagged']
-      if (is === 'changedBy') return ['1', '2']
+      if (is === 'changedBy' || is === 'writtenIn') return ['1', '2']
+      if (is === 'writtenBy') return ['agent:*']
       return isOfCell(is) ? ['failed', 'stale'] : [one, null]
   }
 }

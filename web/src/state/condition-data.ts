@@ -50,6 +50,9 @@ function toData({ field, is, value }: Condition): ConditionData {
     if (is === 'changedBy') return { run: value as unknown as readonly string[] }
     const fields = field === ANY_COLUMN ? {} : { fields: [field] }
     // The server refuses names that it does not know.
+    const names = value as unknown as readonly string[]
+    if (is === 'writtenBy') return { by: names, ...fields }
+    if (is === 'writtenIn') return { by_run: names, ...fields }
     if (is === 'reviewed') return { review: value as unknown as readonly CellVerdict[], ...fields }
     const state = value as unknown as readonly CellFilterState[]
     const data = { state, ...fields }

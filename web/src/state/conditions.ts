@@ -18,7 +18,8 @@ export type ConditionValue = Scalar | readonly (Scalar | null)[] | null
 /**
  * The operators with the operand that each requires. Their names are part of URLs and must not change. `within` and
  * `during` exclude the end of the range; `before`, `since` and `during` compare timestamps. `inState` and `notInState` take
- * states of the cell, `reviewed` verdicts of its review, `changedBy` runs that have stored values.
+ * states of the cell, `reviewed` verdicts of its review, `changedBy` runs that have stored values, `writtenBy` patterns of actors and
+ * `writtenIn` runs that have written the present values.
  */
 export const OPERATORS = {
   equals: 'one',
@@ -44,6 +45,8 @@ export const OPERATORS = {
   notInState: 'list',
   reviewed: 'list',
   changedBy: 'list',
+  writtenBy: 'list',
+  writtenIn: 'list',
   empty: 'nothing',
   filled: 'nothing',
 } as const satisfies Readonly<Record<string, 'nothing' | 'one' | 'range' | 'list'>>
@@ -51,13 +54,18 @@ export const OPERATORS = {
 export type Operator = keyof typeof OPERATORS
 
 /** The operators about cells instead of their values. */
-const OF_CELL = ['inState', 'notInState', 'reviewed', 'changedBy'] as const
+const OF_CELL = ['inState', 'notInState', 'reviewed', 'changedBy', 'writtenBy', 'writtenIn'] as const
 
 export type CellOperator = (typeof OF_CELL)[number]
 
-/** Whether an operator is about the state, the review or the runs of a cell instead of its value. */
+/** Whether an operator is about the state, the review or the writers of a cell instead of its value. */
 export function isOfCell(is: Operator): is is CellOperator {
   return OF_CELL.some((each) => each === is)
+}
+
+/** Whether a form can edit a condition with this operator. */
+export function hasForm(is: Operator): boolean {
+  return is !== 'changedBy' && is !== 'writtenBy' && is !== 'writtenIn'
 }
 
 const LONGEST_LIST = 1000

@@ -22,6 +22,7 @@ import { UniqueHolders } from './unique-holders.ts'
 import type { KeptColumn } from '../../fields/stored-changes.ts'
 import type { DecidedRow, ProposedRow } from '../../rows/proposal-queries.ts'
 import { runAsync, type Steps } from '../../rules/steps.ts'
+import { writtenByCell, writtenByRecord } from '../../rules/written/note-written.ts'
 import type { CachedResult, Holders, NewRecord, StoreChange, StoredRecord } from '../../rules/store-change.ts'
 import type { UniqueClaims } from '../../rules/unique-claims.ts'
 import { runNumber } from '../../rows/stored-rows.ts'
@@ -97,25 +98,31 @@ export class ChangeSet implements StoreChange {
     const seq = this.nextSeq
     // Rest properties lose the type of an open-ended line.
     const numbered = { seq, at: this.at, ...line } as CellLine
-    return this.#add({ record, text: formatLine(numbered), run: runNumber(line.run_id) })
+    return this.#add({
+      record,
+      text: formatLine(numbered),
+      run: runNumber(line.run_id),
+      written: writtenByCell(numbered, record),
+    })
   }
 
   /** Adds the provenance line of a reverted cell; returns its seq. */
   logRevert(line: Unnumbered<RevertLine>, record: RecordKey): number {
     const text = formatLine({ seq: this.nextSeq, at: this.at, ...line })
-    return this.#add({ record, text, run: runNumber(line.run_id) })
+    return this.#add({ record, text, run: runNumber(line.run_id), written: writtenByCell(line, record) })
   }
 
   /** Adds the provenance line of a review; returns its seq. */
   logReview(line: Unnumbered<ReviewLine>, record: RecordKey): number {
-    return this.#add({ record, text: formatLine({ seq: this.nextSeq, at: this.at, ...line }), run: null })
+    const text = formatLine({ seq: this.nextSeq, at: this.at, ...line })
+    return this.#add({ record, text, run: null, written: null })
   }
 
   /** Adds the provenance line of a record's change; returns its seq. */
   logRecord(change: RecordChange, record: RecordKey): number {
     const { start, end } = formatRecordLine({ seq: this.nextSeq, at: this.at }, change)
     const run = typeof change.run === 'string' ? runNumber(change.run) : null
-    return this.#add({ record, text: start + end, run })
+    return this.#add({ record, text: start + end, run, written: writtenByRecord(change, record) })
   }
 
   #add(line: Omit<ProvenanceRow, 'seq'>): number {

@@ -2,11 +2,14 @@ import type { Contract } from '../../../contract/contract.ts'
 import type { RecordKey } from '../../cell-work.ts'
 import { CellCounts } from './cell-counts.ts'
 import type { ClientConnection } from '../database/connection.ts'
+import { givenRows } from '../database/given-rows.ts'
 import { copyRows, WORTH_COPYING } from '../database/copy-into.ts'
 import { jsonArrays } from '../database/json-arrays.ts'
 import { KnownCells, type KnownReviews } from './known-cells.ts'
 import type { StoredTarget } from '../../rows/stored-targets.ts'
 import { KnownRecords } from './known-records.ts'
+import { runAsync } from '../../rules/steps.ts'
+import { noteWritten, type WrittenValues } from '../../rules/written/note-written.ts'
 
 /** A provenance line that belongs to a record. */
 export interface ProvenanceRow {
@@ -15,6 +18,8 @@ export interface ProvenanceRow {
   readonly text: string
   /** The number of the run that wrote it. */
   readonly run: number | null
+  /** The values that it writes; null for none. */
+  readonly written: WrittenValues | null
 }
 
 interface PendingParts {
@@ -60,6 +65,8 @@ export class PendingChanges {
     const lines = this.#lines
     if (lines.length === 0) return
     this.#lines = []
+    const written = lines.flatMap((line) => line.written ?? [])
+    await runAsync(noteWritten(this.#db, written, givenRows))
     if (lines.length >= WORTH_COPYING) return this.#copyLines(lines)
     const rows = lines.values().map(({ seq, record, run, text }) => ({ s: seq, r: record, n: run, l: text }))
     for (const some of jsonArrays(rows)) {

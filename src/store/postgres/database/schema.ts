@@ -3,6 +3,7 @@ import { ContractError, fileError } from '../../../errors/service-error.ts'
 import type { ColumnMove } from '../../fields/column-moves.ts'
 import type { KeptColumn } from '../../fields/stored-changes.ts'
 import { definitionTables } from '../../rows/definition-tables.ts'
+import { writersOfCells, writtenTables } from '../../rows/written-values.ts'
 import { viewTable } from '../../rows/view-tables.ts'
 import { deletedBlocksTable } from '../../rows/deleted-blocks.ts'
 import { reviewTable } from '../../rows/reviews.ts'
@@ -13,7 +14,7 @@ import { STATE_INDEXES } from '../../rows/state-tables.ts'
 import { columnsOf, mayDiffer, NAME_BYTES, writtenColumn, type TypedField } from './columns.ts'
 
 /** Version of the tables below; a store of a later version is refused. */
-export const SCHEMA_VERSION = 30
+export const SCHEMA_VERSION = 31
 
 /**
  * The tables beside the records. Every name contains `$`, which no field name can (D5). Times are texts, UTC with
@@ -418,6 +419,9 @@ export const MIGRATIONS: Readonly<Record<number, string>> = {
   28: PROPOSAL_PARTS,
   29: deletionSeqs('bigint'),
   30: blockedCounters('bigint'),
+  31:
+    writtenTables({ integer: 'bigint', text: 'text COLLATE "C"', options: '' }) +
+    writersOfCells((number) => `(1::bigint << (${number})::integer)`),
 }
 
 /** Creates the tables of a new store, except that of records. */

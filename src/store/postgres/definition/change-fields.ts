@@ -5,6 +5,7 @@ import type { ColumnMove } from '../../fields/column-moves.ts'
 import { storedChange, type FieldPlan } from '../../fields/field-plan.ts'
 import { changeText } from '../../fields/stored-changes.ts'
 import { followFields } from '../../rows/reviews.ts'
+import { followWritten } from '../../rows/written-values.ts'
 import { STORED_TARGETS } from '../../rows/stored-targets.ts'
 import type { Connection } from '../database/connection.ts'
 import { columnType, quoted } from '../database/schema.ts'
@@ -40,7 +41,7 @@ export async function changeFields(
     seq,
     changeText(storedChange(plan)),
   )
-  for (const statement of followFields(plan)) await db.change(statement)
+  for (const statement of [...followFields(plan), ...followWritten(plan)]) await db.change(statement)
   if (plan.converted.length > 0) await convertValues(db, plan, derived)
   await renameTargets(db, plan)
   await changeCells(db, plan, column)

@@ -1,10 +1,11 @@
 import { cellConditions, type Condition, type CellCondition } from '../../condition.ts'
 import {
   CellConditionSql,
-  COUNTED_TARGETS,
+  cellFacts,
   countRecords,
   type CellDialect,
 } from '../../rules/sql/cell-condition-sql.ts'
+import { runAsync } from '../../rules/steps.ts'
 import { OID, type PutParam } from './sort-sql.ts'
 import type { CheckedSql } from './sql-checks.ts'
 import type { SqlSession } from './sql-session.ts'
@@ -36,7 +37,7 @@ export async function confineFilter(
   const conditions = where === null ? [] : cellConditions(where)
   const keys = new Map<CellCondition, string>()
   if (conditions.length > 0) {
-    const cells = await readCells(session)
+    const cells = await readCells(session, conditions)
     if (filter === null) return (condition) => cells.compile(condition)
     for (const condition of conditions) keys.set(condition, await keysOf(session, cells.records(condition)))
   }
@@ -50,16 +51,22 @@ export async function countOfCells(
   session: SqlSession,
   { filter, where = null }: GivenFilter,
 ): Promise<number | null> {
-  if (filter !== null || (where?.kind !== 'state' && where?.kind !== 'review')) return null
-  const cells = await readCells(session)
+  if (filter !== null || (where?.kind !== 'state' && where?.kind !== 'review' && where?.kind !== 'writer'))
+    return null
+  const cells = await readCells(session, [where])
   const known = cells.count(where)
   if (known !== null) return known
   return Number((await session.own().get(countRecords(cells.records(where))))?.['count'])
 }
 
-async function readCells(session: SqlSession): Promise<CellConditionSql> {
-  const rows = await session.own().all(COUNTED_TARGETS.sql)
-  return new CellConditionSql(COUNTED_TARGETS.result(rows), CELLS)
+async function readCells(
+  session: SqlSession,
+  conditions: readonly CellCondition[],
+): Promise<CellConditionSql> {
+  const facts = await runAsync(
+    cellFacts(conditions, async ({ sql, result }) => result(await session.own().all(sql))),
+  )
+  return new CellConditionSql(facts, CELLS)
 }
 
 /** Reads the keys that a SELECT returns, each once, as the text of an array. */

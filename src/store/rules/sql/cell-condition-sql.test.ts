@@ -5,7 +5,7 @@ import { FILTER_STATES, type FilterState } from '../../cell-state.ts'
 import { STATE_INDEXES } from '../../rows/state-tables.ts'
 import { FAILED, MISSING, STALE } from '../../rows/stored-rows.ts'
 import { CELLS } from '../../sqlite/sql/run-page.ts'
-import { CellConditionSql, countRecords } from './cell-condition-sql.ts'
+import { CellConditionSql, countRecords, type CellFacts, type CountedTarget } from './cell-condition-sql.ts'
 
 const NONE = { fresh: 0, missing: 0, stale: 0, failed: 0, overridden: 0, blocked: 0 }
 
@@ -17,6 +17,10 @@ const RECORDS: Readonly<Record<FilterState, readonly number[]>> = {
   failed: [7],
   overridden: [8],
   blocked: [6],
+}
+
+function factsOf(target: CountedTarget): CellFacts {
+  return { targets: [target], writers: [], fields: [] }
 }
 
 function openCells(): DatabaseSync {
@@ -39,7 +43,7 @@ test('few and many cells in a state select the same records, with every state an
   t.after(() => db.close())
   const [few, many] = [1, 1e6].map((count) => {
     const counts = Object.fromEntries(FILTER_STATES.map((state) => [state, count]))
-    return new CellConditionSql([{ ...NONE, ...counts, id: 1, field: 'a' }], CELLS)
+    return new CellConditionSql(factsOf({ ...NONE, ...counts, id: 1, field: 'a' }), CELLS)
   })
   const keysOf = (sql: string): unknown[] =>
     db
@@ -61,7 +65,7 @@ test('few and many cells in a state select the same records, with every state an
 })
 
 test('states without a cell, and a field that is not derived, select no record', () => {
-  const cells = new CellConditionSql([{ ...NONE, id: 1, field: 'a', fresh: 3 }], CELLS)
+  const cells = new CellConditionSql(factsOf({ ...NONE, id: 1, field: 'a', fresh: 3 }), CELLS)
   for (const fields of [['a'], ['b'], null])
     assert.equal(cells.compile({ kind: 'state', fields, states: ['failed'] }), 'FALSE')
   assert.equal(cells.count({ kind: 'state', fields: ['b'], states: ['fresh'] }), 0)

@@ -1,7 +1,22 @@
+import { load, type Loaded, type Steps } from '../steps.ts'
 import { readyCounts, type FilterState } from '../../cell-state.ts'
-import type { CellCondition, ReviewCondition, RunCondition, StateCondition } from '../../condition.ts'
+import { matchesGlob } from '../../../contract/values/glob.ts'
+import type {
+  CellCondition,
+  ReviewCondition,
+  RunCondition,
+  StateCondition,
+  WriterCondition,
+} from '../../condition.ts'
 import type { Query } from '../../rows/query.ts'
 import { runNumber } from '../../rows/stored-rows.ts'
+import {
+  FIELDS_OF_PART,
+  NUMBERED_FIELDS,
+  WRITERS,
+  type NumberedField,
+  type StoredWriter,
+} from '../../rows/written-values.ts'
 import { STATE_ROWS, type StateIndex } from '../../rows/state-tables.ts'
 
 /** A derived field, with the number of its cells in each state that users see. */
@@ -32,6 +47,26 @@ export const COUNTED_TARGETS: Query<readonly CountedTarget[]> = {
     }),
 }
 
+/** The facts of a state of a store by which conditions on cells are compiled. */
+export interface CellFacts {
+  readonly targets: readonly CountedTarget[]
+  readonly writers: readonly StoredWriter[]
+  readonly fields: readonly NumberedField[]
+}
+
+/** Reads the facts that some conditions need. */
+export function* cellFacts(
+  conditions: readonly CellCondition[],
+  read: <T>(query: Query<T>) => Loaded<T>,
+): Steps<CellFacts> {
+  const isOnWriters = conditions.some(({ kind }) => kind === 'writer')
+  return {
+    targets: conditions.length === 0 ? [] : yield* load(read(COUNTED_TARGETS)),
+    writers: isOnWriters ? yield* load(read(WRITERS)) : [],
+    fields: isOnWriters ? yield* load(read(NUMBERED_FIELDS)) : [],
+  }
+}
+
 /** The SQL of an engine for records with cells that meet a condition. */
 export interface CellDialect {
   /** Returns the condition that the key of a record is among the few that a SELECT returns. */
@@ -43,24 +78,33 @@ export interface CellDialect {
 }
 
 /**
- * Cells from which on no list is made of the records with a state, which would take 0.1 s: looked up in the order of the
- * records, they fill a page soon.
+ * Cells from which on no list is made of their records, which would take 0.1 s: looked up in the order of the records, they fill a
+ * page soon.
  */
 const MANY_CELLS = 250_000
 
 /** Compiles conditions on cells for one state of a store. */
 export class CellConditionSql {
-  readonly #targets: readonly CountedTarget[]
+  readonly #facts: CellFacts
   readonly #dialect: CellDialect
 
-  constructor(targets: readonly CountedTarget[], dialect: CellDialect) {
-    this.#targets = targets
+  constructor(facts: CellFacts, dialect: CellDialect) {
+    this.#facts = facts
     this.#dialect = dialect
   }
 
   /** Returns the condition that the record of a row of `"$data"` has a cell that meets a condition. */
   compile(condition: CellCondition): string {
     const records = this.records(condition)
+    if (condition.kind === 'writer') {
+      const writers = this.#writersOf(condition)
+      const parts = writers.reduce((sum, writer) => sum + writer.parts, 0)
+      if (parts === 0) return 'FALSE'
+      if (parts < MANY_CELLS) return this.#dialect.amongFew(records)
+      const ofRecord = `SELECT 1 FROM "$written" AS written
+        WHERE written.record = "$data"."$seq" AND ${this.#isWritten(condition, writers)}`
+      return this.#dialect.amongMany(records, [ofRecord])
+    }
     if (condition.kind !== 'state') return this.#dialect.amongFew(records)
     const cells = this.#cellsIn(condition)
     if (cells === 0) return 'FALSE'
@@ -77,6 +121,9 @@ export class CellConditionSql {
   records(condition: CellCondition): string {
     if (condition.kind === 'review') return reviewedRecords(condition)
     if (condition.kind === 'run') return recordsOfRuns(condition)
+    if (condition.kind === 'writer')
+      return `SELECT written.record FROM "$written" AS written
+        WHERE ${this.#isWritten(condition, this.#writersOf(condition))}`
     const selects = condition.states.map((state) => {
       const { table, where, index } = STATE_ROWS[state]
       const by = index === null ? '' : this.#dialect.readBy(index)
@@ -87,6 +134,16 @@ export class CellConditionSql {
 
   /** Returns the number of these records if the counters have it, else null. */
   count(condition: CellCondition): number | null {
+    if (condition.kind === 'writer') {
+      const writers = this.#writersOf(condition)
+      if (writers.length === 0) return 0
+      const isOnePart = this.#facts.fields.every(
+        ({ number, field }) => field !== null && number < FIELDS_OF_PART,
+      )
+      return isOnePart && condition.fields === null && writers.length === 1
+        ? (writers[0]?.parts ?? null)
+        : null
+    }
     if (condition.kind !== 'state') return null
     if (this.#targetsOf(condition).length === 1) return this.#cellsIn(condition)
     return this.#cellsIn(condition) === 0 ? 0 : null
@@ -101,7 +158,32 @@ export class CellConditionSql {
   }
 
   #targetsOf({ fields }: StateCondition): readonly CountedTarget[] {
-    return fields === null ? this.#targets : this.#targets.filter(({ field }) => fields.includes(field))
+    const { targets } = this.#facts
+    return fields === null ? targets : targets.filter(({ field }) => fields.includes(field))
+  }
+
+  #writersOf({ actors, runs }: WriterCondition): readonly StoredWriter[] {
+    const numbers = new Set(runs.map(runNumber))
+    return this.#facts.writers.filter(
+      ({ actor, run }) =>
+        (run !== null && numbers.has(run)) || actors.some((pattern) => matchesGlob(pattern, actor)),
+    )
+  }
+
+  /** Returns the condition that a row of `$written` is of one of these writers, and has one of the fields. */
+  #isWritten({ fields }: WriterCondition, writers: readonly StoredWriter[]): string {
+    const ids = writers.map(({ id }) => id)
+    const isByOne = ids.length === 0 ? 'FALSE' : `written.writer IN (${ids.join(', ')})`
+    const counted = this.#facts.fields.filter(
+      ({ field }) => field !== null && (fields === null || fields.includes(field)),
+    )
+    if (counted.length === this.#facts.fields.length) return isByOne
+    const parts = Map.groupBy(counted, ({ number }) => Math.floor(number / FIELDS_OF_PART))
+    const hasOne = [...parts].map(([part, ofPart]) => {
+      const bits = ofPart.reduce((sum, { number }) => sum + 2 ** (number % FIELDS_OF_PART), 0)
+      return `written.part = ${part} AND (written.fields & ${bits}) <> 0`
+    })
+    return `${isByOne} AND (${hasOne.join(' OR ') || 'FALSE'})`
   }
 
   /** Selects the targets that have cells in a state: to find that a target has none may take reading all of its cells. */

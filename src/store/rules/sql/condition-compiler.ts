@@ -24,6 +24,7 @@ export abstract class ConditionCompiler {
       case 'state':
       case 'review':
       case 'run':
+      case 'writer':
         return this.ofCells(condition)
       case 'search':
         return this.#inAny(condition)

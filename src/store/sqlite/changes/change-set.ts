@@ -18,7 +18,14 @@ import type { RecordKey } from '../../cell-work.ts'
 import { countDeleted } from '../../rows/deleted-blocks.ts'
 import type { DecidedRow, ProposedRow } from '../../rows/proposal-queries.ts'
 import { runSync, type Steps } from '../../rules/steps.ts'
+import {
+  noteWritten,
+  writtenByCell,
+  writtenByRecord,
+  type WrittenValues,
+} from '../../rules/written/note-written.ts'
 import type { CachedResult, Holders, NewRecord, StoreChange, StoredRecord } from '../../rules/store-change.ts'
+import { givenRows } from '../database/given-rows.ts'
 import { quoted } from '../database/schema.ts'
 import { toColumn } from '../database/values.ts'
 import { StoredLog } from './change-log.ts'
@@ -38,6 +45,8 @@ interface RecordedLine {
   readonly text: LineText
   /** The number of the run that wrote it. */
   readonly run: number | null
+  /** The values that it writes; null for none. */
+  readonly written: WrittenValues | null
 }
 
 interface RecordCounters {
@@ -114,18 +123,24 @@ export class ChangeSet implements StoreChange {
   /** Adds the provenance line of a computed cell; returns its seq. `provenance` is JSON of the members of its kind. */
   logCell(line: Unnumbered<CellLineStart>, provenance: string, record: RecordKey): number {
     const start = formatCellLine({ seq: this.nextSeq, at: this.at, ...line }, provenance)
-    return this.#add({ record, text: { start, end: '' }, run: runNumber(line.run_id) })
+    return this.#add({
+      record,
+      text: { start, end: '' },
+      run: runNumber(line.run_id),
+      written: writtenByCell(line, record),
+    })
   }
 
   /** Adds the provenance line of a reverted cell; returns its seq. */
   logRevert(line: Unnumbered<RevertLine>, record: RecordKey): number {
     const text = whole({ seq: this.nextSeq, at: this.at, ...line })
-    return this.#add({ record, text, run: runNumber(line.run_id) })
+    return this.#add({ record, text, run: runNumber(line.run_id), written: writtenByCell(line, record) })
   }
 
   /** Adds the provenance line of a review; returns its seq. */
   logReview(line: Unnumbered<ReviewLine>, record: RecordKey): number {
-    return this.#add({ record, text: whole({ seq: this.nextSeq, at: this.at, ...line }), run: null })
+    const text = whole({ seq: this.nextSeq, at: this.at, ...line })
+    return this.#add({ record, text, run: null, written: null })
   }
 
   /** Adds the provenance line of a record's change; returns its seq. */
@@ -134,13 +149,15 @@ export class ChangeSet implements StoreChange {
       record,
       text: formatRecordLine({ seq: this.nextSeq, at: this.at }, change),
       run: typeof change.run === 'string' ? runNumber(change.run) : null,
+      written: writtenByRecord(change, record),
     })
   }
 
   /** Adds the provenance line of a change of fields; returns its seq. */
   logFields(line: Unnumbered<FieldsLine>): number {
     this.#changesFields = true
-    return this.#add({ record: null, text: whole({ seq: this.nextSeq, at: this.at, ...line }), run: null })
+    const text = whole({ seq: this.nextSeq, at: this.at, ...line })
+    return this.#add({ record: null, text, run: null, written: null })
   }
 
   #add(line: RecordedLine): number {
@@ -169,6 +186,8 @@ export class ChangeSet implements StoreChange {
       ...params,
     )
     this.#inserted = this.#lines.length
+    const written = lines.flatMap((line) => line.written ?? [])
+    runSync(noteWritten(this.db, written, givenRows))
   }
 
   load(ids: readonly string[]): void {

@@ -32,8 +32,9 @@ const CONTRACT = parseContract(
 const TARGETS = [target('label', ['a'])]
 const FIELDS = ['id', 'a', 'label']
 
-/** Removes the changes of version 28. */
+/** Removes the changes of version 28 and 29. */
 const BACK_TO_VERSION_27 = `
+  DROP TABLE "$writer"; DROP TABLE "$written"; DROP TABLE "$written_field";
   ALTER TABLE "$target" DROP COLUMN blocked_stale; ALTER TABLE "$target" DROP COLUMN blocked_failed;
   UPDATE "$sheet" SET schema_version = 27`
 

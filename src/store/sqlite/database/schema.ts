@@ -1,6 +1,7 @@
 import type { Contract, Field, LogicalType } from '../../../contract/contract.ts'
 import type { KeptColumn } from '../../fields/stored-changes.ts'
 import { definitionTables } from '../../rows/definition-tables.ts'
+import { writersOfCells, writtenTables } from '../../rows/written-values.ts'
 import { viewTable } from '../../rows/view-tables.ts'
 import { deletedBlocksTable } from '../../rows/deleted-blocks.ts'
 import { reviewTable } from '../../rows/reviews.ts'
@@ -10,7 +11,7 @@ import { PROPOSAL_PARTS } from '../../rows/proposal-tables.ts'
 import { STATE_INDEXES } from '../../rows/state-tables.ts'
 
 /** Version of the tables below; a store of a later version is refused. */
-export const SCHEMA_VERSION = 28
+export const SCHEMA_VERSION = 29
 
 /**
  * The tables of the first version. {@link MIGRATIONS} adds those of later versions, to new and existing stores.
@@ -164,6 +165,8 @@ export const FIRST_TABLES = `
  * 27: {@link deletionSeqs}.
  *
  * 28: {@link blockedCounters}.
+ *
+ * 29: {@link writtenTables}.
  */
 export const MIGRATIONS: Readonly<Record<number, string>> = {
   2: `
@@ -293,6 +296,9 @@ export const MIGRATIONS: Readonly<Record<number, string>> = {
   26: PROPOSAL_PARTS,
   27: deletionSeqs('INTEGER'),
   28: blockedCounters('INTEGER'),
+  29:
+    writtenTables({ integer: 'INTEGER', text: 'TEXT', options: 'STRICT' }) +
+    writersOfCells((number) => `(1 << (${number}))`),
 }
 
 /** Creates the tables of a new store. */

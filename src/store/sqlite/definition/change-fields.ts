@@ -5,6 +5,7 @@ import { renamedTargets } from '../../definition/follow-names.ts'
 import { storedChange, type FieldPlan } from '../../fields/field-plan.ts'
 import { changeText } from '../../fields/stored-changes.ts'
 import { followFields } from '../../rows/reviews.ts'
+import { followWritten } from '../../rows/written-values.ts'
 import { STORED_TARGETS, StoredTargets } from '../../rows/stored-targets.ts'
 import { BlockedCells } from '../changes/blocked-cells.ts'
 import type { Connection } from '../database/connection.ts'
@@ -35,7 +36,7 @@ export function fillColumns(db: Connection, { converted }: FieldPlan, derived: R
 export function changeFields(db: Connection, plan: FieldPlan): void {
   const { seq } = plan
   db.run('INSERT INTO "$field_change" (seq, "change") VALUES (?, ?)', seq, changeText(storedChange(plan)))
-  for (const statement of followFields(plan)) db.change(statement)
+  for (const statement of [...followFields(plan), ...followWritten(plan)]) db.change(statement)
   const renamed = renamedTargets(db.query(STORED_TARGETS), plan)
   // Two fields may swap their names, each of which is that of one target.
   for (const { id } of renamed) db.run(`UPDATE "$target" SET field = '$passing_' || id WHERE id = ?`, id)

@@ -106,6 +106,7 @@ function comparisonsIn(condition: Condition): number {
     case 'state':
     case 'review':
     case 'run':
+    case 'writer':
       // Cells are in tables of their own.
       return Infinity
   }

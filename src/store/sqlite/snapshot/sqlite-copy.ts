@@ -44,6 +44,9 @@ export const COPIED_TABLES = [
   '$definition_file',
   '$definition_text',
   '$view',
+  '$writer',
+  '$written',
+  '$written_field',
 ] as const
 
 export type CopiedTable = (typeof COPIED_TABLES)[number]

@@ -2,7 +2,8 @@ import { QueryError } from '../../../errors/service-error.ts'
 import { cellConditions, type Condition } from '../../condition.ts'
 import { PAGE_BYTES } from '../../page-bytes.ts'
 import type { PagePlace, PageQuery, SortValue } from '../../sheet-store.ts'
-import { CellConditionSql, COUNTED_TARGETS, type CellDialect } from '../../rules/sql/cell-condition-sql.ts'
+import { runSync } from '../../rules/steps.ts'
+import { CellConditionSql, cellFacts, type CellDialect } from '../../rules/sql/cell-condition-sql.ts'
 import { quoted } from '../database/schema.ts'
 import { bindCondition, type BoundCondition } from './condition-sql.ts'
 import { recordJsonExpression, type TypedField } from './json-columns.ts'
@@ -54,10 +55,10 @@ export function withFilter<T>(
   const filter = given === null ? null : checkFilter(given.toWellFormed())
   return database.snapshot(() => {
     if (filter !== null) confineFilter(database, filter)
-    const isOnCells = where !== null && cellConditions(where).length > 0
-    const targets = isOnCells ? COUNTED_TARGETS.result(database.prepare(COUNTED_TARGETS.sql).all()) : []
-    const cells = new CellConditionSql(targets, CELLS)
-    const bound = where === null ? null : bindCondition(where, DATA, (onCells) => cells.compile(onCells))
+    const onCells = where === null ? [] : cellConditions(where)
+    const facts = runSync(cellFacts(onCells, ({ sql, result }) => result(database.prepare(sql).all())))
+    const cells = new CellConditionSql(facts, CELLS)
+    const bound = where === null ? null : bindCondition(where, DATA, (condition) => cells.compile(condition))
     return action({ filter: filter === null ? null : filter.text, where: bound }, cells)
   })
 }
