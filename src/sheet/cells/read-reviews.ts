@@ -24,7 +24,7 @@ export interface ReviewList {
   readonly reviews: readonly StoredReview[]
   /** The cells of the sheet with a review in force. */
   readonly counts: ReviewCounts
-  /** Who has written the present values of the sheet. */
+  /** The writers of the present values of the sheet. */
   readonly writers: WriterCounts
   readonly nextCursor: string | null
 }

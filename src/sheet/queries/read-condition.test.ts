@@ -44,6 +44,16 @@ suite('a condition from a request', () => {
     })
   })
 
+  test('is on the writers of values, in any field or in some', () => {
+    assert.deepEqual(read({ by: ['agent:*', 'human:ann'], fields: ['size'] }), {
+      kind: 'writer',
+      actors: ['agent:*', 'human:ann'],
+      runs: [],
+      fields: ['size'],
+    })
+    assert.deepEqual(read({ by_run: ['12'] }), { kind: 'writer', actors: [], runs: ['12'], fields: null })
+  })
+
   const faults: readonly (readonly [where: unknown, message: RegExp])[] = [
     ['{"field"', /^where is not JSON: /],
     ['[]', /^where must be an object, got an array of 0 items/],
@@ -82,6 +92,10 @@ suite('a condition from a request', () => {
     [{ and: repeated(11, { field: 'id', operator: 'any_of', value: Array(1000).fill('a') }) }, /more than 10000 values/],
     ['{"not":'.repeat(22) + '{"field":"id","operator":"empty"}' + '}'.repeat(22), /nested more than 20 levels/],
     ['{"not":'.repeat(100_000) + '1' + '}'.repeat(100_000), /nested more than 20 levels/],
+    [{ by: [] }, /^where\.by must be an array of 1 to 1000 names/],
+    [{ by: ['agent:['] }, /^where\.by: the pattern "agent:\[": a bracket is not closed/],
+    [{ by: ['agent:*'], by_run: ['1'] }, /^where has the member "by_run"; /],
+    [{ by: ['agent:*'], fields: ['siez'] }, /siez/],
     [{ field: 'id', operator: 'contains', value: letters(101) }, /more than 100 different letters beyond ASCII/],
   ] // prettier-ignore
   for (const [where, message] of faults) {

@@ -277,6 +277,33 @@ test('a store of version 27 opens with its blocked cells counted by state', asyn
   assert.deepEqual([label?.blocked, label?.ready], [1, { missing: 0, stale: 0, failed: 0 }])
 })
 
+test('a store of version 27 opens with the writers of its computed values', async (t) => {
+  const directory = directoryFor(t)
+  const before = await openStore(directory)
+  await write(before, { id: 'a', a: 'x' })
+  const run = await before.startRun(newRun())
+  const { key, cells } = await workOf(before, 'a')
+  const cell = { key, target: 'label', version: cells[0]?.version ?? '', sha256: TARGETS[0]?.sha256 ?? '' }
+  await before.commitCells({
+    actor: AGENT,
+    run,
+    progress: NOTHING_ELSE,
+    cache: [],
+    cells: [{ ...cell, result: computed('A', 'hash of a') }],
+  })
+  await before.close()
+  sql(directory, (db) => db.exec(BACK_TO_VERSION_27))
+  const store = await openStore(directory)
+  t.after(() => store.close())
+  assert.deepEqual(await store.writerCounts(), {
+    actors: [{ actor: AGENT, cells: 1 }],
+    latestRun: { run, actor: AGENT, cells: 1 },
+  })
+  assert.deepEqual(await store.cellWriters(new Map([[key, 'a']])), [
+    { recordId: 'a', field: 'label', actor: AGENT, run },
+  ])
+})
+
 test('the log of a store of version 1 is known up to its end, import lines included', async (t) => {
   const line = (seq: number, more: object): string =>
     `${JSON.stringify({ seq, at: '2026-01-01T00:00:00.000Z', actor: 'human:old', ...more })}\n`
