@@ -71,6 +71,16 @@ test('find', { skip: NO_BROWSER }, async (t) => {
     assert.equal(await page.evaluate(() => CSS.highlights.has('find')), false)
   })
 
+  await t.test('Ctrl+F in an editor saves the value, and finds', async () => {
+    await page.goto(`${viewer.url}/?cell=AD~capital`)
+    await settled(page)
+    await page.keyboard.type('Hereabouts')
+    await page.keyboard.press('Control+f')
+    await page.keyboard.type('Hereabouts')
+    await shows(status, '1 of 1 record')
+    assert.equal(await viewer.value('AD', 'capital'), 'Hereabouts')
+  })
+
   await t.test('the command menu finds records', async () => {
     await page.keyboard.press('Control+k')
     await page.keyboard.type('conakry')

@@ -60,8 +60,8 @@ export function EditorOverlay({ label, wide = false, onKeyDown, onLeave, childre
           aria-label={label}
           onBlur={leave}
           onKeyDown={(event) => {
-            // The shortcut of the command menu works everywhere.
-            if (event.key.toLowerCase() === 'k' && (event.ctrlKey || event.metaKey)) return
+            // The shortcuts of the command menu and of the search work everywhere: what they open takes the focus.
+            if (/^[kf]$/i.test(event.key) && (event.ctrlKey || event.metaKey)) return
             event.stopPropagation()
             if (!event.nativeEvent.isComposing) onKeyDown(event)
           }}
