@@ -50,7 +50,6 @@ export const GROUPS = {
   // Apart, so that the campaign can run it alone.
   stale: ['sheet/kinds-random.test.ts'],
   runs: [
-    'http/run-events.test.ts',
     'kill/fallbacks-kill.test.ts',
     'kill/materialize-kill.test.ts',
     'kill/run-kill.test.ts',
@@ -81,21 +80,15 @@ export const GROUPS = {
     'sheet/run-reuse.test.ts',
     'sheet/run-stops.test.ts',
   ],
-  agents: [
-    'mcp/budget.test.ts',
-    'mcp/definition.test.ts',
-    'mcp/errors.test.ts',
-    'mcp/resources.test.ts',
-    'mcp/runs.test.ts',
-    'mcp/scopes.test.ts',
-    'mcp/tools.test.ts',
-  ],
-  viewer: ['web/runs.test.ts', 'web/views.test.ts'],
+  agents: ['mcp/budget.test.ts', 'mcp/tools.test.ts'],
+  viewer: ['web/runs.test.ts'],
 } as const satisfies Readonly<Record<string, readonly string[]>>
 
 const HTTP = 'about HTTP, before or after anything that a store does'
 const SHARED = 'opens stores of PostgreSQL itself'
 const TRANSPORTS = 'about transports and processes of agents, the same on each engine'
+const TOOLS =
+  'about what tools take, tell and allow; tools.test.ts calls each on both engines, and the tests of its operation do'
 const CLIENT =
   'about what a client sends and reads; records, runs, revert, proposals and events are on both engines'
 const REQUESTS =
@@ -126,6 +119,7 @@ export const LEFT_OUT: Readonly<Record<string, string>> = {
   'http/parser-errors.test.ts': HTTP,
   'http/problem-details.test.ts': HTTP,
   'http/query-load.test.ts': 'processes for SQL, which PostgreSQL needs none of',
+  'http/run-events.test.ts': HTTP,
   'http/schema-agreement.test.ts': HTTP,
   'http/security-headers.test.ts': HTTP,
   'http/database-restart.test.ts': SHARED,
@@ -139,8 +133,13 @@ export const LEFT_OUT: Readonly<Record<string, string>> = {
   'kill/change-kill-postgres.test.ts': SHARED,
   'kill/field-kill.test.ts':
     'several statements in one file of SQLite; in PostgreSQL a change is one transaction',
+  'mcp/definition.test.ts': TOOLS,
+  'mcp/errors.test.ts': TOOLS,
   'mcp/http.test.ts': TRANSPORTS,
   'mcp/processes.test.ts': TRANSPORTS,
+  'mcp/resources.test.ts': TOOLS,
+  'mcp/runs.test.ts': TOOLS,
+  'mcp/scopes.test.ts': TOOLS,
   'mcp/secrets.test.ts': 'what is told of requests, before or after anything that a store does',
   'sheet/behind-a-pooler.test.ts': SHARED,
   'sheet/definition-files.test.ts':
@@ -206,5 +205,7 @@ export const LEFT_OUT: Readonly<Record<string, string>> = {
   'web/sql.test.ts': 'the console, with statements of SQLite; http/query.test.ts is about queries on both',
   'web/time.test.ts':
     'the page; store/suite/history-tests.ts and http/as-of.test.ts have earlier states on both engines',
+  'web/views.test.ts':
+    'the page; http/conditions.test.ts, http/sorted-pages.test.ts and the suite of stores have filters and orders',
   'web/wide.test.ts': PAGE,
 }

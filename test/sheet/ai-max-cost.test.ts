@@ -5,8 +5,12 @@ import { cancelRun } from '../../src/sheet/runs/cancel-run.ts'
 import { startMaterialize } from '../../src/sheet/runs/materialize.ts'
 import { getRunDetail } from '../../src/sheet/runs/read-runs.ts'
 import { RANDOM_TIMES, seededRandom } from '../../src/store/suite/support/random.ts'
+import { perEngine } from '../support/engine.ts'
 import { openAiSheet, PRICE } from '../support/ai-fixture.ts'
 import { oddAnswers } from '../support/odd-answers.ts'
+
+/** Rounds of the random test; one takes longer on PostgreSQL. */
+const ROUNDS = RANDOM_TIMES * perEngine({ sqlite: 25, postgres: 8 })
 
 test('max_cost is never exceeded, whatever the bound, the order and the answers', async (t) => {
   const random = seededRandom(22)
@@ -17,7 +21,7 @@ test('max_cost is never exceeded, whatever the bound, the order and the answers'
   // Retries begin at once.
   Object.assign(run.sheet, { limiter: new Limiter({ random: () => 0 }) })
   let spent = 0
-  for (let round = 0; round < 25 * RANDOM_TIMES; round++) {
+  for (let round = 0; round < ROUNDS; round++) {
     const before = server.billionths(PRICE)
     const maxCost = random.below(2_500_000) / 1e9
     const [concurrency, retries] = [1 + random.below(8), random.below(3)]

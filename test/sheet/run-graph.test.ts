@@ -167,7 +167,7 @@ test('D20: a cycle is reported field by field, stops contract, upsert, status an
 })
 
 /** Fewer where each commit is a round trip more. */
-const MANY = perEngine({ sqlite: 2000, postgres: 400 })
+const MANY = perEngine({ sqlite: 600, postgres: 300 })
 
 test(`H3, D25, D30: ${MANY} records with two derivations are ${2 * MANY} calls, at most 8 at a time, each once`, async (t) => {
   const run = await openRunSheet(t, {

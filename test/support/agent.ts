@@ -35,6 +35,20 @@ function scopeOf(tools: readonly Tool[]): { readonly mode: AgentMode; readonly a
   return { mode, allowDefinition: names.has('add_field') }
 }
 
+const RESULTS = new Ajv({ strict: true, allErrors: true })
+
+/** The validators of results, by the schemas of the tools. */
+const RESULT_CHECKS = new Map<Tool['outputSchema'] | object, ValidateFunction>()
+
+/** Returns the validator of the results of a tool: a server does not list their schemas, which would be most of its list. */
+function resultCheck(name: string, listed: readonly Tool[]): ValidateFunction {
+  const tool = toolsOf(scopeOf(listed)).find((each) => each.name === name)
+  assert.ok(tool !== undefined, name)
+  const check = RESULT_CHECKS.get(tool.output) ?? RESULTS.compile({ ...tool.output } as object)
+  RESULT_CHECKS.set(tool.output, check)
+  return check
+}
+
 /** The result of a call, for a test. */
 export interface Called {
   readonly structured: Readonly<Record<string, unknown>>
@@ -47,7 +61,6 @@ export class Agent {
   readonly client: Client
   readonly transport: StdioClientTransport | StreamableHTTPClientTransport
   #tools: readonly Tool[] = []
-  readonly #schemas = new Map<string, ValidateFunction>()
 
   constructor(client: Client, transport: StdioClientTransport | StreamableHTTPClientTransport) {
     this.client = client
@@ -57,10 +70,6 @@ export class Agent {
   async tools(): Promise<readonly Tool[]> {
     if (this.#tools.length > 0) return this.#tools
     this.#tools = (await this.client.listTools()).tools
-    // The server does not list the schemas of results, which would be most of its list.
-    for (const { name, output } of toolsOf(scopeOf(this.#tools))) {
-      this.#schemas.set(name, new Ajv({ strict: true, allErrors: true }).compile({ ...output } as object))
-    }
     return this.#tools
   }
 
@@ -81,8 +90,8 @@ export class Agent {
       expected,
       'a result that is not large has its data structured, too',
     )
-    const validate = this.#schemas.get(name)
-    assert.ok(validate?.(structured), `${name}: ${JSON.stringify(validate?.errors)}`)
+    const validate = resultCheck(name, this.#tools)
+    assert.ok(validate(structured), `${name}: ${JSON.stringify(validate.errors)}`)
     return { structured, text: sentence.text }
   }
 
