@@ -12,6 +12,7 @@ import { CellsClient } from './cells-client.ts'
 import { Connection, jsonText, type CallOptions, type ConnectionOptions } from './connection.ts'
 import { DefinitionClient } from './definition-client.ts'
 import { ProposalsClient } from './proposals-client.ts'
+import { ChartsClient } from './charts-client.ts'
 import { ViewsClient } from './views-client.ts'
 import { readEvents, type StreamOptions } from './read-events.ts'
 import { RecordsClient } from './records-client.ts'
@@ -33,6 +34,7 @@ export type {
   PreviewOrder,
   VersionedContract,
 } from './definition-client.ts'
+export type { ChartsClient, NewChart } from './charts-client.ts'
 export type { NewView, ViewsClient } from './views-client.ts'
 export type { ProposalCells, ProposalPage, ProposalsClient, ProposedWrite } from './proposals-client.ts'
 export type { StreamOptions } from './read-events.ts'
@@ -68,6 +70,7 @@ export interface Client<R extends object = RecordAnswer> {
   readonly proposals: ProposalsClient<R>
   readonly definition: DefinitionClient
   readonly views: ViewsClient
+  readonly charts: ChartsClient
   /** Returns the contract; with `derived: false` without derivations, of which a file may be broken. */
   contract(options?: CallOptions & { readonly derived?: boolean }): Promise<ContractAnswer>
   derivations(options?: CallOptions): Promise<DerivationListAnswer>
@@ -99,6 +102,7 @@ export function createClient<R extends object = RecordAnswer>(options: ClientOpt
     proposals: new ProposalsClient<R>(connection),
     definition: new DefinitionClient(connection),
     views: new ViewsClient(connection),
+    charts: new ChartsClient(connection),
     contract: ({ derived, ...call } = {}) => connection.get('/api/contract', { derived }, call),
     derivations: (call) => connection.get('/api/derivations', {}, call),
     permissions: (who, call) => connection.get('/api/permissions', { actor: who ?? actor }, call),

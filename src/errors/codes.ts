@@ -33,6 +33,7 @@ export const ERROR_CODES = {
   unknown_run: { type: 'SheetError', meaning: 'the run does not exist' },
   unknown_proposal: { type: 'SheetError', meaning: 'the proposal does not exist' },
   unknown_view: { type: 'SheetError', meaning: 'the view does not exist' },
+  unknown_chart: { type: 'SheetError', meaning: 'the chart does not exist' },
   unknown_derivation: { type: 'SheetError', meaning: 'the sheet has no derivation file of this name' },
   unknown_change: { type: 'SheetError', meaning: 'the history has no such change of the definition' },
   unknown_entry: { type: 'SheetError', meaning: 'the log has no such provenance entry' },
@@ -142,6 +143,8 @@ export const ERROR_CODES = {
   too_many_proposals: { type: 'OperationError', meaning: 'too many proposals wait for a decision' },
   view_exists: { type: 'OperationError', meaning: 'another view has this name' },
   too_many_views: { type: 'OperationError', meaning: 'the sheet has as many views as it can have' },
+  chart_exists: { type: 'OperationError', meaning: 'another chart has this name' },
+  too_many_charts: { type: 'OperationError', meaning: 'the sheet has as many charts as it can have' },
   method_not_allowed: { type: 'OperationError', meaning: 'the path does not have this method' },
   not_ready: { type: 'OperationError', meaning: 'the service is stopping, and reports itself as not ready' },
 

@@ -146,6 +146,8 @@ const CONFLICTS = [
   'change_outdated',
   'view_exists',
   'too_many_views',
+  'chart_exists',
+  'too_many_charts',
 ] as const satisfies readonly ErrorCode[]
 
 /** The request conflicts with a change made meanwhile, so that nothing was changed (409). */

@@ -46,6 +46,7 @@ import { revertRoutes } from './routes/revert.ts'
 import { runsRoutes } from './routes/runs.ts'
 import { statusRoutes } from './routes/status.ts'
 import { summaryRoutes } from './routes/summary.ts'
+import { chartsRoutes } from './routes/views/charts-routes.ts'
 import { viewsRoutes } from './routes/views/views-routes.ts'
 import { setSecurityHeaders } from './middleware/security-headers.ts'
 import { EventStreams, STALLED_MS } from './response/event-streams.ts'
@@ -213,6 +214,7 @@ const ROUTES = [
   proposalsRoutes,
   reviewsRoutes,
   viewsRoutes,
+  chartsRoutes,
   eventsRoutes,
   csrfRoutes,
   healthRoutes,

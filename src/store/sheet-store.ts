@@ -37,8 +37,10 @@ import type { SharedFrames } from './shared-frames.ts'
 import type { SharedHosts } from './shared-hosts.ts'
 import type { ProposalStore } from './stored-proposal.ts'
 import type { ReviewCounts, ReviewRequest, ReviewsQuery, StoredReview } from './stored-review.ts'
-import type { ViewStore } from './stored-view.ts'
 import type { CellWriter, WriterCounts } from './stored-writer.ts'
+import type { NamedStore } from './named-store.ts'
+import type { ChartState, GroupPeriod } from './stored-chart.ts'
+import type { ViewState } from './stored-view.ts'
 import type {
   NewRun,
   PrunableRuns,
@@ -164,7 +166,8 @@ export interface RecordStore {
   /** Writes that wait for a decision. */
   readonly proposals: ProposalStore
   /** Named ways to look at the records. */
-  readonly views: ViewStore
+  readonly views: NamedStore<ViewState>
+  readonly charts: NamedStore<ChartState>
 }
 
 /** The log: entries of cells, and the sheet as it was at an entry (D35). */
@@ -641,9 +644,6 @@ export interface SummaryQuery {
   /** Divides the histograms by the values of a field; absent or null for none. */
   readonly split?: SplitQuery | null
 }
-
-/** The lengths of time by which dates and timestamps are grouped, these in UTC. */
-export type GroupPeriod = 'day' | 'month' | 'year'
 
 /** A field, of any type but arrays and objects, whose values divide a histogram. */
 export interface SplitQuery {

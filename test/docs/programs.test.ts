@@ -156,6 +156,7 @@ test('the table of the guide lists exactly the members of a client', () => {
     proposals: own(made.proposals),
     definition: own(made.definition),
     views: own(made.views),
+    charts: own(made.charts),
   }
   const groupCount = Object.keys(groups).length
   const documented = tableOf(section(page, 'The client'), 'Methods').rows.map(([names = '']) => names)

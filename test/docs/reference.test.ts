@@ -47,6 +47,7 @@ import {
   RecordDifferenceAnswer,
   RejectProposalBody,
 } from '../../src/wire/records/proposals.ts'
+import { ChartBody, ChartListAnswer } from '../../src/wire/records/charts.ts'
 import { ViewBody, ViewListAnswer } from '../../src/wire/records/views.ts'
 import { ProvenanceEntryAnswer } from '../../src/wire/records/provenance.ts'
 import { QueryAnswer, QueryBody } from '../../src/wire/records/query.ts'
@@ -162,6 +163,7 @@ const BODIES: Readonly<Record<string, ObjectShape>> = {
   'POST /api/proposals/{id}/plan': PlanProposalBody,
   'POST /api/proposals/{id}/reject': RejectProposalBody,
   'POST /api/views': ViewBody,
+  'POST /api/charts': ChartBody,
 }
 const ANSWERS: Readonly<Record<string, ObjectShape>> = {
   'GET /api/csrf': CsrfAnswer,
@@ -200,6 +202,7 @@ const ANSWERS: Readonly<Record<string, ObjectShape>> = {
   'GET /api/cells/proposed': ProposedCellsAnswer,
   'GET /api/cells/writers': CellWritersAnswer,
   'GET /api/views': ViewListAnswer,
+  'GET /api/charts': ChartListAnswer,
 }
 
 const indexOfRoutes = tableOf(http, 'Method and path').rows.map(([link, csrf]) => ({

@@ -136,3 +136,99 @@ test('views follow the names of fields', async (t) => {
   })
   assert.deepEqual({ ...STATE, ...(await views(running))[0] }.sort, ['-cost', 'title'])
 })
+
+test('charts are saved, listed by name, replaced and deleted, and follow the names of fields', async (t) => {
+  const running = await startApp(t)
+  const charts = async (): Promise<Answer[]> =>
+    (await running.app.inject('/api/charts')).json<{ charts: Answer[] }>().charts
+  const actor = 'human:ann'
+  // A view of the same name is no obstacle.
+  await save(running, 'Prices')
+  const { id } = await sent<Answer>(running, 'POST', '/api/charts', {
+    name: ' Prices ',
+    group: 'price',
+    actor,
+  })
+  await sent(running, 'POST', '/api/charts', {
+    name: 'All',
+    group: 'title',
+    split: 'price',
+    total: 'price',
+    period: 'year',
+    actor,
+  })
+  const [all, prices] = await charts()
+  assert.equal(all?.name, 'All')
+  const { saved_at: at, ...rest } = prices as Answer & { saved_at: string }
+  assert.match(at, /^\d{4}-\d\d-\d\dT/)
+  assert.deepEqual(rest, {
+    id,
+    name: 'Prices',
+    group: 'price',
+    split: null,
+    total: null,
+    period: 'month',
+    saved_by: actor,
+  })
+  const change = (method: Method, name: string, payload: object): Promise<unknown> =>
+    sent(running, method, `/api/contract/properties/${name}`, { ...payload, actor })
+  await change('PATCH', 'price', { new_name: 'cost' })
+  assert.deepEqual(
+    { ...all, ...(await charts())[0], saved_at: null },
+    {
+      ...all,
+      split: 'cost',
+      total: 'cost',
+      saved_at: null,
+    },
+  )
+  await change('DELETE', 'cost?confirm=3', {})
+  assert.deepEqual(
+    (await charts())
+      .map((chart) => ({ ...chart, saved_at: null }))
+      .map((chart) => Object.values(chart).slice(1, 5)),
+    [
+      ['All', 'title', null, null],
+      ['Prices', null, null, null],
+    ],
+  )
+  await sent(running, 'PUT', `/api/charts/${id}`, { name: 'Titles', group: 'title', actor })
+  assert.deepEqual(await sent(running, 'DELETE', `/api/charts/${id}`), { deleted: id })
+  assert.deepEqual(
+    (await charts()).map(({ name }) => name),
+    ['All'],
+  )
+})
+
+test('charts of fields that cannot be grouped, and names that another has, are refused', async (t) => {
+  const running = await startApp(t)
+  const actor = 'human:ann'
+  await sent(running, 'POST', '/api/charts', { name: 'Mine', group: 'price', actor })
+  const refused = async (payload: object, status: number, type: string, message: RegExp): Promise<void> => {
+    const options: InjectOptions = { method: 'POST', url: '/api/charts', headers: CSRF, payload }
+    const response = await running.app.inject(options)
+    assert.equal(response.statusCode, status, response.body)
+    assertEnvelope(response, type, message)
+  }
+  await refused(
+    { name: 'Mine', group: 'title', actor },
+    409,
+    'OperationError',
+    /a chart is named "Mine" already/,
+  )
+  await refused({ name: 'New', group: 'none', actor }, 400, 'ValidationError', /none/)
+  await refused(
+    { name: 'New', group: 'title', total: 'title', actor },
+    400,
+    'ValidationError',
+    /cannot add up/,
+  )
+  await refused({ name: ' ', group: 'title', actor }, 400, 'ValidationError', /name of a chart must have/)
+  const response = await running.app.inject({
+    method: 'DELETE',
+    url: '/api/charts/none',
+    headers: { ...CSRF, 'x-svc-actor': actor },
+  })
+  assert.equal(response.statusCode, 404)
+  assertEnvelope(response, 'SheetError', /^no chart "none"$/)
+})

@@ -113,6 +113,45 @@ test('groups beside the grid', { skip: NO_BROWSER }, async (t) => {
     await picture(page, 'groups-histogram')
   })
 
+  await t.test('are pinned in the sheet, and pinned charts have the filter of the grid', async () => {
+    await page.goto(`${viewer.url}/?group=city&split=paid`)
+    await settled(page)
+    await panel.getByRole('button', { name: 'Pin this chart…' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Pin this chart' })
+    assert.equal(await dialog.getByLabel('Name').inputValue(), 'Records by city and paid')
+    await dialog.getByLabel('Name').fill('Cities')
+    await page.keyboard.press('Enter')
+    await viewer.post('/api/charts', { name: 'Amounts', group: 'amount', actor: 'human:other' })
+    await panel.getByRole('button', { name: 'Pinned charts' }).click()
+    const charts = page.getByRole('complementary', { name: 'Pinned charts' })
+    // Another tab sees what others have pinned.
+    const other = await viewer.open('/?charts=1', page.context())
+    await other.getByRole('region', { name: 'Amounts' }).locator('.groups-histogram button').first().waitFor()
+    await picture(other, 'pinned-charts')
+    await other.close()
+    const cities = charts.getByRole('region', { name: 'Cities' })
+    await cities.getByRole('button', { name: /^Graz/ }).click()
+    await shows(count, '7 of 12 records')
+    await cities.getByRole('button', { name: /^Graz/ }).click()
+    await shows(count, '12 records')
+    await cities.getByRole('button', { name: 'Menu of Cities' }).click()
+    await page.getByRole('menuitem', { name: 'Rename…' }).click()
+    await page.getByRole('dialog', { name: 'Rename Cities' }).getByLabel('Name').fill('Places')
+    await page.keyboard.press('Enter')
+    await charts.getByRole('region', { name: 'Places' }).waitFor()
+    assert.deepEqual(await axeFaults(page, { exclude: '[role=grid]' }), [])
+    await charts.getByRole('button', { name: 'Menu of Places' }).click()
+    await page.getByRole('menuitem', { name: 'Unpin' }).click()
+    await charts.getByRole('region', { name: 'Places' }).waitFor({ state: 'detached' })
+    await eventually(async () => {
+      const { charts: left } = await viewer.get<{ charts: { name: string }[] }>('/api/charts')
+      assert.deepEqual(
+        left.map(({ name }) => name),
+        ['Amounts'],
+      )
+    })
+  })
+
   await t.test('are counted again when records change, and leave with Escape', async () => {
     await page.goto(`${viewer.url}/?group=city`)
     await settled(page)

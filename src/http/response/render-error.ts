@@ -57,6 +57,8 @@ const STATUS_OF_CODE: Readonly<Partial<Record<ErrorCode, number>>> = {
   change_outdated: 409,
   view_exists: 409,
   too_many_views: 409,
+  chart_exists: 409,
+  too_many_charts: 409,
   method_not_allowed: 405,
   not_ready: 503,
   request_timeout: 408,

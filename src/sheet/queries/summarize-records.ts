@@ -1,21 +1,16 @@
 import type { Contract } from '../../contract/contract.ts'
 import { showNames } from '../../contract/json/show-value.ts'
 import { ValidationError } from '../../errors/service-error.ts'
-import type { GroupPeriod, GroupQuery, JsonBytes, Summary } from '../../store/sheet-store.ts'
+import type { GroupQuery, JsonBytes, Summary } from '../../store/sheet-store.ts'
+import type { GroupPeriod } from '../../store/stored-chart.ts'
 import { conditionedSheet } from './conditioned-sheet.ts'
 import { searchText } from './read-condition.ts'
 import { selectFields } from './select-fields.ts'
 import type { Sheet } from '../sheet.ts'
 
-export interface SummarizeQuery {
+interface GroupsAsked {
   /** The fields to summarize; null counts only. */
-  readonly fields: readonly string[] | null
-  /** A boolean SQL expression over the fields (D16); null for all records. */
-  readonly filter: string | null
-  /** A condition as data, as in `listRecords`; null for all records. */
-  readonly where?: string | null
-  /** A text that the listed values of each field contain; null lists the most frequent values. */
-  readonly search?: string | null
+  readonly fields?: readonly string[] | null
   /** The field by whose values records are grouped; null for no groups. */
   readonly group?: string | null
   /** A second field, which divides the groups, and the histograms of the fields. */
@@ -23,6 +18,16 @@ export interface SummarizeQuery {
   /** Numbers and integers to add up in each group. */
   readonly totals?: readonly string[] | null
   readonly period?: GroupPeriod
+}
+
+export interface SummarizeQuery extends GroupsAsked {
+  readonly fields: readonly string[] | null
+  /** A boolean SQL expression over the fields (D16); null for all records. */
+  readonly filter: string | null
+  /** A condition as data, as in `listRecords`; null for all records. */
+  readonly where?: string | null
+  /** A text that the listed values of each field contain; null lists the most frequent values. */
+  readonly search?: string | null
 }
 
 /**
@@ -53,9 +58,9 @@ export async function summarizeRecords(
 }
 
 /** Validates the fields of groups; null for no groups. Throws ValidationError. */
-function readGroups(
+export function readGroups(
   contract: Contract,
-  { fields, group = null, split = null, totals = null, period = 'month' }: SummarizeQuery,
+  { fields = null, group = null, split = null, totals = null, period = 'month' }: GroupsAsked,
 ): GroupQuery | null {
   if (group === null && totals !== null) throw new ValidationError('totals need group, the field to group by')
   if (group === null && fields === null && split !== null)

@@ -6,6 +6,9 @@ import { RecordsError } from '../../errors/service-error.ts'
 import { sourceDiffers, sourcePaths } from '../sheet-files/import-lines.ts'
 import { boundFilter } from '../rules/sql/bound-filter.ts'
 import type { Condition } from '../condition.ts'
+import type { NamedStore } from '../named-store.ts'
+import type { ChartState } from '../stored-chart.ts'
+import type { ViewState } from '../stored-view.ts'
 import type { ReviewCounts, ReviewRequest, ReviewsQuery, StoredReview } from '../stored-review.ts'
 import { readCellWriters, readWriterCounts } from '../rules/written/read-writers.ts'
 import type { CellWriter, WriterCounts } from '../stored-writer.ts'
@@ -97,7 +100,8 @@ import { PostgresHosts } from './hosts/postgres-hosts.ts'
 import { HistoryReader } from './log/history-reader.ts'
 import { openSheetTables } from './definition/open-sheet-tables.ts'
 import { PostgresProposals } from './postgres-proposals.ts'
-import { PostgresViews } from './postgres-views.ts'
+import { PostgresNamed } from './postgres-named.ts'
+import { CHARTS, VIEWS } from '../rules/named/named-kinds.ts'
 import { PostgresResponses } from './postgres-responses.ts'
 import { KEEP_JSON, LogQueries } from './log/log-queries.ts'
 import { RecordReader } from './read/record-reader.ts'
@@ -166,7 +170,8 @@ export class PostgresStore implements SheetStore {
   readonly dialect = 'postgres'
   readonly cursorKey: Uint8Array
   readonly proposals: PostgresProposals
-  readonly views: PostgresViews
+  readonly views: NamedStore<ViewState>
+  readonly charts: NamedStore<ChartState>
   readonly responses: PostgresResponses
   readonly frames: SharedFrames
   readonly tasks: TaskQueue
@@ -204,7 +209,8 @@ export class PostgresStore implements SheetStore {
     this.formulas = new PostgresFormulas(database, queryLimits)
     this.queries = new PostgresQueries(database, queryLimits)
     this.proposals = new PostgresProposals({ writer, db: database, records: this, contract })
-    this.views = new PostgresViews({ writer, db: database, contract })
+    this.views = new PostgresNamed(VIEWS, { writer, db: database, contract })
+    this.charts = new PostgresNamed(CHARTS, { writer, db: database, contract })
     this.responses = new PostgresResponses(writer, database)
     this.#ownFrames = frames === undefined ? new FrameFeed(database) : null
     this.frames = frames ?? (this.#ownFrames as FrameFeed)

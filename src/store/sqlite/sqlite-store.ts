@@ -5,6 +5,9 @@ import { parseStoredContract } from '../../contract/odcs/parse-contract.ts'
 import type { JsonObject } from '../../contract/json/json.ts'
 import { boundFilter } from '../rules/sql/bound-filter.ts'
 import type { Condition } from '../condition.ts'
+import type { NamedStore } from '../named-store.ts'
+import type { ChartState } from '../stored-chart.ts'
+import type { ViewState } from '../stored-view.ts'
 import type { ReviewCounts, ReviewRequest, ReviewsQuery, StoredReview } from '../stored-review.ts'
 import { readCellWriters, readWriterCounts } from '../rules/written/read-writers.ts'
 import type { CellWriter, WriterCounts } from '../stored-writer.ts'
@@ -99,7 +102,8 @@ import { reading, readingOn } from './database/reading.ts'
 import { takeRunLock } from './database/run-lock.ts'
 import { hasSortIndex } from './database/schema.ts'
 import { SqliteProposals } from './sqlite-proposals.ts'
-import { SqliteViews } from './sqlite-views.ts'
+import { SqliteNamed } from './sqlite-named.ts'
+import { CHARTS, VIEWS } from '../rules/named/named-kinds.ts'
 import { conditionText } from './sql/condition-sql.ts'
 import type { PageRun } from './sql/run-page.ts'
 import type { SortTerm } from './sql/sort-sql.ts'
@@ -142,7 +146,8 @@ export class SqliteStore implements SheetStore {
   readonly dialect = 'sqlite'
   readonly cursorKey: Uint8Array
   readonly proposals: SqliteProposals
-  readonly views: SqliteViews
+  readonly views: NamedStore<ViewState>
+  readonly charts: NamedStore<ChartState>
   readonly responses: SqliteResponses
   readonly formulas: FormulaProcess
   readonly queries: QueryProcess
@@ -179,11 +184,13 @@ export class SqliteStore implements SheetStore {
       records: this,
       contract: () => this.#definition.contract,
     })
-    this.views = new SqliteViews({
+    const named = {
       writer: parts.writer,
       db: parts.reader.connection,
       contract: () => this.#definition.contract,
-    })
+    }
+    this.views = new SqliteNamed(VIEWS, named)
+    this.charts = new SqliteNamed(CHARTS, named)
     this.responses = new SqliteResponses(parts.writer, parts.reader.connection)
   }
 

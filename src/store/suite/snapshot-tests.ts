@@ -49,6 +49,8 @@ async function livelySheet(t: TestContext, open: OpenStore): Promise<TestSheet> 
   await sheet.store.commitCells({ ...(await sheet.commitOf()), usage })
   const state = { conditions: [{ field: 'title', is: 'filled' }], sql: null, sort: ['-rate'], columns: {} }
   await sheet.store.views.save({ id: null, name: 'Ürgent', state, actor: HUMAN })
+  const chart = { group: 'title', split: null, total: 'rate', period: 'day' } as const
+  await sheet.store.charts.save({ id: null, name: 'Ürgent', state: chart, actor: HUMAN })
   return sheet
 }
 
@@ -71,6 +73,7 @@ async function allOf(store: SheetStore): Promise<unknown> {
     runs: await store.runs({ before: null, limit: 10 }),
     usage: await store.usage('used'),
     views: await store.views.list(),
+    charts: await store.charts.list(),
   }
 }
 

@@ -9,6 +9,10 @@ function fieldParameter(description: string) {
   return Type.String({ description, ...inDocument({ allOf: [FieldName], exampleOf: 'field' }) })
 }
 
+export const GroupPeriod = Type.Union([Type.Literal('day'), Type.Literal('month'), Type.Literal('year')], {
+  description: 'The length of time by which dates and timestamps are grouped, these in UTC (default: month).',
+})
+
 /** Query of `GET /api/summary`. */
 export const SummaryQuery = closedObject({
   fields: Type.Optional(fieldsParameter('Comma-separated field names; none when absent.')),
@@ -34,12 +38,7 @@ export const SummaryQuery = closedObject({
       'Comma-separated numbers and integers that are added up in each group; none when absent.',
     ),
   ),
-  period: Type.Optional(
-    Type.Union([Type.Literal('day'), Type.Literal('month'), Type.Literal('year')], {
-      description:
-        'The length of time by which dates and timestamps are grouped, these in UTC (default: month).',
-    }),
-  ),
+  period: Type.Optional(GroupPeriod),
 })
 
 const groupValue = Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Null()])

@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox'
 import type { JsonObject } from '../../contract/json/json.ts'
-import type { SaveViewRequest, StoredView } from '../../sheet/views.ts'
+import type { SaveViewRequest, StoredView } from '../../sheet/named/views.ts'
 import { actorMember } from '../schema/actor-member.ts'
 import { closedObject } from '../schema/closed-object.ts'
 import { inDocument, NOT_BLANK } from '../schema/openapi-keywords.ts'

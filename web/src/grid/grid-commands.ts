@@ -66,6 +66,11 @@ export function gridCommands(
     { group: 'Records', name: 'Show the provenance of the selected cell', run: () => openPanel(model()) },
     { group: 'Records', name: 'Undo the last edit', run: () => model().editing.undo() },
     { group: 'Records', name: 'Redo the last edit', run: () => model().editing.redo() },
+    {
+      group: 'Records',
+      name: 'Show the pinned charts',
+      run: () => model().change({ charts: true, groups: null }),
+    },
     { group: 'Records', name: 'Clear the filter', run: () => model().change({ conditions: [], sql: null }) },
   ]
   const columns: MenuCommand[] = [

@@ -1,4 +1,4 @@
-import { History, Plus, TextSearch, Trash2, X } from 'lucide-react'
+import { ChartColumn, History, Plus, TextSearch, Trash2, X } from 'lucide-react'
 import { memo } from 'react'
 import type { SheetContract, SheetField } from '../api/contract.ts'
 import { FilesMenu } from '../files/files-menu.tsx'
@@ -55,6 +55,13 @@ export const GridToolbar = memo(function GridToolbar(props: GridToolbarProps) {
         <IconButton label="Find (Ctrl+F)" onClick={props.onFind}>
           <TextSearch size={16} />
         </IconButton>
+        <IconButton
+          label="Pinned charts"
+          aria-pressed={view.charts === true}
+          onClick={() => change({ charts: view.charts !== true, groups: null })}
+        >
+          <ChartColumn size={16} />
+        </IconButton>
         <TimeButton {...props} />
         <ColumnsMenu columns={columns} onAdd={props.onAddColumn} />
         <FilesMenu view={{ filter, sort: view.sort, fields: fieldNames(columns) }} count={props.count} />
@@ -70,6 +77,7 @@ export const GridToolbar = memo(function GridToolbar(props: GridToolbarProps) {
 function TimeButton({ view: { asOf }, onTime }: GridToolbarProps) {
   return (
     <IconButton
+      className="time-button"
       label={asOf === null ? 'Look at an earlier state' : 'Back to now'}
       aria-pressed={asOf !== null}
       onClick={onTime}

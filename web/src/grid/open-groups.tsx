@@ -6,16 +6,15 @@ const GroupsPanel = lazy(fetchGroups)
 
 /** The groups beside the grid while they are open; loaded after the first view. */
 export function OpenGroups({ model: { contract, view, change, scroller } }: { readonly model: GridModel }) {
-  if (view.groups === null) return null
+  if (view.groups === null && view.charts !== true) return null
   return (
     <Suspense fallback={<aside className="groups-waiting" aria-busy="true" />}>
       <GroupsPanel
         contract={contract}
         view={view}
-        groups={view.groups}
         change={change}
         onClose={() => {
-          change({ groups: null })
+          change({ groups: null, charts: false })
           scroller.element?.focus({ preventScroll: true })
         }}
       />

@@ -8,12 +8,14 @@ interface GroupsFormProps {
   readonly contract: SheetContract
   readonly groups: GroupsView
   readonly onChange: (groups: GroupsView) => void
+  /** The actions on the choices. */
+  readonly children: ReactNode
 }
 
 const PERIODS: Readonly<Record<GroupPeriod, string>> = { day: 'Day', month: 'Month', year: 'Year' }
 
 /** The choices of what is grouped, divided and added up. */
-export function GroupsForm({ contract, groups, onChange }: GroupsFormProps) {
+export function GroupsForm({ contract, groups, onChange, children }: GroupsFormProps) {
   const grouped = contract.fieldByName.get(groups.by)
   const groupable = contract.fields.filter(isGroupable)
   const numbers = contract.fields.filter(({ type }) => type === 'number' || type === 'integer')
@@ -55,6 +57,7 @@ export function GroupsForm({ contract, groups, onChange }: GroupsFormProps) {
           </option>
         ))}
       </Choice>
+      <div className="groups-actions">{children}</div>
     </div>
   )
 }

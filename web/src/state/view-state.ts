@@ -25,6 +25,8 @@ export interface ViewState {
   readonly savedId: string | null
   /** The groups beside the grid; null for none. */
   readonly groups: GroupsView | null
+  /** Whether the pinned charts are beside the grid, if the groups are not. */
+  readonly charts?: boolean
   /** The moment that the grid shows, as in `useAsOf`; null for now. */
   readonly asOf: string | null
 }
@@ -118,13 +120,14 @@ export function readView(params: URLSearchParams, base: ListState = NO_LIST): Vi
     tab: PANEL_TABS.find((tab) => tab === params.get('tab')) ?? 'cell',
     review: params.get('review') === '1',
     groups: readGroups(params),
+    charts: params.get('charts') === '1',
     asOf: params.get(AS_OF_PARAMETER) || null,
     savedId: params.get(VIEW_PARAMETER) || null,
   }
 }
 
 export function writeView(
-  { sort, conditions, sql, cell, panel, tab = 'cell', review, groups, asOf, savedId }: ViewState,
+  { sort, conditions, sql, cell, panel, tab = 'cell', review, groups, charts, asOf, savedId }: ViewState,
   base: ListState = NO_LIST,
 ): URLSearchParams {
   const params = new URLSearchParams()
@@ -138,6 +141,7 @@ export function writeView(
   if (panel && tab !== 'cell') params.set('tab', tab)
   if (review === true) params.set('review', '1')
   if (asOf !== null) params.set(AS_OF_PARAMETER, asOf)
+  if (charts === true) params.set('charts', '1')
   if (groups !== null) {
     params.set('group', groups.by)
     if (groups.split !== null) params.set('split', groups.split)

@@ -10,8 +10,8 @@ import { isSameList, listStateOf, type ViewState } from '../state/view-state.ts'
 import { Button } from '../ui/button.tsx'
 import { useCommands } from '../ui/command-menu.tsx'
 import '../ui/menu.css'
+import { NameDialog } from './name-dialog.tsx'
 import { DeleteViewDialog } from './delete-view-dialog.tsx'
-import { NameViewDialog } from './name-view-dialog.tsx'
 import { useSaveView } from './use-save-view.ts'
 import './views-menu.css'
 
@@ -113,7 +113,7 @@ export function ViewsMenu({ contract, view }: ViewsMenuProps) {
         </DropdownMenu.Portal>
       </DropdownMenu.Root>
       {dialog === 'save' && (
-        <NameViewDialog
+        <NameDialog
           title="Save as a new view"
           description="A view keeps the filter, the sort order and the columns, for everyone who opens this sheet."
           name=""
@@ -122,7 +122,7 @@ export function ViewsMenu({ contract, view }: ViewsMenuProps) {
         />
       )}
       {dialog === 'rename' && saved !== null && (
-        <NameViewDialog
+        <NameDialog
           title={`Rename ${saved.name}`}
           description="Links to the view stay valid."
           name={saved.name}

@@ -1,4 +1,4 @@
-import { deleteView, listViews, saveView } from '../../../sheet/views.ts'
+import { deleteView, listViews, saveView } from '../../../sheet/named/views.ts'
 import { NoQuery } from '../../../wire/definition/contract.ts'
 import {
   DeleteViewAnswer,

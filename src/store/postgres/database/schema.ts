@@ -4,7 +4,7 @@ import type { ColumnMove } from '../../fields/column-moves.ts'
 import type { KeptColumn } from '../../fields/stored-changes.ts'
 import { definitionTables } from '../../rows/definition-tables.ts'
 import { writersOfCells, writtenTables } from '../../rows/written-values.ts'
-import { viewTable } from '../../rows/view-tables.ts'
+import { namedTable } from '../../rows/named-tables.ts'
 import { deletedBlocksTable } from '../../rows/deleted-blocks.ts'
 import { reviewTable } from '../../rows/reviews.ts'
 import { blockedCounters } from '../../rows/blocked-sql.ts'
@@ -14,7 +14,7 @@ import { STATE_INDEXES } from '../../rows/state-tables.ts'
 import { columnsOf, mayDiffer, NAME_BYTES, writtenColumn, type TypedField } from './columns.ts'
 
 /** Version of the tables below; a store of a later version is refused. */
-export const SCHEMA_VERSION = 31
+export const SCHEMA_VERSION = 32
 
 /**
  * The tables beside the records. Every name contains `$`, which no field name can (D5). Times are texts, UTC with
@@ -415,13 +415,14 @@ export const MIGRATIONS: Readonly<Record<number, string>> = {
   24: WRITTEN_COLUMNS,
   25: STATE_INDEXES,
   26: reviewTable({ integer: 'bigint', text: 'text', flag: 'boolean', options: '' }),
-  27: viewTable({ integer: 'bigint', text: 'text', options: '' }),
+  27: namedTable('$view', { integer: 'bigint', text: 'text', options: '' }),
   28: PROPOSAL_PARTS,
   29: deletionSeqs('bigint'),
   30: blockedCounters('bigint'),
   31:
     writtenTables({ integer: 'bigint', text: 'text COLLATE "C"', options: '' }) +
     writersOfCells((number) => `(1::bigint << (${number})::integer)`),
+  32: namedTable('$chart', { integer: 'bigint', text: 'text', options: '' }),
 }
 
 /** Creates the tables of a new store, except that of records. */

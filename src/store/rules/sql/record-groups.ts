@@ -1,5 +1,6 @@
 import type { Field } from '../../../contract/contract.ts'
-import type { GroupPeriod, GroupQuery, HistogramSplit, RecordGroup, SplitQuery } from '../../sheet-store.ts'
+import type { GroupPeriod } from '../../stored-chart.ts'
+import type { GroupQuery, HistogramSplit, RecordGroup, SplitQuery } from '../../sheet-store.ts'
 
 type TypedField = Pick<Field, 'name' | 'type'>
 

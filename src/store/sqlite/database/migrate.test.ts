@@ -32,9 +32,9 @@ const CONTRACT = parseContract(
 const TARGETS = [target('label', ['a'])]
 const FIELDS = ['id', 'a', 'label']
 
-/** Removes the changes of version 28 and 29. */
+/** Removes the changes of version 28 and later ones. */
 const BACK_TO_VERSION_27 = `
-  DROP TABLE "$writer"; DROP TABLE "$written"; DROP TABLE "$written_field";
+  DROP TABLE "$chart"; DROP TABLE "$writer"; DROP TABLE "$written"; DROP TABLE "$written_field";
   ALTER TABLE "$target" DROP COLUMN blocked_stale; ALTER TABLE "$target" DROP COLUMN blocked_failed;
   UPDATE "$sheet" SET schema_version = 27`
 
@@ -302,6 +302,24 @@ test('a store of version 27 opens with the writers of its computed values', asyn
   assert.deepEqual(await store.cellWriters(new Map([[key, 'a']])), [
     { recordId: 'a', field: 'label', actor: AGENT, run },
   ])
+})
+
+test('a store of version 29 opens with its views, and with charts', async (t) => {
+  const directory = directoryFor(t)
+  const before = await openStore(directory)
+  const state = { conditions: [], sql: null, sort: ['a'], columns: {} }
+  const id = await before.views.save({ id: null, name: 'Mine', state, actor: HUMAN })
+  await before.close()
+  sql(directory, (db) => db.exec(`DROP TABLE "$chart"; UPDATE "$sheet" SET schema_version = 29`))
+  const store = await openStore(directory)
+  t.after(() => store.close())
+  assert.deepEqual(
+    (await store.views.list()).map((view) => view.id),
+    [id],
+  )
+  const chart = { group: 'a', split: null, total: null, period: 'month' } as const
+  await store.charts.save({ id: null, name: 'Mine', state: chart, actor: HUMAN })
+  assert.deepEqual((await store.charts.list())[0]?.state, chart)
 })
 
 test('the log of a store of version 1 is known up to its end, import lines included', async (t) => {

@@ -2,7 +2,7 @@ import type { Contract, Field, LogicalType } from '../../../contract/contract.ts
 import type { KeptColumn } from '../../fields/stored-changes.ts'
 import { definitionTables } from '../../rows/definition-tables.ts'
 import { writersOfCells, writtenTables } from '../../rows/written-values.ts'
-import { viewTable } from '../../rows/view-tables.ts'
+import { namedTable } from '../../rows/named-tables.ts'
 import { deletedBlocksTable } from '../../rows/deleted-blocks.ts'
 import { reviewTable } from '../../rows/reviews.ts'
 import { blockedCounters } from '../../rows/blocked-sql.ts'
@@ -11,7 +11,7 @@ import { PROPOSAL_PARTS } from '../../rows/proposal-tables.ts'
 import { STATE_INDEXES } from '../../rows/state-tables.ts'
 
 /** Version of the tables below; a store of a later version is refused. */
-export const SCHEMA_VERSION = 29
+export const SCHEMA_VERSION = 30
 
 /**
  * The tables of the first version. {@link MIGRATIONS} adds those of later versions, to new and existing stores.
@@ -158,7 +158,7 @@ export const FIRST_TABLES = `
  *
  * 24: reviews; see {@link reviewTable}.
  *
- * 25: views; see {@link viewTable}.
+ * 25: views; see {@link namedTable}.
  *
  * 26: {@link PROPOSAL_PARTS}.
  *
@@ -167,6 +167,8 @@ export const FIRST_TABLES = `
  * 28: {@link blockedCounters}.
  *
  * 29: {@link writtenTables}.
+ *
+ * 30: charts; see {@link namedTable}.
  */
 export const MIGRATIONS: Readonly<Record<number, string>> = {
   2: `
@@ -292,13 +294,14 @@ export const MIGRATIONS: Readonly<Record<number, string>> = {
   `,
   23: STATE_INDEXES,
   24: reviewTable({ integer: 'INTEGER', text: 'TEXT', flag: 'INTEGER', options: 'STRICT' }),
-  25: viewTable({ integer: 'INTEGER', text: 'TEXT', options: 'STRICT' }),
+  25: namedTable('$view', { integer: 'INTEGER', text: 'TEXT', options: 'STRICT' }),
   26: PROPOSAL_PARTS,
   27: deletionSeqs('INTEGER'),
   28: blockedCounters('INTEGER'),
   29:
     writtenTables({ integer: 'INTEGER', text: 'TEXT', options: 'STRICT' }) +
     writersOfCells((number) => `(1 << (${number}))`),
+  30: namedTable('$chart', { integer: 'INTEGER', text: 'TEXT', options: 'STRICT' }),
 }
 
 /** Creates the tables of a new store. */

@@ -47,6 +47,7 @@ export const COPIED_TABLES = [
   '$writer',
   '$written',
   '$written_field',
+  '$chart',
 ] as const
 
 export type CopiedTable = (typeof COPIED_TABLES)[number]

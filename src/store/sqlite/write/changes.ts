@@ -9,7 +9,8 @@ import { revert } from '../../rules/revert.ts'
 import { review, type ReviewResult } from '../../rules/review.ts'
 import { runSync } from '../../rules/steps.ts'
 import { upsert } from '../../rules/upsert.ts'
-import { deleteView, saveView } from '../../rules/views/saved-views.ts'
+import { CHARTS, VIEWS, type NamedKind } from '../../rules/named/named-kinds.ts'
+import { deleteNamed, saveNamed, type AnyKind } from '../../rules/named/saved-named.ts'
 import { readBody } from '../../rules/upsert-body.ts'
 import { requestCancel } from '../../rows/run-updates.ts'
 import type {
@@ -29,7 +30,7 @@ import type {
   ProposedChange,
 } from '../../stored-proposal.ts'
 import type { ReviewRequest } from '../../stored-review.ts'
-import type { SavedView } from '../../stored-view.ts'
+import type { SavedNamed } from '../../named-store.ts'
 import type { ResponseTrim, TrimResult } from '../../stored-responses.ts'
 import type { NewRun, PruneStep, RunEnd, RunId, RunPruning } from '../../stored-run.ts'
 import type { ChangeSet } from '../changes/change-set.ts'
@@ -49,6 +50,20 @@ import {
 
 /** A proposal with its change as JSON text, which is several times as fast to send to the thread. */
 type ProposeRequest = Omit<NewProposal, 'change'> & { readonly change: string }
+
+type Noun = NamedKind<unknown>['noun']
+
+interface SaveNamed {
+  readonly noun: Noun
+  readonly named: SavedNamed<unknown>
+}
+
+interface DeleteNamed {
+  readonly noun: Noun
+  readonly id: string
+}
+
+const KINDS: Readonly<Record<Noun, AnyKind>> = { view: VIEWS, chart: CHARTS }
 
 /**
  * The operations of the writing thread that share transactions, by the names by which other threads call them. Each has one
@@ -73,8 +88,10 @@ export const CHANGES = {
     runSync(acceptProposal(change, decision)),
   rejectProposal: (change: ChangeSet, rejection: ProposalRejection): void =>
     runSync(rejectProposal(change, rejection)),
-  saveView: (change: ChangeSet, view: SavedView): string => runSync(saveView(change, view)),
-  deleteView: (change: ChangeSet, id: string): void => runSync(deleteView(change, id)),
+  saveNamed: (change: ChangeSet, { noun, named }: SaveNamed): string =>
+    runSync(saveNamed(change, KINDS[noun], named)),
+  deleteNamed: (change: ChangeSet, { noun, id }: DeleteNamed): void =>
+    runSync(deleteNamed(change, KINDS[noun], id)),
   trimResponses: (change: ChangeSet, which: ResponseTrim): TrimResult => trimResponses(change, which),
   limitResponses: (change: ChangeSet, bytes: number): TrimResult => limitResponses(change, bytes),
   startRun: (change: ChangeSet, run: NewRun): RunId => startRun(change, run),

@@ -45,7 +45,11 @@ export function ColumnMenu(props: ColumnMenuProps) {
           {isSortable(column.field) && !isPast && <SortItems {...props} />}
           {!isPast && <FilterItems {...props} />}
           {isGroupable(column.field) && !isPast && (
-            <MenuItem onSelect={() => host.current.model.change({ groups: groupsBy(column.field.name) })}>
+            <MenuItem
+              onSelect={() =>
+                host.current.model.change({ groups: groupsBy(column.field.name), charts: false })
+              }
+            >
               Group by this column
             </MenuItem>
           )}

@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../../contract
 import type { ViewState } from '../../stored-view.ts'
 
 /** Returns the present name of a field; null where it is removed. */
-type PresentName = (name: string) => string | null
+export type PresentName = (name: string) => string | null
 
 /** Returns a view with the present names of fields. What names a removed field is left out; SQL stays as it is. */
 export function presentView({ conditions, sql, sort, columns }: ViewState, present: PresentName): ViewState {

@@ -5,7 +5,7 @@ import { Dialog } from '../ui/dialog.tsx'
 import { FormError } from '../ui/form-error.tsx'
 import '../ui/form.css'
 
-interface NameViewDialogProps {
+interface NameDialogProps {
   readonly title: string
   readonly description: string
   readonly name: string
@@ -14,10 +14,10 @@ interface NameViewDialogProps {
   readonly onName: (name: string) => Promise<void>
 }
 
-const FORM = 'name-view'
+const FORM = 'name'
 
-/** Asks for the name of a view. */
-export function NameViewDialog({ title, description, name, onClose, onName }: NameViewDialogProps) {
+/** Asks for the name under which something is kept in the sheet. */
+export function NameDialog({ title, description, name, onClose, onName }: NameDialogProps) {
   const [error, setError] = useState<string | null>(null)
   const [isSaving, setIsSaving] = useState(false)
   const submit = async (wanted: string): Promise<void> => {
