@@ -62,6 +62,8 @@ export interface AppOptions {
   readonly trustedActorHeader: string | null
   /** Directory of the built viewer; null for none. */
   readonly pages: string | null
+  /** Other hosts whose images the viewer shows: `host`, `host:port`, `*.host`. */
+  readonly imageHosts: readonly string[]
   /** Milliseconds between keepalive comments on event streams. */
   readonly keepAliveMs: number
   /** Milliseconds after which an event stream is closed whose client reads none of its waiting frames. */
@@ -80,6 +82,7 @@ const DEFAULTS: AppOptions = {
   bodyLimit: 32 * 1024 * 1024,
   trustedActorHeader: null,
   pages: null,
+  imageHosts: [],
   keepAliveMs: 15_000,
   stalledMs: STALLED_MS,
   times: HTTP_TIMES,
@@ -189,9 +192,9 @@ export function createApp(sheet: Sheet, options: Partial<AppOptions> = {}): Fast
   }
   const api = app.withTypeProvider<TypeBoxTypeProvider>()
   for (const routes of ROUTES) void api.register((scope) => routes(scope, context))
-  const { pages, agents } = settings
+  const { pages, imageHosts, agents } = settings
   if (agents !== null) void api.register(async (scope) => mcpRoutes(scope, context, agents))
-  if (pages !== null) void app.register(async (scope) => pagesRoutes(scope, pages))
+  if (pages !== null) void app.register(async (scope) => pagesRoutes(scope, { directory: pages, imageHosts }))
   return app
 }
 

@@ -31,6 +31,21 @@ test('the page is served at all of its addresses, and runs only scripts of the s
   }
 })
 
+test('the page may load images of the hosts that are allowed, and names them to the viewer', async (t) => {
+  const directory = await mkdtemp(join(tmpdir(), 'colophon-pages-'))
+  onEnd(t, () => rm(directory, { recursive: true }))
+  await mkdir(join(directory, 'assets'))
+  await writeFile(join(directory, 'index.html'), '<head></head>')
+  const imageHosts = ['a.example', '*.b.example:8443']
+  const { app } = await startApp(t, { app: { pages: directory, imageHosts } })
+  const { headers, body } = await app.inject({ url: '/', headers: { host: 'localhost' } })
+  assert.match(
+    String(headers['content-security-policy']),
+    / img-src 'self' data: https:\/\/a\.example:\* http:\/\/a\.example:\* https:\/\/\*\.b\.example:8443 http:\/\/\*\.b\.example:8443; font-src 'self';/,
+  )
+  assert.match(body, /<meta name="image-hosts" content="a\.example \*\.b\.example:8443" \/>/)
+})
+
 test('files of the page are cached by the browser, since their names change with their contents', async (t) => {
   const { app } = await startPages(t)
   const script = await app.inject('/assets/main-1.js')

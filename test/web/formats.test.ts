@@ -1,16 +1,19 @@
 import assert from 'node:assert/strict'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { createServer, type IncomingHttpHeaders } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { NO_BROWSER } from '../support/browser.ts'
 import { onEnd } from '../support/on-end.ts'
 import { openMenu } from '../support/panels.ts'
-import { cellAt, picture, settled, SheetViewer, shows } from '../support/viewer.ts'
+import { cellAt, eventually, picture, settled, SheetViewer, shows } from '../support/viewer.ts'
 
-const FIELDS = ['year', 'gross', 'seen', 'site', 'contact', 'poster', 'review']
+const FIELDS = ['year', 'gross', 'seen', 'site', 'contact', 'poster', 'review', 'still', 'lost', 'elsewhere']
 const TYPES: Readonly<Record<string, string>> = { year: 'integer', gross: 'number', seen: 'timestamp' }
-const SVG = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="6"/>'
+const SVG =
+  '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="6"><rect width="9" height="6" fill="teal"/></svg>'
 const FILM = {
   id: 'f1',
   year: 2024,
@@ -22,7 +25,25 @@ const FILM = {
   review: '# Fine\nA **strong** film, <b>no</b> HTML, [more](https://films.example/more)',
 }
 
-async function filmSheet(t: TestContext): Promise<string> {
+interface ImageHost {
+  readonly host: string
+  readonly received: { readonly url: string | undefined; readonly headers: IncomingHttpHeaders }[]
+}
+
+/** Another host, which has `/still.svg` and nothing else. */
+async function imageHost(t: TestContext): Promise<ImageHost> {
+  const received: ImageHost['received'] = []
+  const server = createServer(({ url, headers }, response) => {
+    received.push({ url, headers })
+    response.writeHead(url === '/still.svg' ? 200 : 404, { 'content-type': 'image/svg+xml' })
+    response.end(url === '/still.svg' ? SVG : undefined)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onEnd(t, () => void server.close())
+  return { host: `127.0.0.1:${(server.address() as AddressInfo).port}`, received }
+}
+
+async function filmSheet(t: TestContext, film: object): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'colophon-formats-'))
   onEnd(t, () => rm(directory, { recursive: true, force: true }))
   const fields = FIELDS.map((name) => `      - {name: ${name}, logicalType: ${TYPES[name] ?? 'string'}}`)
@@ -40,13 +61,20 @@ schema:
 ${fields.join('\n')}
 `,
   )
-  await writeFile(join(directory, 'records.jsonl'), `${JSON.stringify(FILM)}\n`)
+  await writeFile(join(directory, 'records.jsonl'), `${JSON.stringify(film)}\n`)
   return directory
 }
 
 test('formats of columns', { skip: NO_BROWSER }, async (t) => {
-  const viewer = await SheetViewer.on(t, await filmSheet(t))
-  const context = await viewer.newContext({ viewport: { width: 1600, height: 600 } })
+  const { host, received } = await imageHost(t)
+  const images = {
+    still: `http://${host}/still.svg`,
+    lost: `http://${host}/lost.svg`,
+    elsewhere: 'https://images.example/1.png',
+  }
+  const sheet = await filmSheet(t, { ...FILM, ...images })
+  const viewer = await SheetViewer.on(t, sheet, ['--allow-images', `${host},*.films.example`])
+  const context = await viewer.newContext({ viewport: { width: 2200, height: 600 } })
   const page = await viewer.open('/', context)
   const choose = async (title: string, choice: string): Promise<void> => {
     await openMenu(page, title)
@@ -90,6 +118,36 @@ test('formats of columns', { skip: NO_BROWSER }, async (t) => {
     await picture(page, 'formats')
   })
 
+  await t.test(
+    'images of other hosts are shown if the server allows the host, in a box of one size',
+    async () => {
+      for (const field of ['still', 'lost', 'elsewhere']) await choose(field, 'Image')
+      const image = (await cellAt(page, 0, 'still')).getByRole('img')
+      await eventually(async () =>
+        assert.equal(await image.evaluate((element) => Reflect.get(element, 'naturalWidth') as number), 9),
+      )
+      const lost = (await cellAt(page, 0, 'lost')).getByRole('img', {
+        name: `Cannot load the image ${images.lost}`,
+      })
+      await lost.waitFor()
+      const boxOf = async (place: typeof image) => {
+        const { width, height } = (await place.boundingBox()) ?? { width: 0, height: 0 }
+        return [Math.round(width), Math.round(height)]
+      }
+      assert.deepEqual(await boxOf(image.locator('..')), await boxOf(lost))
+      const [width = 0, height = 0] = await boxOf(lost)
+      assert.ok(height > 20 && Math.abs(width - height * 1.5) <= 1, `${width} x ${height}`)
+      const link = (await cellAt(page, 0, 'elsewhere')).getByRole('link')
+      assert.match((await link.getAttribute('title')) ?? '', /--allow-images images\.example$/)
+      assert.deepEqual(received.map(({ url }) => url ?? '').toSorted(), ['/lost.svg', '/still.svg'])
+      assert.ok(received.every(({ headers }) => headers.referer === undefined))
+      await picture(page, 'images')
+      // The requests to the allowed host are the only ones beyond the server.
+      const others = viewer.problems.splice(0)
+      assert.deepEqual(others.toSorted(), [`request: ${images.lost}`, `request: ${images.still}`])
+    },
+  )
+
   await t.test('are remembered, and hold in the panel, where links have the focus', async () => {
     await page.goto(`${viewer.url}/?cell=f1~review&panel=1`)
     await settled(page)
@@ -99,5 +157,11 @@ test('formats of columns', { skip: NO_BROWSER }, async (t) => {
     assert.equal(await more.getAttribute('rel'), 'noopener noreferrer')
   })
 
-  await t.test('no page reported an error', () => viewer.assertCalm())
+  await t.test('no page reported an error, or loaded anything else', () => {
+    const isAllowed = (problem: string): boolean => problem.startsWith(`request: http://${host}/`)
+    assert.deepEqual(
+      viewer.problems.filter((problem) => !isAllowed(problem)),
+      [],
+    )
+  })
 })

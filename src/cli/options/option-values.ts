@@ -57,6 +57,33 @@ export function parseAllowedNet(text: string): string[] {
   )
 }
 
+/** A host that is written without brackets, of at least two labels after a `*.`. */
+const WILDCARD = /^\*\.(?=[^.]+\.)/
+
+/**
+ * Parses hosts whose images pages show, `host`, `host:port` or `*.host`, separated by commas. A policy of content cannot name an IPv6
+ * address. Throws InvalidArgumentError.
+ */
+export function parseImageHosts(text: string): string[] {
+  const fail = (message: string): never => {
+    throw new InvalidArgumentError(`${message}.`)
+  }
+  return text.split(',').map((item) => {
+    const written = item.trim()
+    const [wildcard = ''] = WILDCARD.exec(written) ?? []
+    const rest = written.slice(wildcard.length)
+    if (rest.includes('*'))
+      fail(
+        `"${written}" is no host; write it out, or "*.example.com" for all hosts below one with a dot in it`,
+      )
+    const host = allowedHost(rest, fail)
+    if (host.startsWith('[')) fail(`"${written}" is an IPv6 address, which the policy of pages cannot name`)
+    if (wildcard !== '' && /^[0-9.]+(:|$)/.test(host))
+      fail(`"${written}" is an address, which has no hosts below it`)
+    return wildcard + host
+  })
+}
+
 /** Parses an amount of dollars. Throws InvalidArgumentError. */
 export function parseDollars(text: string): number {
   const value = /^\$?[0-9]+(\.[0-9]+)?$/.test(text) ? Number(text.replace('$', '')) : NaN

@@ -17,8 +17,16 @@ const PAGES = [
   '/deleted',
 ]
 
-/** Serves the viewer: its page, and its files, whose names contain a hash of their contents. `directory` has the build. */
-export function pagesRoutes(app: FastifyInstance, directory: string): void {
+interface Pages {
+  /** The directory of the build. */
+  readonly directory: string
+  /** Other hosts whose images the viewer shows: `host`, `host:port`, `*.host`. */
+  readonly imageHosts: readonly string[]
+}
+
+/** Serves the viewer: its page, and its files, whose names contain a hash of their contents. */
+export function pagesRoutes(app: FastifyInstance, { directory, imageHosts }: Pages): void {
+  const policy = pagePolicy(imageHosts)
   // Errors are not logged here; thrown on, this one gets its envelope.
   app.setErrorHandler((error: FastifyError) => {
     const { statusCode = 500 } = error
@@ -42,8 +50,8 @@ export function pagesRoutes(app: FastifyInstance, directory: string): void {
     app.get(url, async (_request, reply) =>
       reply
         .header('content-type', 'text/html; charset=utf-8')
-        .header('content-security-policy', PAGE_POLICY)
-        .send(await read(join(directory, 'index.html'))),
+        .header('content-security-policy', policy)
+        .send(withImageHosts(await read(join(directory, 'index.html')), imageHosts)),
     )
   }
 }
@@ -60,15 +68,32 @@ async function read(path: string): Promise<Buffer> {
   }
 }
 
-/** Forbids other sources, and inline scripts. Styles may be inline: menus and the SQL editor set them. */
-const PAGE_POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self' 'unsafe-inline'",
-  "img-src 'self' data:",
-  "font-src 'self'",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ')
+/** Tells the page whose images its policy allows, in a tag that the viewer reads. */
+function withImageHosts(page: Buffer, hosts: readonly string[]): Buffer {
+  if (hosts.length === 0) return page
+  return Buffer.from(
+    page.toString().replace('</head>', `<meta name="image-hosts" content="${hosts.join(' ')}" />\n</head>`),
+  )
+}
+
+/** Returns the sources of a host: all of its ports, or the one that it names. */
+function sourcesOf(host: string): string {
+  const place = /:[0-9]+$/.test(host) ? host : `${host}:*`
+  return `https://${place} http://${place}`
+}
+
+/**
+ * Forbids other sources but images of these hosts, and inline scripts. Styles may be inline: menus and the SQL editor set them.
+ */
+const pagePolicy = (imageHosts: readonly string[]): string =>
+  [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self' 'unsafe-inline'",
+    ["img-src 'self' data:", ...imageHosts.map(sourcesOf)].join(' '),
+    "font-src 'self'",
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ')

@@ -3,6 +3,7 @@ import type { FieldType, SheetField } from '../api/contract.ts'
 import './cell-value-view.css'
 import type { ColumnFormat } from './column-format.ts'
 import { formatUtc, formatValue } from './format-value.ts'
+import { imageAdvice } from './image-hosts.ts'
 import { ImageValue, isShownImage } from './image-value.tsx'
 import { MarkdownLine } from './markdown-text.tsx'
 import { linkOf } from './text-link.ts'
@@ -93,6 +94,7 @@ function TextValue({ text, format = {} }: TextProps) {
         target="_blank"
         rel="noopener noreferrer"
         tabIndex={-1}
+        title={format.appearance === 'image' && /^https?:/i.test(link) ? imageAdvice(link) : undefined}
         // A double click edits.
         onClick={(event) => event.detail > 1 && event.preventDefault()}
       >

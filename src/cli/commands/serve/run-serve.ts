@@ -11,7 +11,7 @@ import { openSheet, type SheetOptions } from '../../../sheet/open-sheet.ts'
 import { OrphanRecovery } from '../../../sheet/runs/coordination/orphan-recovery.ts'
 import type { Sheet } from '../../../sheet/sheet.ts'
 import type { StoreThread } from '../../../sheet/store-thread.ts'
-import { printStartMessage, resourceLines } from './start-message.ts'
+import { imageLine, printStartMessage, resourceLines } from './start-message.ts'
 import { callTransport, type TransportOptions } from '../../options/call-transport.ts'
 import { packageVersion } from '../../options/package-version.ts'
 import { whyNotStarted } from './start-error.ts'
@@ -27,6 +27,8 @@ export interface ServeOptions extends TransportOptions {
   readonly actor: string | null
   readonly lockTimeoutMs: number
   readonly allowedHosts: readonly string[]
+  /** Other hosts whose images the viewer shows. */
+  readonly imageHosts: readonly string[]
   readonly queryLimits: {
     readonly timeoutMs: number
     readonly maxRows: number
@@ -61,6 +63,7 @@ export async function serve(options: ServeOptions): Promise<void> {
       allowedHosts: [options.host, ...options.allowedHosts],
       bodyLimit: options.bodyLimit,
       pages: builtViewer(),
+      imageHosts: options.imageHosts,
       logRequests: logger.isLevelEnabled('debug'),
       trustedActorHeader: options.trustedActorHeader,
       agents: options.agents === null ? null : await serveAgents(sheet, options.agents, logger),
@@ -75,7 +78,10 @@ export async function serve(options: ServeOptions): Promise<void> {
         'listening beyond this machine: the service does not authenticate users, so put a reverse proxy in front of it',
       )
     }
-    await printStartMessage(`Colophon serves ${sheet.name} at ${urlOf(app)}\n${resources}`, stop)
+    await printStartMessage(
+      `Colophon serves ${sheet.name} at ${urlOf(app)}\n${resources}${imageLine(options.imageHosts)}`,
+      stop,
+    )
   } catch (error) {
     const reason = whyNotStarted(error, options)
     if (reason === undefined) throw error

@@ -13,6 +13,7 @@ import {
   parseActor,
   parseAddress,
   parseHostName,
+  parseImageHosts,
   secondsBetween,
 } from '../../options/option-values.ts'
 import type { ServeOptions } from './run-serve.ts'
@@ -28,6 +29,7 @@ interface Flags extends PrefixedAgentFlags, StoreFlags, CallFlags {
   readonly actor?: string
   readonly lockTimeout: number
   readonly allowHost: readonly string[]
+  readonly allowImages: readonly string[]
   readonly queryTimeout: number
   readonly queryRows: number
   readonly queryMemory: number
@@ -60,6 +62,14 @@ export function serveCommand(): Command {
     .addOption(
       new Option('--allow-host <name>', 'additional host name to accept in requests; may be repeated')
         .argParser((text, earlier: readonly string[]) => [...earlier, parseHostName(text)])
+        .default([], 'none'),
+    )
+    .addOption(
+      new Option(
+        '--allow-images <hosts>',
+        'other hosts whose images the viewer shows: host, host:port or *.host, separated by commas; may be repeated',
+      )
+        .argParser((text, earlier: readonly string[]) => [...earlier, ...parseImageHosts(text)])
         .default([], 'none'),
     )
     .addOption(
@@ -121,6 +131,7 @@ function toServeOptions(flags: Flags): Omit<ServeOptions, 'storeThread'> {
     actor: flags.actor ?? null,
     lockTimeoutMs: flags.lockTimeout,
     allowedHosts: flags.allowHost,
+    imageHosts: [...new Set(flags.allowImages)],
     queryLimits: {
       timeoutMs: flags.queryTimeout,
       maxRows: flags.queryRows,

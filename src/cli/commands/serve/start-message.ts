@@ -34,6 +34,11 @@ export function resourceLines(
     .join('')
 }
 
+/** Returns the line on the hosts whose images browsers load; empty for none. */
+export function imageLine(hosts: readonly string[]): string {
+  return hosts.length === 0 ? '' : `Its viewer loads images of ${hosts.join(', ')}\n`
+}
+
 /** Returns the line on programs, which are all allowed or refused for one reason. */
 function processLine(programs: readonly UsedResource[]): string {
   const [first] = programs
