@@ -51,7 +51,7 @@ test('closing a sheet ends its runs with materialize.error, and their stored val
 })
 
 test('failures in a row stop a run: its row, its error and its frames have the reason, computed values are kept, the rest is skipped', async (t) => {
-  const records = Array.from({ length: 300 }, (_, index) => ({ id: `${index}`, a: `${index}` }))
+  const records = Array.from({ length: 100 }, (_, index) => ({ id: `${index}`, a: `${index}` }))
   const run = await openLookupSheet(t, records)
   await run.edit('transport.yaml', "hosts: {'*': {concurrency: 1}}")
   await run.run({ recordIds: ['0', '1', '2'] })
@@ -69,14 +69,14 @@ test('failures in a row stop a run: its row, its error and its frames have the r
     ['materialize.start', 'materialize.error'],
   )
   const row = await getRun(run.sheet, '2')
-  assert.deepEqual([row.state, row.stopAfterFailures, row.done], ['failed', 4, 300])
+  assert.deepEqual([row.state, row.stopAfterFailures, row.done], ['failed', 4, 100])
   assert.match(row.error?.message ?? '', why)
   assert.deepEqual([row.error?.type, row.error?.code], ['OperationError', 'run_stopped'])
   assert.ok(row.failed >= 4 && row.failed < 50, `${row.failed} failed`)
-  assert.equal(row.skipped, 300 - row.failed)
-  assert.deepEqual(await run.counts('b'), { fresh: 3, failed: row.failed, missing: 297 - row.failed })
+  assert.equal(row.skipped, 100 - row.failed)
+  assert.deepEqual(await run.counts('b'), { fresh: 3, failed: row.failed, missing: 97 - row.failed })
   // H7: without the bound a run goes on.
-  assert.equal((await run.run()).failures.length, 297)
+  assert.equal((await run.run()).failures.length, 97)
 })
 
 test('one refused call stops a run with that limit, and a refused connection costs nothing', async (t) => {
