@@ -15,12 +15,14 @@ const FAILURES = 1000
 interface FailureGroupsProps {
   readonly contract: SheetContract
   readonly cells: readonly QueuedCell[]
+  /** Whether the queue has cells that are not read yet. */
+  readonly hasMore: boolean
   /** Shows a cell. */
   readonly onSelect: (cell: QueuedCell) => void
 }
 
 /** The failed cells of the queue by the reason of their failure, each group with a retry. */
-export function FailureGroups({ contract, cells, onSelect }: FailureGroupsProps) {
+export function FailureGroups({ contract, cells, hasMore, onSelect }: FailureGroupsProps) {
   const failed = cells.filter(({ state }) => state === 'failed')
   const { data } = useQuery({ ...latestFailuresQuery, enabled: failed.length > 0 })
   if (failed.length === 0 || data === undefined) return null
@@ -28,7 +30,9 @@ export function FailureGroups({ contract, cells, onSelect }: FailureGroupsProps)
   if (known.length === 0) return null
   return (
     <section className="review-groups" aria-labelledby="review-groups-title">
-      <h3 id="review-groups-title">Failures by reason</h3>
+      <h3 id="review-groups-title">
+        Failures by reason{hasMore && `, of the first ${countOf(cells.length, 'cell')}`}
+      </h3>
       <ul>
         {groupFailures(known).map((group) => (
           <li key={`${group.errorType} ${group.text}`}>

@@ -101,6 +101,7 @@ export default function ReviewMode({ contract, view, onClose }: ReviewModeProps)
             <FailureGroups
               contract={contract}
               cells={cells}
+              hasMore={hasMore}
               onSelect={(wanted) => setPlace(cells.indexOf(wanted))}
             />
             <ReviewedCell
