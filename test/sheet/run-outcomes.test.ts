@@ -249,6 +249,7 @@ test('D26, D32: the cells that share a failed call each have an entry; status ha
     failed: 1,
     overridden: 0,
     blocked: 0,
+    ready: { missing: 0, stale: 0, failed: 1 },
     lastActor: 'agent:runner',
     lastError: error,
   })
