@@ -48,6 +48,8 @@ const REFUSED: Readonly<Record<string, RegExp>> = {
   getProvenance:
     /^(?:cursor was not issued|as_of .* (?:has not happened yet|is in the future)|limit and cursor require history=true)/,
   createView: /U\+0000/,
+  createChart: /U\+0000|^(?:unknown fields? "|cannot group by|cannot add up)/,
+  changeChart: /U\+0000|^(?:unknown fields? "|cannot group by|cannot add up)/,
   changeView: /U\+0000/,
   exportRecords: /^raw applies to csv only/,
   materialize: /^a call failed at/,

@@ -127,11 +127,11 @@ test('frames of a run reach the subscribers of every server, with the same ids i
     listeners.map((listener) => listener.until(has('materialize.end', 2))),
   )
   assert.deepEqual(one, other)
-  assert.deepEqual(
-    one?.map(({ kind }) => kind),
-    ['materialize.start', 'materialize.end', 'materialize.start', 'materialize.end'],
-  )
-  assert.deepEqual(one?.[1]?.data['materialized'], 2)
+  // A server publishes the end of its run after it has answered: the other one may publish the start of the next run before.
+  const started = one?.filter(({ kind }) => kind === 'materialize.start')
+  const ended = one?.filter(({ kind }) => kind === 'materialize.end')
+  assert.equal(started?.length, 2)
+  assert.deepEqual(ended?.map(({ data }) => data['materialized']).toSorted(), [0, 2])
   const ids = one?.map(({ id }) => id ?? 0) ?? []
   assert.deepEqual(
     ids,

@@ -69,14 +69,11 @@ export function conditionSchema(
         ['state'],
       ),
       closed({ run: namesOf({ type: 'string' }) }, ['run']),
-      ...['by', 'by_run'].map((member) =>
-        closed(
-          {
-            [member]: namesOf({ type: 'string', minLength: 1 }),
-            fields: { anyOf: [namesOf(field), { type: 'null' }] },
-          },
-          [member],
-        ),
+      ...Object.entries({ by: { type: 'string', minLength: 1 }, by_run: { type: 'string' } }).map(
+        ([member, name]) =>
+          closed({ [member]: namesOf(name), fields: { anyOf: [namesOf(field), { type: 'null' }] } }, [
+            member,
+          ]),
       ),
       closed({ and: group }, ['and']),
       closed({ or: group }, ['or']),
