@@ -233,7 +233,7 @@ test('a client that watches a run gets its end even if the store cannot record i
   )
 })
 
-test('a client that begins to watch a run is told which calls are under way', async (t) => {
+test('a client that begins to watch a run gets the calls that are under way', async (t) => {
   const run = await openLookupSheet(t, numbered(2))
   const hold = run.api.hold('*')
   const { id, done } = await startMaterialize(run.sheet, REQUEST)
