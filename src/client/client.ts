@@ -12,8 +12,7 @@ import { CellsClient } from './cells-client.ts'
 import { Connection, jsonText, type CallOptions, type ConnectionOptions } from './connection.ts'
 import { DefinitionClient } from './definition-client.ts'
 import { ProposalsClient } from './proposals-client.ts'
-import { ChartsClient } from './charts-client.ts'
-import { ViewsClient } from './views-client.ts'
+import { NamedClient } from './named-client.ts'
 import { readEvents, type StreamOptions } from './read-events.ts'
 import { RecordsClient } from './records-client.ts'
 import { RunsClient } from './runs-client.ts'
@@ -34,8 +33,7 @@ export type {
   PreviewOrder,
   VersionedContract,
 } from './definition-client.ts'
-export type { ChartsClient, NewChart } from './charts-client.ts'
-export type { NewView, ViewsClient } from './views-client.ts'
+export type { NamedClient, NewChart, NewView } from './named-client.ts'
 export type { ProposalCells, ProposalPage, ProposalsClient, ProposedWrite } from './proposals-client.ts'
 export type { StreamOptions } from './read-events.ts'
 export type {
@@ -69,8 +67,8 @@ export interface Client<R extends object = RecordAnswer> {
   readonly runs: RunsClient
   readonly proposals: ProposalsClient<R>
   readonly definition: DefinitionClient
-  readonly views: ViewsClient
-  readonly charts: ChartsClient
+  readonly views: NamedClient<'views'>
+  readonly charts: NamedClient<'charts'>
   /** Returns the contract; with `derived: false` without derivations, of which a file may be broken. */
   contract(options?: CallOptions & { readonly derived?: boolean }): Promise<ContractAnswer>
   derivations(options?: CallOptions): Promise<DerivationListAnswer>
@@ -101,8 +99,8 @@ export function createClient<R extends object = RecordAnswer>(options: ClientOpt
     runs: new RunsClient(connection),
     proposals: new ProposalsClient<R>(connection),
     definition: new DefinitionClient(connection),
-    views: new ViewsClient(connection),
-    charts: new ChartsClient(connection),
+    views: new NamedClient(connection, 'views'),
+    charts: new NamedClient(connection, 'charts'),
     contract: ({ derived, ...call } = {}) => connection.get('/api/contract', { derived }, call),
     derivations: (call) => connection.get('/api/derivations', {}, call),
     permissions: (who, call) => connection.get('/api/permissions', { actor: who ?? actor }, call),

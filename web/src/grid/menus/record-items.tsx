@@ -1,6 +1,7 @@
 import { countOf } from '../../ui/format.ts'
 import { MenuItem } from '../../ui/menu-item.tsx'
 import { showError } from '../../ui/toasts.tsx'
+import { createRecords } from '../interaction/add-record.ts'
 import type { GridModel } from '../interaction/use-grid.ts'
 import type { MenuRecords } from './menu-records.ts'
 
@@ -18,16 +19,15 @@ export function recordText(count: number): string {
 
 /** The items for whole records that the menus of cells and rows have both. */
 export function RecordItems({ model, records, onDelete }: RecordItemsProps) {
-  const { editing, contract, selecting, checked } = model
+  const { editing, contract, checked } = model
   const what = recordText(records.count)
   const duplicate = async (): Promise<void> => {
     const copied = contract.fields.filter((field) => editing.mayWrite(field) && field.derived === null)
     const originals = await records.read()
-    const made = await editing.create(
+    await createRecords(
+      model,
       originals.map((record) => Object.fromEntries(copied.map(({ name }) => [name, record[name] ?? null]))),
     )
-    const [first] = made
-    if (first !== undefined) selecting.reveal({ recordId: first, field: contract.fields[0]?.name ?? 'id' })
   }
   return (
     <>

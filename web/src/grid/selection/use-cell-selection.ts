@@ -35,9 +35,9 @@ export interface CellSelecting {
   goTo(place: Place, extend?: boolean): void
   /** Selects a column; with `extend`, all columns from that of the active cell. */
   goToColumn(column: number, extend: boolean): void
-  /** Moves to a record wherever it is. Until then no cell is selected, so that keys change none. */
+  /** Moves to a record wherever it is. */
   reveal(cell: CellRef): void
-  /** Selects nothing until a cell is revealed; the address keeps the last one. */
+  /** Selects nothing until a cell is revealed, so that keys change none; the address keeps the last one. */
   suspend(): void
   clear(): void
 }
@@ -95,7 +95,6 @@ export function useCellSelection({ view, change, rows, layout, scroller, begun }
   const suspend = (): void => setNamed(null)
   const reveal = (wanted: CellRef): void => {
     isRevealing.current = true
-    suspend()
     setWanted(wanted)
   }
   const seen = useRef(keyOf(view.cell))
