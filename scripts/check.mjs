@@ -6,7 +6,7 @@ import { spawn } from 'child_process'
 import { ROOT } from './node24.mjs'
 
 /** Scripts of package.json, the longest first. */
-const CHECKS = ['format:check', 'lint', 'typecheck', 'deadcode']
+const CHECKS = ['format:check', 'lint', 'typecheck', 'deadcode', 'sources']
 const AT_A_TIME = 2
 
 /** @type {string[]} */

@@ -8,7 +8,7 @@ export type NewView = Omit<ViewBody, 'actor'>
 /** A chart to save. */
 export type NewChart = Omit<ChartBody, 'actor'>
 
-/** What is stored under names, by its path and the member of its list. */
+/** Views and charts, by the path of their list, which is also the name of its member. */
 interface Kinds {
   readonly views: { readonly saved: NewView; readonly answer: ViewAnswer }
   readonly charts: { readonly saved: NewChart; readonly answer: ChartAnswer }
