@@ -102,3 +102,16 @@ test('proposing, reading and accepting many records takes as many statements as 
     await proposals.accept({ id, actor: HUMAN })
   })
 })
+
+test('a write takes as many statements as it has tables of its own: records, and lines with their writers', async (t) => {
+  const sheet = await TestSheet.make(t, open, { properties: ['{name: a, logicalType: string}'] })
+  // The first writes number the fields.
+  await sheet.write([{ id: 'r0', a: 'x' }])
+  await sheet.write([{ id: 'r1', a: 'x' }], AGENT)
+  for (const record of [
+    { id: 'r2', a: 'x' },
+    { id: 'r0', a: 'y' },
+  ]) {
+    assert.equal(await statements(t, () => sheet.write([record], AGENT)), 3)
+  }
+})

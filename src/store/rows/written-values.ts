@@ -23,7 +23,8 @@ interface TableDialect {
  * - `$written`: the fields of a record whose present values a writer has written, as the bits of `fields`; bit 0 of part 1 is the
  *   field 48. A row has at least one. Values of `records.jsonl` have no writer. An index by writer would cost each write more than it
  *   saves the filters, which read all rows: 0.1 s for a million.
- * - `$written_field`: the numbers of fields, which follow renamed ones; a removed field has no name.
+ * - `$written_field`: the numbers of fields, which follow renamed ones; a removed field has no name. A field has one before its first
+ *   value has a writer.
  */
 export function writtenTables({ integer, text, options }: TableDialect): string {
   const table = options === '' ? '' : `${options}, WITHOUT ROWID`
@@ -84,7 +85,7 @@ export const WRITERS: Query<readonly StoredWriter[]> = {
 }
 
 /** Returns the number of a run from its column, which is 0 for none. */
-function runOrNull(stored: unknown): number | null {
+export function runOrNull(stored: unknown): number | null {
   const run = Number(stored)
   return run === 0 ? null : run
 }
@@ -108,25 +109,7 @@ export const LATEST_RUN: Query<WriterCounts['latestRun']> = {
       : { run: String(row['run']), actor: String(row['actor']), cells: Number(row['cells']) },
 }
 
-/** Reads the id of a writer; null for none. */
-export function writerId(actor: string, run: number | null): Query<number | null> {
-  return {
-    sql: 'SELECT id FROM "$writer" WHERE actor = ?1 AND run = ?2',
-    params: [actor, run ?? 0],
-    result: ([row]) => (row === undefined ? null : Number(row['id'])),
-  }
-}
-
-/** Adds a writer. */
-export function addWriter(actor: string, run: number | null): Statement {
-  return {
-    sql: `INSERT INTO "$writer" (id, actor, run, cells, parts)
-      SELECT coalesce(max(id), 0) + 1, CAST(?1 AS text), CAST(?2 AS bigint), 0, 0 FROM "$writer"`,
-    params: [actor, run ?? 0],
-  }
-}
-
-/** The number of each field that was written; the name of a removed field is null. */
+/** The number of a field; the name of a removed field is null. */
 export interface NumberedField {
   readonly number: number
   readonly field: string | null
@@ -142,7 +125,9 @@ export const NUMBERED_FIELDS: Query<readonly NumberedField[]> = {
 export interface WrittenRow {
   readonly record: RecordKey
   readonly part: number
-  readonly writer: number
+  readonly actor: string
+  /** The number of the run that wrote them; null for direct writes. */
+  readonly run: number | null
   readonly fields: number
 }
 
@@ -153,13 +138,10 @@ export type GivenRows = (rows: readonly (readonly number[])[]) => Statement
 export const GIVEN_AT_ONCE = 64
 
 /** Reads the rows of at least one record. */
-export function writtenRows(
-  records: readonly RecordKey[],
-  given: GivenRows,
-): Query<readonly (WrittenRow & Pick<StoredWriter, 'actor' | 'run'>)[]> {
+export function writtenRows(records: readonly RecordKey[], given: GivenRows): Query<readonly WrittenRow[]> {
   const { sql, params } = given(records.map((record) => [record]))
   return {
-    sql: `SELECT written.record, written.part, written.writer, written.fields, writer.actor, writer.run
+    sql: `SELECT written.record, written.part, written.fields, writer.actor, writer.run
       FROM ${sql} AS given JOIN "$written" AS written ON written.record = given.column1
         JOIN "$writer" AS writer ON writer.id = written.writer`,
     params,
@@ -167,7 +149,6 @@ export function writtenRows(
       rows.map((row) => ({
         record: Number(row['record']),
         part: Number(row['part']),
-        writer: Number(row['writer']),
         fields: Number(row['fields']),
         actor: String(row['actor']),
         run: runOrNull(row['run']),

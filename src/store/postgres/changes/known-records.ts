@@ -2,13 +2,18 @@ import type { Contract, Field } from '../../../contract/contract.ts'
 import type { JsonObject, JsonValue } from '../../../contract/json/json.ts'
 import type { RecordKey } from '../../cell-work.ts'
 import { countAllDeleted } from '../../rows/deleted-blocks.ts'
-import type { ClientConnection } from '../database/connection.ts'
+import type { ClientConnection, StoredValue } from '../database/connection.ts'
 import { copyRows, WORTH_COPYING } from '../database/copy-into.ts'
 import { jsonArrays } from '../database/json-arrays.ts'
 import { quoted, recordset } from '../database/schema.ts'
 import { RecordUnderChange } from './stored-record.ts'
 import { columnsOf } from '../database/columns.ts'
+import { runOrNull, type WrittenRow } from '../../rows/written-values.ts'
+import type { PresentWriters } from '../../rules/written/present-writers.ts'
 import { canBeId, toColumns, toColumnTexts } from '../database/values.ts'
+
+/** The most records that are read by a prepared plan: one for a small sheet reads all rows of `$written` for each of them. */
+const FEW = 64
 
 const COUNT_DELETED = countAllDeleted('unnest($1::bigint[]) AS gone(key)')
 
@@ -22,6 +27,7 @@ export interface DeletedRecord {
 export class KnownRecords {
   readonly #db: ClientConnection
   readonly #contract: Contract
+  readonly #writers: PresentWriters
   /** Null for an id without a record. */
   readonly #byId = new Map<string, RecordUnderChange | null>()
   readonly #byKey = new Map<RecordKey, RecordUnderChange | null>()
@@ -29,9 +35,11 @@ export class KnownRecords {
   readonly #updated = new Map<RecordKey, RecordUnderChange>()
   readonly #deleted = new Map<RecordKey, DeletedRecord>()
 
-  constructor(db: ClientConnection, contract: Contract) {
+  /** `writers` receives the writers of the present values of records that are read. */
+  constructor(db: ClientConnection, contract: Contract, writers: PresentWriters) {
     this.#db = db
     this.#contract = contract
+    this.#writers = writers
   }
 
   get fields(): readonly Field[] {
@@ -58,11 +66,13 @@ export class KnownRecords {
     const columns = ['$seq', '$version', ...columnsOf(this.#contract.fields)].map(
       (name) => `data.${quoted(name)}`,
     )
-    const sql = `SELECT ${columns.join(', ')} FROM "$data" AS data JOIN ${wanted}`
-    for (const row of await this.#db.all(sql, values)) {
+    const sql = `SELECT ${columns.join(', ')}, ${WRITERS_OF_RECORD} FROM "$data" AS data JOIN ${wanted}`
+    const rows = values.length > FEW ? this.#db.plannedAnew(sql, values) : this.#db.all(sql, values)
+    for (const row of await rows) {
       // A record that is known by its other identifier may have been changed since.
       if (this.#byKey.get(Number(row['$seq'])) || this.#deleted.has(Number(row['$seq']))) continue
       const record = RecordUnderChange.stored(row)
+      this.#writers.add(writtenRowsOf(record.key, row['$writers']))
       this.#byId.set(record.id, record)
       this.#byKey.set(record.key, record)
     }
@@ -181,6 +191,18 @@ export class KnownRecords {
       yield row
     }
   }
+}
+
+/** The rows of `$written` of a record, as JSON; null for none. */
+const WRITERS_OF_RECORD = `(
+  SELECT json_agg(json_build_array(part, actor, run, fields))
+  FROM "$written" AS written JOIN "$writer" AS writer ON writer.id = written.writer WHERE written.record = data."$seq"
+) AS "$writers"`
+
+function writtenRowsOf(record: RecordKey, json: StoredValue | undefined): readonly WrittenRow[] {
+  if (typeof json !== 'string') return []
+  const rows = JSON.parse(json) as readonly [number, string, number, number][]
+  return rows.map(([part, actor, run, fields]) => ({ record, part, actor, run: runOrNull(run), fields }))
 }
 
 function loaded(record: RecordUnderChange | null | undefined): RecordUnderChange | null {

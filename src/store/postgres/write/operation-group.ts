@@ -8,6 +8,7 @@ import type { KeptColumn } from '../../fields/stored-changes.ts'
 import type { StoredTarget } from '../../rows/stored-targets.ts'
 import type { KnownReviews } from '../changes/known-cells.ts'
 import { PendingChanges } from '../changes/pending-changes.ts'
+import type { FieldNumbers } from '../../rules/written/number-fields.ts'
 
 /** A change of the store. If it throws, all of it is rolled back, and nothing else. */
 export type Operation<T> = (change: ChangeSet) => Promise<T>
@@ -24,6 +25,8 @@ export type Outcome = { readonly value: unknown } | { readonly error: unknown }
 export interface GroupStart {
   readonly db: ClientConnection
   readonly contract: Contract
+  /** The numbers of the fields of the contract. */
+  readonly numbers: FieldNumbers
   readonly targets: readonly StoredTarget[]
   /** The columns that keep values of removed and converted fields. */
   readonly kept: readonly KeptColumn[]
@@ -41,6 +44,7 @@ export class OperationGroup {
   readonly #reviews: KnownReviews
   #counts: SheetCounts
   readonly #cellCounts = new CellCounts()
+  #losesWriters = false
   #pending: PendingChanges
 
   constructor(start: GroupStart) {
@@ -80,6 +84,7 @@ export class OperationGroup {
     const same = before.lastSeq === lastSeq && before.records === records && before.lastKey === lastKey
     return [
       ...this.#cellCounts.statements(lastSeq),
+      ...(this.#losesWriters ? ['DELETE FROM "$writer" WHERE parts = 0'] : []),
       ...(same
         ? []
         : [`UPDATE "$sheet" SET last_seq = ${lastSeq}, records = ${records}, last_record = ${lastKey}`]),
@@ -128,6 +133,7 @@ export class OperationGroup {
   async #flush(): Promise<void> {
     await this.#pending.flush()
     this.#cellCounts.add(this.#pending.counts)
+    this.#losesWriters ||= this.#pending.losesWriters
     this.#pending = this.#newPending()
   }
 
@@ -137,8 +143,8 @@ export class OperationGroup {
   }
 
   #newPending(): PendingChanges {
-    const { db, contract, targets } = this.#start
-    return new PendingChanges({ db, contract, targets, reviews: this.#reviews })
+    const { db, contract, numbers, targets } = this.#start
+    return new PendingChanges({ db, contract, numbers, targets, reviews: this.#reviews })
   }
 }
 

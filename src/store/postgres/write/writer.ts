@@ -15,6 +15,8 @@ import { prepareColumns } from '../definition/prepare-columns.ts'
 import { OperationGroup, type Operation, type OperationRequest, type Outcome } from './operation-group.ts'
 import { PlanKeeper } from '../database/table-statistics.ts'
 import { loadTargets } from '../definition/targets.ts'
+import { runAsync } from '../../rules/steps.ts'
+import { numberFields, type FieldNumbers } from '../../rules/written/number-fields.ts'
 
 /** The most operations that share a commit, so that the first of many does not wait long for the last. */
 const GROUP_LIMIT = 256
@@ -26,6 +28,7 @@ interface FollowedDefinition {
   /** Increases with each change. */
   readonly definition: number
   readonly contract: Contract
+  readonly numbers: FieldNumbers
   readonly targets: readonly StoredTarget[]
   readonly kept: readonly KeptColumn[]
 }
@@ -176,8 +179,8 @@ export class Writer {
     const { outcomes, group: done } = await this.#database.writingSheet(
       this.#lockTimeoutMs,
       async (db, sheet) => {
-        const { contract, targets, kept } = await this.#follow(db, sheet)
-        const group = new OperationGroup({ db, contract, targets, kept, sheet, alone: requests.length === 1 })
+        const { definition: _, ...followed } = await this.#follow(db, sheet)
+        const group = new OperationGroup({ ...followed, db, sheet, alone: requests.length === 1 })
         const value = await group.carryOut(requests)
         return { value: { outcomes: value, group }, last: group.countStatements() }
       },
@@ -192,13 +195,15 @@ export class Writer {
    */
   async #follow(db: ClientConnection, sheet: StoredRow): Promise<FollowedDefinition> {
     const definition = Number(sheet['definition'])
-    if (this.#followed?.definition !== definition) {
-      const contract = parseStoredContract(
-        String((await db.get('SELECT contract FROM "$sheet"'))?.['contract']),
-      )
-      const kept = keptColumns(await db.query(FIELD_CHANGES))
-      this.#followed = { definition, contract, targets: await loadTargets(db), kept }
-    }
-    return this.#followed
+    if (this.#followed?.definition === definition) return this.#followed
+    const contract = parseStoredContract(
+      String((await db.get('SELECT contract FROM "$sheet"'))?.['contract']),
+    )
+    const kept = keptColumns(await db.query(FIELD_CHANGES))
+    const { numbers, isChanged } = await runAsync(numberFields(db, contract.fields))
+    const followed = { definition, contract, numbers, kept, targets: await loadTargets(db) }
+    // New numbers are read again after their transaction, which may be rolled back.
+    this.#followed = isChanged ? null : followed
+    return followed
   }
 }

@@ -9,11 +9,10 @@ import {
   WRITING_ACTORS,
   writtenRows,
   type GivenRows,
+  type WrittenRow,
 } from '../../rows/written-values.ts'
 import type { CellWriter, WriterCounts } from '../../stored-writer.ts'
 import { load, type Loaded, type Steps } from '../steps.ts'
-
-type Written = ReturnType<ReturnType<typeof writtenRows>['result']>[number]
 
 type Read = <T>(query: Query<T>) => Loaded<T>
 
@@ -29,7 +28,7 @@ export function* readCellWriters(
   given: GivenRows,
 ): Steps<readonly CellWriter[]> {
   const fields = yield* load(read(NUMBERED_FIELDS))
-  const rows: Written[] = []
+  const rows: WrittenRow[] = []
   for (let keys = [...ids.keys()]; keys.length > 0; keys = keys.slice(GIVEN_AT_ONCE))
     rows.push(...(yield* load(read(writtenRows(keys.slice(0, GIVEN_AT_ONCE), given)))))
   return rows.flatMap(({ record, part, fields: bits, actor, run }) =>

@@ -18,20 +18,16 @@ import type { RecordKey } from '../../cell-work.ts'
 import { countDeleted } from '../../rows/deleted-blocks.ts'
 import type { DecidedRow, ProposedRow } from '../../rows/proposal-queries.ts'
 import { runSync, type Steps } from '../../rules/steps.ts'
-import {
-  noteWritten,
-  writtenByCell,
-  writtenByRecord,
-  type WrittenValues,
-} from '../../rules/written/note-written.ts'
+import type { FieldNumbers } from '../../rules/written/number-fields.ts'
+import { writtenByCell, writtenByRecord, type WrittenValues } from '../../rules/written/written-by.ts'
 import type { CachedResult, Holders, NewRecord, StoreChange, StoredRecord } from '../../rules/store-change.ts'
-import { givenRows } from '../database/given-rows.ts'
 import { quoted } from '../database/schema.ts'
 import { toColumn } from '../database/values.ts'
 import { StoredLog } from './change-log.ts'
 import { forgetResults } from './forget-results.ts'
 import { readKeptValues } from './kept-values.ts'
 import { StoredRecords } from './stored-records.ts'
+import { storeWriters } from './written-values.ts'
 import type { CellStates } from './cell-states.ts'
 import type { Connection } from '../database/connection.ts'
 import { lastEntry } from '../database/last-entry.ts'
@@ -62,6 +58,15 @@ const TRIED = new Error('this was tried out only')
 /** Lines that one statement inserts. */
 const LINES_AT_ONCE = 64
 
+/** The state from which a change set starts. */
+export interface ChangeStart {
+  readonly db: Connection
+  readonly contract: Contract
+  readonly states: CellStates
+  /** The numbers of the fields of the contract. */
+  readonly numbers: FieldNumbers
+}
+
 /**
  * The changes of a transaction: record writes, cell states, provenance lines. All that must change together is part of one
  * change set; it keeps numbers and counters, which are written at its end.
@@ -76,6 +81,7 @@ export class ChangeSet implements StoreChange {
   readonly at: string
   /** The current time in the same form: deadlines count from it. */
   readonly now: string
+  readonly #numbers: FieldNumbers
   readonly #firstSeq: number
   readonly #lines: RecordedLine[] = []
   #changesFields = false
@@ -84,10 +90,11 @@ export class ChangeSet implements StoreChange {
   /** Read when first needed: most changes create no records. */
   #counters: RecordCounters | null = null
 
-  constructor(db: Connection, contract: Contract, states: CellStates) {
+  constructor({ db, contract, states, numbers }: ChangeStart) {
     this.db = db
     this.contract = contract
     this.cells = states
+    this.#numbers = numbers
     this.records = new StoredRecords({ db, contract, cells: states })
     this.log = new StoredLog({ db, contract }, () => this.insertLines())
     const last = lastEntry(db)
@@ -187,7 +194,7 @@ export class ChangeSet implements StoreChange {
     )
     this.#inserted = this.#lines.length
     const written = lines.flatMap((line) => line.written ?? [])
-    runSync(noteWritten(this.db, written, givenRows))
+    storeWriters(this.db, this.#numbers, written)
   }
 
   load(ids: readonly string[]): void {

@@ -31,6 +31,7 @@ import { takeRunLock } from '../database/run-lock.ts'
 import { tryUpsert } from '../../rules/upsert.ts'
 import { readBody } from '../../rules/upsert-body.ts'
 import { runSync } from '../../rules/steps.ts'
+import { numberFields, type FieldNumbers } from '../../rules/written/number-fields.ts'
 import { CHANGES, type Changes } from './changes.ts'
 import { StoreFile } from '../database/store-file.ts'
 import type {
@@ -63,6 +64,8 @@ interface OpenStore {
   readonly lockTimeoutMs: number
   contract: Contract
   states: CellStates
+  /** The numbers of the fields of the contract, once they are stored. */
+  numbers: FieldNumbers | null
   /** SQLite's `data_version`, which changes when another connection has committed. */
   dataVersion: number
 }
@@ -173,7 +176,8 @@ export class Writer {
     })
     try {
       this.#refreshStates(store)
-      return { store, change: new ChangeSet(store.db, store.contract, store.states) }
+      const { db, contract, states } = store
+      return { store, change: new ChangeSet({ db, contract, states, numbers: numbersOf(store) }) }
     } catch (error) {
       this.#undo(store, error)
       throw error
@@ -207,6 +211,7 @@ export class Writer {
     const version = dataVersion(store.db)
     if (version === store.dataVersion) return
     store.states = new CellStates(store.db, loadTargets(store.db))
+    store.numbers = null
     // Another process may have renamed fields: writes must fit the present contract.
     const text = String(store.db.get('SELECT contract FROM "$sheet"')?.['contract'])
     if (text !== store.contract.text) store.contract = parseStoredContract(text)
@@ -242,6 +247,7 @@ export class Writer {
       lockTimeoutMs,
       contract,
       states,
+      numbers: null,
       dataVersion: dataVersion(db),
     }
     try {
@@ -293,6 +299,7 @@ export class Writer {
   #follow(store: OpenStore, contract: Contract): void {
     store.contract = contract
     store.states = new CellStates(store.db, loadTargets(store.db))
+    store.numbers = null
   }
 
   /** Applies a definition, returns its effect, and rolls it back. */
@@ -411,6 +418,14 @@ function commitWithoutCheckpoint(db: Connection): void {
   } finally {
     db.exec(`PRAGMA wal_autocheckpoint=${AUTO_CHECKPOINT_PAGES}`)
   }
+}
+
+/** Returns the numbers of the fields of the contract. New ones are read again after their transaction. */
+function numbersOf(store: OpenStore): FieldNumbers {
+  if (store.numbers !== null) return store.numbers
+  const { numbers, isChanged } = runSync(numberFields(store.db, store.contract.fields))
+  if (!isChanged) store.numbers = numbers
+  return numbers
 }
 
 /** Throws OutdatedDefinitionError when the files differ from those that a definition was read from. */
