@@ -16,14 +16,13 @@ const ALONE = ['test/on-postgres']
 
 /** The longest groups, which start first so that none of them is left for the end. */
 const FIRST = [
-  'test/on-postgres/runs',
-  'test/on-postgres/writes',
   'test/web',
   'test/security',
+  'test/on-postgres/runs',
   'test/on-postgres',
+  'src/store',
   'test/mcp',
   'test/cli',
-  'src/store',
   'test/sheet',
   'test/http',
   'test/docs',

@@ -1,48 +1,27 @@
-/** The files of tests that run on both engines, as the groups that share a PostgreSQL; paths are from `test/`. */
+/**
+ * The files of tests that run on both engines, as the groups that share a PostgreSQL; paths are from `test/`. Rules are above the
+ * engines, each of which passes the suite of stores (`src/store/suite`): a file is here for what only PostgreSQL shows, such as its SQL,
+ * locks, notifications, and runs whose tasks are in the store, or for what the suite does not call. Tests of such a file about other
+ * rules are `aboveEngines()`.
+ */
 export const GROUPS = {
-  reads: [
+  operations: [
     'http/answers.test.ts',
-    'http/as-of.test.ts',
-    'http/cells.test.ts',
+    'http/changes.test.ts',
     'http/conditional-reads.test.ts',
     'http/conditions.test.ts',
     'http/events.test.ts',
-    'http/explain-cell.test.ts',
-    'http/export.test.ts',
-    'http/import.test.ts',
     'http/hung-up.test.ts',
-    'http/openapi.test.ts',
     'http/query.test.ts',
     'http/sorted-pages.test.ts',
-    'http/status-and-provenance.test.ts',
-    'sheet/as-of.test.ts',
-    'sheet/explain-cell.test.ts',
-    'sheet/list-records.test.ts',
-    'sheet/read-contract.test.ts',
-    'sheet/read-provenance.test.ts',
-  ],
-  writes: [
-    'http/changes.test.ts',
-    'http/definition-history.test.ts',
-    'http/contract-changes.test.ts',
-    'http/derivation-files.test.ts',
-    'http/etag.test.ts',
-    'http/materialize.test.ts',
-    'http/ndjson.test.ts',
-    'http/proposals.test.ts',
     'http/views.test.ts',
-    'http/preview.test.ts',
-    'http/records.test.ts',
-    'http/revert.test.ts',
-    'http/runs.test.ts',
-    'kill/proposal-kill.test.ts',
     'kill/upsert-kill.test.ts',
+    'mcp/tools.test.ts',
+    'sheet/as-of.test.ts',
     'sheet/change-definition.test.ts',
-    'sheet/import-records.test.ts',
     'sheet/import-runs.test.ts',
-    'sheet/restore-records.test.ts',
-    'sheet/reviews.test.ts',
     'sheet/revert.test.ts',
+    'sheet/reviews.test.ts',
     'sheet/watch-sheet.test.ts',
   ],
   // Apart, so that the campaign can run it alone.
@@ -50,53 +29,102 @@ export const GROUPS = {
   // Apart, so that the campaign can run it alone.
   stale: ['sheet/kinds-random.test.ts'],
   runs: [
-    'kill/fallbacks-kill.test.ts',
-    'kill/materialize-kill.test.ts',
     'kill/run-kill.test.ts',
-    'sheet/blocked-cells.test.ts',
+    'sheet/ai-max-cost.test.ts',
     'sheet/cell-conditions.test.ts',
+    'sheet/formulas.test.ts',
     'sheet/keep-fresh.test.ts',
+    'sheet/look-ups-random.test.ts',
+    'sheet/look-ups.test.ts',
     'sheet/overwrite-manual.test.ts',
     'sheet/people-win.test.ts',
-    'sheet/on-status.test.ts',
-    'sheet/prune-runs.test.ts',
+    'sheet/queries.test.ts',
     'sheet/retry-failed.test.ts',
-    'sheet/run-cache.test.ts',
     'sheet/run-control.test.ts',
     'sheet/run-env.test.ts',
-    'sheet/run-frames.test.ts',
     'sheet/run-graph.test.ts',
-    'sheet/run-limits.test.ts',
     'sheet/run-lock.test.ts',
-    'sheet/run-outcomes.test.ts',
     'sheet/run-races.test.ts',
-    'sheet/run-refused.test.ts',
-    'sheet/formulas.test.ts',
-    'sheet/queries.test.ts',
-    'sheet/ai-max-cost.test.ts',
-    'sheet/look-ups.test.ts',
-    'sheet/look-ups-random.test.ts',
-    'sheet/sources.test.ts',
-    'sheet/run-reuse.test.ts',
     'sheet/run-stops.test.ts',
+    'sheet/sources.test.ts',
   ],
-  agents: ['mcp/budget.test.ts', 'mcp/tools.test.ts'],
-  viewer: ['web/runs.test.ts'],
 } as const satisfies Readonly<Record<string, readonly string[]>>
 
 const HTTP = 'about HTTP, before or after anything that a store does'
 const SHARED = 'opens stores of PostgreSQL itself'
 const TRANSPORTS = 'about transports and processes of agents, the same on each engine'
-const TOOLS =
-  'about what tools take, tell and allow; tools.test.ts calls each on both engines, and the tests of its operation do'
-const CLIENT =
-  'about what a client sends and reads; records, runs, revert, proposals and events are on both engines'
+const TOOLS = 'about what tools take, tell and allow; tools.test.ts calls each on both engines'
+const CLIENT = 'about what a client sends and reads; answers.test.ts has each response of both engines'
 const REQUESTS =
-  'about requests of the page that records.test.ts, etag.test.ts, revert.test.ts and proposals.test.ts make on both engines'
+  'about requests of the page; the suite of stores has what they read and write on both engines'
+const ROUTES =
+  'about requests and responses of routes; answers.test.ts has each on both engines, and the suite of stores what the store does'
+const RUNS =
+  'decided above the engines, with results that run-commits-tests.ts and runs-tests.ts of the suite commit on both; run-control, run-races, run-graph and shared-runs.test.ts are about runs on PostgreSQL'
 const PAGE = 'about the page and what the browser does, the same on each engine'
 
 /** The other files beside them, and why they run on SQLite alone, or on PostgreSQL alone. */
 export const LEFT_OUT: Readonly<Record<string, string>> = {
+  'http/as-of.test.ts':
+    'routes; sheet/as-of.test.ts and history-tests.ts of the suite have earlier states on both engines',
+  'http/cells.test.ts':
+    'routes; random-tests.ts of the suite and cell-conditions.test.ts have cells by their state on both engines',
+  'http/contract-changes.test.ts':
+    'rules of changes above the engines; change-definition.test.ts, changes-back-and-forth.test.ts and field-changes-tests.ts of the suite have their effects on both',
+  'http/definition-history.test.ts':
+    'routes; changes-back-and-forth.test.ts takes back changes on both engines',
+  'http/derivation-files.test.ts':
+    'routes; change-definition.test.ts and keep-fresh.test.ts have their effects on both engines',
+  'http/etag.test.ts': 'routes; versions-tests.ts of the suite has versions and conflicts on both engines',
+  'http/explain-cell.test.ts': ROUTES,
+  'http/export.test.ts':
+    'formats and streams; pages-tests.ts and records-tests.ts of the suite have what they read on both engines',
+  'http/import.test.ts': ROUTES,
+  'http/materialize.test.ts': ROUTES,
+  'http/ndjson.test.ts': ROUTES,
+  'http/openapi.test.ts': 'the document; mcp/tools.test.ts names the SQL of each engine',
+  'http/preview.test.ts':
+    'computes without the store; formulas.test.ts and queries.test.ts have the SQL of each engine',
+  'http/proposals.test.ts': ROUTES,
+  'http/records.test.ts': ROUTES,
+  'http/revert.test.ts': ROUTES,
+  'http/runs.test.ts': ROUTES,
+  'http/status-and-provenance.test.ts': ROUTES,
+  'kill/fallbacks-kill.test.ts':
+    'order of stored steps; run-kill.test.ts and test/cluster kill servers and workers of PostgreSQL, first-workers.test.ts shares steps there',
+  'kill/materialize-kill.test.ts':
+    'a store and its log file; run-kill.test.ts and test/cluster kill servers and workers of PostgreSQL',
+  'kill/proposal-kill.test.ts':
+    'a store and its log file; on PostgreSQL a decision is one transaction, as each write of upsert-kill.test.ts',
+  'mcp/budget.test.ts': 'counted above the engines; shared-runs.test.ts has the bounds of runs on PostgreSQL',
+  'sheet/blocked-cells.test.ts':
+    'rules of blocks; random-tests.ts of the suite counts and lists blocked cells on both engines, kinds-random.test.ts those of each kind',
+  'sheet/explain-cell.test.ts':
+    'rules above the engines; explain-tests.ts of the suite has what they read on both',
+  'sheet/import-records.test.ts':
+    'rules of files above the engines; upsert-tests.ts of the suite has their writes on both, import-runs.test.ts the runs',
+  'sheet/list-records.test.ts':
+    'rules above the engines; pages-tests.ts and conditions-tests.ts of the suite have pages on both',
+  'sheet/on-status.test.ts': RUNS,
+  'sheet/prune-runs.test.ts':
+    'options above the engines; prune-runs-tests.ts of the suite removes runs on both',
+  'sheet/read-contract.test.ts':
+    'rules above the engines; contract-tests.ts of the suite has invalid definitions on both',
+  'sheet/read-provenance.test.ts':
+    'pages above the engines; records-tests.ts and history-tests.ts of the suite have the log on both',
+  'sheet/restore-records.test.ts': 'rules above the engines; restore-tests.ts of the suite restores on both',
+  'sheet/run-cache.test.ts':
+    'decided above the engines; runs-tests.ts of the suite has cache entries on both, shared-runs.test.ts one call for equal requests on PostgreSQL',
+  'sheet/run-frames.test.ts':
+    'decided above the engines; shared-frames.test.ts and run-control.test.ts have frames of PostgreSQL',
+  'sheet/run-limits.test.ts':
+    'bounds above the engines; run-commits-tests.ts and stored-runs-tests.ts of the suite have pages of runs and failures on both',
+  'sheet/run-outcomes.test.ts': RUNS,
+  'sheet/run-refused.test.ts': 'refused before a call, above the engines',
+  'sheet/run-reuse.test.ts':
+    'decided above the engines; responses-tests.ts of the suite keeps responses on both',
+  'web/runs.test.ts':
+    'the page; run-control.test.ts and shared-frames.test.ts have the runs and frames of PostgreSQL',
   'client/client.test.ts': CLIENT,
   'client/record-types.test.ts': 'about types, with a server that is made up',
   'http/close.test.ts': HTTP,
@@ -153,7 +181,7 @@ export const LEFT_OUT: Readonly<Record<string, string>> = {
   'sheet/ai.test.ts':
     'models and their answers; ai-workers.test.ts, ai-max-cost.test.ts and kinds-random.test.ts run the kind on PostgreSQL',
   'sheet/first.test.ts':
-    'steps and their order; first-workers.test.ts, fallbacks-kill.test.ts and kinds-random.test.ts run the kind on PostgreSQL',
+    'steps and their order; first-workers.test.ts and kinds-random.test.ts run the kind on PostgreSQL',
   'sheet/first-workers.test.ts': SHARED,
   'sheet/ai-kind.test.ts': 'the kind by itself; ai.test.ts is about sheets',
   'sheet/ai-answers.test.ts': 'the kind by itself; ai.test.ts is about sheets',
@@ -196,7 +224,7 @@ export const LEFT_OUT: Readonly<Record<string, string>> = {
   'web/newcomer.test.ts': PAGE,
   'web/pages.test.ts': PAGE,
   'web/panel.test.ts':
-    'the panel; http/explain-cell, status-and-provenance and revert have its contents on both engines',
+    'the panel; explain-tests.ts, history-tests.ts and revert-tests.ts of the suite have its contents on both engines',
   'web/places.test.ts': PAGE,
   'web/proposals.test.ts': REQUESTS,
   'web/proxied.test.ts': PAGE,
@@ -204,7 +232,7 @@ export const LEFT_OUT: Readonly<Record<string, string>> = {
   'web/saved-views.test.ts': PAGE,
   'web/sql.test.ts': 'the console, with statements of SQLite; http/query.test.ts is about queries on both',
   'web/time.test.ts':
-    'the page; store/suite/history-tests.ts and http/as-of.test.ts have earlier states on both engines',
+    'the page; store/suite/history-tests.ts and sheet/as-of.test.ts have earlier states on both engines',
   'web/views.test.ts':
     'the page; http/conditions.test.ts, http/sorted-pages.test.ts and the suite of stores have filters and orders',
   'web/wide.test.ts': PAGE,

@@ -4,7 +4,7 @@ import { watchConnections } from '../../src/derivation/transport/testing/connect
 import { usedResources } from '../../src/sheet/calls/used-resources.ts'
 import { planMaterialize } from '../../src/sheet/runs/plan-materialize.ts'
 import { parseStub, NetworkTransport } from '../../src/sheet/transports.ts'
-import { openOnEngine, perEngine } from '../support/engine.ts'
+import { openOnEngine } from '../support/engine.ts'
 import { startLocalApi } from '../support/local-api.ts'
 import { onEnd } from '../support/on-end.ts'
 import { answerLookups, lookup, openRunSheet, RunSheet, writeDerivations } from '../support/run-fixture.ts'
@@ -34,8 +34,7 @@ async function openMixedSheet(t: TestContext): Promise<RunSheet> {
 }
 
 test('H7: cells whose call is refused fail with the reason, no socket is opened for them, and the other cells are computed', async (t) => {
-  // The connections of a store would be seen too.
-  const watch = perEngine({ sqlite: true, postgres: false }) ? watchConnections(t) : null
+  const watch = watchConnections(t)
   const run = await openMixedSheet(t)
   const all = { targets: null, recordIds: null, force: false }
   const plan = await planMaterialize(run.sheet, all)
@@ -60,7 +59,7 @@ test('H7: cells whose call is refused fail with the reason, no socket is opened 
   assert.deepEqual(await run.counts('c'), { failed: 2 })
   assert.match((await run.status('c')).lastError ?? '', /-> refused: /)
   assert.deepEqual(await run.counts('d'), { missing: 2 })
-  if (watch !== null) assert.deepEqual(new Set(watch.attempts), new Set(['127.0.0.1']))
+  assert.deepEqual(new Set(watch.attempts), new Set(['127.0.0.1']))
 })
 
 test('D23: a refused derivation needs no environment variable, and uses none of the calls that a run may make', async (t) => {

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { getRecord } from '../../src/sheet/queries/get-record.ts'
 import { materialize } from '../../src/sheet/runs/materialize.ts'
 import { getRun } from '../../src/sheet/runs/read-runs.ts'
-import { openOnEngine } from '../support/engine.ts'
+import { openOnEngine, skipOnPostgres } from '../support/engine.ts'
 import { onEnd } from '../support/on-end.ts'
 import { answerLookups, lookup, openLookupSheet, openRunSheet } from '../support/run-fixture.ts'
 
@@ -51,6 +51,7 @@ test('closing a sheet ends its runs with materialize.error, and their stored val
 })
 
 test('failures in a row stop a run: its row, its error and its frames have the reason, computed values are kept, the rest is skipped', async (t) => {
+  if (skipOnPostgres(t)) return
   const records = Array.from({ length: 100 }, (_, index) => ({ id: `${index}`, a: `${index}` }))
   const run = await openLookupSheet(t, records)
   await run.edit('transport.yaml', "hosts: {'*': {concurrency: 1}}")
@@ -80,6 +81,7 @@ test('failures in a row stop a run: its row, its error and its frames have the r
 })
 
 test('one refused call stops a run with that limit, and a refused connection costs nothing', async (t) => {
+  if (skipOnPostgres(t)) return
   const records = Array.from({ length: 30 }, (_, index) => ({ id: `${index}`, a: `${index}` }))
   const run = await openLookupSheet(t, records)
   await run.edit('transport.yaml', "hosts: {'*': {concurrency: 1, cost_per_call: 0.5}}")

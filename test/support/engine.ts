@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { TestContext } from 'node:test'
 import type { JsonObject } from '../../src/contract/json/json.ts'
 import { createKinds } from '../../src/derivation/kinds.ts'
 import { ContractError, SheetError } from '../../src/errors/service-error.ts'
@@ -39,6 +40,15 @@ export function useEngine(name: Engine): void {
 /** Returns the choice for the present engine, for intended differences. */
 export function perEngine<T>(choices: Readonly<Record<Engine, T>>): T {
   return choices[engine]
+}
+
+/**
+ * Skips a test about a rule above the engines where its file runs on PostgreSQL for its other tests. Returns whether it does: the test
+ * returns then.
+ */
+export function skipOnPostgres(t: TestContext): boolean {
+  if (engine === 'postgres') t.skip()
+  return engine === 'postgres'
 }
 
 /** Opens the sheet of a directory on this engine, the same one each time. */

@@ -1,3 +1,3 @@
 import { runGroup } from './run-group.ts'
 
-await runGroup('reads')
+await runGroup('operations')
