@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { agentOverHttp, anyClient, serveAgents, startAgent, type Called } from '../support/agent.ts'
+import { agentOverHttp, serveAgents, startAgent, type Called } from '../support/agent.ts'
 import { writeLookupSheet } from '../support/lookup-files.ts'
 
 function runOf({ structured }: Called): { calls: number; skipped: number; materialized: number } {
@@ -9,7 +9,7 @@ function runOf({ structured }: Called): { calls: number; skipped: number; materi
 
 test('--max-calls bounds all runs together, is in results, and refuses with the rest', async (t) => {
   const { sheet, api } = await writeLookupSheet(t, { records: 6 })
-  const agent = await startAgent(t, sheet, { ...anyClient(), flags: ['--max-calls', '4'] })
+  const agent = await startAgent(t, sheet, { flags: ['--max-calls', '4'] })
   const first = await agent.call('materialize', { limit: 3 })
   assert.equal(runOf(first).calls, 3)
   const budget = { calls: 3, max_calls: 4, calls_left: 1, cost: 0, max_cost: null, cost_left: null }
@@ -75,11 +75,7 @@ test('concurrent runs spend no more than the budget together, also those of seve
 
 test('cells without calls need no budget: the cache still fills them', async (t) => {
   const { sheet, api } = await writeLookupSheet(t, { records: 1 })
-  const agent = await startAgent(t, sheet, {
-    transport: 'http',
-    era: '2026-07-28',
-    flags: ['--max-calls', '1'],
-  })
+  const agent = await startAgent(t, sheet, { flags: ['--max-calls', '1'] })
   await agent.call('materialize')
   await agent.call('upsert_records', { records: [{ id: 'twin', a: 'v0' }] })
   assert.deepEqual([runOf(await agent.call('materialize')).materialized, api.requests.length], [1, 1])

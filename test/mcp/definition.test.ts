@@ -13,7 +13,7 @@ import {
   rejectProposal,
 } from '../../src/sheet/writes/proposals.ts'
 import { upsertRecords } from '../../src/sheet/writes/upsert-records.ts'
-import { anyClient, startAgent, type Agent } from '../support/agent.ts'
+import { startAgent, type Agent } from '../support/agent.ts'
 import { ColophonProcess } from '../support/colophon-process.ts'
 import { openOnEngine } from '../support/engine.ts'
 import { writeLookupSheet } from '../support/lookup-files.ts'
@@ -39,7 +39,7 @@ async function fieldsOf(agent: Agent): Promise<readonly string[]> {
 test('with --allow-definition an agent changes fields and derivations, each after a dry run, and takes changes back', async (t) => {
   const { sheet, api } = await writeLookupSheet(t)
   const flags = ['--allow-definition', '--actor', 'agent:smith']
-  const agent = await startAgent(t, sheet, { ...anyClient(), flags })
+  const agent = await startAgent(t, sheet, { flags })
   assert.equal((await agent.call('get_permissions')).structured['definition'], true)
 
   const field = { name: 'c', logicalType: 'string' }

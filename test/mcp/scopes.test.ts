@@ -4,7 +4,7 @@ import { getRecord } from '../../src/sheet/queries/get-record.ts'
 import { acceptProposal } from '../../src/sheet/writes/proposals.ts'
 import { readProvenance } from '../../src/sheet/cells/read-provenance.ts'
 import { toolsOf } from '../../src/mcp/tools/tool-list.ts'
-import { anyClient, startAgent, type Agent } from '../support/agent.ts'
+import { startAgent, type Agent } from '../support/agent.ts'
 import { openOnEngine } from '../support/engine.ts'
 import { writeLookupSheet } from '../support/lookup-files.ts'
 import { onEnd } from '../support/on-end.ts'
@@ -17,7 +17,7 @@ const READING = toolsOf({ mode: 'read-only', allowDefinition: false }).map(({ na
 
 test('with --read-only no tool that writes is listed, and none can be called', async (t) => {
   const { sheet, api } = await writeLookupSheet(t)
-  const agent = await startAgent(t, sheet, { ...anyClient(), flags: ['--read-only'] })
+  const agent = await startAgent(t, sheet, { flags: ['--read-only'] })
   assert.deepEqual(await names(agent), READING.toSorted())
   for (const { annotations, name: tool } of await agent.tools()) {
     assert.equal(annotations?.readOnlyHint, true, tool)
@@ -38,7 +38,7 @@ test('with --read-only no tool that writes is listed, and none can be called', a
 test('with --propose writes wait for a person, who is then in the provenance with the agent', async (t) => {
   const { sheet } = await writeLookupSheet(t)
   const flags = ['--propose', '--actor', 'agent:intern']
-  const agent = await startAgent(t, sheet, { ...anyClient(), flags })
+  const agent = await startAgent(t, sheet, { flags })
   const proposing = ['upsert_records', 'delete_records', 'materialize', 'cancel_run']
   assert.deepEqual(await names(agent), [...READING, ...proposing].toSorted())
   const { structured, text } = await agent.call('upsert_records', {
@@ -118,7 +118,7 @@ test('with --propose an agent cancels its own runs and no others', async (t) => 
     era: '2025-11-25',
     flags: ['--actor', 'human:ann'],
   })
-  const agent = await startAgent(t, sheet, { transport: 'http', era: '2026-07-28', flags: ['--propose'] })
+  const agent = await startAgent(t, sheet, { flags: ['--propose'] })
   const { structured } = await owner.call('materialize', { background: true })
   const { id } = structured['run'] as { id: string }
   await hold.arrived()
