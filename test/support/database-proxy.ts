@@ -69,6 +69,14 @@ export class DatabaseProxy {
     this.#pairs.clear()
   }
 
+  /** Ends each of the present connections when its client next sends something, as one that was lost unnoticed. */
+  endWhenUsed(): void {
+    for (const { client } of this.#pairs) {
+      client.removeAllListeners('data')
+      client.once('data', () => client.resetAndDestroy())
+    }
+  }
+
   /** Passes bytes on again: those held back, and those of new connections. */
   pass(): void {
     this.#way = 'open'

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { Client } from 'pg'
 import { contractText } from '../../../test/support/contract-with.ts'
+import { DatabaseProxy } from '../../../test/support/database-proxy.ts'
 import { startPostgres } from '../../../test/support/postgres.ts'
 import type { JsonObject } from '../../contract/json/json.ts'
 import { parseContract } from '../../contract/odcs/parse-contract.ts'
@@ -285,6 +286,18 @@ test('reads continue after all idle connections are lost', async (t) => {
   await Promise.all(Array.from({ length: 8 }, () => store.status()))
   const client = await besides(t, store)
   await client.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()')
+  assert.equal((await store.status()).total, 1)
+  await write(store, { id: 'b' })
+  assert.equal(String(await idsOf(store)), '[{"id":"a"},{"id":"b"}]')
+})
+
+test('so they do if no loss is noticed before a connection is used', async (t) => {
+  const proxy = await DatabaseProxy.start(t, server.freshUrl())
+  const store = await open(proxy.url)
+  t.after(() => store.close())
+  await write(store, { id: 'a' })
+  await Promise.all(Array.from({ length: 8 }, () => store.status()))
+  proxy.endWhenUsed()
   assert.equal((await store.status()).total, 1)
   await write(store, { id: 'b' })
   assert.equal(String(await idsOf(store)), '[{"id":"a"},{"id":"b"}]')

@@ -26,6 +26,8 @@ export class Database implements Connection {
   readonly #readers: Pool
   readonly #writers: Pool
   readonly #watch: ConnectionWatch
+  /** Connections that were idle in a pool: each may have been lost meanwhile. */
+  readonly #idled = new WeakSet<PoolClient>()
 
   /** `checkMs`: milliseconds between checks of connections that do not respond. */
   constructor(location: StoreLocation, checkMs?: number) {
@@ -128,19 +130,19 @@ export class Database implements Connection {
   }
 
   async #use<T>(pool: Pool, work: (db: ClientConnection) => Promise<T>): Promise<T> {
-    let wasLost = false
-    for (let stale = 0; ;) {
+    for (let stale = 0, lost = 0; ;) {
       const tried = await this.#tryWith(pool, work)
       if ('value' in tried) return tried.value
-      const { error } = tried
+      const { error, hasIdled } = tried
       // Each connection of the pool may have prepared such a statement, and is closed then.
       if (isStalePlan(error) && stale <= pool.options.max) {
         stale += 1
         continue
       }
-      if (wasLost || !isConnectionFault(error)) throw asRecordsError(error)
-      wasLost = true
-      // By then the pool has removed others that were lost along with it.
+      // The other idle connections may have been lost along with it. A new one that is lost as well has another reason.
+      const mayContinue = hasIdled ? lost < pool.options.max : lost === 0
+      if (!mayContinue || !isConnectionFault(error)) throw asRecordsError(error)
+      lost += 1
       await sleep(RETRY_MS)
     }
   }
@@ -148,15 +150,17 @@ export class Database implements Connection {
   async #tryWith<T>(
     pool: Pool,
     work: (db: ClientConnection) => Promise<T>,
-  ): Promise<{ value: T } | { error: unknown }> {
+  ): Promise<{ value: T } | { error: unknown; hasIdled: boolean }> {
     const client = await connect(pool)
+    const hasIdled = this.#idled.has(client)
     let fault: unknown
     try {
       return { value: await work(new ClientConnection(client, this.#watch)) }
     } catch (error) {
       fault = error
-      return { error }
+      return { error, hasIdled }
     } finally {
+      this.#idled.add(client)
       // A connection that is within a transaction is of no use to others.
       client.release(isWorthTrying(fault) || client.getTransactionStatus() !== 'I')
     }
