@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, suite, test, type TestContext } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
 import { createPostgresRecords, type PostgresRecords } from '../../../../test/support/postgres-records.ts'
 import { field } from '../../../../test/support/sheet-database.ts'
 import { QueryError } from '../../../errors/service-error.ts'
@@ -10,6 +10,7 @@ import { SqlConnection } from './sql-connection.ts'
 import { MAX_ROW_BYTES } from './sql-limits.ts'
 import type { SqlSession } from './sql-session.ts'
 import { DEFAULT_QUERY_LIMITS, SqlPool, type SqlPoolOptions } from './sql-pool.ts'
+import { SqlQueue } from './sql-queue.ts'
 
 const FIELDS = [field('id', 'string'), field('n', 'integer')]
 
@@ -140,22 +141,34 @@ suite('the connections for SQL from users', () => {
   test('a few queries run at a time, in the order of their arrival', async (t) => {
     // Connections of earlier tests may still be ending.
     while ((await atWork()).connections > 0) await sleep(20)
-    const pool = poolOf(t)
-    // To make a connection takes time.
-    await Promise.all(Array.from({ length: 4 }, () => query(pool, 'SELECT 1')))
-    const done: number[] = []
-    await Promise.all(
-      Array.from({ length: 40 }, async (_, number) => {
-        await query(pool, `SELECT ${number} AS a, count(*) AS c FROM records`)
-        done.push(number)
-      }),
-    )
-    assert.equal(done.length, 40)
+    const queue = new SqlQueue({
+      open: () => SqlConnection.open(sheet.database, DEFAULT_QUERY_LIMITS),
+      timeoutMs: 30_000,
+      maxWaitMs: 60_000,
+    })
+    t.after(() => queue.close())
+    const begun: number[] = []
+    let running = 0
+    let most = 0
+    const run = (number: number): Promise<void> =>
+      queue.run({
+        characters: 1,
+        signal: undefined,
+        work: async () => {
+          begun.push(number)
+          running += 1
+          most = Math.max(most, running)
+          await setImmediate()
+          running -= 1
+        },
+      })
+    // The first ones begin when their connections are made.
+    await Promise.all([-4, -3, -2, -1].map(run))
+    const numbers = Array.from({ length: 40 }, (_, number) => number)
+    await Promise.all(numbers.map(run))
+    assert.deepEqual(begun.slice(4), numbers)
+    assert.equal(most, 4)
     assert.ok((await atWork()).connections <= 4)
-    assert.ok(
-      done.every((number, index) => Math.abs(number - index) < 20),
-      done.join(),
-    )
   })
 
   test('D19: a query that waits too long for a connection is refused with a request to retry', async (t) => {
