@@ -7,6 +7,7 @@ import { HeldRates } from '../support/held-rates.ts'
 import { CSRF } from '../support/http-fixture.ts'
 import { RawClient } from '../support/raw-client.ts'
 import { runColophon } from '../support/run-colophon.ts'
+import { runCommand } from '../support/run-command.ts'
 import { RATES, writeSheet } from '../support/sheet-fixture.ts'
 
 const env = { COLOPHON_ACTOR: 'human:ann' }
@@ -31,7 +32,7 @@ test('the command line and a server write to one sheet at once, and nothing is l
     assert.deepEqual([code, stderr], [0, ''])
   })
   await Promise.all([...overHttp, ...atTerminal])
-  const { stdout } = await runColophon([
+  const { stdout } = await runCommand([
     'query',
     sheet,
     'SELECT title, count(*) AS n FROM records GROUP BY title',
@@ -57,12 +58,12 @@ test('a page that watches the sheet receives the writes and runs of the command 
   const stream = await RawClient.open(t, port)
   stream.send('GET /api/sheet/events HTTP/1.1\r\nHost: localhost\r\n\r\n')
   await stream.waitFor((text) => text.includes('event: sheet'))
-  const wrote = await runColophon(['upsert', sheet], { env, input: '{"id":"a","title":"Avocado"}' })
+  const wrote = await runCommand(['upsert', sheet], { env, input: '{"id":"a","title":"Avocado"}' })
   assert.equal(wrote.code, 0)
   await stream.waitFor((text) => /"seq":2\b/.test(text))
   const record = (await (await fetch(`http://127.0.0.1:${port}/api/records/a`)).json()) as { title: string }
   assert.equal(record.title, 'Avocado')
-  const ran = await runColophon(['materialize', sheet, '--stub', join(sheet, 'stub.json')], { env })
+  const ran = await runCommand(['materialize', sheet, '--stub', join(sheet, 'stub.json')], { env })
   assert.equal(ran.code, 3)
   await stream.waitFor((text) => /"seq":4\b.*\\"1\\",\\"finished\\"/.test(text))
 })
@@ -78,9 +79,9 @@ test('a run of the server can be listed and cancelled from the command line', as
   })
   assert.equal(started.status, 202)
   await rates.waiting(8)
-  const seen = await runColophon(['runs', rates.sheet, '1'])
+  const seen = await runCommand(['runs', rates.sheet, '1'])
   assert.partialDeepStrictEqual(JSON.parse(seen.stdout), { state: 'running', actor: 'human:bob' })
-  const cancelled = await runColophon(['runs', rates.sheet, '1', '--cancel'], { env })
+  const cancelled = await runCommand(['runs', rates.sheet, '1', '--cancel'], { env })
   assert.equal(cancelled.code, 0, cancelled.stderr)
   assert.partialDeepStrictEqual(JSON.parse(cancelled.stdout), {
     state: 'cancelled',
@@ -92,7 +93,7 @@ test('two concurrent runs wait for each other, and one that may not wait fails w
   const rates = await HeldRates.start(t, 1)
   const first = new ColophonProcess(t, ['materialize', rates.sheet, '--actor', 'human:ann'])
   await rates.waiting(1)
-  const second = await runColophon(['materialize', rates.sheet, '--lock-timeout', '0'], { env })
+  const second = await runCommand(['materialize', rates.sheet, '--lock-timeout', '0'], { env })
   assert.deepEqual([second.code, second.stdout], [1, ''])
   assert.match(second.stderr, /^error: another run of this sheet is under way [^\n]*\n$/)
   rates.answer(1)

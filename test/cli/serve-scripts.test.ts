@@ -6,6 +6,7 @@ import { findConfinement } from '../../src/sheet/scripts/confinement.ts'
 import { ColophonProcess } from '../support/colophon-process.ts'
 import { contractText } from '../support/contract-with.ts'
 import { runColophon } from '../support/run-colophon.ts'
+import { runCommand } from '../support/run-command.ts'
 import { writeSheet } from '../support/sheet-fixture.ts'
 
 const found = await findConfinement()
@@ -59,13 +60,13 @@ test(
       '--allow-scripts',
     ])
     assert.deepEqual([code, (JSON.parse(stdout) as { materialized: number }).materialized], [0, 1])
-    const { stdout: record } = await runColophon(['get', sheet, '1', '--json'])
+    const { stdout: record } = await runCommand(['get', sheet, '1', '--json'])
     assert.match(record, /"b":"closed"/)
   },
 )
 
 test('an unknown value of --allow-scripts is wrong usage', async () => {
-  const { code, stderr } = await runColophon(['materialize', '.', '--allow-scripts=all'])
+  const { code, stderr } = await runCommand(['materialize', '.', '--allow-scripts=all'])
   assert.equal(code, 2)
   assert.match(stderr, /Allowed choices are confined, unconfined/)
 })

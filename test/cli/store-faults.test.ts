@@ -7,7 +7,7 @@ import { RecordsError } from '../../src/errors/service-error.ts'
 import { openSheet } from '../../src/sheet/open-sheet.ts'
 import { ColophonProcess } from '../support/colophon-process.ts'
 import { GUARDED_USER, startPostgres } from '../support/postgres.ts'
-import { runColophon } from '../support/run-colophon.ts'
+import { runCommand } from '../support/run-command.ts'
 import { writeSheet } from '../support/sheet-fixture.ts'
 import { temporaryDirectory } from '../support/temporary-file.ts'
 
@@ -77,7 +77,7 @@ const FAULTS: readonly (readonly [what: string, store: string, said: RegExp])[] 
 
 for (const [what, store, said] of FAULTS) {
   test(`${what} is reported with advice, and without the password`, async () => {
-    const { code, stdout, stderr } = await runColophon(['list'], {
+    const { code, stdout, stderr } = await runCommand(['list'], {
       env: { COLOPHON_STORE: store, PGPASSWORD: undefined, PGPASSFILE: '/none' },
     })
     assert.deepEqual([code, stdout], [1, ''])
@@ -97,7 +97,7 @@ for (const [what, store, said] of FAULTS) {
 async function pushed(t: TestContext): Promise<string> {
   const store = guarded(PASSWORD)
   const env = { COLOPHON_STORE: store, COLOPHON_ACTOR: 'human:ann' }
-  const { code, stderr } = await runColophon(['push', await writeSheet(t)], { env })
+  const { code, stderr } = await runCommand(['push', await writeSheet(t)], { env })
   assert.deepEqual([code, stderr], [0, ''])
   return store
 }
@@ -122,7 +122,7 @@ test('a correct password works, and is nowhere visible', async (t) => {
     assert.equal(code, 0)
     assert.doesNotMatch(stdout + stderr, SECRET)
   }
-  const help = await runColophon(['serve', '--help'], { env: { COLOPHON_STORE: store } })
+  const help = await runCommand(['serve', '--help'], { env: { COLOPHON_STORE: store } })
   assert.equal(help.code, 0)
   assert.doesNotMatch(help.stdout, SECRET)
 })
@@ -132,11 +132,11 @@ test('a password can come from the environment or from a file', async (t) => {
   const file = join(await temporaryDirectory(t), 'pgpass')
   await writeFile(file, `*:*:*:${GUARDED_USER}:${PASSWORD}\n`, { mode: 0o600 })
   for (const env of [{ PGPASSWORD: PASSWORD }, { PGPASSFILE: file }]) {
-    const { code, stderr } = await runColophon(['get', 'a'], { env: { COLOPHON_STORE: guarded(), ...env } })
+    const { code, stderr } = await runCommand(['get', 'a'], { env: { COLOPHON_STORE: guarded(), ...env } })
     assert.deepEqual([code, stderr], [0, ''])
   }
   await chmod(file, 0o644)
-  const { code, stderr } = await runColophon(['get', 'a'], {
+  const { code, stderr } = await runCommand(['get', 'a'], {
     env: { COLOPHON_STORE: guarded(), PGPASSFILE: file },
   })
   assert.equal(code, 1)

@@ -3,13 +3,14 @@ import { test, type TestContext } from 'node:test'
 import { ColophonProcess } from '../support/colophon-process.ts'
 import { startLocalApi, type LocalApi } from '../support/local-api.ts'
 import { startPostgres } from '../support/postgres.ts'
-import { runColophon, type Ran } from '../support/run-colophon.ts'
+import type { Ran } from '../support/run-colophon.ts'
+import { runCommand } from '../support/run-command.ts'
 import { OFFERS, writeSheet } from '../support/sheet-fixture.ts'
 
 const postgres = await startPostgres()
 
 function run(store: string, ...args: readonly string[]): Promise<Ran> {
-  return runColophon(args, { env: { COLOPHON_STORE: store, COLOPHON_ACTOR: 'human:ann' } })
+  return runCommand(args, { env: { COLOPHON_STORE: store, COLOPHON_ACTOR: 'human:ann' } })
 }
 
 /** A sheet in a store, whose derivation calls a local API; `more` is said of its request as well. */
@@ -90,10 +91,10 @@ test('a worker requires an existing store, and the sheet of a directory has no w
     nowhere.stderr,
     /^colophon: there is no sheet in the schema "\w+" of the database; put one there with: colophon push/,
   )
-  const none = await runColophon(['worker'])
+  const none = await runCommand(['worker'])
   assert.equal(none.code, 2)
   assert.match(none.stderr, /no store is given; use --store/)
-  const directory = await runColophon(['worker', '--store', await writeSheet(t)])
+  const directory = await runCommand(['worker', '--store', await writeSheet(t)])
   assert.equal(directory.code, 2)
   assert.match(directory.stderr, /is not the URL of a store/)
 })

@@ -4,7 +4,7 @@ import { createClient } from '../../src/client/client.ts'
 import { ColophonProcess } from '../support/colophon-process.ts'
 import { CSRF } from '../support/http-fixture.ts'
 import { startPostgres } from '../support/postgres.ts'
-import { runColophon } from '../support/run-colophon.ts'
+import { runCommand } from '../support/run-command.ts'
 import { RATES, writeSheet } from '../support/sheet-fixture.ts'
 import { temporaryFile } from '../support/temporary-file.ts'
 import { eventually } from '../support/viewer.ts'
@@ -13,18 +13,18 @@ const postgres = await startPostgres()
 
 test('a standby database is refused with advice', async (t) => {
   const env = { COLOPHON_STORE: postgres.freshUrl(), COLOPHON_ACTOR: 'human:ann' }
-  const pushed = await runColophon(['push', await writeSheet(t)], { env })
+  const pushed = await runCommand(['push', await writeSheet(t)], { env })
   assert.equal(pushed.code, 0, pushed.stderr)
   await postgres.stop()
   await postgres.start('standby')
   for (const args of [['list'], ['serve', '--port', '0'], ['push', await writeSheet(t)]]) {
-    const { code, stdout, stderr } = await runColophon(args, { env })
+    const { code, stdout, stderr } = await runCommand(args, { env })
     assert.deepEqual([code, stdout], [1, ''])
     assert.match(stderr, /: the database is read-only; connect to the primary server \(0A000\)\n$/)
   }
   await postgres.stop()
   await postgres.start()
-  assert.equal((await runColophon(['list'], { env })).code, 0)
+  assert.equal((await runCommand(['list'], { env })).code, 0)
 })
 
 for (const how of ['fast', 'crash'] as const) {
@@ -32,7 +32,7 @@ for (const how of ['fast', 'crash'] as const) {
   test(`a database that ${title} under a server: requests fail meanwhile, and no frame is lost`, async (t) => {
     const store = postgres.freshUrl()
     const env = { COLOPHON_STORE: store, COLOPHON_ACTOR: 'human:ann' }
-    const pushed = await runColophon(['push', await writeSheet(t)], { env })
+    const pushed = await runCommand(['push', await writeSheet(t)], { env })
     assert.equal(pushed.code, 0, pushed.stderr)
     const { path: stub } = await temporaryFile(t, 'stub.json', RATES)
     const serve = ['serve', '--store', store, '--port', '0', '--stub', stub]
