@@ -108,7 +108,7 @@ const SUBSCRIBERS = 1000
 const STALLED = 10
 /** Frames of 100 KB, which fill what the system keeps for a connection that nobody reads. */
 const FILLING = 60
-const FRAMES = 1000
+const FRAMES = 300
 /** Fewer at a time than a queue holds, so that nothing is dropped for those that read. */
 const AT_ONCE = 50
 
@@ -179,7 +179,7 @@ test('a frame of many megabytes is stored once for all subscribers, and is relea
   const size = 3 * QUEUE_BYTES
   const last = chunkOf(1, 0)
   const subscribers = await Promise.all(
-    Array.from({ length: 20 }, () => Subscriber.open(t, server.port, Buffer.alloc(0))),
+    Array.from({ length: 8 }, () => Subscriber.open(t, server.port, Buffer.alloc(0))),
   )
   const stalled = subscribers.map((subscriber) => new Stalled(subscriber))
   const before = await server.look()
@@ -188,7 +188,7 @@ test('a frame of many megabytes is stored once for all subscribers, and is relea
     { number: 1, bytes: 0 },
   ])
   const { used } = await server.look()
-  assert.ok(used - before.used < 4 * size, `${(used - before.used) / MIB} MiB for 20 subscribers`)
+  assert.ok(used - before.used < 4 * size, `${(used - before.used) / MIB} MiB for 8 subscribers`)
   for (const one of stalled) {
     assert.deepEqual(
       (await one.resume(last)).map((chunk) => frameNumbers(chunk.toString('latin1', 0, 300))),

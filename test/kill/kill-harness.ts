@@ -21,7 +21,7 @@ const WRITE_HEADERS = {
 }
 
 /** The number of kills in each test: more in the campaign. */
-export const KILLS = Number(process.env['COLOPHON_KILLS'] ?? perEngine({ sqlite: 4, postgres: 2 }))
+export const KILLS = Number(process.env['COLOPHON_KILLS'] ?? 2)
 
 /** Numbers that look random and are the same for the same seed (mulberry32). */
 export function seededRandom(seed: number): () => number {

@@ -14,7 +14,7 @@ import { writeSheet } from '../support/sheet-fixture.ts'
 import { byText, checkedLog, Victim } from './kill-harness.ts'
 
 /** Fewer where each commit is a round trip more. */
-const RECORDS = perEngine({ sqlite: 400, postgres: 150 })
+const RECORDS = perEngine({ sqlite: 200, postgres: 80 })
 /** Calls at a time unless `transport.yaml` says otherwise. */
 const CONCURRENCY = 8
 const RUN = { targets: null, recordIds: null, force: false, actor: 'agent:victim' }

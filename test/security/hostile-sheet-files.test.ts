@@ -82,16 +82,21 @@ test('D3: a definition file that is a link out of the sheet, or not a regular fi
   const elsewhere = await outside(t)
   const served = await ServedDirectory.open(t, directory)
   await served.assertSound()
-  for (const [name, broken] of DEFINITIONS) {
-    for (const [what, [plant, message]] of Object.entries(PLANTS)) {
+  for (const [nth, [name, broken]] of DEFINITIONS.entries()) {
+    for (const [index, [what, [plant, message]]] of Object.entries(PLANTS).entries()) {
       const aside = await Aside.take(join(directory, name))
       await plant(join(directory, name), elsewhere)
       await served.assertBroken(broken, new RegExp(`"ContractError","message":"${name} ${message.source}`))
-      const anew = await ServedDirectory.open(t, directory)
-      await anew.assertBroken(broken, message)
+      const logged = [served.logged]
+      // A server that starts with such a file: once for each file and each plant.
+      if (index % DEFINITIONS.length === nth) {
+        const anew = await ServedDirectory.open(t, directory)
+        await anew.assertBroken(broken, message)
+        logged.push(anew.logged)
+      }
       await aside.putBack()
       await served.assertSound()
-      assert.ok(!`${served.logged.join()}${anew.logged.join()}`.includes('salt'), what)
+      assert.ok(!logged.flat().join().includes('salt'), what)
     }
   }
   assert.deepEqual(readdirSync(elsewhere), ['secret'])
@@ -158,19 +163,20 @@ async function writeOne(served: ServedDirectory): Promise<void> {
 }
 
 test('a store file that is a link out of the sheet, or not a regular file, is never opened; nothing is written elsewhere', async (t) => {
-  for (const name of STORE_FILES) {
-    for (const [plant, message] of Object.values(PLANTS)) {
-      const directory = await writeSheet(t)
-      const elsewhere = await outside(t)
-      await rm(join(directory, name), { force: true })
-      await plant(join(directory, name), elsewhere)
-      const served = await ServedDirectory.open(t, directory)
-      await assertRefused(served, new RegExp(`"ContractError","message":"${name} ${message.source}`))
-      assert.equal(await readFile(join(elsewhere, 'secret'), 'utf8'), SECRET)
-      assert.deepEqual(readdirSync(elsewhere), ['secret'])
-      await rm(join(directory, name), { recursive: true })
-      assert.equal((await served.app.inject('/api/records')).statusCode, 200)
-    }
+  // check-store-files.test.ts has each of them for each file.
+  const plants = Object.values(PLANTS)
+  for (const [index, name] of STORE_FILES.entries()) {
+    const [plant, message] = plants[index % plants.length] ?? assert.fail()
+    const directory = await writeSheet(t)
+    const elsewhere = await outside(t)
+    await rm(join(directory, name), { force: true })
+    await plant(join(directory, name), elsewhere)
+    const served = await ServedDirectory.open(t, directory)
+    await assertRefused(served, new RegExp(`"ContractError","message":"${name} ${message.source}`))
+    assert.equal(await readFile(join(elsewhere, 'secret'), 'utf8'), SECRET)
+    assert.deepEqual(readdirSync(elsewhere), ['secret'])
+    await rm(join(directory, name), { recursive: true })
+    assert.equal((await served.app.inject('/api/records')).statusCode, 200)
   }
 })
 
@@ -375,7 +381,8 @@ test('a log that was planted beside a store is detected by its line', async (t) 
   await first.app.close()
   const log = join(directory, 'provenance.jsonl')
   await writeFile(log, '\0'.repeat(1000))
-  await truncate(log, 512 * 1024 * 1024)
+  // Longer than a line may be.
+  await truncate(log, 160 * 1024 * 1024)
   const served = await ServedDirectory.open(t, directory)
   const { statusCode } = await served.app.inject('/api/records')
   assert.ok(statusCode === 200 || statusCode === 500)

@@ -356,7 +356,7 @@ async function stateOf(sheet: Sheet): Promise<object> {
   }
 }
 
-const STEPS = perEngine({ sqlite: 60, postgres: 40 })
+const STEPS = perEngine({ sqlite: 40, postgres: 25 })
 
 test(`${STEPS} random changes have exactly the effect that their dry runs predict`, async (t) => {
   const directory = await writeSheet(t, FILES)

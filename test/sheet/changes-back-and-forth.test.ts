@@ -31,7 +31,7 @@ import { writeSheet } from '../support/sheet-fixture.ts'
 const ACTOR = 'human:ann'
 
 /** The number of random sequences: 300 in the campaign. */
-const SEQUENCES = Number(process.env['COLOPHON_SEQUENCES'] ?? perEngine({ sqlite: 8, postgres: 3 }))
+const SEQUENCES = Number(process.env['COLOPHON_SEQUENCES'] ?? perEngine({ sqlite: 5, postgres: 2 }))
 const SEED = Number(process.env['COLOPHON_SEED'] ?? 1)
 
 /** Sequences with the same sheet: each leaves columns that keep values. */

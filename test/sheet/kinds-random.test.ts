@@ -24,7 +24,7 @@ import { writeSheet } from '../support/sheet-fixture.ts'
 const RECORDS = Number(process.env['COLOPHON_RANDOM_RECORDS'] ?? 24)
 
 /** The edits, unless the environment has another number. */
-const EDITS = perEngine({ sqlite: 200, postgres: 50 })
+const EDITS = perEngine({ sqlite: 100, postgres: 30 })
 
 const EDITS_PER_BATCH = 5
 

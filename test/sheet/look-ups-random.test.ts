@@ -30,7 +30,7 @@ async function statesOf({ sheet }: RunSheet, target: string): Promise<readonly s
 
 test('D32: random edits of records, tables and other sheets make stale exactly what would be computed from something else', async (t: TestContext) => {
   const random = seededRandom(20_261_123)
-  const steps = perEngine({ sqlite: 100, postgres: 30 })
+  const steps = perEngine({ sqlite: 50, postgres: 20 })
   const match = new Map<string, string | null>(IDS.map((id) => [id, random.pick(KEYS)]))
   const initial = (): OracleRows => new Map(KEYS.slice(0, 4).map((key) => [key, ['x']]))
   const tables = { own: initial(), other: initial() }

@@ -32,7 +32,7 @@ const TYPES = [
   'array',
   'object',
 ] as const
-const COUNT = 300
+const COUNT = 150
 
 interface OddSheet {
   readonly sheet: TestSheet

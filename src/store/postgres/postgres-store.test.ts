@@ -20,4 +20,4 @@ const open: OpenStore = (directory, { contract, targets, ...options }) => {
   })
 }
 
-testStore('PostgreSQL', Object.assign(open, { keepsLog: false, randomPart: 0.3 }))
+testStore('PostgreSQL', Object.assign(open, { keepsLog: false, randomPart: 0.4 }))

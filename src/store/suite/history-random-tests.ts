@@ -6,8 +6,8 @@ import type { CellResult, WorkItem } from '../cell-work.ts'
 import { RANDOM_TIMES, seededRandom, type Random } from './support/random.ts'
 import { computed, HUMAN, target, TestSheet, type OpenStore } from './support/test-sheet.ts'
 
-const OPERATIONS = 2000 * RANDOM_TIMES
-const POINTS = 100 * RANDOM_TIMES
+const OPERATIONS = 1500 * RANDOM_TIMES
+const POINTS = 75 * RANDOM_TIMES
 /** Concurrent operations. */
 const TOGETHER = 100
 

@@ -19,10 +19,10 @@ import {
   type OpenStore,
 } from './support/test-sheet.ts'
 
-const STEPS = 1000 * RANDOM_TIMES
+const STEPS = 500 * RANDOM_TIMES
 /** Concurrent requests of one round. */
 const TOGETHER = 25
-const STEPS_BETWEEN_CHECKS = 500
+const STEPS_BETWEEN_CHECKS = 250
 
 const IDS = Array.from({ length: 24 }, (_, index) => `r${index}`)
 const ACTORS = [HUMAN, 'human:bob', AGENT, 'agent:other']

@@ -365,7 +365,7 @@ export function testRevert(open: OpenStore): void {
 
     test('after any reverts in any order, a cell has the value of a model', async () => {
       const random = seededRandom(20_260_401)
-      for (let round = 0; round < 5 * RANDOM_TIMES; round += 1) {
+      for (let round = 0; round < 2 * RANDOM_TIMES; round += 1) {
         const id = `model${round}`
         await write({ id, a: 'x' })
         const model = new CellModel()
