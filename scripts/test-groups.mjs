@@ -8,8 +8,13 @@ import { join } from 'path'
 /** Folders that contain tests. */
 export const TEST_FOLDERS = ['src', 'web/src', 'test', 'scripts', 'examples']
 
-/** The files of a folder with more than this many are divided, so that the processors have equal work. */
-const MOST_FILES = 12
+/** The files of a folder with more than this many are divided, so that the processors have equal work. A process takes a second to begin. */
+const MOST_FILES = 24
+/** The same for files that each take as long as several others. */
+const MOST_LONG_FILES = 12
+
+/** Folders of such files. */
+const LONG = ['test/web']
 
 /** Folders whose files each have a process, since each imports many tests. */
 const ALONE = ['test/on-postgres']
@@ -76,7 +81,7 @@ function rank({ name }) {
  * @returns {readonly TestGroup[]}
  */
 function divide(folder, files) {
-  const parts = Math.ceil(files.length / MOST_FILES)
+  const parts = Math.ceil(files.length / (LONG.includes(folder) ? MOST_LONG_FILES : MOST_FILES))
   return Array.from({ length: parts }, (_, part) => ({
     name: parts === 1 ? folder : `${folder} (${part + 1} of ${parts})`,
     files: files.filter((_file, index) => index % parts === part),
