@@ -1,9 +1,11 @@
 import type { ProposedCellsAnswer } from '../wire/records/proposals.ts'
 import type { ProvenanceEntryAnswer } from '../wire/records/provenance.ts'
 import type { CellWritersAnswer, ReviewAnswer, ReviewListAnswer } from '../wire/records/reviews.ts'
+import type { FailuresAnswer } from '../wire/runs/failures.ts'
 import type { RevertAnswer } from '../wire/runs/revert.ts'
 import type { CellExplanationAnswer, CellStatesAnswer } from '../wire/runs/status.ts'
-import type { ActorOptions, CallOptions, Connection } from './connection.ts'
+import type { RecordSelection } from './records-client.ts'
+import { jsonText, type ActorOptions, type CallOptions, type Connection } from './connection.ts'
 
 /** The writers of values: patterns of actors, and ids of runs. */
 export interface WrittenBy {
@@ -67,6 +69,14 @@ export class CellsClient {
     options?: CallOptions,
   ): Promise<CellWritersAnswer> {
     return this.#connection.get('/api/cells/writers', { ids, ...written }, options)
+  }
+
+  /** Groups cells that are failed now by the reason of their failure. */
+  failures(
+    { where, filter }: Pick<RecordSelection, 'filter' | 'where'> = {},
+    options?: CallOptions,
+  ): Promise<FailuresAnswer> {
+    return this.#connection.get('/api/failures', { filter, where: jsonText(where) }, options)
   }
 
   /** Explains a derived cell: its state, the changes since it was computed, and its failure. */

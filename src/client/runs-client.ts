@@ -1,5 +1,6 @@
 import type { Static } from 'typebox'
 import type { MaterializeAnswer, MaterializeBody, RunPlanAnswer } from '../wire/runs/materialize.ts'
+import type { FailuresAnswer } from '../wire/runs/failures.ts'
 import type { RevertAnswer } from '../wire/runs/revert.ts'
 import type {
   RunAnswer,
@@ -65,9 +66,18 @@ export class RunsClient {
     return this.#connection.get(pathOf(id), {}, options)
   }
 
-  /** The cells that failed in a run. */
-  failures(id: string, page: RunPage = {}, options?: CallOptions): Promise<RunFailuresAnswer> {
+  /** The cells that failed in a run, of all groups or of one. */
+  failures(
+    id: string,
+    page: RunPage & { readonly group?: string | undefined } = {},
+    options?: CallOptions,
+  ): Promise<RunFailuresAnswer> {
     return this.#connection.get(`${pathOf(id)}/failures`, { ...page }, options)
+  }
+
+  /** Groups the cells that failed in a run by the reason of their failure. */
+  failureGroups(id: string, options?: CallOptions): Promise<FailuresAnswer> {
+    return this.#connection.get('/api/failures', { run: id }, options)
   }
 
   /** Ends a run; what it has computed stays. */

@@ -1,4 +1,5 @@
 import type { Field, LogicalType } from '../contract/contract.ts'
+import type { FailureGroupId } from '../errors/failure-group.ts'
 import type { FilterState } from './cell-state.ts'
 import type { Verdict } from './stored-review.ts'
 import type { RunId } from './stored-run.ts'
@@ -70,8 +71,17 @@ export interface WriterCondition {
   readonly runs: readonly RunId[]
 }
 
+/** A condition on the failures of derived cells: that at least one of them is failed now, with a failure of one of the groups. */
+export interface FailureCondition {
+  readonly kind: 'failure'
+  /** The derived fields whose cells count; null for all. */
+  readonly fields: readonly string[] | null
+  readonly groups: readonly FailureGroupId[]
+}
+
 /** A condition on cells beside their values. */
-export type CellCondition = StateCondition | ReviewCondition | RunCondition | WriterCondition
+export type CellCondition =
+  StateCondition | ReviewCondition | RunCondition | WriterCondition | FailureCondition
 
 /** The members of a field that a condition needs. */
 export type ConditionField = Pick<Field, 'name' | 'type'>
@@ -122,6 +132,7 @@ export function cellConditions(condition: Condition): readonly CellCondition[] {
     case 'review':
     case 'run':
     case 'writer':
+    case 'failure':
       return [condition]
   }
 }

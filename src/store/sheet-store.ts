@@ -1,7 +1,9 @@
 import type { EntryPlace, FoundEntries, LatestEntries } from './cell-entries.ts'
 import type { Contract } from '../contract/contract.ts'
 import type { JsonObject, JsonValue } from '../contract/json/json.ts'
-import type { StoredFailure } from '../errors/failure.ts'
+import type { ErrorType } from '../errors/codes.ts'
+import type { FailureReason, StoredFailure } from '../errors/failure.ts'
+import type { FailureGroupId } from '../errors/failure-group.ts'
 import type { ListedViolations } from '../errors/violations.ts'
 import type { AcceptedProposal } from '../provenance/log-line.ts'
 import type { ReadyCounts } from './cell-state.ts'
@@ -130,6 +132,8 @@ export interface RecordStore {
    * {@link page} does.
    */
   summary(query: SummaryQuery, signal?: AbortSignal): Promise<JsonBytes>
+  /** Groups failed cells by the reason of their failure, as JSON text of {@link FailureGroups}. Throws as {@link page} does. */
+  failureGroups(failures: GroupedFailures, signal?: AbortSignal): Promise<JsonBytes>
   /** Computes formulas over the fields of a record. */
   readonly formulas: FormulaStore
   /** Runs queries of derivations over all records. */
@@ -576,6 +580,42 @@ export interface RunFailuresQuery {
   readonly run: RunId
   readonly after: number
   readonly limit: number
+  /** Only failures of this group; null or absent for all. */
+  readonly group?: FailureGroupId | null
+}
+
+/** The failures to group. */
+export interface GroupedFailures extends Pick<PageQuery, 'filter' | 'where'> {
+  /** The run whose failures they are, whatever has become of the cells, and of the records; null for the cells that are failed now. */
+  readonly run: RunId | null
+}
+
+/** The most groups that are listed. */
+export const MAX_FAILURE_GROUPS = 100
+
+/** Failed cells by the reason of their failure, as on the wire. */
+export interface FailureGroups {
+  /** The number of failed cells, of all groups. */
+  readonly cells: number
+  /** The largest groups, {@link MAX_FAILURE_GROUPS} at most, in descending order of size. */
+  readonly groups: readonly FailureGroup[]
+}
+
+/** Cells that failed in the same way: with the same type and text, at requests to the same host. */
+export interface FailureGroup {
+  readonly id: FailureGroupId
+  /** What their errors have in common; the whole error of a single cell. */
+  readonly text: string
+  readonly error_type: ErrorType
+  /** Null for failures that an earlier version stored. */
+  readonly reason: FailureReason | null
+  /** The beginning of the response of one of them; absent for none. */
+  readonly response_body?: string
+  readonly cells: number
+  /** The number of cells of each field. */
+  readonly fields: Readonly<Record<string, number>>
+  /** The id of a record with one of the cells. */
+  readonly record_id: string
 }
 
 export interface RunEntriesQuery {

@@ -28,6 +28,7 @@ import * as sqlite from '../../src/store/sqlite/database/schema.ts'
 import { FileColumnsAnswer, ImportAnswer } from '../../src/wire/records/import.ts'
 import { whereParameter } from '../../src/wire/schema/conditions.ts'
 import { CsrfAnswer } from '../../src/wire/service/csrf.ts'
+import { FailureGroupAnswer, FailuresAnswer } from '../../src/wire/runs/failures.ts'
 import { CONNECTED_COMMENT, KEEPALIVE_COMMENT, WireFrame } from '../../src/wire/runs/materialize-frames.ts'
 import {
   FailureAnswer,
@@ -201,6 +202,7 @@ const ANSWERS: Readonly<Record<string, ObjectShape>> = {
   'POST /api/proposals/{id}/plan': ProposalPlanAnswer,
   'GET /api/cells/proposed': ProposedCellsAnswer,
   'GET /api/cells/writers': CellWritersAnswer,
+  'GET /api/failures': FailuresAnswer,
   'GET /api/views': ViewListAnswer,
   'GET /api/charts': ChartListAnswer,
 }
@@ -301,6 +303,11 @@ test('the members of the summary of a field are those of the HTTP reference', ()
 test('the members of a group are those of the HTTP reference', () => {
   const table = tableOf(section(http, 'GET /api/summary'), 'Of a group')
   assert.deepEqual(membersOf(table), Object.keys(RecordGroupAnswer.properties).toSorted())
+})
+
+test('the members of a group of failures are those of the HTTP reference', () => {
+  const table = tableOf(section(http, 'GET /api/failures'), 'Of a failure group')
+  assert.deepEqual(membersOf(table), Object.keys(FailureGroupAnswer.properties).toSorted())
 })
 
 test("the members of a proposal's changes to a record, and to a field, are those of the HTTP reference", () => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { failureGroup, groupId } from '../../src/errors/failure-group.ts'
 import { CSRF, listen, runScenarios, startApp, type TestApp } from '../support/http-fixture.ts'
 import { RawClient } from '../support/raw-client.ts'
 
@@ -21,6 +22,17 @@ const FAILED = {
   field: 'rate',
   error: 'GET https://rates.example/XXX -> no stub response',
   error_type: 'ServiceError',
+}
+
+/** The group of that failure. */
+const GROUP = {
+  id: groupId(failureGroup({ error: FAILED.error, detail: 'no stub response', errorType: 'ServiceError' })),
+  text: FAILED.error,
+  error_type: 'ServiceError',
+  reason: 'no_stub_response',
+  cells: 1,
+  fields: { rate: 1 },
+  record_id: 'c',
 }
 
 const FINISHED = {
@@ -201,6 +213,57 @@ test('a client that disconnects does not stop its run', async (t) => {
   assert.deepEqual(kinds, ['materialize.start', 'materialize.end'])
   assert.deepEqual(withoutTimes((await app.inject('/api/runs/1')).json()), FINISHED)
 })
+
+runScenarios('GET /api/failures', [
+  {
+    name: 'groups the failed cells of the records that match, and a condition selects these records',
+    request: { url: '/api/failures?filter=id%3D%27c%27' },
+    given: ranBefore,
+    status: 200,
+    body: { cells: 1, groups: [GROUP] },
+    then: async ({ app }) => {
+      const listed = async (url: string): Promise<readonly string[]> =>
+        (await app.inject(url)).json<{ records: { id: string }[] }>().records.map(({ id }) => id)
+      const where = (fields: readonly string[]): string =>
+        encodeURIComponent(JSON.stringify({ failure: [GROUP.id], fields }))
+      assert.deepEqual(await listed(`/api/records?where=${where(['rate'])}`), ['c'])
+      assert.deepEqual((await app.inject(`/api/failures?where=${where(['rate'])}`)).json(), {
+        cells: 1,
+        groups: [GROUP],
+      })
+      assert.deepEqual((await app.inject('/api/failures?filter=false')).json(), { cells: 0, groups: [] })
+      const { message } = (await app.inject(`/api/failures?where=${where(['title'])}`)).json().error
+      assert.match(message, /"title"/)
+    },
+  },
+  {
+    name: 'groups the failures of a run, which are listed by group',
+    request: { url: '/api/failures?run=1' },
+    given: ranBefore,
+    status: 200,
+    body: { cells: 1, groups: [GROUP] },
+    then: async ({ app }) => {
+      const idsOf = async (group: string): Promise<readonly string[]> =>
+        (await app.inject(`/api/runs/1/failures?group=${group}`))
+          .json<{ failures: { record_id: string }[] }>()
+          .failures.map((failure) => failure.record_id)
+      assert.deepEqual(await idsOf(GROUP.id), ['c'])
+      assert.deepEqual(await idsOf('0000000000000'), [])
+    },
+  },
+  {
+    name: 'refuses a run beside a filter',
+    request: { url: '/api/failures?run=1&filter=true' },
+    status: 400,
+    error: ['ValidationError', /^run cannot be combined with filter or where/],
+  },
+  {
+    name: 'does not know other runs',
+    request: { url: '/api/failures?run=99' },
+    status: 404,
+    error: ['SheetError', /^no run "99"/],
+  },
+])
 
 test('runs and their failures are listed by pages', async (t) => {
   const { app } = await startApp(t)

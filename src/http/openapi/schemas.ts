@@ -6,6 +6,7 @@ import * as definitionChange from '../../wire/definition/change.ts'
 import * as derivations from '../../wire/definition/derivations.ts'
 import * as dialect from '../../wire/schema/dialect.ts'
 import * as errorEnvelope from '../../wire/service/error-envelope.ts'
+import * as failures from '../../wire/runs/failures.ts'
 import * as frames from '../../wire/runs/materialize-frames.ts'
 import { IN_DOCUMENT, type ExampleOf } from '../../wire/schema/openapi-keywords.ts'
 import * as health from '../../wire/service/health.ts'
@@ -37,6 +38,7 @@ const WIRE = [
   derivations,
   dialect,
   errorEnvelope,
+  failures,
   frames,
   health,
   materialize,

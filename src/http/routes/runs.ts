@@ -9,6 +9,7 @@ import {
   renderRunFrame,
   RunAnswer,
   RunFailuresAnswer,
+  RunFailuresQuery,
   RunFrameAnswer,
   RunListAnswer,
   RunPageQuery,
@@ -66,13 +67,16 @@ export function runsRoutes(app: Api, { sheet, streams, actors, read, write }: Ro
 
   const failuresSchema = {
     params: RunParams,
-    querystring: RunPageQuery,
+    querystring: RunFailuresQuery,
     response: { 200: RunFailuresAnswer },
   }
   app.get(
     '/api/runs/:id/failures',
     { ...read, schema: failuresSchema, config: { operation: FAILURES } },
-    async ({ params, query }) => toRunFailuresAnswer(await listRunFailures(sheet, params.id, pageOf(query))),
+    async ({ params, query }) =>
+      toRunFailuresAnswer(
+        await listRunFailures(sheet, params.id, { ...pageOf(query), group: query.group ?? null }),
+      ),
   )
 
   const watchOptions = {

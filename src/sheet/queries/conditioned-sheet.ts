@@ -10,9 +10,9 @@ export interface ConditionedSheet extends CurrentSheet {
 }
 
 /**
- * Returns the sheet with a condition from the JSON text of a parameter. For a condition on the states of cells, these are checked before.
- * Throws ValidationError as {@link readCondition} does, OperationError for the state of a field that no derivation
- * computes, and what `current` and, for states, `deriving` of the sheet throw.
+ * Returns the sheet with a condition from the JSON text of a parameter. For a condition on the states or failures of cells, these are checked before.
+ * Throws ValidationError as {@link readCondition} does, OperationError for the state or failure of a field that no derivation
+ * computes, and what `current` and, for these, `deriving` of the sheet throw.
  */
 export async function conditionedSheet(
   sheet: Sheet,
@@ -21,9 +21,10 @@ export async function conditionedSheet(
 ): Promise<ConditionedSheet> {
   const current = await sheet.current()
   const where = readCondition(current.contract, text, name)
-  const onStates = where === null ? [] : cellConditions(where).filter((each) => each.kind === 'state')
+  const onStates =
+    where === null ? [] : cellConditions(where).filter(({ kind }) => kind === 'state' || kind === 'failure')
   if (onStates.length === 0) return { ...current, where }
   const { contract, store, derivations } = await sheet.deriving()
-  for (const { fields } of onStates) selectTargets(derivations, fields)
+  for (const condition of onStates) if ('fields' in condition) selectTargets(derivations, condition.fields)
   return { contract, store, where: readCondition(contract, text, name) }
 }

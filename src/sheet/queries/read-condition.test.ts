@@ -54,10 +54,21 @@ suite('a condition from a request', () => {
     assert.deepEqual(read({ by_run: ['12'] }), { kind: 'writer', actors: [], runs: ['12'], fields: null })
   })
 
+  test('is on the failures of cells, by the ids of their groups', () => {
+    const groups = ['0a1b2c3d4e5f6']
+    assert.deepEqual(read({ failure: groups }), { kind: 'failure', groups, fields: null })
+    assert.deepEqual(read({ failure: groups, fields: ['size'] }), {
+      kind: 'failure',
+      groups,
+      fields: ['size'],
+    })
+  })
+
   const faults: readonly (readonly [where: unknown, message: RegExp])[] = [
     ['{"field"', /^where is not JSON: /],
     ['[]', /^where must be an object, got an array of 0 items/],
     [null, /^where must be an object, got null/],
+    [{ failure: ['404'] }, /^where\.failure: "404" is not the id of a group of failures; GET \/api\/failures lists them/],
     [{ and: [] }, /^where\.and must be an array of at least one condition, got an array of 0 items/],
     [{ or: { field: 'id' } }, /^where\.or must be an array/],
     [{ and: [{ not: 3 }] }, /^where\.and\[0\]\.not must be an object, got 3/],

@@ -5,6 +5,7 @@ import { nearest } from '../../contract/nearest.ts'
 import { globError } from '../../contract/values/glob.ts'
 import { showValue } from '../../contract/json/show-value.ts'
 import { textError } from '../../contract/values/value-structure.ts'
+import { groupNumber } from '../../errors/failure-group.ts'
 import { ValidationError } from '../../errors/service-error.ts'
 import {
   foldCase,
@@ -14,6 +15,7 @@ import {
   type ConditionField,
   type FieldCondition,
   type ReviewCondition,
+  type FailureCondition,
   type RunCondition,
   type SearchCondition,
   type StateCondition,
@@ -114,6 +116,7 @@ class ConditionReader {
     if ('search' in given) return this.#ofSearch(given, place)
     if ('state' in given) return this.#ofState(given, place)
     if ('run' in given) return this.#ofRuns(given, place)
+    if ('failure' in given) return this.#ofFailures(given, place)
     if ('by' in given || 'by_run' in given) return this.#ofWriters(given, place)
     return 'review' in given ? this.#ofReview(given, place) : this.#ofField(given, place)
   }
@@ -164,6 +167,19 @@ class ConditionReader {
     onlyKeys(given, ['run'], place)
     this.#count()
     return { kind: 'run', runs: namesIn(given['run'], `${place}.run`) }
+  }
+
+  #ofFailures(given: JsonObject, place: string): FailureCondition {
+    onlyKeys(given, ['failure', 'fields'], place)
+    this.#count()
+    const groups = namesIn(given['failure'], `${place}.failure`)
+    const unknown = groups.find((id) => groupNumber(id) === null)
+    if (unknown !== undefined)
+      throw new ValidationError(
+        `${place}.failure: ${showValue(unknown)} is not the id of a group of failures; GET /api/failures lists them`,
+        'invalid_condition',
+      )
+    return { kind: 'failure', groups, fields: this.#fieldsOf(given, place) }
   }
 
   #ofWriters(given: JsonObject, place: string): WriterCondition {
@@ -366,7 +382,7 @@ function onlyKeys(given: JsonObject, allowed: readonly string[], place: string):
   const other = Object.keys(given).find((key) => !allowed.includes(key))
   if (other === undefined) return
   throw new ValidationError(
-    `${place} has the member ${showValue(other)}; a condition has field, operator and value, or search, state, review, by or by_run with fields, or run, or one of and, or, not`,
+    `${place} has the member ${showValue(other)}; a condition has field, operator and value, or search, state, failure, review, by or by_run with fields, or run, or one of and, or, not`,
     'invalid_condition',
   )
 }

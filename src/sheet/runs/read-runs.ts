@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import type { FailureGroupId } from '../../errors/failure-group.ts'
 import { LockTimeoutError, SheetError } from '../../errors/service-error.ts'
 import { runStepsKey, stepCountsIn, type StepCounts } from '../../derivation/plan/run-steps.ts'
 import type { SheetStore } from '../../store/sheet-store.ts'
@@ -74,18 +75,24 @@ export async function listRuns(sheet: Sheet, options: PageOptions): Promise<RunL
 export async function listRunFailures(
   sheet: Sheet,
   id: RunId,
-  options: PageOptions,
+  {
+    group = null,
+    ...options
+  }: PageOptions & {
+    /** Only failures of this group; null for all. */
+    readonly group?: FailureGroupId | null
+  },
 ): Promise<RunFailureList> {
   const limit = pageLimit(options.limit)
   const { store } = await sheet.current()
   if ((await store.run(id)) === null) throw unknownRun(id)
   const { cursor } = options
-  const scope = `failures of run ${id}`
+  const scope = `failures of run ${id}${group === null ? '' : ` of ${group}`}`
   const after = cursor === null ? 0 : openCursor(store.cursorKey, cursor, scope)
-  const found = await store.runFailures({ run: id, after, limit: limit + 1 })
+  const found = await store.runFailures({ run: id, after, limit: limit + 1, group })
   const failures = withinBytes(found.slice(0, limit))
   const last = await lastOf(failures, found, ({ number }) =>
-    store.runFailures({ run: id, after: number, limit: 1 }),
+    store.runFailures({ run: id, after: number, limit: 1, group }),
   )
   return {
     failures,

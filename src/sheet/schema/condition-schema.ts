@@ -39,7 +39,7 @@ export function conditionSchema(
   const group = { type: 'array', items: self, minItems: 1 }
   return {
     description:
-      'A condition on records: on a field, a text in any field, on the states of derived cells, on reviews, on runs, on the writers of values, or a group of conditions.',
+      'A condition on records: on a field, a text in any field, on the states or failures of derived cells, on reviews, on runs, on the writers of values, or a group of conditions.',
     anyOf: [
       ...ofFields,
       closed(
@@ -67,6 +67,13 @@ export function conditionSchema(
           fields: { anyOf: [namesOf(target), { type: 'null' }] },
         },
         ['state'],
+      ),
+      closed(
+        {
+          failure: namesOf({ type: 'string', pattern: '^[0-9a-f]{13}$' }),
+          fields: { anyOf: [namesOf(target), { type: 'null' }] },
+        },
+        ['failure'],
       ),
       closed({ run: namesOf({ type: 'string' }) }, ['run']),
       ...Object.entries({ by: { type: 'string', minLength: 1 }, by_run: { type: 'string' } }).map(

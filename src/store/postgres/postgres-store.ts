@@ -33,6 +33,7 @@ import { OnlyTried } from '../rules/carry-out-change.ts'
 import { checkFormulas } from './formula/check-formulas.ts'
 import type {
   CellFailureNote,
+  GroupedFailures,
   ChangesQuery,
   DefinitionChange,
   EntriesQuery,
@@ -339,6 +340,10 @@ export class PostgresStore implements SheetStore {
   summary({ fields, ...query }: SummaryQuery, signal?: AbortSignal): Promise<JsonBytes> {
     const { fields: allFields } = this.#definition.contract
     return this.#sql.summary({ ...query, fields: this.#fields(fields), allFields }, signal)
+  }
+
+  failureGroups(failures: GroupedFailures, signal?: AbortSignal): Promise<JsonBytes> {
+    return this.#sql.failureGroups({ ...failures, allFields: this.#definition.contract.fields }, signal)
   }
 
   conditionText(condition: Condition): string {

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { failureGroup } from '../../errors/failure-group.ts'
 import { storedCellFailure } from './stored-rows.ts'
 import type { FailedCell, RunFailure } from '../stored-run.ts'
 
@@ -18,6 +19,8 @@ export interface FailureRow extends Pick<
   readonly number: number
   /** The key of its body in `$run_body`; null for none. */
   readonly body: Uint8Array | null
+  /** The number of its group ({@link failureGroup}). */
+  readonly alike: number
 }
 
 /** A row of `$run_body` to be stored. */
@@ -42,7 +45,17 @@ export function failureRows(
     } else {
       const { recordId, field: fields, error, detail, errorType, reason, responseBody } = failure
       const kept = responseBody === undefined ? null : bodyOf(bodies, responseBody)
-      rows.push({ number, recordId, fields, error, detail, errorType, reason, body: kept })
+      rows.push({
+        number,
+        recordId,
+        fields,
+        error,
+        detail,
+        errorType,
+        reason,
+        body: kept,
+        alike: failureGroup(failure),
+      })
     }
     before = failure
   }
@@ -107,17 +120,24 @@ export const RUNS_PAGE = `WITH listed AS (
     )
     SELECT ${RUN_COLUMNS} FROM listed JOIN "$run" ON id = place WHERE passed < ${PAGE_BYTES} ORDER BY id DESC`
 
-const WITH_BODY = 'LEFT JOIN "$run_body" AS kept ON kept.run = failure.run AND kept.hash = failure.body'
+/** Joins the response body of a row of `$run_failure`, named `failure`. */
+export const WITH_BODY =
+  'LEFT JOIN "$run_body" AS kept ON kept.run = failure.run AND kept.hash = failure.body'
 
-/** Selects a page of rows of failures. Parameters: the run, the number after which it begins, and a limit. */
-export const FAILURES_PAGE = `WITH listed AS (
+/**
+ * Returns a statement for a page of rows of failures, of all or of one group. Parameters: the run, the number after which it
+ * begins, a limit, and for one group its number.
+ */
+export function failuresPage(isOfGroup: boolean): string {
+  const ofGroup = isOfGroup ? 'AND failure.alike = ?4' : ''
+  return `WITH listed AS (
       SELECT place, sum(size) OVER (ORDER BY place) - size AS passed FROM (
         SELECT failure.number AS place,
           (octet_length(failure.record_id) + octet_length(failure.error)
             + coalesce(octet_length(kept.body), octet_length(failure.response_body), 0))
           * (1 + length(failure.field) - length(replace(failure.field, ',', ''))) AS size
         FROM "$run_failure" AS failure ${WITH_BODY}
-        WHERE failure.run = ?1 AND failure.number > ?2
+        WHERE failure.run = ?1 AND failure.number > ?2 ${ofGroup}
         ORDER BY failure.number LIMIT ?3
       ) AS sized
     )
@@ -125,3 +145,4 @@ export const FAILURES_PAGE = `WITH listed AS (
       failure.error_type, failure.reason, coalesce(kept.body, failure.response_body) AS response_body, failure.at
     FROM listed JOIN "$run_failure" AS failure ON failure.run = ?1 AND failure.number = listed.place ${WITH_BODY}
     WHERE passed < ${PAGE_BYTES} ORDER BY failure.number`
+}

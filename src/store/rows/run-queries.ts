@@ -1,7 +1,8 @@
+import { groupNumber } from '../../errors/failure-group.ts'
 import type { RunFailuresQuery } from '../sheet-store.ts'
 import type { RunFailure, RunId, StoredRun } from '../stored-run.ts'
 import type { Query } from './query.ts'
-import { FAILURES_PAGE, RUN_COLUMNS, RUNS_PAGE, storedFailures } from './run-failures.ts'
+import { failuresPage, RUN_COLUMNS, RUNS_PAGE, storedFailures } from './run-failures.ts'
 import { runNumber, storedRun, textOrNull } from './stored-rows.ts'
 
 /** Reads a run; null for an unknown id, whatever text it is. */
@@ -47,10 +48,15 @@ export function cancelRequest(id: RunId): Query<string | null> {
 }
 
 /** Reads failures of a run; see {@link SheetStore.runFailures}. */
-export function runFailures({ run, after, limit }: RunFailuresQuery): Query<readonly RunFailure[]> {
+export function runFailures({
+  run,
+  after,
+  limit,
+  group = null,
+}: RunFailuresQuery): Query<readonly RunFailure[]> {
   return {
-    sql: FAILURES_PAGE,
-    params: [runNumber(run), after, limit],
+    sql: failuresPage(group !== null),
+    params: [runNumber(run), after, limit, ...(group === null ? [] : [groupNumber(group)])],
     result: (rows) => storedFailures(rows, { after, limit }),
   }
 }

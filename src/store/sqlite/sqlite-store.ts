@@ -35,6 +35,7 @@ import { changeById, changesBefore, STORED_CONTRACT } from '../rows/definition-c
 import type { DefineRequest } from './write/writer-protocol.ts'
 import type {
   CellFailureNote,
+  GroupedFailures,
   ChangesQuery,
   DefinitionChange,
   EntriesQuery,
@@ -324,6 +325,10 @@ export class SqliteStore implements SheetStore {
   summary({ fields, ...query }: SummaryQuery, signal?: AbortSignal): Promise<JsonBytes> {
     const { fields: allFields } = this.#definition.contract
     return this.#sql.summary({ ...query, fields: this.#fields(fields), allFields }, signal)
+  }
+
+  failureGroups(failures: GroupedFailures, signal?: AbortSignal): Promise<JsonBytes> {
+    return this.#sql.failureGroups({ ...failures, allFields: this.#definition.contract.fields }, signal)
   }
 
   conditionText(condition: Condition): string {

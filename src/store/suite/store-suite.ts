@@ -3,6 +3,7 @@ import { testCells } from './cells-tests.ts'
 import { testConditions } from './conditions-tests.ts'
 import { testDefinitions } from './contract-tests.ts'
 import { testExplanations } from './explain-tests.ts'
+import { testFailureGroups } from './failures-tests.ts'
 import { testFieldChanges } from './field-changes-tests.ts'
 import { testFieldHistory } from './field-history-random-tests.ts'
 import { testHistoryAgainstCopies } from './history-random-tests.ts'
@@ -55,6 +56,7 @@ export function testStore(name: string, openStore: OpenStore): void {
     testWriters(openStore)
     testRunCommits(openStore)
     testExplanations(openStore)
+    testFailureGroups(openStore)
     testHistory(openStore)
     testHistoryAgainstCopies(openStore)
     testRevert(openStore)

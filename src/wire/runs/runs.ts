@@ -8,6 +8,7 @@ import { actorMember } from '../schema/actor-member.ts'
 import { closedObject } from '../schema/closed-object.ts'
 import { eventText } from './materialize-frames.ts'
 import { cursorParameter, limitParameter } from '../schema/page-parameters.ts'
+import { failureGroup } from './failures.ts'
 import { failureDetail, failureReason, responseBody } from '../schema/failure-members.ts'
 
 const textOrNull = (description: string) => Type.Union([Type.String(), Type.Null()], { description })
@@ -113,10 +114,16 @@ export type RunAnswer = Static<typeof RunAnswer>
 /** Path of the routes about one run. */
 export const RunParams = Type.Object({ id: Type.String({ description: 'The run’s id.' }) })
 
-/** Query of `GET /api/runs` and `GET /api/runs/{id}/failures`. */
+/** Query of `GET /api/runs`. */
 export const RunPageQuery = closedObject({
   limit: Type.Optional(limitParameter),
   cursor: Type.Optional(cursorParameter('A `next_cursor` of the same list.')),
+})
+
+/** Query of `GET /api/runs/{id}/failures`. */
+export const RunFailuresQuery = closedObject({
+  group: Type.Optional(failureGroup),
+  ...RunPageQuery.properties,
 })
 
 const nextCursor = textOrNull('Null on the last page.')

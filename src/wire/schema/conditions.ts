@@ -51,6 +51,8 @@ export type Condition =
   | { readonly state: readonly CellFilterState[]; readonly fields?: readonly string[] }
   /** That a cell, of one of the fields if any are named, has a review in force with one of the verdicts. */
   | { readonly review: readonly CellVerdict[]; readonly fields?: readonly string[] }
+  /** That a derived cell, of one of the fields if any are named, is failed, with a failure of one of these groups. */
+  | { readonly failure: readonly string[]; readonly fields?: readonly string[] }
   /** That one of these runs has stored a value of the record. */
   | { readonly run: readonly string[] }
   /** That an actor, or pattern of actors, has written a present value, of one of the fields if any are named. */
@@ -68,7 +70,7 @@ function listed(names: readonly string[]): string {
 /** The parameter `where` of routes that list, count or export records. */
 export const whereParameter = Type.String({
   description:
-    'A condition as JSON: `{"field": …, "operator": …, "value": …}`, a text in any field `{"search": …, "fields": […]}`, a condition on the states of derived cells `{"state": […], "fields": […]}` or on reviews `{"review": ["approved", "flagged"], "fields": […]}`, on runs that have stored a value of the record `{"run": ["12"]}`, on the actors or runs that have written present values `{"by": ["agent:*"], "fields": […]}`, `{"by_run": ["12"]}`, or a group `{"and": […]}`, `{"or": […]}`, `{"not": …}`. ' +
+    'A condition as JSON: `{"field": …, "operator": …, "value": …}`, a text in any field `{"search": …, "fields": […]}`, a condition on the states of derived cells `{"state": […], "fields": […]}` or their failures `{"failure": […], "fields": […]}` (ids of `GET /api/failures`), on reviews `{"review": ["approved", "flagged"], "fields": […]}`, on runs that have stored a value of the record `{"run": ["12"]}`, on the actors or runs that have written present values `{"by": ["agent:*"], "fields": […]}`, `{"by_run": ["12"]}`, or a group `{"and": […]}`, `{"or": […]}`, `{"not": …}`. ' +
     `Operators (the type of the field decides which apply): ${listed(OPERATORS)}. States: ${listed(STATES)}; without \`fields\`, of any field. With \`filter\`, both must hold.`,
   contentMediaType: 'application/json',
   contentSchema: ConditionObject,

@@ -1,3 +1,4 @@
+import { failureGroup } from '../../../errors/failure-group.ts'
 import type { RecordKey } from '../../cell-work.ts'
 import type { CellFailureNote } from '../../sheet-store.ts'
 import type { ClientConnection } from '../database/connection.ts'
@@ -112,14 +113,16 @@ export class CellWriter {
 
   async #putFailures(): Promise<void> {
     await this.#db.run(
-      `INSERT INTO "$failure" (target, record, error, error_type, reason, response_body, at, hash)
-       SELECT target, record, error, error_type, reason, response_body, at, decode(hash, 'hex')
-       FROM unnest($1::integer[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[])
-         AS new(target, record, error, error_type, reason, response_body, at, hash)
-       ON CONFLICT (target, record) DO UPDATE SET error = excluded.error, error_type = excluded.error_type,
+      `INSERT INTO "$failure" (target, record, error, detail, alike, error_type, reason, response_body, at, hash)
+       SELECT target, record, error, detail, alike, error_type, reason, response_body, at, decode(hash, 'hex')
+       FROM unnest($1::integer[], $2::bigint[], $3::text[], $4::text[], $5::bigint[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[])
+         AS new(target, record, error, detail, alike, error_type, reason, response_body, at, hash)
+       ON CONFLICT (target, record) DO UPDATE SET error = excluded.error, detail = excluded.detail, alike = excluded.alike, error_type = excluded.error_type,
          reason = excluded.reason, response_body = excluded.response_body, at = excluded.at, hash = excluded.hash`,
       ...places(this.#failures),
       this.#failures.map(({ failure }) => failure?.error ?? ''),
+      this.#failures.map(({ failure }) => failure?.detail ?? null),
+      this.#failures.map(({ failure }) => (failure === null ? null : failureGroup(failure))),
       this.#failures.map(({ failure }) => failure?.errorType ?? ''),
       this.#failures.map(({ failure }) => failure?.reason ?? null),
       this.#failures.map(({ failure }) => failure?.responseBody ?? null),

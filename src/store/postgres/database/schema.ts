@@ -3,6 +3,7 @@ import { ContractError, fileError } from '../../../errors/service-error.ts'
 import type { ColumnMove } from '../../fields/column-moves.ts'
 import type { KeptColumn } from '../../fields/stored-changes.ts'
 import { definitionTables } from '../../rows/definition-tables.ts'
+import { FAILURE_GROUP_INDEXES, failureGroupColumns, groupStoredFailures } from '../../rows/failure-groups.ts'
 import { writersOfCells, writtenTables } from '../../rows/written-values.ts'
 import { namedTable } from '../../rows/named-tables.ts'
 import { deletedBlocksTable } from '../../rows/deleted-blocks.ts'
@@ -14,7 +15,7 @@ import { STATE_INDEXES } from '../../rows/state-tables.ts'
 import { columnsOf, mayDiffer, NAME_BYTES, writtenColumn, type TypedField } from './columns.ts'
 
 /** Version of the tables below; a store of a later version is refused. */
-export const SCHEMA_VERSION = 32
+export const SCHEMA_VERSION = 33
 
 /**
  * The tables beside the records. Every name contains `$`, which no field name can (D5). Times are texts, UTC with
@@ -385,6 +386,14 @@ const WRITTEN_COLUMNS = `
   ALTER TABLE IF EXISTS "$data" DROP COLUMN "$written";
 `
 
+/** Returns SQL for `failureGroup` of a row of failures. */
+function failureGroupOf(detail: string): string {
+  const host = `substring(error from '^(?:[A-Z]+ )?[a-z]+://[^/?#[:space:]]*')`
+  const common = `CASE WHEN ${detail}::text IS NULL THEN error ELSE coalesce(${host} || '/… -> ', '') || ${detail} END`
+  const text = `convert_to(error_type || E'\n' || ${common}, 'UTF8')`
+  return `('x' || left(encode(sha256(${text}), 'hex'), 13))::bit(52)::bigint`
+}
+
 /** The SQL that each version after the first adds, by its number. */
 export const MIGRATIONS: Readonly<Record<number, string>> = {
   2: FRAME_TABLES,
@@ -423,6 +432,10 @@ export const MIGRATIONS: Readonly<Record<number, string>> = {
     writtenTables({ integer: 'bigint', text: 'text COLLATE "C"', options: '' }) +
     writersOfCells((number) => `(1::bigint << (${number})::integer)`),
   32: namedTable('$chart', { integer: 'bigint', text: 'text', options: '' }),
+  33:
+    failureGroupColumns({ integer: 'bigint', text: 'text' }) +
+    groupStoredFailures(failureGroupOf) +
+    FAILURE_GROUP_INDEXES,
 }
 
 /** Creates the tables of a new store, except that of records. */

@@ -6,6 +6,7 @@ import { test, type TestContext } from 'node:test'
 import { contractText } from '../../../../test/support/contract-with.ts'
 import { startPostgres } from '../../../../test/support/postgres.ts'
 import { parseContract } from '../../../contract/odcs/parse-contract.ts'
+import { failureGroup } from '../../../errors/failure-group.ts'
 import {
   ContractError,
   LockTimeoutError,
@@ -319,7 +320,8 @@ test('tables from before revisions existed are migrated, and a push keeps their 
     await sheet.run(`DROP TABLE ${quoted(schema)}.${quoted(table)}`)
   }
   await sheet.run('DROP TABLE "$definition_change", "$definition_file", "$definition_text"')
-  await sheet.run('DROP INDEX "$run_failure_record"')
+  await sheet.run('DROP INDEX "$run_failure_record", "$failure_alike", "$run_failure_alike"')
+  await sheet.run('ALTER TABLE "$failure" DROP COLUMN detail, DROP COLUMN alike')
   const ofRuns = ['beat_at', 'last_key', 'scope', 'levels', 'stopping', 'begun_calls', 'begun_cost']
   for (const column of [
     ...ofRuns,
@@ -348,7 +350,7 @@ test('tables from before revisions existed are migrated, and a push keeps their 
   await sheet.run('ALTER TABLE "$deleted" DROP COLUMN seq')
   await sheet.run('ALTER TABLE "$proposal_record" DROP COLUMN decided')
   await sheet.run('ALTER TABLE "$failure" DROP COLUMN hash')
-  await sheet.run('ALTER TABLE "$run_failure" DROP COLUMN body, DROP COLUMN detail')
+  await sheet.run('ALTER TABLE "$run_failure" DROP COLUMN body, DROP COLUMN detail, DROP COLUMN alike')
   await sheet.run('ALTER TABLE "$todo" DROP COLUMN blocked')
   await sheet.run('DROP TABLE "$view", "$chart", "$writer", "$written", "$written_field"')
   await sheet.run('ALTER TABLE "$target" DROP COLUMN blocked_stale, DROP COLUMN blocked_failed')
@@ -357,8 +359,13 @@ test('tables from before revisions existed are migrated, and a push keeps their 
   await sheet.run('ALTER TABLE "$data" ADD COLUMN "$written" json')
   await sheet.run(`UPDATE "$sheet" SET schema_version = 2`)
   await rm(join(sheet.directory, 'records.jsonl'))
+  await sheet.run(`INSERT INTO "$failure" (target, record, error, error_type, at)
+    VALUES (999, 1, 'GET https://a.example/ä -> 404', 'ServiceError', '')`)
   await assert.rejects(PostgresRevisions.open(sheet.url, 5000), SheetError)
   const outcome = await sheet.push()
+  const [failure] = await sheet.run('SELECT alike::text FROM "$failure"')
+  const group = failureGroup({ error: 'GET https://a.example/ä -> 404', errorType: 'ServiceError' })
+  assert.deepEqual(failure, { alike: String(group) })
   assert.deepEqual([outcome.number, outcome.created, outcome.records], [1, false, 3])
   const { targets, limit, error } = (await (await sheet.open(1)).run('7')) ?? {}
   assert.deepEqual([targets, limit], [['t1', 't2', 't0'], 5])

@@ -4,6 +4,7 @@ import type { JsonBytes, Page } from '../../sheet-store.ts'
 import type { Database } from '../database/database.ts'
 import { asRecordsError, isConnectionFault, sqlState } from '../database/errors.ts'
 import { ReaderAccess } from './reader-access.ts'
+import { runFailureGroups, type FailureGroupsRun } from './run-failure-groups.ts'
 import { runPage, type PageRun } from './run-page.ts'
 import { runPosition, type PositionRun } from './run-position.ts'
 import { runQuery, type QueryOfFields } from './run-query.ts'
@@ -110,6 +111,18 @@ export class SqlPool {
       rowBytes: MAX_RESPONSE_BYTES,
       signal,
       work: (session) => runSummary(session, { ...run, filter }),
+    })
+  }
+
+  /** Returns FailureGroups as JSON text. Throws QueryError. */
+  async failureGroups(run: FailureGroupsRun, signal?: AbortSignal): Promise<JsonBytes> {
+    const filter = checked(run)
+    return this.#run({
+      sql: filter,
+      characters: charactersOf(run),
+      rowBytes: MAX_RESPONSE_BYTES,
+      signal,
+      work: (session) => runFailureGroups(session, { ...run, filter }),
     })
   }
 

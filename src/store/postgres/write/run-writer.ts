@@ -100,11 +100,11 @@ async function addFailures(change: ChangeSet, id: RunId, failures: readonly Fail
     )
   }
   await change.db.run(
-    `INSERT INTO "$run_failure" (run, number, record_id, field, error, detail, error_type, reason, body, at)
+    `INSERT INTO "$run_failure" (run, number, record_id, field, error, detail, error_type, reason, body, alike, at)
      SELECT $1, place + (SELECT coalesce(max(number), 0) FROM "$run_failure" WHERE run = $1),
-            record_id, field, error, detail, error_type, reason, decode(body, 'hex'), $2
-     FROM unnest($3::bigint[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[])
-       AS new(place, record_id, field, error, detail, error_type, reason, body)`,
+            record_id, field, error, detail, error_type, reason, decode(body, 'hex'), alike, $2
+     FROM unnest($3::bigint[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[], $11::bigint[])
+       AS new(place, record_id, field, error, detail, error_type, reason, body, alike)`,
     run,
     change.at,
     rows.map(({ number }) => number),
@@ -115,6 +115,7 @@ async function addFailures(change: ChangeSet, id: RunId, failures: readonly Fail
     rows.map(({ errorType }) => errorType),
     rows.map(({ reason }) => reason),
     rows.map(({ body }) => (body === null ? null : hexOf(body))),
+    rows.map(({ alike }) => alike),
   )
 }
 

@@ -1,8 +1,10 @@
 import { load, type Loaded, type Steps } from '../steps.ts'
+import { groupNumber } from '../../../errors/failure-group.ts'
 import { readyCounts, type FilterState } from '../../cell-state.ts'
 import { matchesGlob } from '../../../contract/values/glob.ts'
 import type {
   CellCondition,
+  FailureCondition,
   ReviewCondition,
   RunCondition,
   StateCondition,
@@ -121,6 +123,7 @@ export class CellConditionSql {
   records(condition: CellCondition): string {
     if (condition.kind === 'review') return reviewedRecords(condition)
     if (condition.kind === 'run') return recordsOfRuns(condition)
+    if (condition.kind === 'failure') return this.#failedRecords(condition)
     if (condition.kind === 'writer')
       return `SELECT written.record FROM "$written" AS written
         WHERE ${this.#isWritten(condition, this.#writersOf(condition))}`
@@ -157,7 +160,16 @@ export class CellConditionSql {
     )
   }
 
-  #targetsOf({ fields }: StateCondition): readonly CountedTarget[] {
+  #failedRecords({ groups, ...ofFields }: FailureCondition): string {
+    const numbers = groups.map(groupNumber).filter((number) => number !== null)
+    const ids = this.#targetsOf(ofFields).map(({ id }) => id)
+    if (numbers.length === 0 || ids.length === 0) return 'SELECT record FROM "$failure" WHERE FALSE'
+    return `SELECT failure.record FROM "$failure" AS failure JOIN "$todo" AS todo
+        ON todo.target = failure.target AND todo.record = failure.record AND NOT todo.blocked
+      WHERE failure.alike IN (${numbers.join(', ')}) AND failure.target IN (${ids.join(', ')})`
+  }
+
+  #targetsOf({ fields }: Pick<StateCondition, 'fields'>): readonly CountedTarget[] {
     const { targets } = this.#facts
     return fields === null ? targets : targets.filter(({ field }) => fields.includes(field))
   }

@@ -25,6 +25,7 @@ export abstract class ConditionCompiler {
       case 'review':
       case 'run':
       case 'writer':
+      case 'failure':
         return this.ofCells(condition)
       case 'search':
         return this.#inAny(condition)

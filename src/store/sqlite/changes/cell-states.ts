@@ -1,4 +1,5 @@
 import type { SQLInputValue, SQLOutputValue } from 'node:sqlite'
+import { failureGroup } from '../../../errors/failure-group.ts'
 import type { RecordKey } from '../../cell-work.ts'
 import type { NewRecord } from '../../rules/store-change.ts'
 import type { CellFailureNote } from '../../sheet-store.ts'
@@ -215,10 +216,12 @@ export class CellStates extends StoredTargets {
       this.#moveTodo(target, record, { from: todo, to: FAILED })
     }
     this.#db.run(
-      'INSERT OR REPLACE INTO "$failure" (target, record, error, error_type, reason, response_body, at, hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
+      'INSERT OR REPLACE INTO "$failure" (target, record, error, detail, alike, error_type, reason, response_body, at, hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
       target.id,
       record,
       failure.error,
+      failure.detail ?? null,
+      failureGroup(failure),
       failure.errorType,
       failure.reason,
       failure.responseBody ?? null,

@@ -6,6 +6,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { after as afterAll, before as beforeAll, test, type TestContext } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { contractText } from '../../../../test/support/contract-with.ts'
+import { failureGroup } from '../../../errors/failure-group.ts'
 import { parseContract } from '../../../contract/odcs/parse-contract.ts'
 import { LockTimeoutError } from '../../../errors/service-error.ts'
 import type { WorkItem } from '../../cell-work.ts'
@@ -32,8 +33,15 @@ const CONTRACT = parseContract(
 const TARGETS = [target('label', ['a'])]
 const FIELDS = ['id', 'a', 'label']
 
+/** Removes the changes of version 31. */
+const BACK_TO_VERSION_30 = `
+  DROP INDEX "$failure_alike"; DROP INDEX "$run_failure_alike";
+  ALTER TABLE "$failure" DROP COLUMN detail; ALTER TABLE "$failure" DROP COLUMN alike;
+  ALTER TABLE "$run_failure" DROP COLUMN alike;
+  UPDATE "$sheet" SET schema_version = 30`
+
 /** Removes the changes of version 28 and later ones. */
-const BACK_TO_VERSION_27 = `
+const BACK_TO_VERSION_27 = `${BACK_TO_VERSION_30};
   DROP TABLE "$chart"; DROP TABLE "$writer"; DROP TABLE "$written"; DROP TABLE "$written_field";
   ALTER TABLE "$target" DROP COLUMN blocked_stale; ALTER TABLE "$target" DROP COLUMN blocked_failed;
   UPDATE "$sheet" SET schema_version = 27`
@@ -310,7 +318,9 @@ test('a store of version 29 opens with its views, and with charts', async (t) =>
   const state = { conditions: [], sql: null, sort: ['a'], columns: {} }
   const id = await before.views.save({ id: null, name: 'Mine', state, actor: HUMAN })
   await before.close()
-  sql(directory, (db) => db.exec(`DROP TABLE "$chart"; UPDATE "$sheet" SET schema_version = 29`))
+  sql(directory, (db) =>
+    db.exec(`${BACK_TO_VERSION_30}; DROP TABLE "$chart"; UPDATE "$sheet" SET schema_version = 29`),
+  )
   const store = await openStore(directory)
   t.after(() => store.close())
   assert.deepEqual(
@@ -320,6 +330,34 @@ test('a store of version 29 opens with its views, and with charts', async (t) =>
   const chart = { group: 'a', split: null, total: null, period: 'month' } as const
   await store.charts.save({ id: null, name: 'Mine', state: chart, actor: HUMAN })
   assert.deepEqual((await store.charts.list())[0]?.state, chart)
+})
+
+test('a store of version 30 opens with its failures in groups', async (t) => {
+  const directory = directoryFor(t)
+  const before = await openStore(directory)
+  await before.close()
+  const [present, ofRun] = [
+    { error: 'GET https://a.example/1 -> 404', errorType: 'ServiceError' },
+    { error: 'GET https://a.example/ä -> 404', errorType: 'ServiceError', detail: '404' },
+  ] as const
+  sql(directory, (db) => {
+    db.exec(BACK_TO_VERSION_30)
+    db.prepare(`INSERT INTO "$failure" (target, record, error, error_type, at) VALUES (1, 1, ?, ?, '')`).run(
+      present.error,
+      present.errorType,
+    )
+    db.prepare(
+      `INSERT INTO "$run_failure" (run, number, record_id, field, error, detail, error_type, at) VALUES (1, 1, 'a', 'label', ?, ?, ?, '')`,
+    ).run(ofRun.error, ofRun.detail, ofRun.errorType)
+  })
+  const store = await openStore(directory)
+  await store.close()
+  const groupsOf = (table: string): unknown =>
+    sql(directory, (db) => db.prepare(`SELECT alike FROM "${table}"`).get()?.['alike'])
+  assert.deepEqual(
+    [groupsOf('$failure'), groupsOf('$run_failure')],
+    [failureGroup(present), failureGroup(ofRun)],
+  )
 })
 
 test('the log of a store of version 1 is known up to its end, import lines included', async (t) => {

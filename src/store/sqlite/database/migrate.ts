@@ -1,6 +1,9 @@
 import type { Contract } from '../../../contract/contract.ts'
 import { parseStoredContract } from '../../../contract/odcs/parse-contract.ts'
+import type { ErrorType } from '../../../errors/codes.ts'
+import { failureGroup } from '../../../errors/failure-group.ts'
 import { RecordsError } from '../../../errors/service-error.ts'
+import { groupStoredFailures } from '../../rows/failure-groups.ts'
 import { beginWhenFree, whenFree, type Connection, type LockWait } from './connection.ts'
 import { fieldIndexes, MIGRATIONS, SCHEMA_VERSION } from './schema.ts'
 
@@ -28,8 +31,23 @@ function step(db: Connection): void {
   const sql = MIGRATIONS[next]
   if (sql === undefined) return
   db.exec(sql)
+  FILLS[next]?.(db)
   for (const index of fieldIndexes(storedContract(db))) if (index.since === next) db.exec(index.sql)
   db.run('UPDATE "$sheet" SET schema_version = ?', next)
+}
+
+/** What fills the columns of a version with what SQL alone cannot compute; a new store has nothing to fill. */
+const FILLS: Readonly<Record<number, (db: Connection) => void>> = {
+  31: (db) => {
+    const group = (error: unknown, errorType: unknown, detail: unknown): number =>
+      failureGroup({
+        error: String(error),
+        errorType: errorType as ErrorType,
+        ...(typeof detail === 'string' && { detail }),
+      })
+    db.db.function('failure_group', { deterministic: true }, group)
+    db.exec(groupStoredFailures((detail) => `failure_group(error, error_type, ${detail})`))
+  },
 }
 
 function storedContract(db: Connection): Contract {

@@ -1,6 +1,7 @@
 import type { Contract, Field, LogicalType } from '../../../contract/contract.ts'
 import type { KeptColumn } from '../../fields/stored-changes.ts'
 import { definitionTables } from '../../rows/definition-tables.ts'
+import { FAILURE_GROUP_INDEXES, failureGroupColumns } from '../../rows/failure-groups.ts'
 import { writersOfCells, writtenTables } from '../../rows/written-values.ts'
 import { namedTable } from '../../rows/named-tables.ts'
 import { deletedBlocksTable } from '../../rows/deleted-blocks.ts'
@@ -11,7 +12,7 @@ import { PROPOSAL_PARTS } from '../../rows/proposal-tables.ts'
 import { STATE_INDEXES } from '../../rows/state-tables.ts'
 
 /** Version of the tables below; a store of a later version is refused. */
-export const SCHEMA_VERSION = 30
+export const SCHEMA_VERSION = 31
 
 /**
  * The tables of the first version. {@link MIGRATIONS} adds those of later versions, to new and existing stores.
@@ -169,6 +170,8 @@ export const FIRST_TABLES = `
  * 29: {@link writtenTables}.
  *
  * 30: charts; see {@link namedTable}.
+ *
+ * 31: {@link failureGroupColumns}.
  */
 export const MIGRATIONS: Readonly<Record<number, string>> = {
   2: `
@@ -302,6 +305,7 @@ export const MIGRATIONS: Readonly<Record<number, string>> = {
     writtenTables({ integer: 'INTEGER', text: 'TEXT', options: 'STRICT' }) +
     writersOfCells((number) => `(1 << (${number}))`),
   30: namedTable('$chart', { integer: 'INTEGER', text: 'TEXT', options: 'STRICT' }),
+  31: failureGroupColumns({ integer: 'INTEGER', text: 'TEXT' }) + FAILURE_GROUP_INDEXES,
 }
 
 /** Creates the tables of a new store. */

@@ -107,6 +107,7 @@ function comparisonsIn(condition: Condition): number {
     case 'review':
     case 'run':
     case 'writer':
+    case 'failure':
       // Cells are in tables of their own.
       return Infinity
   }

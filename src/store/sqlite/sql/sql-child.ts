@@ -9,6 +9,7 @@ import { memoryUse } from '../watchdog/memory-use.ts'
 import { runPage } from './run-page.ts'
 import { runPosition } from './run-position.ts'
 import { runQuery } from './run-query.ts'
+import { runFailureGroups } from './run-failure-groups.ts'
 import { runSummary } from './run-summary.ts'
 import { ResultWriter } from './sql-result.ts'
 import { SqlDatabase } from './sql-database.ts'
@@ -88,6 +89,9 @@ function write(request: SqlRequest, text: ResultWriter): PagePlace | null {
       return null
     case 'summary':
       runSummary(database(), request, text)
+      return null
+    case 'failures':
+      runFailureGroups(database(), request, text)
       return null
     case 'query':
       runQuery(database(), { ...request, maxRows }, text)

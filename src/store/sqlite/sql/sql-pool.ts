@@ -3,6 +3,7 @@ import type { JsonBytes, Page } from '../../sheet-store.ts'
 import { typed, type TypedField } from './json-columns.ts'
 import type { PageRun } from './run-page.ts'
 import type { PositionRun } from './run-position.ts'
+import type { FailureGroupsRun } from './run-failure-groups.ts'
 import type { SummaryRun } from './run-summary.ts'
 import type { SortTerm } from './sort-sql.ts'
 import { checkParamCount, checkSqlLength, tooManyQueries } from '../../rules/sql/sql-errors.ts'
@@ -130,6 +131,13 @@ export class SqlPool {
       fields: fields.map((field) => ({ ...typedField(field), primaryKey: field.primaryKey })),
       allFields: typed(allFields),
     }
+    return (await this.#run(request, signal)).json
+  }
+
+  /** Returns FailureGroups as JSON text. Throws QueryError. */
+  async failureGroups({ allFields, ...run }: FailureGroupsRun, signal?: AbortSignal): Promise<JsonBytes> {
+    if (run.filter !== null) checkSqlLength(run.filter, 'filter')
+    const request: PoolRequest = { ...run, kind: 'failures', allFields: typed(allFields) }
     return (await this.#run(request, signal)).json
   }
 

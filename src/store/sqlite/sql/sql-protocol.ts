@@ -4,6 +4,7 @@ import type { Formula, FormulaRow } from '../../formula.ts'
 import type { QueryRow, RecordsQuery } from '../../records-query.ts'
 import type { PagePlace, SqlStatement } from '../../sheet-store.ts'
 import type { TypedField } from './json-columns.ts'
+import type { FailureGroupsRun } from './run-failure-groups.ts'
 import type { PageRun } from './run-page.ts'
 import type { PositionRun } from './run-position.ts'
 import type { SummaryRun } from './run-summary.ts'
@@ -23,6 +24,7 @@ export type SqlRequest =
   | ({ readonly kind: 'page' } & PageRun)
   | ({ readonly kind: 'position' } & PositionRun)
   | ({ readonly kind: 'summary' } & SummaryRun)
+  | ({ readonly kind: 'failures' } & FailureGroupsRun)
   | FormulaRequest
   | RecordsQueryRequest
 

@@ -108,9 +108,9 @@ function addFailures(change: ChangeSet, id: RunId, failures: readonly FailedCell
   for (let start = 0; start < rows.length; start += FAILURES_AT_ONCE) {
     const some = rows.slice(start, start + FAILURES_AT_ONCE)
     change.db.run(
-      `INSERT INTO "$run_failure" (run, number, record_id, field, error, detail, error_type, reason, body, at)
-       VALUES ${some.map(() => '(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)').join(', ')}`,
-      ...some.flatMap(({ number, recordId, fields, error, detail, errorType, reason, body }) => [
+      `INSERT INTO "$run_failure" (run, number, record_id, field, error, detail, error_type, reason, body, alike, at)
+       VALUES ${some.map(() => '(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)').join(', ')}`,
+      ...some.flatMap(({ number, recordId, fields, error, detail, errorType, reason, body, alike }) => [
         run,
         number,
         recordId,
@@ -120,6 +120,7 @@ function addFailures(change: ChangeSet, id: RunId, failures: readonly FailedCell
         errorType,
         reason,
         body,
+        alike,
         change.at,
       ]),
     )
