@@ -44,7 +44,6 @@ import { queryRoutes } from './routes/query.ts'
 import { recordsRoutes } from './routes/records.ts'
 import { revertRoutes } from './routes/revert.ts'
 import { runsRoutes } from './routes/runs.ts'
-import { failuresRoutes } from './routes/failures.ts'
 import { statusRoutes } from './routes/status.ts'
 import { summaryRoutes } from './routes/summary.ts'
 import { chartsRoutes } from './routes/views/charts-routes.ts'
@@ -211,7 +210,6 @@ const ROUTES = [
   definitionRoutes,
   permissionsRoutes,
   statusRoutes,
-  failuresRoutes,
   provenanceRoutes,
   materializeRoutes,
   runsRoutes,

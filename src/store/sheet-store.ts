@@ -604,7 +604,7 @@ export interface FailureGroups {
 /** Cells that failed in the same way: with the same type and text, at requests to the same host. */
 export interface FailureGroup {
   readonly id: FailureGroupId
-  /** What their errors have in common; the whole error of a single cell. */
+  /** The common part of their errors; the whole error of a single cell. */
   readonly text: string
   readonly error_type: ErrorType
   /** Null for failures that an earlier version stored. */

@@ -84,18 +84,30 @@ test('cells by their state', { skip: NO_BROWSER }, async (t) => {
   await t.test('failed cells are listed by reason, with a retry for each', async () => {
     const record = { id: 'ZZ', name: 'Nowhere', alpha3: 'ZZZ', numeric: '999', region: 'Europe', area: 1 }
     const others = { landlocked: false, independent: true, languages: ['xx'] }
-    await viewer.post('/api/records', { actor: 'human:ann', records: [{ ...record, ...others }] })
+    await viewer.post('/api/records', {
+      actor: 'human:ann',
+      records: [
+        { ...record, ...others },
+        { ...record, ...others, id: 'ZY', name: 'Nowhere else', alpha3: 'ZZY', numeric: '998' },
+      ],
+    })
     await viewer.post('/api/materialize', {
       actor: 'human:ann',
       targets: ['time_zones'],
-      record_ids: ['ZZ'],
+      record_ids: ['ZZ', 'ZY'],
     })
-    await chips.getByRole('button', { name: 'Failed 1' }).click()
+    await chips.getByRole('button', { name: 'Failed 2' }).click()
     await chips.getByRole('button', { name: 'Review' }).click()
     const reasons = page.getByRole('region', { name: 'Failures by reason' })
-    await shows(reasons.getByRole('listitem'), /-> 404.*1 cell/)
-    await reasons.getByRole('button', { name: 'Retry this cell…' }).click()
-    await page.getByRole('dialog', { name: 'Retry 1 failed cell of Time zones' }).waitFor()
+    await shows(reasons.getByRole('listitem'), /\/… -> 404.*2 cells/)
+    await reasons.getByRole('button', { name: /-> 404/ }).click()
+    await shows(page.locator('.filter-chip-text').last(), /Any computed column failed with GET .*\/… -> 404/)
+    await eventually(async () =>
+      assert.equal(await reasons.getByRole('button', { pressed: true }).count(), 1),
+    )
+    await picture(page, 'review-failures-light')
+    await reasons.getByRole('button', { name: 'Retry these 2…' }).click()
+    await page.getByRole('dialog', { name: 'Retry 2 failed cells of Time zones' }).waitFor()
     assert.deepEqual(await axeFaults(page), [])
   })
 
@@ -103,7 +115,7 @@ test('cells by their state', { skip: NO_BROWSER }, async (t) => {
     await page.goto(`${viewer.url}/`)
     await viewer.post('/api/records', { actor: 'agent:ada', records: [{ id: 'ZZ', name: 'Nowhere land' }] })
     await chips.getByRole('button', { name: 'By agents 1' }).click()
-    await shows(count, '1 of 250 records')
+    await shows(count, '1 of 251 records')
     await shows(page.locator('.filter-chip-text'), 'Any column written by agent:*')
     await picture(page, 'writer-chips-light')
     await chips.getByRole('button', { name: 'Review' }).click()

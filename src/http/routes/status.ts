@@ -2,6 +2,7 @@ import { explainCell } from '../../sheet/cells/explain-cell.ts'
 import { readCellStates, readProposedCells } from '../../sheet/cells/read-cell-states.ts'
 import { readWriters } from '../../sheet/cells/read-writers.ts'
 import { readStatus } from '../../sheet/cells/read-status.ts'
+import { groupFailures } from '../../sheet/runs/group-failures.ts'
 import { commaList } from '../../wire/schema/comma-list.ts'
 import { NoQuery } from '../../wire/definition/contract.ts'
 import {
@@ -20,6 +21,9 @@ import {
   toProposedCellsAnswer,
 } from '../../wire/records/proposals.ts'
 import { CellWritersAnswer, CellWritersQuery, toCellWritersAnswer } from '../../wire/records/reviews.ts'
+import { FailuresAnswer, FailuresQuery } from '../../wire/runs/failures.ts'
+import { whileConnected } from '../middleware/abort-on-disconnect.ts'
+import { sendJson } from '../response/json-response.ts'
 import type { Operation } from '../openapi/operation.ts'
 import type { Api, RouteContext } from './route-context.ts'
 
@@ -59,7 +63,16 @@ const EXPLAIN: Operation = {
   errors: [404],
 }
 
-/** `GET /api/status` (D32), of whole fields or of one cell, and `GET /api/cells`, of the cells of some records, with the path below it. */
+const FAILURES: Operation = {
+  id: 'groupFailures',
+  tag: 'Cells',
+  summary: 'Group failed cells by the reason of their failure',
+  description: 'The cells that are failed now, of the records that match, or those that failed in a run.',
+  errors: [404],
+  answers: { 200: { content: { 'application/json': FailuresAnswer } } },
+}
+
+/** `GET /api/status` (D32), of whole fields or of one cell, `GET /api/cells`, of the cells of some records, with the paths below it, and `GET /api/failures`. */
 export function statusRoutes(app: Api, { sheet, read }: RouteContext): void {
   const schema = { querystring: StatusQuery, response: { 200: StatusAnswer } }
   app.get('/api/status', { ...read, schema, config: { operation: STATUS } }, async (request, reply) => {
@@ -97,6 +110,18 @@ export function statusRoutes(app: Api, { sheet, read }: RouteContext): void {
       const [actors, runs] = [commaList(query.by), commaList(query.by_run)]
       const by = actors === null && runs === null ? null : { actors: actors ?? [], runs: runs ?? [] }
       return toCellWritersAnswer(await readWriters(sheet, { ids: commaList(query.ids) ?? [], by }))
+    },
+  )
+
+  app.get(
+    '/api/failures',
+    { ...read, schema: { querystring: FailuresQuery }, config: { operation: FAILURES } },
+    async (request, reply) => {
+      const { filter = null, where = null, run = null } = request.query
+      return sendJson(
+        reply,
+        await whileConnected(request, (signal) => groupFailures(sheet, { filter, where, run }, signal)),
+      )
     },
   )
 

@@ -5,9 +5,9 @@ import type { Dialect } from '../../store/sheet-store.ts'
 export async function formulaDialect(name: Dialect): Promise<FormulaDialect> {
   if (name === 'sqlite') {
     const { readFormula } = await import('../../store/sqlite/sql/formula-table.ts')
-    const { renameInFormula } = await import('../../store/sqlite/sql/rename-in-formula.ts')
+    const { renameInFormula } = await import('../../store/sqlite/formula/rename-in-formula.ts')
     const { readQuery } = await import('../../store/sqlite/sql/query-table.ts')
-    const { renameInQuery } = await import('../../store/sqlite/sql/rename-in-query.ts')
+    const { renameInQuery } = await import('../../store/sqlite/formula/rename-in-query.ts')
     return { name, read: readFormula, readQuery, rename: renameInFormula, renameInQuery }
   }
   const { FormulaParser } = await import('../../store/postgres/formula/read-formula.ts')

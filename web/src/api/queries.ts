@@ -291,6 +291,16 @@ export function explanationQuery(recordId: string, field: string) {
   })
 }
 
+/** The failed cells of the records that match a filter, by the reason of their failure. */
+export function failuresQuery(filter: RecordFilter | null) {
+  return queryOptions({
+    queryKey: ['records', 'failures', filter],
+    queryFn: ({ signal }) => server.cells.failures(filterParameters(filter), { signal }),
+    staleTime: Infinity,
+    placeholderData: keepPreviousData,
+  })
+}
+
 export function runsQuery(cursor: string | null = null) {
   return queryOptions({
     queryKey: ['runs', 'list', cursor],

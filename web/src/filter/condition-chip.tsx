@@ -8,6 +8,9 @@ import '../ui/popover.css'
 import { ConditionForm } from './condition-form.tsx'
 import { conditionSentence, conditionText } from './condition-text.ts'
 import { useClosing } from './use-closing.ts'
+import { failuresQuery } from '../api/queries.ts'
+import { stateName } from '../ui/state-names.ts'
+import { useQuery } from '@tanstack/react-query'
 
 interface ConditionChipProps {
   readonly condition: Condition
@@ -30,8 +33,9 @@ export function ConditionChip(props: ConditionChipProps) {
     onOpen(open)
   }
   const isUnknown = field === null && condition.field !== ANY_COLUMN
-  const text = conditionText(condition, field)
-  const sentence = conditionSentence(condition, field)
+  const nameOf = useNames(condition)
+  const text = conditionText(condition, field, nameOf)
+  const sentence = conditionSentence(condition, field, nameOf)
   return (
     <Popover.Root open={isOpen && field !== null && hasForm(condition.is)} onOpenChange={setOpen}>
       <div className={isUnknown ? 'filter-chip unknown' : 'filter-chip'}>
@@ -89,4 +93,11 @@ export function ConditionChip(props: ConditionChipProps) {
       )}
     </Popover.Root>
   )
+}
+
+/** Returns what names the operands of a condition on cells: groups of failures have an id, which says nothing to people. */
+function useNames({ is }: Condition): (name: unknown) => string {
+  const { data } = useQuery({ ...failuresQuery(null), enabled: is === 'failedWith' })
+  if (is !== 'failedWith') return stateName
+  return (id) => data?.groups.find((group) => group.id === id)?.text ?? 'an error that no cell has now'
 }

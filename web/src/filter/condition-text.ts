@@ -17,29 +17,36 @@ interface ConditionText {
   readonly value: string
 }
 
+/** Returns the name of a state, a verdict, or a group of failures. */
+type NameOf = (name: unknown) => string
+
 /** Formats a condition; `field` is null if the contract has no such field. */
-export function conditionText(condition: Condition, field: NamedField | null): ConditionText {
+export function conditionText(
+  condition: Condition,
+  field: NamedField | null,
+  nameOf: NameOf = stateName,
+): ConditionText {
   return {
     field: field?.title ?? (condition.field === ANY_COLUMN ? anyColumn(condition) : condition.field),
     operator: conditionLabel(condition, field?.type ?? null),
-    value: valueText(condition, field),
+    value: valueText(condition, field, nameOf),
   }
 }
 
 function anyColumn({ is }: Condition): string {
-  return is === 'inState' || is === 'notInState' ? 'Any computed column' : 'Any column'
+  return is === 'inState' || is === 'notInState' || is === 'failedWith' ? 'Any computed column' : 'Any column'
 }
 
 /** Formats a condition in one line. */
-export function conditionSentence(condition: Condition, field: Parameters<typeof conditionText>[1]): string {
-  const text = conditionText(condition, field)
+export function conditionSentence(...condition: Parameters<typeof conditionText>): string {
+  const text = conditionText(...condition)
   return [text.field, text.operator, text.value].filter((part) => part !== '').join(' ')
 }
 
-function valueText({ is, value }: Condition, field: NamedField | null): string {
+function valueText({ is, value }: Condition, field: NamedField | null, nameOf: NameOf): string {
   const values = Array.isArray(value) ? (value as readonly (Scalar | null)[]) : [value as Scalar | null]
   const texts = values.map((each) =>
-    isOfCell(is) ? stateName(each) : scalarText(is === 'within' ? roughly(each) : each, field),
+    isOfCell(is) ? nameOf(each) : scalarText(is === 'within' ? roughly(each) : each, field),
   )
   switch (OPERATORS[is]) {
     case 'nothing':

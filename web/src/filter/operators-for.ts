@@ -69,6 +69,7 @@ const PLAIN: Readonly<Record<Operator, string>> = {
   notInState: 'state is none of',
   reviewed: 'review is any of',
   changedBy: 'changed by runs',
+  failedWith: 'failed with any of',
   writtenBy: 'written by any of',
   writtenIn: 'written by runs',
   empty: 'is empty',
@@ -94,6 +95,7 @@ const OF_ONE: Partial<Record<Operator, string>> = {
   notInState: 'state is not',
   reviewed: 'review is',
   changedBy: 'changed by run',
+  failedWith: 'failed with',
   writtenBy: 'written by',
   writtenIn: 'written by run',
 }

@@ -100,6 +100,7 @@ function RecordsPage({ contract }: { readonly contract: SheetContract }) {
             key={JSON.stringify([view.conditions, view.sql, view.sort])}
             contract={contract}
             view={view}
+            change={change}
             onClose={(cell) => change({ review: false, ...(cell !== null && { cell }) })}
           />
         </Suspense>

@@ -1,91 +1,101 @@
 import { useQuery } from '@tanstack/react-query'
 import { RotateCw } from 'lucide-react'
+import type { FailureGroupAnswer } from '../../../src/wire/runs/failures.ts'
 import type { SheetContract } from '../api/contract.ts'
-import { server } from '../api/server.ts'
+import { failuresQuery } from '../api/queries.ts'
+import type { RecordFilter } from '../api/record-filter.ts'
+import { filteredIds, MAX_FILTERED } from '../grid/rows/filtered-ids.ts'
 import { openRunDialog } from '../runs/dialogs/run-dialog.tsx'
-import { groupFailures, type FailureGroup, type RunFailure } from '../runs/group-failures.ts'
+import { ANY_COLUMN, type Condition } from '../state/conditions.ts'
+import { filterOf, type ViewChange, type ViewState } from '../state/view-state.ts'
 import { Button } from '../ui/button.tsx'
-import { countOf } from '../ui/format.ts'
-import type { QueuedCell } from './review-queue.ts'
-
-/** Runs whose failures are read, and failures of each. */
-const RUNS = 10
-const FAILURES = 1000
+import { countOf, formatCount } from '../ui/format.ts'
+import { showError } from '../ui/toasts.tsx'
+import { selectedNames, toggleName } from './with-state.ts'
 
 interface FailureGroupsProps {
   readonly contract: SheetContract
-  readonly cells: readonly QueuedCell[]
-  /** Whether the queue has cells that are not read yet. */
-  readonly hasMore: boolean
-  /** Shows a cell. */
-  readonly onSelect: (cell: QueuedCell) => void
+  readonly view: ViewState
+  readonly change: (change: ViewChange) => void
 }
 
-/** The failed cells of the queue by the reason of their failure, each group with a retry. */
-export function FailureGroups({ contract, cells, hasMore, onSelect }: FailureGroupsProps) {
-  const failed = cells.filter(({ state }) => state === 'failed')
-  const { data } = useQuery({ ...latestFailuresQuery, enabled: failed.length > 0 })
-  if (failed.length === 0 || data === undefined) return null
-  const known = failed.flatMap((cell) => data.get(keyOf(cell.recordId, cell.field)) ?? [])
-  if (known.length === 0) return null
+/** The failed cells of the view by the reason of their failure: a group can be reviewed alone, and retried. */
+export function FailureGroups({ contract, view, change }: FailureGroupsProps) {
+  const { conditions } = view
+  const others = { ...view, conditions: conditions.filter(({ is }) => is !== 'failedWith') }
+  const { data } = useQuery(failuresQuery(filterOf(others)))
+  if (data === undefined || data.cells === 0) return null
+  const { cells, groups } = data
+  const selected = selectedNames(conditions, 'failedWith')
+  const listed = groups.reduce((sum, group) => sum + group.cells, 0)
   return (
     <section className="review-groups" aria-labelledby="review-groups-title">
       <h3 id="review-groups-title">
-        Failures by reason{hasMore && `, of the first ${countOf(cells.length, 'cell')}`}
+        Failures by reason <small>{countOf(cells, 'cell')}</small>
       </h3>
       <ul>
-        {groupFailures(known).map((group) => (
-          <li key={`${group.errorType} ${group.text}`}>
+        {groups.map((group) => (
+          <li key={group.id}>
             <button
               type="button"
               className="review-group"
-              title="Show the first of these cells"
-              onClick={() => {
-                const [first] = group.failures
-                const cell = failed.find(
-                  ({ recordId, field }) => recordId === first?.record_id && field === first.field,
-                )
-                if (cell !== undefined) onSelect(cell)
-              }}
+              aria-pressed={selected.includes(group.id)}
+              title={selected.includes(group.id) ? 'Review all failures' : `Review these only: ${group.text}`}
+              onClick={() => change({ conditions: toggleName(conditions, 'failedWith', group.id) })}
             >
               <code>{group.text}</code>
-              <span>{countOf(group.failures.length, 'cell')}</span>
+              <span>{countOf(group.cells, 'cell')}</span>
             </button>
-            <Button icon={<RotateCw size={14} />} onClick={() => retry(group, contract)}>
-              Retry {group.failures.length === 1 ? 'this cell' : `these ${group.failures.length}`}…
-            </Button>
+            <RetryButton
+              group={group}
+              contract={contract}
+              filter={filterOf({ ...others, conditions: [...others.conditions, conditionOn(group)] })}
+            />
           </li>
         ))}
       </ul>
+      {listed < cells && (
+        <p className="form-hint">
+          The {groups.length} most frequent reasons. {countOf(cells - listed, 'other cell')} failed for
+          others.
+        </p>
+      )}
     </section>
   )
 }
 
-function retry({ failures }: FailureGroup, contract: SheetContract): void {
-  const targets = [...new Set(failures.map(({ field }) => field))]
-  const order = { targets, record_ids: [...new Set(failures.map(({ record_id: id }) => id))] }
-  const of = targets.map(contract.titleOf).join(', ')
-  openRunDialog({ ...order, only: 'failed' }, `Retry ${countOf(failures.length, 'failed cell')} of ${of}`)
+function conditionOn({ id }: FailureGroupAnswer): Condition {
+  return { field: ANY_COLUMN, is: 'failedWith', value: [id] }
 }
 
-/** The latest failure of each cell, of the latest runs with failures. */
-const latestFailuresQuery = {
-  queryKey: ['runs', 'latest failures'],
-  queryFn: async ({ signal }: { readonly signal: AbortSignal }) => {
-    const { runs } = await server.runs.list({ limit: 100 }, { signal })
-    const latest = new Map<string, RunFailure>()
-    for (const { id } of runs.filter(({ failed }) => failed > 0).slice(0, RUNS)) {
-      const { failures } = await server.runs.failures(id, { limit: FAILURES }, { signal })
-      for (const failure of failures) {
-        const key = keyOf(failure.record_id, failure.field)
-        if (!latest.has(key)) latest.set(key, failure)
-      }
-    }
-    return latest
-  },
-  staleTime: Infinity,
+interface RetryButtonProps {
+  readonly group: FailureGroupAnswer
+  readonly contract: SheetContract
+  /** The filter that selects the records of the group. */
+  readonly filter: RecordFilter | null
 }
 
-function keyOf(recordId: string, field: string): string {
-  return `${field}\0${recordId}`
+/** The button that opens the plan of a run of the cells of a group. */
+function RetryButton({ group: { cells, fields }, contract, filter }: RetryButtonProps) {
+  const targets = Object.keys(fields)
+  const isTooMany = Object.values(fields).some((count) => count > MAX_FILTERED)
+  const retry = async (): Promise<void> => {
+    if (filter === null) return
+    const of = targets.map(contract.titleOf).join(', ')
+    const ids = await filteredIds(filter)
+    openRunDialog(
+      { targets, record_ids: [...ids], only: 'failed' },
+      `Retry ${countOf(cells, 'failed cell')} of ${of}`,
+    )
+  }
+  return (
+    <Button
+      icon={<RotateCw size={14} />}
+      disabled={isTooMany}
+      title={isTooMany ? `At most ${formatCount(MAX_FILTERED)} records at once` : undefined}
+      onClick={() => void retry().catch(showError)}
+    >
+      Retry {cells === 1 ? 'this cell' : `these ${formatCount(cells)}`}…
+    </Button>
+  )
 }

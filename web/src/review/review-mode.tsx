@@ -2,7 +2,7 @@ import { Check, ChevronLeft, ChevronRight, Flag, Pencil, RotateCw, X } from 'luc
 import { useEffect, useRef, useState, type KeyboardEvent } from 'react'
 import { messageOf } from '../api/api-error.ts'
 import type { SheetContract } from '../api/contract.ts'
-import type { CellRef, ViewState } from '../state/view-state.ts'
+import type { CellRef, ViewChange, ViewState } from '../state/view-state.ts'
 import { Button, IconButton } from '../ui/button.tsx'
 import { formatCount } from '../ui/format.ts'
 import { Notice } from '../ui/notice.tsx'
@@ -17,6 +17,7 @@ import { useReviewQueue } from './use-review-queue.ts'
 interface ReviewModeProps {
   readonly contract: SheetContract
   readonly view: ViewState
+  readonly change: (change: ViewChange) => void
   /** Called with the last cell; null if there was none. */
   readonly onClose: (cell: CellRef | null) => void
 }
@@ -24,7 +25,7 @@ interface ReviewModeProps {
 type Open = 'correct' | 'flag' | null
 
 /** Reviews the cells of a filter one by one: the value large, its inputs beside it, and what can be done, by key. */
-export default function ReviewMode({ contract, view, onClose }: ReviewModeProps) {
+export default function ReviewMode({ contract, view, change, onClose }: ReviewModeProps) {
   const queue = useReviewQueue(contract, view)
   const [place, setPlace] = useState(-1)
   const [open, setOpen] = useState<Open>(null)
@@ -98,12 +99,7 @@ export default function ReviewMode({ contract, view, onClose }: ReviewModeProps)
       ) : (
         <>
           <div className="review-body">
-            <FailureGroups
-              contract={contract}
-              cells={cells}
-              hasMore={hasMore}
-              onSelect={(wanted) => setPlace(cells.indexOf(wanted))}
-            />
+            <FailureGroups contract={contract} view={view} change={change} />
             <ReviewedCell
               key={`${cell.recordId} ${cell.field}`}
               contract={contract}

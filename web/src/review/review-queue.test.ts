@@ -22,6 +22,12 @@ test('cells in the states of the conditions are reviewed, by record and field', 
   assert.deepEqual(cellsWith({ field: 'name', is: 'filled', value: null }), ['1 a', '2 a', '2 b'])
 })
 
+test('the failed cells of records with a group of failures are reviewed', () => {
+  const value = ['0a1b2c3d4e5f6']
+  assert.deepEqual(cellsWith({ field: ANY_COLUMN, is: 'failedWith', value }), ['1 a', '2 b'])
+  assert.deepEqual(cellsWith({ field: 'b', is: 'failedWith', value }), ['2 b'])
+})
+
 test('flagged cells are reviewed, of any field', () => {
   assert.deepEqual(cellsWith({ field: ANY_COLUMN, is: 'reviewed', value: ['flagged'] }), ['2 name'])
 })

@@ -29,7 +29,10 @@ export function reviewedBy(conditions: readonly Condition[]): Reviewed {
         each.is === is && Array.isArray(each.value) ? [[each.field, each.value.map(String)] as const] : [],
       ),
     )
-  const [states, verdicts] = [of('inState'), of('reviewed')]
+  const failed = conditions
+    .filter(({ is }) => is === 'failedWith')
+    .map(({ field }) => [field, ['failed']] as const)
+  const [states, verdicts] = [new Map([...of('inState'), ...failed]), of('reviewed')]
   const writers = conditions.filter(({ is }) => is === 'writtenBy' || is === 'writtenIn')
   return states.size + verdicts.size + writers.length > 0
     ? { states, verdicts, writers }

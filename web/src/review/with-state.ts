@@ -1,7 +1,7 @@
 import { ANY_COLUMN, type Condition } from '../state/conditions.ts'
 
-/** The operator of a chip: by states of cells, verdicts of their reviews, or the writers of their values. */
-export type ChipOperator = 'inState' | 'reviewed' | 'writtenBy' | 'writtenIn'
+/** The operator of a chip: by states of cells, verdicts of their reviews, reasons of their failures, or the writers of their values. */
+export type ChipOperator = 'inState' | 'reviewed' | 'failedWith' | 'writtenBy' | 'writtenIn'
 
 /** Returns the names, such as states, of any column that conditions select; empty for none. */
 export function selectedNames(conditions: readonly Condition[], is: ChipOperator): readonly string[] {

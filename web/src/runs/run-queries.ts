@@ -1,9 +1,8 @@
-import { infiniteQueryOptions } from '@tanstack/react-query'
+import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import { server } from '../api/server.ts'
 
 const RUNS_AT_ONCE = 50
-/** A large page, because failures are grouped. */
-const FAILURES_AT_ONCE = 1000
+const FAILURES_AT_ONCE = 200
 
 /** The pages of runs, newest first. */
 export const runPagesQuery = infiniteQueryOptions({
@@ -15,12 +14,21 @@ export const runPagesQuery = infiniteQueryOptions({
   staleTime: Infinity,
 })
 
-/** The failed cells of a run, in order of failure. */
-export function failurePagesQuery(id: string) {
+/** The failures of a run by their reason. */
+export function runFailureGroupsQuery(id: string) {
+  return queryOptions({
+    queryKey: ['runs', 'failure-groups', id],
+    queryFn: ({ signal }) => server.runs.failureGroups(id, { signal }),
+    staleTime: Infinity,
+  })
+}
+
+/** The failed cells of a group of a run, in order of failure. */
+export function failurePagesQuery(id: string, group: string) {
   return infiniteQueryOptions({
-    queryKey: ['runs', 'failure-pages', id],
+    queryKey: ['runs', 'failure-pages', id, group],
     queryFn: ({ pageParam, signal }) =>
-      server.runs.failures(id, { cursor: pageParam, limit: FAILURES_AT_ONCE }, { signal }),
+      server.runs.failures(id, { cursor: pageParam, limit: FAILURES_AT_ONCE, group }, { signal }),
     initialPageParam: null as string | null,
     getNextPageParam: ({ next_cursor: next }) => next,
     staleTime: Infinity,

@@ -51,6 +51,7 @@ function toData({ field, is, value }: Condition): ConditionData {
     const fields = field === ANY_COLUMN ? {} : { fields: [field] }
     // The server refuses names that it does not know.
     const names = value as unknown as readonly string[]
+    if (is === 'failedWith') return { failure: names, ...fields }
     if (is === 'writtenBy') return { by: names, ...fields }
     if (is === 'writtenIn') return { by_run: names, ...fields }
     if (is === 'reviewed') return { review: value as unknown as readonly CellVerdict[], ...fields }

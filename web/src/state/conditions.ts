@@ -18,7 +18,7 @@ export type ConditionValue = Scalar | readonly (Scalar | null)[] | null
 /**
  * The operators with the operand that each requires. Their names are part of URLs and must not change. `within` and
  * `during` exclude the end of the range; `before`, `since` and `during` compare timestamps. `inState` and `notInState` take
- * states of the cell, `reviewed` verdicts of its review, `changedBy` runs that have stored values, `writtenBy` patterns of actors and
+ * states of the cell, `reviewed` verdicts of its review, `changedBy` runs that have stored values, `failedWith` groups of failures, `writtenBy` patterns of actors and
  * `writtenIn` runs that have written the present values.
  */
 export const OPERATORS = {
@@ -45,6 +45,7 @@ export const OPERATORS = {
   notInState: 'list',
   reviewed: 'list',
   changedBy: 'list',
+  failedWith: 'list',
   writtenBy: 'list',
   writtenIn: 'list',
   empty: 'nothing',
@@ -54,7 +55,15 @@ export const OPERATORS = {
 export type Operator = keyof typeof OPERATORS
 
 /** The operators about cells instead of their values. */
-const OF_CELL = ['inState', 'notInState', 'reviewed', 'changedBy', 'writtenBy', 'writtenIn'] as const
+const OF_CELL = [
+  'inState',
+  'notInState',
+  'reviewed',
+  'changedBy',
+  'failedWith',
+  'writtenBy',
+  'writtenIn',
+] as const
 
 export type CellOperator = (typeof OF_CELL)[number]
 
@@ -65,7 +74,7 @@ export function isOfCell(is: Operator): is is CellOperator {
 
 /** Whether a form can edit a condition with this operator. */
 export function hasForm(is: Operator): boolean {
-  return is !== 'changedBy' && is !== 'writtenBy' && is !== 'writtenIn'
+  return is !== 'changedBy' && is !== 'failedWith' && is !== 'writtenBy' && is !== 'writtenIn'
 }
 
 const LONGEST_LIST = 1000

@@ -5,7 +5,7 @@ import { err, ok, type Result } from '../../../errors/result.ts'
 import { MAX_FORMULA_VALUES } from '../../formula.ts'
 import type { QueryRow, RecordsQuery } from '../../records-query.ts'
 import { severalRows, valueTooLarge } from '../../rules/sql/sql-errors.ts'
-import { toJsonOf } from '../sql/column-json.ts'
+import { toJsonOf } from '../json/column-json.ts'
 import type { ColumnText } from '../sql/wire-query.ts'
 
 /** Numbers that JSON lacks. */

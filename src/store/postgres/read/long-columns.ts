@@ -5,7 +5,7 @@ import type { RecordKey } from '../../cell-work.ts'
 import type { Connection, StoredRow } from '../database/connection.ts'
 import { quoted } from '../database/schema.ts'
 import { columnsOf, type TypedField } from '../database/columns.ts'
-import { fittingRecords } from '../sql/fitting-records.ts'
+import { fittingRecords } from '../json/fitting-records.ts'
 
 const LONG_TYPES: ReadonlySet<LogicalType> = new Set(['string', 'array', 'object'])
 

@@ -11,7 +11,7 @@ import {
 } from '../../sqlite/snapshot/sqlite-copy.ts'
 import type { Connection, StoredRow, StoredValue } from '../database/connection.ts'
 import { Database } from '../database/database.ts'
-import { RECORD_JSON, recordJsonSource } from '../sql/record-json.ts'
+import { RECORD_JSON, recordJsonSource } from '../json/record-json.ts'
 import { quoted } from '../database/schema.ts'
 import type { TypedField } from '../database/columns.ts'
 import type { StoreLocation } from '../database/store-url.ts'

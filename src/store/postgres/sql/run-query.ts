@@ -1,7 +1,7 @@
 import { QueryError } from '../../../errors/service-error.ts'
 import type { JsonBytes, SqlParam, SqlStatement } from '../../sheet-store.ts'
 import type { TypedField } from '../database/columns.ts'
-import { toJsonOf } from './column-json.ts'
+import { toJsonOf } from '../json/column-json.ts'
 import { OID } from './sort-sql.ts'
 import { ResultWriter } from './sql-result.ts'
 import type { CheckedSql } from './sql-checks.ts'

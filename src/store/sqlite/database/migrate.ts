@@ -36,7 +36,7 @@ function step(db: Connection): void {
   db.run('UPDATE "$sheet" SET schema_version = ?', next)
 }
 
-/** What fills the columns of a version with what SQL alone cannot compute; a new store has nothing to fill. */
+/** Steps that fill columns of a version with values that SQL alone cannot compute; a new store has nothing to fill. */
 const FILLS: Readonly<Record<number, (db: Connection) => void>> = {
   31: (db) => {
     const group = (error: unknown, errorType: unknown, detail: unknown): number =>

@@ -6,7 +6,6 @@ import {
   largestGroups,
   type FailureGroupsSql,
 } from '../../rows/failure-groups.ts'
-import type { QueryRow } from '../../rows/query.ts'
 import { runNumber } from '../../rows/stored-rows.ts'
 import type { FailureGroups, GroupedFailures } from '../../sheet-store.ts'
 import { quoted } from '../database/schema.ts'
@@ -42,7 +41,7 @@ function read(
   { counts, samples }: FailureGroupsSql,
   params: readonly (string | number)[],
 ): FailureGroups {
-  const groups = largestGroups(database.prepare(counts).all(...params) as QueryRow[])
+  const groups = largestGroups(database.prepare(counts).all(...params))
   const found = groups.length === 0 ? [] : database.prepare(samples(firstOf(groups))).all()
-  return failureGroups(groups, found as QueryRow[])
+  return failureGroups(groups, found)
 }

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { editText } from '../../../contract/yaml/edit/yaml-edit.ts'
 import { QueryError } from '../../../errors/service-error.ts'
 import type { FormulaField } from '../../formula.ts'
-import { FormulaTable } from './formula-table.ts'
+import { FormulaTable } from '../sql/formula-table.ts'
 import { renameInFormula } from './rename-in-formula.ts'
 
 const FIELDS: readonly FormulaField[] = [

@@ -1,8 +1,8 @@
 import { editText, type TextEdit } from '../../../contract/yaml/edit/yaml-edit.ts'
 import { QueryError } from '../../../errors/service-error.ts'
 import type { FormulaField, FormulaRenamer } from '../../formula.ts'
-import { FormulaTable, readFormula } from './formula-table.ts'
-import { sqlTokens } from './sql-lexer.ts'
+import { FormulaTable, readFormula } from '../sql/formula-table.ts'
+import { sqlTokens } from '../sql/sql-lexer.ts'
 
 /** Finds a field in a formula for SQLite, which renames a column in the formulas of its table; see {@link FormulaRenamer}. */
 export const renameInFormula: FormulaRenamer = (expression, fields, { from, to }) => {

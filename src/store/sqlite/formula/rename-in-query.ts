@@ -1,9 +1,9 @@
 import { QueryError } from '../../../errors/service-error.ts'
 import { queryRenamer, type PlacesToCheck, type QueryToken } from '../../rules/sql/rename-in-query.ts'
 import { editText } from '../../../contract/yaml/edit/yaml-edit.ts'
-import { readQuery } from './query-table.ts'
-import { ALLOWED_TABLE_FUNCTIONS } from './sql-functions.ts'
-import { nameOf, sqlTokens } from './sql-lexer.ts'
+import { readQuery } from '../sql/query-table.ts'
+import { ALLOWED_TABLE_FUNCTIONS } from '../sql/sql-functions.ts'
+import { nameOf, sqlTokens } from '../sql/sql-lexer.ts'
 
 /** The columns of the tables that `json_each` and `json_tree` make. */
 const JSON_COLUMNS = new Set([

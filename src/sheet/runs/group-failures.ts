@@ -2,7 +2,7 @@ import { ValidationError } from '../../errors/service-error.ts'
 import type { JsonBytes } from '../../store/sheet-store.ts'
 import type { RunId } from '../../store/stored-run.ts'
 import { conditionedSheet } from '../queries/conditioned-sheet.ts'
-import { unknownRun } from '../runs/read-runs.ts'
+import { unknownRun } from './read-runs.ts'
 import type { Sheet } from '../sheet.ts'
 
 export interface FailureGroupsQuery {
