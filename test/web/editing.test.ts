@@ -63,6 +63,30 @@ test('editing', { skip: NO_BROWSER }, async (t) => {
     await page.locator('[role=grid]:focus').waitFor()
   })
 
+  await t.test('a text in an open editor is lost neither at a reload nor by Forward', async () => {
+    await page.getByRole('link', { name: 'Runs' }).click()
+    await page.goBack()
+    await select(page, 2, 'Capital')
+    await page.keyboard.type('Kabul City')
+    const question = page.waitForEvent('dialog')
+    const reload = page.evaluate(() => location.reload())
+    const asked = await question
+    assert.equal(asked.type(), 'beforeunload')
+    await asked.dismiss()
+    await reload
+    assert.equal(await page.getByRole('textbox', { name: 'Capital' }).inputValue(), 'Kabul City')
+    await page.goForward()
+    await stored('AF', 'capital', 'Kabul City')
+    await page.goBack()
+    await shows(await cellAt(page, 2, 'Capital'), 'Kabul City')
+    await select(page, 2, 'Capital')
+    await page.keyboard.press('Enter')
+    await page.getByRole('textbox', { name: 'Capital' }).waitFor()
+    await page.reload()
+    await settled(page)
+    assert.equal(await page.getByRole('textbox', { name: 'Capital' }).count(), 0)
+  })
+
   await t.test('Delete empties, undo and redo go back and forth', async () => {
     await select(page, 1, 'Capital')
     await page.keyboard.press('Delete')

@@ -37,8 +37,8 @@ export function ChipsEditor(props: CellEditorProps) {
     }
     return [...items, ...(parsed.value as readonly Item[])]
   }
+  const isChanged = isTouched || text !== ''
   const finish = (move: Move): void => {
-    const isChanged = isTouched || text !== ''
     if (!isChanged)
       return session.commit(isNull && items.length === 0 && Array.isArray(value) ? null : value, move)
     const next = text === '' ? items : withItems(text)
@@ -95,7 +95,13 @@ export function ChipsEditor(props: CellEditorProps) {
     else finish('none')
   }
   return (
-    <EditorOverlay label={`Edit ${field.title}`} wide onKeyDown={onKeyDown} onLeave={leave}>
+    <EditorOverlay
+      label={`Edit ${field.title}`}
+      wide
+      isChanged={isChanged}
+      onKeyDown={onKeyDown}
+      onLeave={leave}
+    >
       <div className="editor-surface editor-chips">
         {items.map((item, index) => (
           // Items may repeat and have no keys.

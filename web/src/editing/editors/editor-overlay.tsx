@@ -1,6 +1,7 @@
 import {
   createContext,
   use,
+  useEffect,
   useLayoutEffect,
   useRef,
   type FocusEvent,
@@ -11,6 +12,8 @@ import {
 } from 'react'
 import { createPortal } from 'react-dom'
 import { formatCount } from '../../ui/format.ts'
+import { keepPage } from '../../ui/unsaved.tsx'
+import { useLatest } from '../../ui/use-latest.ts'
 import { EditorHint } from './editor-hint.tsx'
 import './editor.css'
 
@@ -22,8 +25,10 @@ interface EditorOverlayProps {
   readonly label: string
   /** `wide` gives long texts more space. */
   readonly wide?: boolean
+  /** Whether something was typed or chosen that closing the page would lose. */
+  readonly isChanged: boolean
   readonly onKeyDown: (event: KeyboardEvent) => void
-  /** Called when another element of the page gets the focus. */
+  /** Called when another element of the page gets the focus, and when the editor is removed, as by *Back*. */
   readonly onLeave: () => void
   readonly children: ReactNode
 }
@@ -34,7 +39,8 @@ const MARGIN = 8
  * Covers its parent element and may grow beyond it, in a portal because cells clip their content. Events do not reach
  * the grid.
  */
-export function EditorOverlay({ label, wide = false, onKeyDown, onLeave, children }: EditorOverlayProps) {
+export function EditorOverlay(props: EditorOverlayProps) {
+  const { label, wide = false, isChanged, onKeyDown, onLeave, children } = props
   const place = useRef<HTMLSpanElement>(null)
   const box = useRef<HTMLDivElement>(null)
   const cells = use(SelectedCells)
@@ -44,6 +50,8 @@ export function EditorOverlay({ label, wide = false, onKeyDown, onLeave, childre
     return cell && editor ? keepOver(cell, editor) : undefined
   }, [])
   usePressElsewhere(box, onLeave)
+  useLeavingWhenRemoved(place, onLeave)
+  useAskingBeforePageCloses(isChanged)
   const leave = (event: FocusEvent): void => {
     // When the window loses the focus, the active element stays the same.
     if (event.currentTarget.contains(event.relatedTarget) || document.activeElement === event.target) return
@@ -88,10 +96,7 @@ export function EditorOverlay({ label, wide = false, onKeyDown, onLeave, childre
  * blur event.
  */
 function usePressElsewhere(box: RefObject<HTMLElement | null>, onPress: () => void): void {
-  const latest = useRef(onPress)
-  useLayoutEffect(() => {
-    latest.current = onPress
-  })
+  const latest = useLatest(onPress)
   useLayoutEffect(() => {
     const onPointerDown = (event: PointerEvent): void => {
       const { target } = event
@@ -100,7 +105,34 @@ function usePressElsewhere(box: RefObject<HTMLElement | null>, onPress: () => vo
     }
     addEventListener('pointerdown', onPointerDown, { capture: true })
     return () => removeEventListener('pointerdown', onPointerDown, { capture: true })
-  }, [box])
+  }, [box, latest])
+}
+
+/** Calls back once the editor is removed from the page: a removed element gets no blur event. */
+function useLeavingWhenRemoved(place: RefObject<HTMLElement | null>, onLeave: () => void): void {
+  const latest = useLatest(onLeave)
+  useLayoutEffect(() => {
+    const element = place.current
+    return () => {
+      // Not at once: React in development runs this without removing the element.
+      queueMicrotask(() => {
+        if (element?.isConnected === false) latest.current()
+      })
+    }
+  }, [place, latest])
+}
+
+/**
+ * Makes the browser ask before it closes or reloads the page with a changed text in the editor. Asking, as for refused
+ * edits, loses nothing that the person wants to keep. Saving instead would write half a text, and a text kept in the
+ * browser would need a place, an owner and an end.
+ */
+function useAskingBeforePageCloses(isChanged: boolean): void {
+  useEffect(() => {
+    if (!isChanged) return
+    addEventListener('beforeunload', keepPage)
+    return () => removeEventListener('beforeunload', keepPage)
+  }, [isChanged])
 }
 
 /** Scrolling does not end editing. */

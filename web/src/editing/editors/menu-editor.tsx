@@ -51,7 +51,12 @@ export function MenuEditor(props: CellEditorProps) {
     go(0)
   }
   return (
-    <EditorOverlay label={`Edit ${field.title}`} onKeyDown={onKeyDown} onLeave={leave}>
+    <EditorOverlay
+      label={`Edit ${field.title}`}
+      isChanged={isTouched}
+      onKeyDown={onKeyDown}
+      onLeave={leave}
+    >
       <div className="editor-surface">
         <FocusedInput
           label={field.title}

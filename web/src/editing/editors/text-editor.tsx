@@ -47,6 +47,7 @@ export function TextEditor(props: CellEditorProps) {
     <EditorOverlay
       label={`Edit ${field.title}`}
       wide={isJson || text.length > 80}
+      isChanged={!isUntouched}
       onKeyDown={onKeyDown}
       onLeave={leave}
     >
