@@ -156,7 +156,7 @@ test('columns by keyboard', { skip: NO_BROWSER }, async (t) => {
     await page.keyboard.press('Enter')
     await eventually(async () => assert.equal(await widthOf(page, first), width + 40))
     await page.keyboard.press('Escape')
-    await page.locator('[role=grid]:focus').waitFor()
+    await page.locator('.grid-input :focus').waitFor()
     await reloaded(page)
     assert.equal(await widthOf(page, first), width + 40)
   })

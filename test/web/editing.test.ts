@@ -60,7 +60,7 @@ test('editing', { skip: NO_BROWSER }, async (t) => {
     await page.keyboard.press('Escape')
     await editor.waitFor({ state: 'detached' })
     assert.equal(await viewer.value('AE', 'capital'), 'Abu Dhabi')
-    await page.locator('[role=grid]:focus').waitFor()
+    await page.locator('.grid-input :focus').waitFor()
   })
 
   await t.test('a text in an open editor is lost neither at a reload nor by Forward', async () => {
@@ -85,6 +85,47 @@ test('editing', { skip: NO_BROWSER }, async (t) => {
     await page.reload()
     await settled(page)
     assert.equal(await page.getByRole('textbox', { name: 'Capital' }).count(), 0)
+  })
+
+  await t.test('what an input method composes goes into the selected cell as a whole', async () => {
+    const keyboard = await context.newCDPSession(page)
+    const compose = async (text: string): Promise<void> => {
+      const selectionStart = text.length
+      await keyboard.send('Input.imeSetComposition', { text, selectionStart, selectionEnd: selectionStart })
+    }
+    const editor = page.getByRole('textbox', { name: 'Capital', exact: true })
+    await select(page, 3, 'Capital')
+    for (const text of ['h', 'ha', 'han', '한']) await compose(text)
+    const composing = await page.locator('.grid-input').boundingBox()
+    const cell = await (await cellAt(page, 3, 'Capital')).boundingBox()
+    assert.deepEqual([composing?.x, composing?.y], [cell?.x, cell?.y])
+    // The next syllable begins in the same event in which the first one ends.
+    const first = keyboard.send('Input.insertText', { text: '한' })
+    await Promise.all([first, compose('ㄱ')])
+    await compose('그')
+    await keyboard.send('Input.insertText', { text: '글' })
+    await eventually(async () => assert.equal(await editor.inputValue(), '한글'))
+    await page.keyboard.type('!')
+    await page.keyboard.press('Enter')
+    await stored('AG', 'capital', '한글!')
+
+    // A press elsewhere ends the composition, and saves the text in the cell for which it was composed.
+    await select(page, 3, 'Capital')
+    await compose('é')
+    await select(page, 5, 'Capital')
+    await stored('AG', 'capital', 'é')
+    assert.equal(await viewer.value('AL', 'capital'), 'Tirana')
+
+    // A composition that is cancelled changes nothing, and the keys are those of the grid again.
+    await compose('n')
+    await compose('')
+    await page.keyboard.press('Delete')
+    await stored('AL', 'capital', null)
+    await page.keyboard.press('Control+z')
+    await page.keyboard.press('Control+z')
+    await page.keyboard.press('Control+z')
+    await stored('AG', 'capital', "Saint John's")
+    await stored('AL', 'capital', 'Tirana')
   })
 
   await t.test('Delete empties, undo and redo go back and forth', async () => {

@@ -67,7 +67,7 @@ test('find', { skip: NO_BROWSER }, async (t) => {
     await shows(active, 'Guinea')
     await page.keyboard.press('Escape')
     await eventually(async () => assert.equal(await bar.count(), 0))
-    await page.locator('[role=grid]:focus').waitFor()
+    await page.locator('.grid-input :focus').waitFor()
     assert.equal(await page.evaluate(() => CSS.highlights.has('find')), false)
   })
 

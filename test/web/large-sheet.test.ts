@@ -67,7 +67,7 @@ async function goTo(page: Page, number: number): Promise<void> {
   await page.keyboard.press('Control+g')
   await page.getByRole('spinbutton', { name: 'Record number' }).fill(String(number))
   await page.keyboard.press('Enter')
-  await page.locator('[role=grid]:focus').waitFor()
+  await page.locator('.grid-input :focus').waitFor()
 }
 
 test(`${shown(COUNT)} records`, { skip: NO_BROWSER, timeout: TEST_PATIENCE_MS }, async (t) => {

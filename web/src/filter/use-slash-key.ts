@@ -21,7 +21,6 @@ export function useSlashKey(onSlash: () => void): void {
 }
 
 function takesText(target: EventTarget | null): boolean {
-  return (
-    target instanceof HTMLElement && (target.isContentEditable || target.matches('input, textarea, select'))
-  )
+  if (!(target instanceof HTMLElement) || target.closest('.grid-input') !== null) return false
+  return target.isContentEditable || target.matches('input, textarea, select')
 }

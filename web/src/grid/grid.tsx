@@ -1,4 +1,12 @@
-import { lazy, Suspense, useLayoutEffect, useState, type CSSProperties, type MouseEvent } from 'react'
+import {
+  lazy,
+  Suspense,
+  useLayoutEffect,
+  useState,
+  type CSSProperties,
+  type FocusEvent,
+  type MouseEvent,
+} from 'react'
 import { retryCell } from '../runs/dialogs/retry-cell.ts'
 import { useActor } from '../state/actor.ts'
 import { PAST_ORDER } from '../state/as-of.ts'
@@ -15,6 +23,7 @@ import './grid.css'
 import { GridOverlay } from './grid-overlay.tsx'
 import { spacerHeight } from './layout/scroll-scale.ts'
 import { cycleSort, formatSort, parseSort } from '../state/sort-order.ts'
+import { GridInput, IS_TOUCH } from './interaction/grid-input.tsx'
 import { useClipboard } from './interaction/use-clipboard.ts'
 import type { Paste } from './interaction/paste-cells.ts'
 import type { Editor } from './interaction/use-editor.ts'
@@ -36,7 +45,11 @@ interface GridProps {
   readonly onDelete: (ids: readonly string[]) => void
 }
 
-/** The scrolling table. It has the keyboard focus for all of its cells. */
+const GRID_ID = 'grid'
+const DESCRIPTION =
+  'Arrow keys move between cells, Enter edits, Shift+Enter adds a record, Shift+F10 opens the menu, Space shows the provenance of a value or ticks a checkbox, Ctrl+D fills down, Ctrl+Space selects the column, Escape and then Tab leave the table. In column heads, Enter sorts, Space opens the menu, and F2 moves into the summary.'
+
+/** The scrolling table. An element beside it has the keyboard focus for all of its cells. */
 export function Grid({ model, editor, onGoToRecord, onDelete, onAdd }: GridProps) {
   const { contract, view, change, scroller, scroll, columns, rows, selecting, checked } = model
   const [element, setElement] = useState<HTMLElement | null>(null)
@@ -82,95 +95,112 @@ export function Grid({ model, editor, onGoToRecord, onDelete, onAdd }: GridProps
     selecting.selectQuietly({ focus: { row: top, column: left }, end: { row: bottom, column: right } })
   }
   const clipboard = useClipboard(model, { preview: setPaste, onPasted: selectPasted })
+  const label = `Records of ${contract.name}`
+  const activeId = focus !== null && isDrawn(focus, model) ? cellId(focus) : undefined
   return (
-    <div
-      ref={setElement}
-      style={{ '--row': `${rowHeight}px` } as CSSProperties}
-      className={[
-        'grid',
-        rowHeight > NORMAL_HEIGHT && 'tall',
-        focus !== null && 'has-selection',
-        rows.count === null && 'loading',
-        isPast && 'past',
-      ]
-        .filter(Boolean)
-        .join(' ')}
-      role="grid"
-      tabIndex={0}
-      aria-label={`Records of ${contract.name}`}
-      aria-description="Arrow keys move between cells, Enter edits, Shift+Enter adds a record, Shift+F10 opens the menu, Space shows the provenance of a value or ticks a checkbox, Ctrl+D fills down, Ctrl+Space selects the column, Escape and then Tab leave the table. In column heads, Enter sorts, Space opens the menu, and F2 moves into the summary."
-      aria-rowcount={rows.count === null ? -1 : count + 1}
-      aria-colcount={layout.columns.length + 1}
-      aria-multiselectable="true"
-      aria-activedescendant={focus !== null && isDrawn(focus, model) ? cellId(focus) : undefined}
-      aria-busy={rows.count === null || rows.isWaiting || rows.isReading}
-      onKeyDown={onKeyDown}
-      onMouseDown={keepFocus}
-      {...pointer}
-      {...clipboard.handlers}
-      onContextMenu={menu.onContextMenu}
-    >
+    <>
+      {!IS_TOUCH && (
+        <GridInput
+          editor={editor}
+          label={label}
+          description={DESCRIPTION}
+          gridId={GRID_ID}
+          activeId={activeId}
+          onKeyDown={onKeyDown}
+          {...clipboard.handlers}
+        />
+      )}
       <div
-        role="none"
-        className="grid-spacer"
-        style={{
-          height: headHeight + spacerHeight({ content: count * rowHeight, viewport: 0 }),
-          width: layout.width,
-        }}
+        ref={setElement}
+        id={GRID_ID}
+        style={{ '--row': `${rowHeight}px` } as CSSProperties}
+        className={[
+          'grid',
+          rowHeight > NORMAL_HEIGHT && 'tall',
+          focus !== null && 'has-selection',
+          rows.count === null && 'loading',
+          isPast && 'past',
+        ]
+          .filter(Boolean)
+          .join(' ')}
+        role="grid"
+        tabIndex={IS_TOUCH ? 0 : -1}
+        aria-label={label}
+        aria-description={DESCRIPTION}
+        aria-rowcount={rows.count === null ? -1 : count + 1}
+        aria-colcount={layout.columns.length + 1}
+        aria-multiselectable="true"
+        aria-activedescendant={activeId}
+        aria-busy={rows.count === null || rows.isWaiting || rows.isReading}
+        onFocus={passFocusOn}
+        onKeyDown={onKeyDown}
+        onMouseDown={keepFocus}
+        {...pointer}
+        {...clipboard.handlers}
+        onContextMenu={menu.onContextMenu}
       >
         <div
           role="none"
-          ref={setLayer}
-          className="grid-layer"
-          style={{ width: scroll.width, height: scroll.height }}
+          className="grid-spacer"
+          style={{
+            height: headHeight + spacerHeight({ content: count * rowHeight, viewport: 0 }),
+            width: layout.width,
+          }}
         >
-          <GridHead
-            host={host}
-            columns={columns}
-            firstColumn={scroll.columns.first}
-            endColumn={scroll.columns.end}
-            sort={rows.selection.sort}
-            filter={rows.selection.filter}
-            isReady={rows.count !== null}
-            isPast={isPast}
-            mayWrite={model.editing.mayWrite}
-            checkedState={checked.ids.size === 0 ? 'none' : checked.ids.size < count ? 'some' : 'all'}
-            activeColumn={focus?.row === HEAD_ROW ? focus.column : -1}
-            openMenu={openMenu}
-            ghost={model.drawer.ghost}
-            mayAdd={model.drawer.mayChange}
-          />
-          {layout.pinned.length > 0 && (
-            <div role="none" className="grid-pinned-edge" style={{ left: layout.pinnedEnd }} />
-          )}
-          <GridBody model={model}>
-            <GridOverlay model={model} editor={editor} />
-          </GridBody>
+          <div
+            role="none"
+            ref={setLayer}
+            className="grid-layer"
+            style={{ width: scroll.width, height: scroll.height }}
+          >
+            <GridHead
+              host={host}
+              columns={columns}
+              firstColumn={scroll.columns.first}
+              endColumn={scroll.columns.end}
+              sort={rows.selection.sort}
+              filter={rows.selection.filter}
+              isReady={rows.count !== null}
+              isPast={isPast}
+              mayWrite={model.editing.mayWrite}
+              checkedState={checked.ids.size === 0 ? 'none' : checked.ids.size < count ? 'some' : 'all'}
+              activeColumn={focus?.row === HEAD_ROW ? focus.column : -1}
+              openMenu={openMenu}
+              ghost={model.drawer.ghost}
+              mayAdd={model.drawer.mayChange}
+            />
+            {layout.pinned.length > 0 && (
+              <div role="none" className="grid-pinned-edge" style={{ left: layout.pinnedEnd }} />
+            )}
+            <GridBody model={model}>
+              <GridOverlay model={model} editor={editor} />
+            </GridBody>
+          </div>
         </div>
-      </div>
-      {menu.asked !== null && (
-        <OpenMenu
-          asked={menu.asked}
-          model={model}
-          editor={editor}
-          onClose={menu.close}
-          onPaste={clipboard.pasteText}
-          onDelete={onDelete}
-          onAdd={onAdd}
-        />
-      )}
-      {paste !== null && (
-        <Suspense>
-          <PasteDialog
-            context={model.context}
-            paste={paste}
-            onClose={() => setPaste(null)}
-            onPasted={selectPasted}
-            onGone={() => element?.focus({ preventScroll: true })}
+        {menu.asked !== null && (
+          <OpenMenu
+            asked={menu.asked}
+            model={model}
+            editor={editor}
+            onClose={menu.close}
+            onPaste={clipboard.pasteText}
+            onDelete={onDelete}
+            onAdd={onAdd}
           />
-        </Suspense>
-      )}
-    </div>
+        )}
+        {paste !== null && (
+          <Suspense>
+            <PasteDialog
+              context={model.context}
+              paste={paste}
+              onClose={() => setPaste(null)}
+              onPasted={selectPasted}
+              onGone={() => element?.focus({ preventScroll: true })}
+            />
+          </Suspense>
+        )}
+      </div>
+    </>
   )
 }
 
@@ -179,6 +209,14 @@ function isDrawn({ row, column }: Place, { scroll, columns: { layout } }: GridMo
   const isRow = row === HEAD_ROW || (row >= scroll.rows.first && row < scroll.rows.end)
   const place = column - layout.pinned.length
   return isRow && (place < 0 || (place >= scroll.columns.first && place < scroll.columns.end))
+}
+
+/** Gives the focus of the grid to the element that takes its keys. */
+function passFocusOn({ target, currentTarget }: FocusEvent<HTMLElement>): void {
+  if (target !== currentTarget || IS_TOUCH) return
+  currentTarget.parentElement
+    ?.querySelector<HTMLElement>('.grid-input textarea')
+    ?.focus({ preventScroll: true })
 }
 
 /** Keeps the keyboard focus on the grid when a head or row is pressed. */

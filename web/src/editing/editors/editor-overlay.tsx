@@ -12,6 +12,7 @@ import {
 } from 'react'
 import { createPortal } from 'react-dom'
 import { formatCount } from '../../ui/format.ts'
+import { isOfInputMethod } from './input-method.ts'
 import { keepPage } from '../../ui/unsaved.tsx'
 import { useLatest } from '../../ui/use-latest.ts'
 import { EditorHint } from './editor-hint.tsx'
@@ -71,7 +72,7 @@ export function EditorOverlay(props: EditorOverlayProps) {
             // The shortcuts of the command menu and of the search work everywhere: what they open takes the focus.
             if (/^[kf]$/i.test(event.key) && (event.ctrlKey || event.metaKey)) return
             event.stopPropagation()
-            if (!event.nativeEvent.isComposing) onKeyDown(event)
+            if (!isOfInputMethod(event)) onKeyDown(event)
           }}
           onPointerDown={stop}
           onMouseDown={stop}
@@ -95,7 +96,7 @@ export function EditorOverlay(props: EditorOverlayProps) {
  * Calls back on a press outside before other handlers run: they may remove the editor, and a removed element gets no
  * blur event.
  */
-function usePressElsewhere(box: RefObject<HTMLElement | null>, onPress: () => void): void {
+export function usePressElsewhere(box: RefObject<HTMLElement | null>, onPress: () => void): void {
   const latest = useLatest(onPress)
   useLayoutEffect(() => {
     const onPointerDown = (event: PointerEvent): void => {
@@ -149,7 +150,8 @@ function stop(event: SyntheticEvent): void {
   event.stopPropagation()
 }
 
-function keepOver(cell: HTMLElement, editor: HTMLElement): () => void {
+/** Keeps an editor over a cell; returns the function that ends it. */
+export function keepOver(cell: HTMLElement, editor: HTMLElement): () => void {
   const put = (): void => putOver(cell.getBoundingClientRect(), editor)
   put()
   const sizes = new ResizeObserver(put)

@@ -7,7 +7,7 @@ export type Move = 'down' | 'right' | 'left' | 'none' | 'fill'
 export interface CellEditorProps {
   readonly field: SheetField
   readonly value: unknown
-  /** The typed character that replaces the value; null to edit the present value. */
+  /** The typed or composed text that replaces the value; null to edit the present value. */
   readonly typed: string | null
   /** `move` is where the selection moves afterwards. */
   readonly onCommit: (value: unknown, move: Move) => void

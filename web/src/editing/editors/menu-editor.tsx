@@ -51,12 +51,7 @@ export function MenuEditor(props: CellEditorProps) {
     go(0)
   }
   return (
-    <EditorOverlay
-      label={`Edit ${field.title}`}
-      isChanged={isTouched}
-      onKeyDown={onKeyDown}
-      onLeave={leave}
-    >
+    <EditorOverlay label={`Edit ${field.title}`} isChanged={isTouched} onKeyDown={onKeyDown} onLeave={leave}>
       <div className="editor-surface">
         <FocusedInput
           label={field.title}

@@ -23,7 +23,7 @@ export interface OpenEditor extends Place {
   readonly field: SheetField
   /** The selected cells, which a value can be written to together. */
   readonly range: CellRange
-  /** The typed character that opened the editor; null to edit the present value. */
+  /** The typed or composed text that opened the editor; null to edit the present value. */
   readonly typed: string | null
   /** The value that the cell showed when editing began. */
   readonly value: unknown
@@ -35,6 +35,10 @@ export interface Editor {
   readonly open: OpenEditor | null
   /** Edits the active cell, or shows why it is not editable. */
   begin(typed: string | null): void
+  /** Returns the active cell for editing; null if there is none, or if it is not editable, which is shown. */
+  target(): OpenEditor | null
+  /** Edits a cell that {@link target} has returned. */
+  show(cell: OpenEditor): void
   commit(value: unknown, move: Move): void
   cancel(): void
 }
@@ -56,23 +60,30 @@ export function useEditor({ columns, rows, editing, selecting, scroller, context
     const next = nextInReadingOrder(selectPlace(from), to === 'left', extent)
     if (next !== null) selecting.select(next)
   }
+  const target = (): OpenEditor | null => {
+    const { selection, cell } = selecting
+    const focus = selection?.focus
+    const field = focus === undefined ? undefined : columns.layout.columns[focus.column]?.field
+    if (selection === null || focus === undefined || field === undefined || cell === null) return null
+    if (!editing.mayWrite(field)) {
+      showError(new Error(editing.refusal ?? readOnlyReason([field])))
+      return null
+    }
+    if (isSingle(selection)) selecting.select(selection)
+    const pending = editing.pending(cell)
+    const stored = rows.at(focus.row)?.[field.name]
+    const value = pending === undefined ? stored : pending.value
+    const previous = pending?.state === 'saving' ? pending.value : stored
+    const { recordId } = cell
+    return { ...focus, range: rangeOf(selection), recordId, field, typed: null, value, previous }
+  }
   return {
     open,
+    target,
+    show: setOpen,
     begin: (typed) => {
-      const { selection, cell } = selecting
-      const focus = selection?.focus
-      const field = focus === undefined ? undefined : columns.layout.columns[focus.column]?.field
-      if (selection === null || focus === undefined || field === undefined || cell === null) return
-      if (!editing.mayWrite(field)) {
-        showError(new Error(editing.refusal ?? readOnlyReason([field])))
-        return
-      }
-      if (isSingle(selection)) selecting.select(selection)
-      const pending = editing.pending(cell)
-      const stored = rows.at(focus.row)?.[field.name]
-      const value = pending === undefined ? stored : pending.value
-      const previous = pending?.state === 'saving' ? pending.value : stored
-      setOpen({ ...focus, range: rangeOf(selection), recordId: cell.recordId, field, typed, value, previous })
+      const cell = target()
+      if (cell !== null) setOpen({ ...cell, typed })
     },
     commit: (value, to) => {
       close()

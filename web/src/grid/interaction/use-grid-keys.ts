@@ -1,4 +1,5 @@
 import type { KeyboardEvent } from 'react'
+import { isOfInputMethod } from '../../editing/editors/input-method.ts'
 import { showError } from '../../ui/toasts.tsx'
 import { clearRange, isToggle, toggleRange } from './cell-actions.ts'
 import { fillDown } from './fill-cells.ts'
@@ -31,7 +32,7 @@ export interface GridKeysHost {
 export function useGridKeys(host: GridKeysHost): (event: KeyboardEvent<HTMLElement>) => void {
   return (event) => {
     // Editors and menus handle their own keys.
-    if (event.target !== event.currentTarget || event.nativeEvent.isComposing) return
+    if (event.target !== event.currentTarget || isOfInputMethod(event)) return
     const { selecting, columns, rows, scroller } = host.model
     const start = firstVisible(host.model)
     const action = keyAction(event, {
