@@ -24,6 +24,11 @@ export interface CellEntries extends Cell {
   readonly as_of?: number | string | undefined
 }
 
+/** The cells whose entries are read: one, or without a field all of a record. */
+export interface HistorySelection extends Omit<CellEntries, 'field'> {
+  readonly field?: string | undefined
+}
+
 /** A cell to review, and the value that was seen, if no other is meant. */
 export interface ReviewedCell extends Cell {
   readonly value?: unknown
@@ -90,16 +95,16 @@ export class CellsClient {
     return this.#connection.get('/api/provenance', { ...cell }, options)
   }
 
-  /** All entries of a cell, the oldest first, read page by page. */
-  async history(cell: CellEntries, options?: CallOptions): Promise<ProvenanceEntryAnswer[]> {
+  /** All entries of a cell, or of a record, the oldest first, read page by page. */
+  async history(cell: HistorySelection, options?: CallOptions): Promise<ProvenanceEntryAnswer[]> {
     const entries: ProvenanceEntryAnswer[] = []
     for await (const page of this.historyPages(cell, options)) entries.push(...page)
     return entries
   }
 
-  /** The pages of the history of a cell, one after another, the oldest entries first. */
+  /** The pages of the history of a cell, or of a record, one after another, the oldest entries first. */
   async *historyPages(
-    cell: CellEntries,
+    cell: HistorySelection,
     options: CallOptions & { readonly limit?: number | undefined } = {},
   ): AsyncGenerator<readonly ProvenanceEntryAnswer[], void, undefined> {
     const { limit, signal } = options

@@ -184,7 +184,7 @@ export interface LogStore {
     field: string,
     seq: number,
   ): Promise<{ readonly entry: JsonObject | null } | null>
-  /** Returns a page of the entries of a cell, oldest first (D35); null for a record that never existed. */
+  /** Returns a page of the entries of a cell, or of a record, oldest first (D35); null for a record that never existed. */
   entries(query: EntriesQuery): Promise<FoundEntries | null>
   /** Returns the latest entry by which a cell was computed with this input hash; null when there is none. */
   computation(recordId: string, field: string, inputHash: string): Promise<JsonObject | null>
@@ -831,7 +831,8 @@ export interface TargetStatus extends CellCounts {
 
 export interface EntriesQuery {
   readonly recordId: string
-  readonly field: string
+  /** Null for the entries of all fields; those of one line are not divided into pages. */
+  readonly field: string | null
   /** Null starts at the first entry. */
   readonly from: EntryPlace | null
   readonly limit: number

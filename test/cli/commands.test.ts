@@ -348,6 +348,8 @@ test('materialize runs in a pipe without a question, exits with 3 for failed cel
     run('runs', '1'),
     run('runs', '1', '--failures'),
   ])
+  const ofRecord = json(await run('provenance', 'a')) as { field: string }[]
+  assert.deepEqual([ofRecord[0]?.field, ofRecord.at(-1)?.field], ['id', 'rate'])
   assert.partialDeepStrictEqual(json(status), { rate: { fresh: 2, failed: 1, total_records: 3 } })
   assert.partialDeepStrictEqual(json(cell), { state: 'failed' })
   assert.partialDeepStrictEqual(json(entry), { actor: 'agent:nightly', value: 1, run_id: '1' })

@@ -56,7 +56,7 @@ runScenarios('status and provenance', [
     name: 'a missing field is a ValidationError',
     request: { url: '/api/provenance?record_id=a' },
     status: 400,
-    error: ['ValidationError', /^query parameter "field" is required$/],
+    error: ['ValidationError', /^query parameter "field" is required; only with history=true/],
   },
   {
     name: 'a value of history other than true and false is a ValidationError',
@@ -164,6 +164,40 @@ test('D35: a long history has pages, the oldest entries first, each with a Link 
     assert.equal(answer.statusCode, 400, asked)
     assert.match(answer.json<{ error: { message: string } }>().error.message, message)
   }
+})
+
+test('D35: the history of a record has the entries of all its fields, a line on one page', async (t) => {
+  const { app } = await startApp(t)
+  for (const change of [{ price: 10 }, { price: 11, title: 'Eleven' }, { title: 'Twelve' }]) {
+    const payload = { records: [{ id: 'b', ...change }], actor: 'human:ann' }
+    await app.inject({ method: 'POST', url: '/api/records', headers: CSRF, payload })
+  }
+  const history = '/api/provenance?record_id=b&history=true'
+  const first = await app.inject(`${history}&limit=1`)
+  // The record was created by one line.
+  assert.ok(first.json<Entry[]>().length > 1)
+  const pages = [first]
+  for (let page = first; page.headers.link !== undefined; pages.push(page)) {
+    page = await app.inject(/^<(.*)>; rel="next"$/.exec(String(page.headers.link))?.[1] ?? '')
+  }
+  const written = pages.slice(1).map((page) => page.json<(Entry & { field: string })[]>())
+  assert.deepEqual(
+    written.map((page) => page.map(({ field, value }) => [field, value])),
+    [
+      [['price', 10]],
+      [
+        ['title', 'Eleven'],
+        ['price', 11],
+      ],
+      [['title', 'Twelve']],
+    ],
+  )
+  const whole = (await app.inject(history)).json<unknown[]>()
+  assert.deepEqual(
+    pages.flatMap((page) => page.json<unknown[]>()),
+    whole,
+  )
+  assert.equal((await app.inject('/api/provenance?record_id=nobody&history=true')).statusCode, 404)
 })
 
 test('D35: other requests are served while the provenance of huge values is read and sent', async (t) => {

@@ -13,9 +13,9 @@ import type { Api, RouteContext } from './route-context.ts'
 const GET: Operation = {
   id: 'getProvenance',
   tag: 'Provenance',
-  summary: 'Get the provenance of a cell',
+  summary: 'Get the provenance of a cell or a record',
   description:
-    'The latest entry, `null` if the cell has none yet, or with `history=true` all entries, oldest first, including those from before a deletion. The header `Link` has the next page of a long history.',
+    'The latest entry of a cell, `null` if it has none yet, or with `history=true` all entries of a cell, or without `field` of a record, oldest first, including those from before a deletion. The header `Link` has the next page of a long history.',
   errors: [404],
   answers: { 200: { headers: ['Link'], content: { 'application/json': ProvenanceAnswer } } },
 }
@@ -34,12 +34,17 @@ export function provenanceRoutes(app: Api, { sheet, read }: RouteContext): void 
     '/api/provenance',
     { ...read, schema: { querystring: ProvenanceQuery }, config: { operation: GET } },
     async (request, reply) => {
-      const { record_id: recordId, field, history, limit, cursor, as_of: asOf = null } = request.query
+      const { record_id: recordId, field = null, history, limit, cursor, as_of: asOf = null } = request.query
       if (history !== 'true') {
         if (limit !== undefined || cursor !== undefined)
           throw new ValidationError(
             'limit and cursor require history=true; without it there is one entry',
             'conflicting_parameters',
+          )
+        if (field === null)
+          throw new ValidationError(
+            'query parameter "field" is required; only with history=true may it be absent, for the entries of all fields',
+            'invalid_request',
           )
         // As text: the response may be `null`, which Fastify would take for an empty body.
         return sendJson(reply, await jsonInTurns(await readProvenance(sheet, { recordId, field, asOf })))

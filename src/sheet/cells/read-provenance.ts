@@ -16,14 +16,20 @@ export interface ProvenanceQuery {
   readonly asOf?: string | null
 }
 
-export interface HistoryQuery extends ProvenanceQuery {
+/** The cells whose entries are read: one, or those of a record. */
+export interface EntriesSelection extends Omit<ProvenanceQuery, 'field'> {
+  /** Null for all fields. */
+  readonly field: string | null
+}
+
+export interface HistoryQuery extends EntriesSelection {
   /** Entries on the page; null is {@link HISTORY_LIMIT}, more than 10,000 is lowered to that. */
   readonly limit: number | null
   /** The `nextCursor` of a page of the same history; null starts at the first entry. */
   readonly cursor: string | null
 }
 
-/** A page of the history of a cell. */
+/** A page of the history of a cell or a record. */
 export interface History {
   /** The oldest first. */
   readonly entries: readonly JsonObject[]
@@ -74,15 +80,16 @@ export async function readLatestHistory(
 }
 
 /**
- * Reads a page of all entries of a cell, those from before a deletion included (D35). A page has fewer than `limit` where they
- * are long. Throws as {@link readProvenance} does, and ValidationError for a bad limit or cursor.
+ * Reads a page of all entries of a cell or a record, those from before a deletion included (D35). A page has fewer than `limit`
+ * where they are long, and of a record more where one line has more. Throws as {@link readProvenance} does, and ValidationError for a bad limit or cursor.
  */
 export async function readHistory(
   sheet: Sheet,
   { recordId, field: name, asOf = null, limit, cursor }: HistoryQuery,
 ): Promise<History> {
   const most = pageLimit(limit, HISTORY_LIMIT)
-  const { store, field } = await storeWith(sheet, name)
+  const { store, field } =
+    name === null ? { store: (await sheet.current()).store, field: null } : await storeWith(sheet, name)
   const scope = `history ${JSON.stringify([recordId, field])}`
   const from = cursor === null ? null : placeOf(openPlace(store.cursorKey, cursor, scope))
   const upTo = asOf === null ? {} : { upTo: await resolveAsOf(store, asOf) }
@@ -93,10 +100,10 @@ export async function readHistory(
   return { entries, nextCursor: signPlace(store.cursorKey, place, scope) }
 }
 
-/** Reads the whole history of a cell, page by page. Throws as {@link readHistory} does. */
+/** Reads the whole history of a cell or a record, page by page. Throws as {@link readHistory} does. */
 export async function* historyPages(
   sheet: Sheet,
-  query: ProvenanceQuery,
+  query: EntriesSelection,
 ): AsyncGenerator<readonly JsonObject[], void> {
   for (let cursor: string | null = null; ;) {
     const page: History = await readHistory(sheet, { ...query, limit: null, cursor })

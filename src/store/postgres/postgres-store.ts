@@ -125,6 +125,7 @@ import { takeSnapshot } from './snapshot/take-snapshot.ts'
 import { TaskQueue } from './tasks/task-queue.ts'
 import { prunableRuns, pruneRuns } from '../rules/prune-runs.ts'
 import type { CellLog } from '../rules/cell-log.ts'
+import { entriesOfCells } from '../rules/log/record-entries.ts'
 import { runAsync, type Steps } from '../rules/steps.ts'
 import {
   cancelRequest,
@@ -416,6 +417,13 @@ export class PostgresStore implements SheetStore {
   }
 
   entries({ recordId, field, ...page }: EntriesQuery): Promise<FoundEntries | null> {
+    if (field === null) {
+      const { fields } = this.#definition.contract
+      return this.#database.reading(async (db) => {
+        const logs = await new LogQueries(db, KEEP_JSON).cells(recordId, fields)
+        return logs === null ? null : entriesOfCells(logs, page)
+      })
+    }
     return this.#readLog(recordId, field, (log) => log.page(page))
   }
 

@@ -91,15 +91,26 @@ export interface LoggedCell {
   readonly lives: readonly Life[]
 }
 
+/** An entry of a cell, and the place after it; `order` is that of the lives. */
+interface EntryWithPlace {
+  readonly entry: JsonObject
+  readonly place: EntryPlace & { readonly order: number }
+}
+
+interface EntriesWithPlaces {
+  readonly entries: readonly EntryWithPlace[]
+  readonly isFull: boolean
+}
+
 /** A query for entries of a cell; see {@link CellLog.page}. */
-interface PlacedEntries {
+export interface PlacedEntries {
   readonly from: EntryPlace | null
   readonly limit: number
   readonly upTo?: number | undefined
 }
 
 /** The most characters of lines from which the entries of one response are made, unless the first alone has more. */
-const ENTRIES_LENGTH = 1 << 20
+export const ENTRIES_LENGTH = 1 << 20
 
 /** Takes an entry and the length of its line, 0 for one that has no line of its own, and returns whether no more are wanted. */
 type Visit = (entry: JsonObject, length: number) => boolean
@@ -190,10 +201,18 @@ export class CellLog {
    * Returns entries of the cell after a place, oldest first: at most `limit`, and fewer where they are long. `from` null is
    * the start, `upTo` the seq of the last entry.
    */
-  *page({ from, limit, upTo = Infinity }: PlacedEntries): Steps<FoundEntries> {
+  *page(query: PlacedEntries): Steps<FoundEntries> {
+    const { entries, isFull } = yield* this.entriesAfter(query)
+    return {
+      entries: entries.map(({ entry }) => entry),
+      next: isFull ? (entries.at(-1)?.place ?? null) : null,
+    }
+  }
+
+  /** Returns what {@link page} does, with the place of each entry, and whether more follow. */
+  *entriesAfter({ from, limit, upTo = Infinity }: PlacedEntries): Steps<EntriesWithPlaces> {
     const { lives } = this.#cell
-    const entries: JsonObject[] = []
-    let next: EntryPlace | null = null
+    const entries: EntryWithPlace[] = []
     let length = 0
     let [isFull, isOver] = [false, false]
     // The life of a valid cursor is among those of the record.
@@ -206,12 +225,12 @@ export class CellLog {
         length += ofLine
         isFull = entries.length === limit || (entries.length > 0 && length > ENTRIES_LENGTH)
         if (isFull) return true
-        entries.push(entry)
-        next = { life, seq: Number(entry['seq']) }
+        const place = { life, seq: Number(entry['seq']), order: index }
+        entries.push({ entry, place })
         return false
       })
     }
-    return { entries, next: isFull ? next : null }
+    return { entries, isFull }
   }
 
   /** Returns the latest entry that meets a condition; null for none. */

@@ -86,6 +86,7 @@ import type {
   StoredRun,
 } from '../stored-run.ts'
 import { prunableRuns } from '../rules/prune-runs.ts'
+import { entriesOfCells } from '../rules/log/record-entries.ts'
 import { runAsync, runSync } from '../rules/steps.ts'
 import {
   cancelRequest,
@@ -387,6 +388,10 @@ export class SqliteStore implements SheetStore {
   }
 
   async entries({ recordId, field, ...page }: EntriesQuery): Promise<FoundEntries | null> {
+    if (field === null) {
+      const logs = reading(() => this.#reader.logs(recordId))
+      return logs === null ? null : readingOn(entriesOfCells(logs, page))
+    }
     const log = reading(() => this.#reader.log(recordId, field))
     return log === null ? null : readingOn(runAsync(log.page(page)))
   }

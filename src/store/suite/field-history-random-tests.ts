@@ -11,7 +11,15 @@ import { ServiceError } from '../../errors/service-error.ts'
 import type { FieldChanges } from '../field-changes.ts'
 import type { SheetStore } from '../sheet-store.ts'
 import { RANDOM_TIMES, seededRandom, type Random } from './support/random.ts'
-import { computed, entriesOf, HUMAN, target, TestSheet, type OpenStore } from './support/test-sheet.ts'
+import {
+  checkEntriesOfRecord,
+  computed,
+  entriesOf,
+  HUMAN,
+  target,
+  TestSheet,
+  type OpenStore,
+} from './support/test-sheet.ts'
 
 const OPERATIONS = 90 * RANDOM_TIMES
 const IDS = ['r0', 'r1', 'r2', 'r3', 'r4', 'r5']
@@ -472,6 +480,7 @@ class Model {
       assert.deepEqual(past, expected, `as of ${copy.seq}`)
     }
     for (const name of names) for (const id of IDS) await this.#checkEntries(store, id, name)
+    for (const id of IDS) await checkEntriesOfRecord(store, id, ['id', ...names])
     await this.#checkFormerNames(store)
   }
 

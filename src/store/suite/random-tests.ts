@@ -9,6 +9,7 @@ import { Model, type ModelField, type ModelResult, type ModelTarget, type ReadCe
 import { RANDOM_TIMES, seededRandom, type Random } from './support/random.ts'
 import {
   AGENT,
+  checkEntriesOfRecord,
   entriesOf,
   FIRST_PAGE,
   hashOf,
@@ -348,6 +349,8 @@ class Play {
       )
     }
     for (const id of IDS) for (const { name } of this.#model.fields) await this.#checkCell(id, name)
+    const names = this.#model.fields.map(({ name }) => name)
+    for (const id of IDS) await checkEntriesOfRecord(this.#sheet.store, id, names)
     await this.#checkWriters()
     await this.#checkRun()
   }

@@ -8,11 +8,14 @@ import { asOfParameter } from './records.ts'
 /** Query of `GET /api/provenance`. */
 export const ProvenanceQuery = closedObject({
   record_id: Type.String({ minLength: 1, title: 'a record id', ...inDocument({ exampleOf: 'recordId' }) }),
-  field: Type.String({
-    minLength: 1,
-    title: 'a field name',
-    ...inDocument({ allOf: [FieldName], minLength: undefined, exampleOf: 'field' }),
-  }),
+  field: Type.Optional(
+    Type.String({
+      minLength: 1,
+      title: 'a field name',
+      description: 'Required without `history=true`; with it, all fields of the record when absent.',
+      ...inDocument({ allOf: [FieldName], minLength: undefined, exampleOf: 'field' }),
+    }),
+  ),
   as_of: Type.Optional(asOfParameter),
   history: Type.Optional(flagParameter('`true` for all entries, oldest first; otherwise only the latest.')),
   limit: Type.Optional(

@@ -27,7 +27,7 @@ const FIRST_CHANGES = 50
 /** The changes of all cells of a record, newest first. */
 export function HistoryTab({ contract, recordId, onCell }: HistoryTabProps) {
   const [isWhole, setIsWhole] = useState(false)
-  const { data: changes, error, refetch } = useQuery(recordHistoryQuery(recordId, contract.fields, useAsOf()))
+  const { data: changes, error, refetch } = useQuery(recordHistoryQuery(recordId, useAsOf()))
   if (error !== null && changes === undefined)
     return <PanelError error={error} onRetry={() => void refetch()} />
   if (changes === undefined) return <PanelLoading />

@@ -1,4 +1,9 @@
-import { historyPages, readProvenance, type ProvenanceQuery } from '../../../sheet/cells/read-provenance.ts'
+import {
+  historyPages,
+  readProvenance,
+  type EntriesSelection,
+  type ProvenanceQuery,
+} from '../../../sheet/cells/read-provenance.ts'
 import type { ProvenanceEntryAnswer } from '../../../wire/records/provenance.ts'
 import { entryDetails, stepsText } from './entry-details.ts'
 import type { CommandContext } from '../../options/command-context.ts'
@@ -14,12 +19,13 @@ export async function printProvenance({ sheet, out }: CommandContext, query: Pro
   )
 }
 
-/** Prints all entries of a cell, oldest first, as they are read. Throws as {@link readProvenance} does. */
-export async function printHistory({ sheet, out }: CommandContext, query: ProvenanceQuery): Promise<void> {
+/** Prints all entries of a cell or a record, oldest first, as they are read. Throws as {@link readProvenance} does. */
+export async function printHistory({ sheet, out }: CommandContext, query: EntriesSelection): Promise<void> {
   const pages = historyPages(sheet, query) as AsyncIterable<unknown> as AsyncIterable<
     readonly ProvenanceEntryAnswer[]
   >
-  await out.printList(pages, { columns: COLUMNS, none: NOTHING })
+  const columns = query.field === null ? COLUMNS_OF_RECORD : COLUMNS
+  await out.printList(pages, { columns, none: NOTHING })
 }
 
 /** Returns an entry with the steps that a fallback tried as text. */
@@ -29,6 +35,8 @@ function withSteps(entry: ProvenanceEntryAnswer): ProvenanceEntryAnswer {
 }
 
 const NOTHING = 'no value was written to this cell yet'
+
+const FIELD: Column<ProvenanceEntryAnswer> = { header: 'field', value: ({ field }) => field }
 
 const COLUMNS: readonly Column<ProvenanceEntryAnswer>[] = [
   { header: 'seq', value: ({ seq }) => seq },
@@ -40,3 +48,5 @@ const COLUMNS: readonly Column<ProvenanceEntryAnswer>[] = [
   { header: 'run', value: ({ run_id: run }) => run },
   { header: 'details', value: entryDetails },
 ]
+
+const COLUMNS_OF_RECORD = COLUMNS.toSpliced(4, 0, FIELD)

@@ -85,11 +85,17 @@ export class LogQueries implements LogSource {
 
   /** Returns the log of a cell; null for a record that never existed. */
   async cell(recordId: string, field: Field): Promise<CellLog | null> {
+    return (await this.cells(recordId, [field]))?.[0] ?? null
+  }
+
+  /** Returns the logs of cells of a record; null for a record that never existed. */
+  async cells(recordId: string, fields: readonly Field[]): Promise<readonly CellLog[] | null> {
     if (!canBeId(recordId)) return null
     const { lives, changes } = await this.#lives.run(recordId)
-    return lives.length === 0
-      ? null
-      : new CellLog(this, { recordId, field, spans: spansOf(changes, field.name), lives })
+    if (lives.length === 0) return null
+    return fields.map(
+      (field) => new CellLog(this, { recordId, field, spans: spansOf(changes, field.name), lives }),
+    )
   }
 
   lines(wanted: LinesQuery): Promise<FoundLines> {

@@ -32,6 +32,11 @@ const BYTES_AT_ONCE = 1 << 20
 /** Queries between two yields to other requests. */
 const QUESTIONS_AT_ONCE = 100
 
+interface LogPlace {
+  readonly db: Connection
+  readonly long: LongReads
+}
+
 /**
  * Reads the log on the main thread, a few milliseconds at a time; the reading thread reads long lines and values. Lines are
  * only added, so that those up to the present last one are of one state, despite writes while they are read.
@@ -50,17 +55,26 @@ export class LogReader implements LogSource {
   }
 
   /** Returns the log of a cell; null for a record that never existed. */
-  static cell(
-    { db, long }: { readonly db: Connection; readonly long: LongReads },
-    { recordId, field }: { readonly recordId: string; readonly field: Field },
-  ): CellLog | null {
+  static cell(on: LogPlace, { recordId, field }: { readonly recordId: string; readonly field: Field }) {
+    return LogReader.cells(on, { recordId, fields: [field] })?.[0] ?? null
+  }
+
+  /** Returns the logs of cells of a record; null for a record that never existed. */
+  static cells(
+    { db, long }: LogPlace,
+    { recordId, fields }: { readonly recordId: string; readonly fields: readonly Field[] },
+  ): readonly CellLog[] | null {
     if (!canBeId(recordId)) return null
     const row = db.get(LIVES, recordId)
     const keys = JSON.parse(String(row?.['keys'])) as RecordKey[]
     const lives: Life[] = row?.['earlier'] === 1 ? [null, ...keys] : keys
     if (lives.length === 0) return null
-    const spans = spansOf(db.query(FIELD_CHANGES), field.name)
-    return new CellLog(new LogReader(db, long), { recordId, field, spans, lives })
+    const changes = db.query(FIELD_CHANGES)
+    const log = new LogReader(db, long)
+    return fields.map((field) => {
+      const spans = spansOf(changes, field.name)
+      return new CellLog(log, { recordId, field, spans, lives })
+    })
   }
 
   async lines(query: LinesQuery): Promise<FoundLines> {

@@ -240,6 +240,11 @@ export class Reader {
     return LogReader.cell({ db: this.#db, long: this.#long }, { recordId, field: this.#field(field) })
   }
 
+  /** Returns the logs of all cells of a record; null for a record that never existed. */
+  logs(recordId: string): readonly CellLog[] | null {
+    return LogReader.cells({ db: this.#db, long: this.#long }, { recordId, fields: this.#contract.fields })
+  }
+
   async history(): Promise<HistoryRange> {
     return historyRange(this.#db, LONG_BYTES) ?? this.#long.call('history', null)
   }

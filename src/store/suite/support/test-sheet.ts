@@ -99,6 +99,37 @@ export async function entriesOf(
   return entries
 }
 
+/** Asserts that the entries of a record are those of its cells by seq, page by page. */
+export async function checkEntriesOfRecord(
+  store: SheetStore,
+  recordId: string,
+  fields: readonly string[],
+): Promise<void> {
+  const ofCells: JsonObject[] = []
+  for (const field of fields) ofCells.push(...((await entriesOf(store, recordId, field)) ?? []))
+  const entries: JsonObject[] = []
+  for (let from: EntryPlace | null = null; ;) {
+    const page: FoundEntries | null = await store.entries({ recordId, field: null, from, limit: 3 })
+    if (page === null) break
+    const seqs = new Set(page.entries.map(({ seq }) => seq))
+    assert.ok(page.entries.length <= 3 || seqs.size === 1, 'the limit is exceeded by one line only')
+    entries.push(...page.entries)
+    if (page.next === null) break
+    from = page.next
+  }
+  const seqs = entries.map(({ seq }) => Number(seq))
+  assert.deepEqual(
+    seqs,
+    seqs.toSorted((a, b) => a - b),
+  )
+  assert.deepEqual(entries.toSorted(bySeqAndField), ofCells.toSorted(bySeqAndField), `entries of ${recordId}`)
+}
+
+function bySeqAndField(one: JsonObject, other: JsonObject): number {
+  const bySeq = Number(one['seq']) - Number(other['seq'])
+  return bySeq === 0 ? (JSON.stringify(one['field']) < JSON.stringify(other['field']) ? -1 : 1) : bySeq
+}
+
 /** Returns the request of a run of everything. */
 export function newRun(more: Partial<NewRun> = {}): NewRun {
   return {

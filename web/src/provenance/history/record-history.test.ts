@@ -24,11 +24,11 @@ test('entries that were written together are one change, and the newest is first
   const name = [entry(1, 'name', { at }), entry(4, 'name')]
   const area = [entry(2, 'area', { at }), entry(3, 'area', { at, source: 'import' })]
   assert.deepEqual(
-    changesOf([name, area]).map(({ entries }) => entries.map(({ field, seq }) => `${field} ${seq}`)),
+    changesOf([...name, ...area]).map(({ entries }) => entries.map(({ field, seq }) => `${field} ${seq}`)),
     [['name 4'], ['area 3'], ['name 1', 'area 2']],
   )
 })
 
 test('an entry that found no value and wrote none is left out', () => {
-  assert.deepEqual(changesOf([[entry(1, 'name', { value: null })]]), [])
+  assert.deepEqual(changesOf([entry(1, 'name', { value: null })]), [])
 })
