@@ -357,6 +357,10 @@ test('materialize runs in a pipe without a question, exits with 3 for failed cel
   assert.partialDeepStrictEqual(json(runs), { runs: [{ id: '1', failed: 1 }], next_cursor: null })
   assert.partialDeepStrictEqual(json(one), { id: '1', state: 'finished', record_ids: null })
   assert.partialDeepStrictEqual(json(failures), { failures: [{ record_id: 'c' }], next_cursor: null })
+  const written = ['--by', 'agent:*', '--by-run', '1', '--where', '{"field":"id","operator":"not_empty"}']
+  const listed = await run('list', '--fields', 'id', '--format', 'ndjson', ...written)
+  assert.equal(listed.stdout, '{"id":"a"}\n{"id":"b"}\n', listed.stderr)
+  assert.partialDeepStrictEqual(json(await run('list', '--by', 'human:nobody')), { records: [] })
   const reverted = await run('revert', '--run', '1', '--actor', 'human:ann')
   assert.deepEqual(json(reverted), { reverted: 2, conflicts: [], run_id: '2' })
 })

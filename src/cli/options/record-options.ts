@@ -1,6 +1,6 @@
 import { InvalidArgumentError, Option } from 'commander'
 import { commaList } from '../../wire/schema/comma-list.ts'
-import type { CellFilterState } from '../../wire/schema/conditions.ts'
+import type { CellFilterState, Condition } from '../../wire/schema/conditions.ts'
 
 /** Returns the option `--fields`. */
 export function fieldsOption(): Option {
@@ -31,9 +31,11 @@ export function filterOption(): Option {
 export interface ConditionFlags {
   readonly where?: string
   readonly state?: readonly string[]
+  readonly by?: readonly string[]
+  readonly byRun?: readonly string[]
 }
 
-/** Returns the options `--where` and `--state`. */
+/** Returns the options `--where`, `--state`, `--by` and `--by-run`. */
 export function conditionOptions(): readonly Option[] {
   return [
     new Option(
@@ -44,14 +46,29 @@ export function conditionOptions(): readonly Option[] {
       '--state <states>',
       'only records with a derived cell in one of these states, separated by commas: fresh, stale, missing, failed, overridden, blocked',
     ).argParser(parseList),
+    new Option(
+      '--by <actors>',
+      'only records with a present value that one of these actors has written, separated by commas: names, or patterns such as agent:*',
+    ).argParser(parseList),
+    new Option(
+      '--by-run <ids>',
+      'only records with a present value that one of these runs has written, separated by commas',
+    ).argParser(parseList),
   ]
 }
 
-/** Returns the JSON text of the condition of {@link conditionOptions}; null for none. Only its states may be wrong. */
-export function conditionOf({ where, state }: ConditionFlags): string | null {
-  const ofStates = state === undefined ? null : JSON.stringify({ state: state as readonly CellFilterState[] })
-  if (where === undefined || ofStates === null) return where ?? ofStates
-  return `{"and":[${where},${ofStates}]}`
+/** Returns the JSON text of the conditions of {@link conditionOptions}, all of which must hold; null for none. */
+export function conditionOf({ where, state, by, byRun }: ConditionFlags): string | null {
+  const ofCells: readonly (Condition | undefined)[] = [
+    // The names are validated when the condition is read.
+    state && { state: state as readonly CellFilterState[] },
+    by && { by },
+    byRun && { by_run: byRun },
+  ]
+  const all = [where, ...ofCells.map((condition) => condition && JSON.stringify(condition))]
+  const [first, ...others] = all.filter((text) => text !== undefined)
+  if (first === undefined) return null
+  return others.length === 0 ? first : `{"and":[${[first, ...others].join(',')}]}`
 }
 
 /** The value of a placeholder. */

@@ -6,6 +6,7 @@ import type { RecordFilter } from '../api/record-filter.ts'
 import type { Condition } from '../state/conditions.ts'
 import { Button } from '../ui/button.tsx'
 import '../ui/popover.css'
+import { anyColumn } from './any-column.ts'
 import { ConditionForm } from './condition-form.tsx'
 import { FieldList } from './field-list.tsx'
 import { useClosing } from './use-closing.ts'
@@ -59,7 +60,7 @@ export function AddFilter({ contract, filter, hasOthers, isOpen, onOpen, onAdd }
           onEscapeKeyDown={onEscapeKeyDown}
         >
           {field === null ? (
-            <FieldList fields={contract.fields} onChoose={setField} />
+            <FieldList fields={[...contract.fields, anyColumn(contract)]} onChoose={setField} />
           ) : (
             <ConditionForm
               field={field}

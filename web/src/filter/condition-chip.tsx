@@ -16,6 +16,8 @@ interface ConditionChipProps {
   readonly condition: Condition
   /** Null if the contract has no such field. */
   readonly field: SheetField | null
+  /** The field of a condition on any column. */
+  readonly anyColumn: SheetField
   /** The filter without this condition. */
   readonly otherFilter: RecordFilter | null
   readonly isOpen: boolean
@@ -26,18 +28,19 @@ interface ConditionChipProps {
 
 /** A chip of a condition: a click edits it, its cross or Backspace removes it. */
 export function ConditionChip(props: ConditionChipProps) {
-  const { condition, field, otherFilter, isOpen, onOpen, onChange, onRemove } = props
+  const { condition, field, anyColumn, otherFilter, isOpen, onOpen, onChange, onRemove } = props
   const { closing, onEscapeKeyDown, onClose } = useClosing()
   const setOpen = (open: boolean): void => {
     if (!open) onClose()
     onOpen(open)
   }
-  const isUnknown = field === null && condition.field !== ANY_COLUMN
+  const formField = field ?? (condition.field === ANY_COLUMN ? anyColumn : null)
+  const isUnknown = formField === null
   const nameOf = useNames(condition)
   const text = conditionText(condition, field, nameOf)
   const sentence = conditionSentence(condition, field, nameOf)
   return (
-    <Popover.Root open={isOpen && field !== null && hasForm(condition.is)} onOpenChange={setOpen}>
+    <Popover.Root open={isOpen && formField !== null && hasForm(condition.is)} onOpenChange={setOpen}>
       <div className={isUnknown ? 'filter-chip unknown' : 'filter-chip'}>
         <Popover.Trigger asChild>
           <button
@@ -67,18 +70,18 @@ export function ConditionChip(props: ConditionChipProps) {
           <X size={13} />
         </button>
       </div>
-      {field !== null && (
+      {formField !== null && (
         <Popover.Portal>
           <Popover.Content
             className="popover filter-popover"
             align="start"
             sideOffset={6}
             collisionPadding={12}
-            aria-label={`Change the filter on ${field.title}`}
+            aria-label={`Change the filter on ${text.field}`}
             onEscapeKeyDown={onEscapeKeyDown}
           >
             <ConditionForm
-              field={field}
+              field={formField}
               condition={condition}
               otherFilter={otherFilter}
               closing={closing}

@@ -4,13 +4,13 @@ import { useEffect, useState, type RefObject } from 'react'
 import type { SheetField } from '../api/contract.ts'
 import { summaryQuery } from '../api/queries.ts'
 import type { RecordFilter } from '../api/record-filter.ts'
-import { TypeIcon } from '../values/type-icon.tsx'
-import { isOfCell, OPERATORS, type Condition, type Operator } from '../state/conditions.ts'
+import { ANY_COLUMN, isOfCell, OPERATORS, type Condition, type Operator } from '../state/conditions.ts'
 import { FormError } from '../ui/form-error.tsx'
 import { Button, IconButton } from '../ui/button.tsx'
 import '../ui/form.css'
 import './condition-form.css'
 import { draftOf, firstOperator, toCondition, type Draft } from './draft.ts'
+import { FieldIcon } from './field-icon.tsx'
 import { OperandInput } from './operand-input.tsx'
 import { operatorLabel, operatorsFor } from './operators-for.ts'
 import type { Closing } from './use-closing.ts'
@@ -82,8 +82,8 @@ export function ConditionForm(props: ConditionFormProps) {
             <ArrowLeft size={15} />
           </IconButton>
         )}
-        <TypeIcon field={field} />
-        <strong className="condition-field" title={field.name}>
+        <FieldIcon field={field} />
+        <strong className="condition-field" title={field.name === ANY_COLUMN ? undefined : field.name}>
           {field.title}
         </strong>
         <select
@@ -93,7 +93,7 @@ export function ConditionForm(props: ConditionFormProps) {
           onChange={(event) => {
             const is = operators.find((each) => each === event.target.value) ?? draft.is
             setShowsError(false)
-            // States, verdicts and values are no items of each other.
+            // States, verdicts, writers and values are no items of each other.
             const items = inputOf(is) === inputOf(draft.is) ? draft.items : []
             setDraft({ ...draft, is, items })
           }}
@@ -145,6 +145,6 @@ function initialDraft(field: SheetField, condition: Condition | null, distinct: 
 }
 
 function inputOf(is: Operator): string {
-  if (is === 'reviewed') return 'verdicts'
+  if (is === 'reviewed' || is === 'writtenBy' || is === 'writtenIn') return is
   return isOfCell(is) ? 'states' : OPERATORS[is]
 }

@@ -1,7 +1,14 @@
 import type { SheetField } from '../api/contract.ts'
 import { parseNumber } from '../values/parse-number.ts'
 import { normalTemporal, TEMPORAL_EXAMPLES } from '../values/temporal-text.ts'
-import { isOfCell, OPERATORS, type Condition, type Operator, type Scalar } from '../state/conditions.ts'
+import {
+  isOfCell,
+  OPERATORS,
+  type CellOperator,
+  type Condition,
+  type Operator,
+  type Scalar,
+} from '../state/conditions.ts'
 import { FEW_VALUES, itemsOf, operatorsFor } from './operators-for.ts'
 
 /** A condition that is being edited, with the input of all operators. */
@@ -11,6 +18,16 @@ export interface Draft {
   readonly texts: readonly [string, string]
   readonly flag: boolean
   readonly items: readonly (Scalar | null)[]
+}
+
+const ITEM_OF_CELL: Readonly<Record<CellOperator, string>> = {
+  inState: 'state',
+  notInState: 'state',
+  reviewed: 'review',
+  changedBy: 'run',
+  failedWith: 'reason',
+  writtenBy: 'actor',
+  writtenIn: 'run',
 }
 
 type Drafted = { readonly condition: Condition } | { readonly error: string }
@@ -39,7 +56,7 @@ export function toCondition(field: SheetField, draft: Draft): Drafted {
       return of(null)
     case 'list':
       return items.length === 0
-        ? { error: `Choose at least one ${is === 'reviewed' ? 'review' : isOfCell(is) ? 'state' : 'value'}` }
+        ? { error: `Choose at least one ${isOfCell(is) ? ITEM_OF_CELL[is] : 'value'}` }
         : of(items)
     case 'one': {
       if (field.type === 'boolean') return of(draft.flag)

@@ -1,6 +1,7 @@
 import { Command } from 'cmdk'
 import type { SheetField } from '../api/contract.ts'
-import { TypeIcon } from '../values/type-icon.tsx'
+import { ANY_COLUMN } from '../state/conditions.ts'
+import { FieldIcon } from './field-icon.tsx'
 import './filter-menu.css'
 
 interface FieldListProps {
@@ -22,9 +23,11 @@ export function FieldList({ fields, onChoose }: FieldListProps) {
             keywords={[field.title]}
             onSelect={() => onChoose(field)}
           >
-            <TypeIcon field={field} />
+            <FieldIcon field={field} />
             <span className="filter-menu-text">{field.title}</span>
-            {field.title !== field.name && <code className="filter-menu-note">{field.name}</code>}
+            {field.title !== field.name && field.name !== ANY_COLUMN && (
+              <code className="filter-menu-note">{field.name}</code>
+            )}
           </Command.Item>
         ))}
       </Command.List>

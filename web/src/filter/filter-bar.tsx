@@ -7,6 +7,7 @@ import type { Condition } from '../state/conditions.ts'
 import { filterOf, type ViewChange, type ViewState } from '../state/view-state.ts'
 import { Button } from '../ui/button.tsx'
 import { AddFilter } from './add-filter.tsx'
+import { anyColumn } from './any-column.ts'
 import { ConditionChip } from './condition-chip.tsx'
 import './filter-bar.css'
 import { MatchCount } from './match-count.tsx'
@@ -56,6 +57,7 @@ export function FilterBar({ contract, view, change }: FilterBarProps) {
                 key={`${index} ${condition.field}`}
                 condition={condition}
                 field={contract.fieldByName.get(condition.field) ?? null}
+                anyColumn={anyColumn(contract)}
                 otherFilter={without(index)}
                 isOpen={open === index}
                 onOpen={(isOpen) => setOpen(isOpen ? index : null)}

@@ -7,6 +7,7 @@ import { StateMark, type CellStateName } from '../ui/cell-state.tsx'
 import { FILTER_STATES, FILTER_VERDICTS } from '../ui/state-names.ts'
 import type { Draft } from './draft.ts'
 import { ValuePicker } from './value-picker.tsx'
+import { WriterPicker } from './writer-picker.tsx'
 
 interface OperandInputProps {
   readonly field: SheetField
@@ -23,6 +24,14 @@ export function OperandInput({ field, draft, otherFilter, onDraft }: OperandInpu
     case 'nothing':
       return null
     case 'list':
+      if (draft.is === 'writtenBy' || draft.is === 'writtenIn')
+        return (
+          <WriterPicker
+            of={draft.is === 'writtenIn' ? 'runs' : 'actors'}
+            picked={draft.items.map(String)}
+            onPick={(items) => onDraft({ ...draft, items })}
+          />
+        )
       if (isOfCell(draft.is))
         return (
           <NamesInput

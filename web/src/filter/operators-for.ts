@@ -1,5 +1,11 @@
 import type { FieldType, SheetField } from '../api/contract.ts'
-import { OPERATORS, type Condition, type ConditionValue, type Operator } from '../state/conditions.ts'
+import {
+  ANY_COLUMN,
+  OPERATORS,
+  type Condition,
+  type ConditionValue,
+  type Operator,
+} from '../state/conditions.ts'
 
 type Kind = 'text' | 'number' | 'boolean' | 'day' | 'moment' | 'list' | 'object'
 
@@ -32,7 +38,9 @@ const BY_KIND: Readonly<Record<Kind, readonly Operator[]>> = {
 export const FEW_VALUES = 10
 
 /** Returns the operators of a field, the default first. */
-export function operatorsFor(field: Pick<SheetField, 'type' | 'values' | 'derived'>): readonly Operator[] {
+export function operatorsFor(
+  field: Pick<SheetField, 'name' | 'type' | 'values' | 'derived'>,
+): readonly Operator[] {
   const kind = KINDS[field.type]
   const others = BY_KIND[kind]
   const isClosed = field.values !== null && (kind === 'text' || kind === 'number' || kind === 'day')
@@ -42,7 +50,8 @@ export function operatorsFor(field: Pick<SheetField, 'type' | 'values' | 'derive
       ? ['anyOf', 'noneOf', 'contains']
       : ['anyOf', 'noneOf', ...others]
   const ofState: readonly Operator[] = field.derived === null ? [] : ['inState', 'notInState']
-  return [...own, 'empty', 'filled', ...ofState, 'reviewed']
+  const ofCell: readonly Operator[] = [...ofState, 'reviewed', 'writtenBy', 'writtenIn']
+  return field.name === ANY_COLUMN ? ofCell : [...own, 'empty', 'filled', ...ofCell]
 }
 
 const PLAIN: Readonly<Record<Operator, string>> = {

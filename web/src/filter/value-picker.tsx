@@ -1,6 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
 import { Command } from 'cmdk'
-import { Check } from 'lucide-react'
 import { useDeferredValue, useRef, useState } from 'react'
 import { messageOf } from '../api/api-error.ts'
 import type { SheetField } from '../api/contract.ts'
@@ -11,6 +10,7 @@ import { formatCount } from '../ui/format.ts'
 import { scalarText } from './condition-text.ts'
 import { typedItem } from './draft.ts'
 import './filter-menu.css'
+import { PickedItem } from './picked-item.tsx'
 import { isComplete, joinOptions, valueOptions, type KnownValues } from './value-options.ts'
 import { isScalarCount, valuesQuery } from './values-query.ts'
 
@@ -51,19 +51,20 @@ export function ValuePicker({ field, filter, picked, onPick }: ValuePickerProps)
       />
       <Command.List>
         {options.map(({ value, count }) => (
-          <ValueItem
+          <PickedItem
             key={`${typeof value} ${String(value)}`}
-            value={value}
-            count={count}
+            value={`${typeof value} ${String(value)}`}
+            note={count === null ? null : formatCount(count)}
             text={scalarText(value, field)}
+            isNone={value === null || value === ''}
             isPicked={picked.includes(value)}
             onToggle={() => toggle(value)}
           />
         ))}
         {other !== null && !isOffered && !isWaiting && field.values === null && (
-          <ValueItem
-            value={other}
-            count={null}
+          <PickedItem
+            value={`${typeof other} ${String(other)}`}
+            note={null}
             text={`“${String(other)}”`}
             isPicked={picked.includes(other)}
             onToggle={() => toggle(other)}
@@ -95,31 +96,4 @@ function useKnownValues(field: SheetField, filter: RecordFilter | null, wanted: 
     error: summary.error ?? (isSearched ? search.error : null),
     isWaiting: summary.isLoading || search.isLoading || search.isPlaceholderData,
   }
-}
-
-interface ValueItemProps {
-  readonly value: Scalar | null
-  readonly count: number | null
-  readonly text: string
-  readonly isPicked: boolean
-  readonly onToggle: () => void
-}
-
-function ValueItem({ value, count, text, isPicked, onToggle }: ValueItemProps) {
-  return (
-    <Command.Item
-      value={`${typeof value} ${String(value)}`}
-      onSelect={onToggle}
-      aria-checked={isPicked}
-      title={text}
-    >
-      <span className={isPicked ? 'filter-check on' : 'filter-check'}>
-        {isPicked && <Check size={12} strokeWidth={3} />}
-      </span>
-      <span className={value === null || value === '' ? 'filter-menu-text none' : 'filter-menu-text'}>
-        {text}
-      </span>
-      {count !== null && <span className="filter-menu-note">{formatCount(count)}</span>}
-    </Command.Item>
-  )
 }

@@ -79,9 +79,9 @@ const OF_PICTURES: Partial<Record<FieldType, readonly Operator[]>> = {
 for (const type of Object.keys(VALUES) as FieldType[]) {
   test(`every operator that is offered for ${type} fits it on the server`, () => {
     const contract = contractOf([field('id', 'string'), field('it', type)])
-    const closed = operatorsFor({ type, values: ['a'], derived: null })
+    const closed = operatorsFor({ name: 'it', type, values: ['a'], derived: null })
     const operators = new Set([
-      ...operatorsFor({ type, values: null, derived: DERIVED }),
+      ...operatorsFor({ name: 'it', type, values: null, derived: DERIVED }),
       ...closed,
       ...(OF_PICTURES[type] ?? []),
     ])

@@ -74,7 +74,7 @@ export function isOfCell(is: Operator): is is CellOperator {
 
 /** Whether a form can edit a condition with this operator. */
 export function hasForm(is: Operator): boolean {
-  return is !== 'changedBy' && is !== 'failedWith' && is !== 'writtenBy' && is !== 'writtenIn'
+  return is !== 'changedBy' && is !== 'failedWith'
 }
 
 const LONGEST_LIST = 1000

@@ -54,6 +54,7 @@ export function listCommand(): Command {
       'With values that need no quoting',
     ],
     ['colophon list countries --state failed,stale', 'Records with a derived cell that failed or is stale'],
+    ["colophon list countries --by 'agent:*'", 'Records with a value that an agent has written'],
     ['colophon list countries --all --format ndjson > countries.ndjson', 'All records, one per line'],
     ['colophon list countries --as-of 2026-11-20T10:00:00Z', 'The records as they were then'],
   ])

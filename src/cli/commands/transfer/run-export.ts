@@ -63,7 +63,7 @@ function checkWhole(format: ExportFormat, what: WhatToExport): void {
   const isWhole = fields === null && filter === null && where === null && sort === null
   if (isWhole && !raw && delimiter === null) return
   throw new UsageError(
-    `--fields, --filter, --where, --state, --sort, --raw and --delimiter do not apply to ${format}, which has the whole sheet`,
+    `--fields, --filter, --where, --state, --by, --by-run, --sort, --raw and --delimiter do not apply to ${format}, which has the whole sheet`,
   )
 }
 
