@@ -309,7 +309,7 @@ function write(directory: string, { files }: FuzzedSheet): void {
 }
 
 test('no value of a fuzzed sheet is lost, and none stops the adoption', async () => {
-  const { count, random, again } = fuzzRun({ test: 120, fuzz: 2000 })
+  const { count, random, again } = fuzzRun({ test: 60, fuzz: 2000 })
   const root = mkdtempSync(join(tmpdir(), 'colophon-folio-'))
   const kinds = await loadKinds({ transport: noCalls(), dialect: 'sqlite' })
   let refused = 0

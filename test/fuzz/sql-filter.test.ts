@@ -38,7 +38,7 @@ const CONTRACT = contractText([
   '{name: late, logicalType: boolean}',
 ])
 
-const { count, random, again } = fuzzRun({ test: 600, fuzz: 50_000 })
+const { count, random, again } = fuzzRun({ test: 300, fuzz: 50_000 })
 
 suite('random filters', { timeout: 10 * 60_000 }, () => {
   test(`D11, D16: ${count} random filters match the same records as a simple evaluator, page by page`, async (t) => {

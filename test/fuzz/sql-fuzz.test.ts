@@ -32,7 +32,7 @@ type Outcome = { readonly answer: string } | { readonly message: string }
 const RAN_OUT =
   /^the query (?:took longer|used more|was stopped)|^too many queries|^the (?:statement|answer) is (?:too long|larger)/
 
-const { count, random, again } = fuzzRun({ test: 600, fuzz: 100_000 })
+const { count, random, again } = fuzzRun({ test: 300, fuzz: 100_000 })
 
 suite('random SQL', { timeout: 10 * 60_000 }, () => {
   test(`D16, D18: ${count} random statements and filters read only records and change nothing`, async (t) => {

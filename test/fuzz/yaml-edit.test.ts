@@ -101,7 +101,7 @@ function randomCase(random: Random, { parts, text }: RandomYaml, root: JsonValue
   }
 }
 
-const { count, random, again } = fuzzRun({ test: 400, fuzz: 100_000 })
+const { count, random, again } = fuzzRun({ test: 200, fuzz: 100_000 })
 
 test(`edits keep the lines around them, have the expected value, and can be taken back (${again})`, () => {
   for (let round = 0; round < count; round += 1) {

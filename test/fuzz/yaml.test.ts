@@ -11,7 +11,7 @@ import type { Random } from '../../src/store/suite/support/random.ts'
 import { contractText, contractWith } from '../support/contract-with.ts'
 import { fuzzRun } from '../support/fuzz.ts'
 
-const { count, random, again } = fuzzRun({ test: 1500, fuzz: 300_000 })
+const { count, random, again } = fuzzRun({ test: 750, fuzz: 300_000 })
 
 const KINDS = createKinds({ transport: parseStub('{"responses": {}}') })
 const CONTRACT = contractWith('{name: a, logicalType: string}', '{name: constructor, logicalType: string}')
