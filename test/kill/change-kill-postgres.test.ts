@@ -21,7 +21,7 @@ const HOOK = pathToFileURL(join(import.meta.dirname, 'kill-at-statement.ts')).hr
 const PROGRAM = join(import.meta.dirname, 'change-process.ts')
 
 /** The number of random steps at which the change is killed, beside the first and the last two: all in the campaign. */
-const KILLS = process.env['COLOPHON_KILLS'] === undefined ? 4 : Infinity
+const KILLS = process.env['COLOPHON_KILLS'] === undefined ? 2 : Infinity
 const SEED = Number(process.env['COLOPHON_SEED'] ?? 1)
 
 const server = await startPostgres()
