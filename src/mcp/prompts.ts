@@ -45,7 +45,7 @@ const fillMissing = definePrompt({
       '1. get_status returns how many cells are missing, stale and failed.',
       `2. plan_materialize with only "missing"${target === undefined ? '' : ` and targets [${quoted(target)}]`} returns the calls and the cost. Report both${maxCost === undefined ? '' : `; the cost must not exceed $${maxCost}`}.`,
       `3. ${run}`,
-      '4. Report how many cells were computed and the cost. Group failed cells by their cause (list_run_failures). For blocked cells, name the input (explain_cell).',
+      '4. Report how many cells were computed and the cost. Name the reasons of failed cells (group_failures). For blocked cells, name the input (explain_cell).',
     ].join('\n')
   },
 })

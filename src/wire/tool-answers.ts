@@ -83,6 +83,14 @@ export const ProvenanceToolAnswer = Type.Object({
   }),
 })
 
+/** Agents read all schemas: this one has the members that they need to choose a group. */
+export const FailureGroupsToolAnswer = Type.Object({
+  cells: Type.Integer(),
+  groups: Type.Array(
+    Type.Object({ id: Type.String(), text: Type.String(), cells: Type.Integer(), record_id: Type.String() }),
+  ),
+})
+
 export const PlanToolAnswer = Type.Object({ ...RunPlanAnswer.properties, budget })
 
 export const MaterializeToolAnswer = Type.Object({

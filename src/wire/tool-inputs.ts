@@ -121,6 +121,26 @@ export const RunInput = closedObject({ id: runId })
 
 export const RunPageInput = closedObject({ id: runId, ...PageInput.properties })
 
+export const RunFailuresInput = closedObject({
+  ...RunPageInput.properties,
+  group: Type.Optional(
+    Type.String({
+      title: 'the id of a group',
+      description: 'Of group_failures.',
+    }),
+  ),
+})
+
+export const GroupFailuresInput = closedObject({
+  where: Type.Optional(where),
+  run_id: Type.Optional(
+    Type.String({
+      title: 'the id of a run',
+      description: 'Those that failed in this run; not with where.',
+    }),
+  ),
+})
+
 const {
   actor: _actor,
   dry_run: _dryRun,

@@ -1,6 +1,8 @@
 import { cancelRun } from '../../sheet/runs/cancel-run.ts'
+import { groupFailures } from '../../sheet/runs/group-failures.ts'
 import { getRun, listRunFailures, listRuns } from '../../sheet/runs/read-runs.ts'
 import { PermissionDeniedError } from '../../errors/service-error.ts'
+import type { FailuresAnswer } from '../../wire/runs/failures.ts'
 import {
   RunFailuresAnswer,
   RunSummary,
@@ -9,8 +11,14 @@ import {
   toRunSummary,
 } from '../../wire/runs/runs.ts'
 import { manualValues } from '../../wire/runs/manual-values.ts'
-import { RunsToolAnswer } from '../../wire/tool-answers.ts'
-import { PageInput, RunInput, RunPageInput, TOOL_LIMIT } from '../../wire/tool-inputs.ts'
+import { FailureGroupsToolAnswer, RunsToolAnswer } from '../../wire/tool-answers.ts'
+import {
+  GroupFailuresInput,
+  PageInput,
+  RunFailuresInput,
+  RunInput,
+  TOOL_LIMIT,
+} from '../../wire/tool-inputs.ts'
 import { resolveActor } from '../../sheet/resolve-actor.ts'
 import { costText } from './cost-text.ts'
 import { defineTool, READS } from './tool.ts'
@@ -49,13 +57,32 @@ export const getRunTool = defineTool({
 export const listRunFailuresTool = defineTool({
   name: 'list_run_failures',
   title: 'List the failures of a run',
-  description: 'Lists the cells that failed in a run, with the error of each.',
-  input: RunPageInput,
+  description: 'Lists the cells that failed in a run, of all groups or of one, with the error of each.',
+  input: RunFailuresInput,
   output: RunFailuresAnswer,
   annotations: READS,
-  async run({ id, limit = TOOL_LIMIT, cursor = null }, { sheet }) {
-    const answer = toRunFailuresAnswer(await listRunFailures(sheet, id, { limit, cursor }))
+  async run({ id, limit = TOOL_LIMIT, cursor = null, group = null }, { sheet }) {
+    const answer = toRunFailuresAnswer(await listRunFailures(sheet, id, { limit, cursor, group }))
     return { structured: answer, text: `${answer.failures.length} failed cells.${moreText(answer)}` }
+  },
+})
+
+export const groupFailuresTool = defineTool({
+  name: 'group_failures',
+  title: 'Group failed cells by reason',
+  description:
+    'Counts failed cells by reason, the most frequent first. The condition {"failure": [id]} selects the records of a group.',
+  input: GroupFailuresInput,
+  output: FailureGroupsToolAnswer,
+  annotations: READS,
+  async run({ where, run_id: run = null }, { sheet }) {
+    const condition = where === undefined ? null : JSON.stringify(where)
+    const text = await groupFailures(sheet, { filter: null, where: condition, run })
+    const answer = JSON.parse(text.toString()) as FailuresAnswer
+    return {
+      structured: answer,
+      text: `${countText(answer.cells, 'failed cell')}, ${countText(answer.groups.length, 'group')}.`,
+    }
   },
 })
 

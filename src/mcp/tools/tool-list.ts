@@ -12,7 +12,13 @@ import { materializeTool, planMaterializeTool, proposedMaterializeTool } from '.
 import { getProposalTool, listProposalsTool, proposeDeleteTool, proposeUpsertTool } from './proposal-tools.ts'
 import { getRecordTool, listRecordsTool, queryTool, summarizeRecordsTool } from './record-tools.ts'
 import { restoreRecordsTool, revertCellTool, revertRunTool } from './revert-tools.ts'
-import { cancelRunTool, getRunTool, listRunFailuresTool, listRunsTool } from './run-tools.ts'
+import {
+  cancelRunTool,
+  getRunTool,
+  groupFailuresTool,
+  listRunFailuresTool,
+  listRunsTool,
+} from './run-tools.ts'
 import {
   explainCellTool,
   getCellStatesTool,
@@ -39,6 +45,7 @@ const READING: readonly Tool[] = [
   listDerivationsTool,
   listRunsTool,
   getRunTool,
+  groupFailuresTool,
   listRunFailuresTool,
   planMaterializeTool,
   listProposalsTool,
