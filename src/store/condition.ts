@@ -137,6 +137,9 @@ export function cellConditions(condition: Condition): readonly CellCondition[] {
   }
 }
 
+/** Digits that only the fraction of a second can have, which is not searched beyond the millisecond. */
+const LONGER_THAN_YEAR = /\d{5}/
+
 /**
  * Returns the text to look for in the values of a type, as they are in a text of JSON without quotes; null if none can contain it.
  * Numbers are found with or without the separators of thousands, and moments with a space between date and time.
@@ -154,7 +157,7 @@ export function searchedText(type: LogicalType, text: string): string | null {
     case 'time':
     case 'timestamp': {
       const written = text.replace(/(?<=\d) (?=\d)/, 'T')
-      return /^[-+.:\dTZ]+$/i.test(written) ? written : null
+      return /^[-+.:\dTZ]+$/i.test(written) && !LONGER_THAN_YEAR.test(written) ? written : null
     }
     case 'boolean':
       return null
@@ -165,6 +168,11 @@ export function searchedText(type: LogicalType, text: string): string | null {
 export interface FoldedText {
   readonly text: string
   readonly replaced: readonly { readonly capital: string; readonly small: string }[]
+}
+
+/** Whether a text has no letters, so that it is the same in either case. */
+export function isCaseless(text: string): boolean {
+  return text.toLowerCase() === text.toUpperCase()
 }
 
 /** The most letters beyond ASCII in a searched text: an engine nests a call for each. */

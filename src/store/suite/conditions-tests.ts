@@ -360,8 +360,8 @@ export function testConditions(open: OpenStore): void {
       await sheet.empty()
       await sheet.write([
         { id: 'a', order: 'Ärger 12', size: 83_600, share: 0.5, open: true, day: '2024-02-29', hour: '12:30:00', value: ['x"y', 1], item: { key: 'Ö', n: [2.5] } },
-        { id: 'b', order: '50% a_b', size: 12, share: 100, at: '2026-01-01T00:30:00.000Z', value: ['x', 'y', null] },
-        { id: 'c' },
+        { id: 'b', order: '50% a_b', size: 12, share: 100, at: '2026-01-01T00:30:00.000Z', hour: '12:30:00.98765', value: ['x', 'y', null] },
+        { id: 'c', share: 3 },
       ]) // prettier-ignore
       const every = Object.entries(TYPES).map(([name, type]) => ({ name, type }))
       const found = (text: string, names?: readonly FieldName[]): Promise<string> =>
@@ -384,7 +384,12 @@ export function testConditions(open: OpenStore): void {
         ['2.5', 'a'],
         ['2024-02', 'a'],
         ['2026-01-01 00:30', 'b'],
-        ['2:30:0', 'a'],
+        ['2:30:0', 'ab'],
+        ['.98', 'b'],
+        ['98765', ''],
+        ['0012', ''],
+        ['600', 'a'],
+        ['00', 'ab'],
         ['a_b', 'b'],
         ['0%', 'b'],
         ['x"y', 'a'],
@@ -397,6 +402,7 @@ export function testConditions(open: OpenStore): void {
       for (const [text, ids] of cases) assert.equal(await found(text), ids, text)
       assert.equal(await found('12', ['size']), 'b')
       assert.equal(await found('12', ['open']), '')
+      assert.equal(await found('0', ['share']), 'ab')
       const all = { kind: 'search', text: '12', fields: every } as const
       assert.equal(await matching({ kind: 'not', condition: all }), 'c')
       assert.equal(await matching(all, { filter: 'size = 12' }), 'b')

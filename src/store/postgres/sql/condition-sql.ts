@@ -65,9 +65,12 @@ class ConditionSql extends ConditionCompiler {
     return placeOf(sql, wanted, this.#param)
   }
 
-  protected joined(fields: readonly ConditionField[]): string {
-    const texts = fields.map((field) => textOf(field))
-    return `(concat_ws(chr(31), ${texts.join(', ')}) COLLATE "C")`
+  protected searched(field: ConditionField, wanted: string): string {
+    return `(${searchedSql(field, wanted)} COLLATE "C")`
+  }
+
+  protected joined(texts: readonly string[]): string {
+    return `concat_ws(chr(31), ${texts.join(', ')})`
   }
 
   protected nestedContains(field: ConditionField, wanted: string): string {
@@ -118,17 +121,27 @@ function operandParam(field: ConditionField, value: string | number | boolean): 
   }
 }
 
-/** Returns SQL for the text of a value that is searched: moments as they are in JSON. */
-function textOf({ name, type }: ConditionField): string {
+/** Returns SQL for the text of a value in which a text is searched: moments as they are in JSON. */
+function searchedSql({ name, type }: ConditionField, wanted: string): string {
   const column = quoted(name)
   switch (type) {
+    case 'integer':
+      // A comparison takes a tenth of the time of a text.
+      if (!/^\d{2,18}$/.test(wanted)) return `${column}::text`
+      return `CASE WHEN ${column} NOT BETWEEN -${shorter(wanted)} AND ${shorter(wanted)} THEN ${column}::text END`
     case 'number':
-      return `trim_scale(${column})::text`
+      // JSON writes no zeros after the last other digit of a fraction.
+      return /[.0]/.test(wanted) ? `trim_scale(${column})::text` : `${column}::text`
     case 'timestamp':
       return `to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
     default:
       return `${column}::text`
   }
+}
+
+/** Returns the greatest number with fewer digits than a text. */
+function shorter(digits: string): string {
+  return '9'.repeat(digits.length - 1)
 }
 
 /** Returns SQL for the position at which a text begins in another of the collation "C", ignoring case; 0 for none. */

@@ -70,15 +70,16 @@ class ConditionSql extends ConditionCompiler {
     return placeOf(sql, wanted, this.#put)
   }
 
-  protected joined(fields: readonly ConditionField[], wanted: string): string {
-    const columns = fields.map(({ name, type }) => {
-      const column = quoted(name)
-      // SQLite writes whole numbers of this type with `.0`.
-      return type === 'number' && wanted.includes('.')
-        ? `iif(${column} = CAST(${column} AS INTEGER), CAST(${column} AS INTEGER), ${column})`
-        : column
-    })
-    return `concat_ws(char(31), ${columns.join(', ')})`
+  protected searched({ name, type }: ConditionField, wanted: string): string {
+    const column = quoted(name)
+    // SQLite writes whole numbers of this type with `.0`.
+    return type === 'number' && /\.|^0$/.test(wanted)
+      ? `iif(${column} = CAST(${column} AS INTEGER), CAST(${column} AS INTEGER), ${column})`
+      : column
+  }
+
+  protected joined(texts: readonly string[]): string {
+    return `concat_ws(char(31), ${texts.join(', ')})`
   }
 
   protected nestedContains(field: ConditionField, wanted: string): string {
