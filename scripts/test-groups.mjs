@@ -21,9 +21,9 @@ const ALONE = ['test/on-postgres']
 
 /** The longest groups, which start first so that none of them is left for the end. */
 const FIRST = [
+  'test/on-postgres/runs',
   'test/web',
   'test/security',
-  'test/on-postgres/runs',
   'test/on-postgres',
   'src/store',
   'test/mcp',
