@@ -124,7 +124,7 @@ export const LEFT_OUT: Readonly<Record<string, string>> = {
   'sheet/run-reuse.test.ts':
     'decided above the engines; responses-tests.ts of the suite keeps responses on both',
   'web/runs.test.ts':
-    'the page; run-control.test.ts and shared-frames.test.ts have the runs and frames of PostgreSQL',
+    'the page; missed-frames.test.ts has it on PostgreSQL, run-control.test.ts and shared-frames.test.ts the runs and frames',
   'client/client.test.ts': CLIENT,
   'client/record-types.test.ts': 'about types, with a server that is made up',
   'http/close.test.ts': HTTP,
