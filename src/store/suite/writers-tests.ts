@@ -21,7 +21,12 @@ export function testWriters(open: OpenStore): void {
     ): Promise<string> {
       const where = { kind: 'writer', actors, runs, fields } as const
       const { records } = await sheet.store.page({ ...FIRST_PAGE, fields: ['id'], limit: 100, where })
-      return (JSON.parse(String(records)) as { id: string }[]).map(({ id }) => id).join()
+      const ids = (JSON.parse(String(records)) as { id: string }[]).map(({ id }) => id)
+      const summary: unknown = JSON.parse(
+        String(await sheet.store.summary({ fields: [], filter: null, where })),
+      )
+      assert.deepEqual(summary, { count: ids.length, fields: {} })
+      return ids.join()
     }
 
     async function writersOf(id: string): Promise<readonly string[]> {

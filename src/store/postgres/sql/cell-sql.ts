@@ -3,6 +3,7 @@ import {
   CellConditionSql,
   cellFacts,
   countRecords,
+  isCountedByCells,
   type CellDialect,
 } from '../../rules/sql/cell-condition-sql.ts'
 import { runAsync } from '../../rules/steps.ts'
@@ -51,8 +52,7 @@ export async function countOfCells(
   session: SqlSession,
   { filter, where = null }: GivenFilter,
 ): Promise<number | null> {
-  if (filter !== null || (where?.kind !== 'state' && where?.kind !== 'review' && where?.kind !== 'writer'))
-    return null
+  if (filter !== null || !isCountedByCells(where)) return null
   const cells = await readCells(session, [where])
   const known = cells.count(where)
   if (known !== null) return known

@@ -4,6 +4,7 @@ import { readyCounts, type FilterState } from '../../cell-state.ts'
 import { matchesGlob } from '../../../contract/values/glob.ts'
 import type {
   CellCondition,
+  Condition,
   FailureCondition,
   ReviewCondition,
   RunCondition,
@@ -222,7 +223,24 @@ function literal(text: string): string {
   return `'${text.replaceAll("'", "''")}'`
 }
 
+/**
+ * Whether the records that meet a condition can be counted by its cells alone. Those of a run are found by its lines of the log, also
+ * the deleted ones.
+ */
+export function isCountedByCells(
+  condition: Condition | null | undefined,
+): condition is Exclude<CellCondition, RunCondition> {
+  return COUNTED_BY_CELLS.has(condition?.kind)
+}
+
+const COUNTED_BY_CELLS: ReadonlySet<Condition['kind'] | undefined> = new Set([
+  'state',
+  'review',
+  'writer',
+  'failure',
+] as const)
+
 /** Returns a statement that counts the records that a SELECT of {@link CellConditionSql.records} returns. */
 export function countRecords(select: string): string {
-  return `SELECT count(*) AS count FROM (SELECT DISTINCT record FROM (${select}) AS cells) AS found`
+  return `SELECT count(DISTINCT record) AS count FROM (${select}) AS cells`
 }

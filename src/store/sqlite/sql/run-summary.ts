@@ -19,7 +19,7 @@ import {
   type Summary,
   type SummaryQuery,
 } from '../../sheet-store.ts'
-import { countRecords, type CellConditionSql } from '../../rules/sql/cell-condition-sql.ts'
+import { countRecords, isCountedByCells, type CellConditionSql } from '../../rules/sql/cell-condition-sql.ts'
 import { quoted } from '../database/schema.ts'
 import { placeOf, type BoundCondition } from './condition-sql.ts'
 import type { TypedField } from './json-columns.ts'
@@ -64,7 +64,7 @@ function knownCount(
 ): number | null {
   if (filter !== null) return null
   if (where === null) return countOfSheet(database)
-  if (where.kind !== 'state' && where.kind !== 'review') return null
+  if (!isCountedByCells(where)) return null
   const counted = (): unknown => database.prepare(countRecords(cells.records(where))).get()?.['count']
   return cells.count(where) ?? Number(counted())
 }
