@@ -200,7 +200,7 @@ runScenarios('pages of an earlier state', [
     name: 'an earlier position with a condition is refused',
     request: { url: `/api/position?record_id=a&as_of=1&filter=1` },
     status: 400,
-    error: ['OperationError', /^filter and as_of cannot be combined: only present records can be filtered$/],
+    error: ['OperationError', /^filter and as_of cannot be combined: earlier states are filtered with where/],
   },
   {
     name: 'changed without as_of is refused',

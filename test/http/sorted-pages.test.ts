@@ -42,12 +42,20 @@ const REFUSALS: readonly Scenario[] = [
   error: ['ValidationError', message as RegExp],
 }))
 
-const PAST: readonly Scenario[] = ['sort=title', 'sort=title&position=1'].map((query) => ({
-  name: `an earlier page with ${query} is refused`,
-  request: { url: `/api/records?as_of=1&${query}` },
-  status: 400,
-  error: ['OperationError', /and as_of cannot be combined/],
-}))
+const PAST: readonly Scenario[] = [
+  {
+    name: 'an earlier page is sorted',
+    request: { url: '/api/records?as_of=1&sort=-title&position=2&limit=1&fields=id' },
+    status: 200,
+    body: { records: [{ id: 'a' }], format: 'json', limit: 1, next_cursor: null, total: 3 },
+  },
+  {
+    name: 'an earlier page with an SQL filter is refused',
+    request: { url: '/api/records?as_of=1&filter=1' },
+    status: 400,
+    error: ['OperationError', /^filter and as_of cannot be combined: earlier states are filtered with where/],
+  },
+]
 
 runScenarios('pages in the order of fields and from positions', [...PAGES, ...REFUSALS, ...PAST])
 

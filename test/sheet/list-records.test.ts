@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import type { JsonObject } from '../../src/contract/json/json.ts'
 import { deleteRecords } from '../../src/sheet/writes/delete-records.ts'
 import { getRecord } from '../../src/sheet/queries/get-record.ts'
+import { locateRecord } from '../../src/sheet/queries/locate-record.ts'
 import { listRecords, type ListRecordsQuery } from '../../src/sheet/queries/list-records.ts'
 import type { Sheet } from '../../src/sheet/sheet.ts'
 import { upsertRecords } from '../../src/sheet/writes/upsert-records.ts'
@@ -13,6 +14,7 @@ interface Listed {
   readonly ids: string
   readonly limit: number
   readonly nextCursor: string | null
+  readonly total?: number
 }
 
 async function list(sheet: Sheet, query: Partial<ListRecordsQuery> = {}): Promise<Listed> {
@@ -48,6 +50,82 @@ test('D12: a record has every field of the contract in its order, null without a
   for (const id of ['none', 'A', '', 'constructor', "a' OR '1'='1"]) {
     await assert.rejects(getRecord(sheet, id, null), { type: 'SheetError' })
   }
+})
+
+test('an earlier state is filtered, sorted, counted and located as it was when it was the present one', async (t) => {
+  const words = ['Apple', 'apple pie', 'Äpfel', '', 'Zebra', 'banana', 'Cherry', 'App 10', 'app 9']
+  const records = Array.from({ length: 27 }, (_, index) => ({
+    id: `r${index}`,
+    title: words[index % words.length] ?? '',
+    price: index % 5 === 0 ? null : (index * 7) % 11,
+    currency: ['EUR', 'USD', null][index % 3] ?? null,
+  }))
+  const sheet = await openTestSheet(t, { records: [] })
+  await write(sheet, ...records)
+  await deleteRecords(sheet, { ids: ['r3', 'r4'], actor: 'user:ann' })
+  const { store } = await sheet.current()
+  const { last } = await store.history()
+  const title = { field: 'title', operator: 'contains', value: 'APP' }
+  const price = { field: 'price', operator: 'at_least', value: 4 }
+  const euro = { field: 'currency', operator: 'any_of', value: ['EUR', null] }
+  const lists = [
+    { where: null, sort: null },
+    { where: null, sort: ['-price', 'title'] },
+    { where: JSON.stringify(title), sort: null },
+    { where: JSON.stringify({ and: [price, { not: euro }] }), sort: ['title', '-currency'] },
+    { where: JSON.stringify({ or: [title, euro] }), sort: ['-title'] },
+    { where: '{"search":"10"}', sort: ['price'] },
+  ]
+  const readAll = async (query: Partial<ListRecordsQuery>): Promise<readonly JsonObject[]> => {
+    const found: JsonObject[] = []
+    for (let cursor: string | null = null; ;) {
+      const page: Listed = await list(sheet, { ...query, cursor, limit: 7 })
+      found.push(...page.records)
+      if (page.nextCursor === null) return found
+      cursor = page.nextCursor
+    }
+  }
+  const before: (readonly JsonObject[])[] = []
+  for (const query of lists) before.push(await readAll(query))
+  await write(
+    sheet,
+    ...records.slice(5, 15).map(({ id }) => ({ id, title: 'Apple', price: 5, currency: null })),
+  )
+  await deleteRecords(sheet, { ids: ['r0', 'r7', 'r20'], actor: 'user:ann' })
+  await write(sheet, { id: 'r0', title: 'App', price: 9 }, { id: 'new', title: 'apple', price: 1 })
+  const asOf = String(last)
+  for (const [index, query] of lists.entries()) {
+    const expected = before[index] ?? []
+    const what = JSON.stringify(query)
+    assert.deepEqual(await readAll({ ...query, asOf }), expected, what)
+    const from = await list(sheet, { ...query, asOf, position: 3, limit: 2 })
+    assert.deepEqual(from.records, expected.slice(3, 5), what)
+    const isPlain = query.where === null && query.sort === null
+    assert.equal(from.total, isPlain ? undefined : expected.length, what)
+    for (const id of ['r0', 'r7', 'r11', 'new', 'r3']) {
+      const place = expected.findIndex((record) => record['id'] === id)
+      const located = await locateRecord(sheet, { ...query, id, filter: null, asOf })
+      assert.equal(located, place < 0 ? null : place, `${id} in ${what}`)
+    }
+  }
+  const sort = ['price']
+  const { nextCursor: cursor } = await list(sheet, { asOf, sort, limit: 2 })
+  for (const query of [{ asOf }, { asOf, sort: ['-price'] }, { asOf: '0', sort }, { sort }])
+    await assert.rejects(list(sheet, { ...query, cursor }), { type: 'ValidationError', message: /cursor/ })
+  const changed = await listRecords(sheet, {
+    asOf,
+    sort: ['id'],
+    fields: ['id', 'title'],
+    limit: 3,
+    changed: true,
+  })
+  assert.deepEqual(changed.changed, [null, [], ['title']])
+  await assert.rejects(list(sheet, { asOf, where: '{"state":["fresh"]}' }), {
+    type: 'OperationError',
+    message: /^a condition on the states of cells cannot be combined with as_of/,
+  })
+  const stop = AbortSignal.abort(new Error('the client is gone'))
+  await assert.rejects(listRecords(sheet, { asOf, sort: ['-title'] }, stop), /the client is gone/)
 })
 
 test('D10: limit is 50 by default, lowered to 10000, and refused if it is not a positive integer', async (t) => {
@@ -153,10 +231,6 @@ test('a cursor is bound to the condition as to the filter, and both apply', asyn
   for (const query of [{}, { where: other }, { where, filter: "id > 'c'" }, { where, sort: ['id'] }]) {
     await assert.rejects(list(sheet, { ...query, cursor }), { type: 'ValidationError', message: /cursor/ })
   }
-  await assert.rejects(list(sheet, { where, asOf: '0' }), {
-    type: 'OperationError',
-    message: 'where and as_of cannot be combined: only present records can be filtered',
-  })
   await assert.rejects(list(sheet, { where: '{"field":"titel","operator":"empty"}' }), {
     type: 'ValidationError',
     message: /^unknown field "titel" \(did you mean "title"\?\); the contract has id, title/,

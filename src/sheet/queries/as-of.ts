@@ -26,8 +26,9 @@ export async function resolveAsOf(store: SheetStore, asOf: string): Promise<numb
 export function refuseInPast(query: Readonly<Record<string, unknown>>): void {
   const [besides] = Object.keys(query).filter((name) => query[name] !== null)
   if (besides === undefined) return
-  const done = besides === 'sort' ? 'sorted' : 'filtered'
-  throw new OperationError(`${besides} and as_of cannot be combined: only present records can be ${done}`)
+  throw new OperationError(
+    `${besides} and as_of cannot be combined: earlier states are filtered with where, a condition as data`,
+  )
 }
 
 function known(asOf: string, seq: number, { first, firstAt, last }: HistoryRange): number {

@@ -1,9 +1,12 @@
 import { ValidationError } from '../../errors/service-error.ts'
 import type { RecordKey } from '../../store/cell-work.ts'
+import { PAGE_BYTES } from '../../store/page-bytes.ts'
+import { jsonArray } from '../../store/rows/past-values.ts'
 import type { JsonBytes, PagePlace, PastPage, SheetStore, SortKey } from '../../store/sheet-store.ts'
 import { refuseInPast, resolveAsOf } from './as-of.ts'
 import { openCursor, openPlace, signCursor, signPlace } from '../cursor.ts'
 import { pageLimit } from '../page-limit.ts'
+import { pastListOf, pastOrder } from './past-order.ts'
 import { conditionedSheet } from './conditioned-sheet.ts'
 import { selectFields, selectPastFields } from './select-fields.ts'
 import type { Sheet } from '../sheet.ts'
@@ -48,11 +51,13 @@ export interface RecordList {
   readonly nextCursor: string | null
   /** For each record the fields that have another value now; null for a record that was deleted since. */
   readonly changed?: PastPage['changed']
+  /** The number of records of the list, where that is a sorted or filtered one of an earlier state. */
+  readonly total?: number
 }
 
 /**
  * Lists a page of records (D10, D11, D12). Throws ValidationError for a bad limit, cursor, position, field or
- * condition, QueryError for a bad filter, OperationError for a filter or an order in the past, and what {@link
+ * condition, QueryError for a bad filter, OperationError for a filter in the past, and what {@link pastListOf} and {@link
  * resolveAsOf} throws. When `signal` aborts during a search, stops the search and throws its reason.
  */
 export async function listRecords(
@@ -66,7 +71,7 @@ export async function listRecords(
   checkPosition(query)
   if (query.changed && asOf === null)
     throw new ValidationError('changed requires as_of', 'conflicting_parameters')
-  if (asOf !== null) return listRecordsAsOf(sheet, { ...query, limit, asOf })
+  if (asOf !== null) return listRecordsAsOf(sheet, { ...query, limit, asOf }, signal)
   const { contract, store, where } = await conditionedSheet(sheet, query.where)
   const fields = selectFields(contract, query.fields)
   const sort = sortKeys(contract, query.sort)
@@ -123,34 +128,92 @@ interface PastListQuery extends ListRecordsQuery {
   readonly asOf: string
 }
 
-async function listRecordsAsOf(sheet: Sheet, query: PastListQuery): Promise<RecordList> {
-  const { limit, asOf, changed } = query
-  const { filter, where, sort } = query
-  refuseInPast({ filter, where, sort })
+async function listRecordsAsOf(
+  sheet: Sheet,
+  query: PastListQuery,
+  signal?: AbortSignal,
+): Promise<RecordList> {
+  const { asOf, changed, filter } = query
+  refuseInPast({ filter })
   const current = await sheet.current()
-  const { store } = current
+  const { store, contract } = current
   const fields = await selectPastFields(current, query.fields)
-  const { seq, after } = await startOf(store, query)
+  const list = pastListOf(contract, query)
+  const scope = scopeOf(query, list.sort)
+  const { seq, after } = await startOf(store, query, scope)
+  const cursorOf = (next: number | null): string | null =>
+    next === null ? null : `${seq}.${signCursor(store.cursorKey, next, pastScope(asOf, seq, scope))}`
   const skip = query.position ?? 0
-  const { next, ...page } = await store.pageAsOf({ fields, limit, after, skip, seq, changed })
-  if (next === null) return { ...page, limit, nextCursor: null }
-  return { ...page, limit, nextCursor: `${seq}.${signCursor(store.cursorKey, next, pastScope(asOf, seq))}` }
+  const order = await pastOrder(current, { seq, ...list }, signal)
+  if (order === null) {
+    const { limit } = query
+    const { next, ...page } = await store.pageAsOf({ fields, limit, after, skip, seq, changed })
+    return { ...page, limit, nextCursor: cursorOf(next) }
+  }
+  const limit = Math.min(query.limit, MOST_ORDERED)
+  const start = after ?? skip
+  const wanted = order.subarray(start, start + limit)
+  const { count, ...page } = await recordsAt(store, wanted, { fields, seq, changed })
+  const next = start + count
+  const { length: total } = order
+  return { ...page, limit, nextCursor: cursorOf(next < total ? next : null), total }
+}
+
+/** The most records on a page of an earlier state that is sorted or filtered, since each is read by itself. */
+const MOST_ORDERED = 1000
+/** Records of such a page that are read together. */
+const RECORDS_AT_ONCE = 16
+
+interface PastRecords extends Pick<RecordList, 'records' | 'changed'> {
+  readonly count: number
+}
+
+/** Returns records of an earlier state by their positions in creation order, as far as they fit into a page. */
+async function recordsAt(
+  store: SheetStore,
+  positions: Uint32Array,
+  query: { readonly fields: readonly string[]; readonly seq: number; readonly changed: boolean },
+): Promise<PastRecords> {
+  const records: JsonBytes[] = []
+  const changed: (readonly string[] | null)[] = []
+  let bytes = 0
+  const toPage = (): PastRecords => ({
+    records: jsonArray(records),
+    count: records.length,
+    ...(query.changed && { changed }),
+  })
+  for (let from = 0; from < positions.length; from += RECORDS_AT_ONCE) {
+    const some = [...positions.subarray(from, from + RECORDS_AT_ONCE)]
+    const pages = await Promise.all(
+      some.map((skip) => store.pageAsOf({ ...query, skip, limit: 1, after: null })),
+    )
+    for (const page of pages) {
+      bytes += page.records.length
+      if (records.length > 0 && bytes > PAGE_BYTES) return toPage()
+      // Without the brackets of an array with one record.
+      records.push(page.records.subarray(1, -1))
+      changed.push(page.changed?.[0] ?? (page.changed === undefined ? [] : null))
+    }
+  }
+  return toPage()
 }
 
 /**
- * Returns where a page of past records starts. Cursors contain the seq that `as_of` was resolved to, so that all pages
+ * Returns where a page of past records starts: a key, or in a sorted or filtered list a position. Cursors contain the seq that `as_of` was resolved to, so that all pages
  * show one state: an entry has the time at which its transaction began, so that a recent time may later resolve to a
  * later entry.
  */
 async function startOf(
   store: SheetStore,
   { asOf, cursor }: PastListQuery,
+  scope: string,
 ): Promise<{ readonly seq: number; readonly after: RecordKey | null }> {
   if (cursor === null) return { seq: await resolveAsOf(store, asOf), after: null }
   const [, digits = '', signed = cursor] = /^(\d{1,15})\.(.*)$/s.exec(cursor) ?? []
-  return { seq: Number(digits), after: openCursor(store.cursorKey, signed, pastScope(asOf, digits)) }
+  return { seq: Number(digits), after: openCursor(store.cursorKey, signed, pastScope(asOf, digits, scope)) }
 }
 
-function pastScope(asOf: string, seq: number | string): string {
-  return `as_of ${seq} ${asOf}`
+function pastScope(asOf: string, seq: number | string, scope: string): string {
+  const moment = `as_of ${seq} ${asOf}`
+  return scope === 'all' ? moment : `${scope} ${moment}`
 }

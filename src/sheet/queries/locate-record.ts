@@ -1,6 +1,7 @@
 import { conditionedSheet } from './conditioned-sheet.ts'
 import { refuseInPast, resolveAsOf } from './as-of.ts'
 import type { Sheet } from '../sheet.ts'
+import { pastListOf, pastOrder } from './past-order.ts'
 import { sortKeys } from './sort-keys.ts'
 
 export interface LocateQuery {
@@ -25,9 +26,15 @@ export async function locateRecord(
   signal?: AbortSignal,
 ): Promise<number | null> {
   if (asOf !== null) {
-    refuseInPast({ filter, where, sort, among })
-    const { store: current } = await sheet.current()
-    return current.positionAsOf(id, await resolveAsOf(current, asOf))
+    refuseInPast({ filter, among })
+    const current = await sheet.current()
+    const list = pastListOf(current.contract, { where, sort })
+    const seq = await resolveAsOf(current.store, asOf)
+    const position = await current.store.positionAsOf(id, seq)
+    const order = await pastOrder(current, { seq, ...list }, signal)
+    if (position === null || order === null) return position
+    const place = order.indexOf(position)
+    return place < 0 ? null : place
   }
   const { contract, store, where: condition } = await conditionedSheet(sheet, where)
   const counted = await conditionedSheet(sheet, among, 'among')

@@ -98,11 +98,17 @@ export const RecordListAnswer = Type.Object({
         'With `changed=true`, for each record the fields that have another value now; null for a record that was deleted since.',
     }),
   ),
+  total: Type.Optional(
+    Type.Integer({
+      description: 'With `as_of` and `where` or `sort`, the number of records of the list.',
+    }),
+  ),
 })
 export type RecordListAnswer = Static<typeof RecordListAnswer>
 
 type PageMembers = CamelKeys<Pick<RecordListAnswer, 'limit' | 'next_cursor'>> & {
   readonly changed?: readonly (readonly string[] | null)[] | undefined
+  readonly total?: number | undefined
 }
 
 /** The text before and after the array of records in a {@link RecordListAnswer}, whose records are JSON text. */
@@ -110,10 +116,12 @@ export function recordListParts({
   limit,
   nextCursor,
   changed,
+  total,
 }: PageMembers): readonly [before: string, after: string] {
   const cursor = nextCursor === null ? 'null' : JSON.stringify(nextCursor)
-  const ending = changed === undefined ? '}' : `,"changed":${JSON.stringify(changed)}}`
-  return ['{"records":', `,"format":"json","limit":${limit},"next_cursor":${cursor}${ending}`]
+  const compared = changed === undefined ? '' : `,"changed":${JSON.stringify(changed)}`
+  const counted = total === undefined ? '' : `,"total":${total}`
+  return ['{"records":', `,"format":"json","limit":${limit},"next_cursor":${cursor}${compared}${counted}}`]
 }
 
 /** A record in a write: `id` and the fields to change (D13). */

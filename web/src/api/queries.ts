@@ -117,7 +117,7 @@ export interface RecordSelection {
   readonly filter: RecordFilter | null
   /** `-area,name`; null for creation order. */
   readonly sort: string | null
-  /** The `seq` of an entry or a time, for the records as they were, without filter and order; null or absent is now. */
+  /** The `seq` of an entry or a time, for the records as they were; null or absent is now. */
   readonly asOf?: string | null
 }
 
@@ -127,7 +127,7 @@ const LONG_PAGE_SIZE = 500
 
 /** Returns the number of records of a page. */
 export function pageSizeOf(selection: RecordSelection): number {
-  return isSearched(selection) ? LONG_PAGE_SIZE : PAGE_SIZE
+  return isSearched(selection) && (selection.asOf ?? null) === null ? LONG_PAGE_SIZE : PAGE_SIZE
 }
 
 /** Whether the server scans records to find a page. */
@@ -142,7 +142,8 @@ export function pageQuery(selection: RecordSelection, page: number) {
     queryKey: pageKey(selection, page),
     queryFn: async ({ signal, client }) => {
       if (asOf !== null) {
-        const past = { as_of: asOf, changed: true, limit: PAGE_SIZE, position: page * PAGE_SIZE }
+        const place = { limit: PAGE_SIZE, position: page * PAGE_SIZE }
+        const past = { ...filterParameters(filter), sort, as_of: asOf, changed: true, ...place }
         return wholePage(past, (part) => server.records.list(part, { signal }))
       }
       const place = await placeOf(client, selection, page)
@@ -156,7 +157,7 @@ export function pageQuery(selection: RecordSelection, page: number) {
 }
 
 function pageKey({ filter, sort, asOf = null }: RecordSelection, page: number) {
-  if (asOf !== null) return ['records', 'past page', asOf, page] as const
+  if (asOf !== null) return ['records', 'past page', asOf, filter, sort, page] as const
   return ['records', 'page', filter, sort, page] as const
 }
 
@@ -215,13 +216,16 @@ export function countQuery(filter: RecordFilter | null) {
 }
 
 /** The number of records of a list. */
-export function listCountQuery({ filter, asOf = null }: RecordSelection) {
+export function listCountQuery(selection: RecordSelection) {
+  const { filter, asOf = null } = selection
   return queryOptions({
-    queryKey: asOf === null ? ['records', 'count', filter] : ['records', 'past count', asOf],
-    queryFn: async ({ signal }) =>
-      asOf === null
-        ? (await server.records.summary(filterParameters(filter), { signal })).count
-        : (await server.records.history({ as_of: asOf }, { signal })).total,
+    queryKey: asOf === null ? ['records', 'count', filter] : ['records', 'past count', asOf, filter],
+    queryFn: async ({ signal, client }) => {
+      if (asOf === null) return (await server.records.summary(filterParameters(filter), { signal })).count
+      if (filter === null) return (await server.records.history({ as_of: asOf }, { signal })).total
+      // The server reads all records of that state for a page, and counts them.
+      return (await client.fetchQuery(pageQuery(selection, 0))).total ?? 0
+    },
     staleTime: Infinity,
     placeholderData: keepPreviousData,
   })

@@ -4,7 +4,7 @@ import type { SheetContract } from '../api/contract.ts'
 import type { RecordFilter } from '../api/record-filter.ts'
 import { useCommands } from '../ui/command-menu.tsx'
 import type { Condition } from '../state/conditions.ts'
-import { filterOf, type ViewChange, type ViewState } from '../state/view-state.ts'
+import { filterOf, pastListOf, type ViewChange, type ViewState } from '../state/view-state.ts'
 import { Button } from '../ui/button.tsx'
 import { AddFilter } from './add-filter.tsx'
 import { anyColumn } from './any-column.ts'
@@ -29,12 +29,14 @@ export function FilterBar({ contract, view, change }: FilterBarProps) {
   const [open, setOpen] = useState<Open>(null)
   const line = useRef<HTMLDivElement>(null)
   const sqlButton = useRef<HTMLButtonElement>(null)
-  const { conditions, sql } = view
-  const isSql = open === 'sql'
+  const { conditions, asOf } = view
+  // Earlier states are not filtered by SQL.
+  const sql = asOf === null ? view.sql : null
+  const isSql = open === 'sql' && asOf === null
   const hasFilter = conditions.length > 0 || sql !== null
   const focusChip = useFocusAfterRemoval(line, conditions.length + (sql === null ? 0 : 1))
   useSlashKey(() => setOpen('add'))
-  useFilterCommands(hasFilter, setOpen, change)
+  useFilterCommands(hasFilter, setOpen, change, asOf === null)
 
   const replace = (index: number, condition: Condition): void =>
     change({ conditions: conditions.with(index, condition) })
@@ -88,17 +90,19 @@ export function FilterBar({ contract, view, change }: FilterBarProps) {
               onAdd={(condition) => change({ conditions: [...conditions, condition] })}
             />
           )}
-          <button
-            ref={sqlButton}
-            type="button"
-            className="button quiet filter-sql-button"
-            aria-label="Filter by SQL"
-            title="Filter by SQL"
-            aria-expanded={isSql}
-            onClick={() => setOpen(isSql ? null : 'sql')}
-          >
-            {hasFilter ? 'SQL' : 'Filter by SQL'}
-          </button>
+          {asOf === null && (
+            <button
+              ref={sqlButton}
+              type="button"
+              className="button quiet filter-sql-button"
+              aria-label="Filter by SQL"
+              title="Filter by SQL"
+              aria-expanded={isSql}
+              onClick={() => setOpen(isSql ? null : 'sql')}
+            >
+              {hasFilter ? 'SQL' : 'Filter by SQL'}
+            </button>
+          )}
           {hasFilter && (
             <Button
               look="quiet"
@@ -114,7 +118,11 @@ export function FilterBar({ contract, view, change }: FilterBarProps) {
               <span className="filter-clear-text">Clear</span>
             </Button>
           )}
-          <MatchCount filter={filterOf(view)} />
+          <MatchCount
+            filter={filterOf(asOf === null ? view : pastListOf(view))}
+            asOf={asOf}
+            sort={view.sort}
+          />
         </div>
       </div>
       {isSql && (
@@ -152,6 +160,7 @@ function useFilterCommands(
   hasFilter: boolean,
   setOpen: (open: Open) => void,
   change: (change: ViewChange) => void,
+  hasSql: boolean,
 ): void {
   const latestChange = useRef(change)
   useEffect(() => {
@@ -166,9 +175,9 @@ function useFilterCommands(
     }
     return [
       { name: 'Add a filter', group, run: () => setTimeout(() => setOpen('add')) },
-      { name: 'Filter by SQL', group, run: () => setTimeout(() => setOpen('sql')) },
+      ...(hasSql ? [{ name: 'Filter by SQL', group, run: () => setTimeout(() => setOpen('sql')) }] : []),
       ...(hasFilter ? [clear] : []),
     ]
-  }, [hasFilter, setOpen])
+  }, [hasFilter, hasSql, setOpen])
   useCommands('filter', commands)
 }

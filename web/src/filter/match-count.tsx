@@ -1,14 +1,22 @@
 import { useQuery } from '@tanstack/react-query'
 import { messageOf } from '../api/api-error.ts'
-import { countQuery } from '../api/queries.ts'
+import { listCountQuery } from '../api/queries.ts'
 import type { RecordFilter } from '../api/record-filter.ts'
 
 const NUMBERS = new Intl.NumberFormat()
 
+interface MatchCountProps {
+  readonly filter: RecordFilter | null
+  /** The order of the list in which the records are counted. */
+  readonly sort: string | null
+  /** The moment of the records; null for now. */
+  readonly asOf: string | null
+}
+
 /** The number of matching records of all records; greyed while it is loading. */
-export function MatchCount({ filter }: { readonly filter: RecordFilter | null }) {
-  const matching = useQuery(countQuery(filter))
-  const all = useQuery(countQuery(null))
+export function MatchCount({ filter, sort, asOf }: MatchCountProps) {
+  const matching = useQuery(listCountQuery({ filter, sort, asOf }))
+  const all = useQuery(listCountQuery({ filter: null, sort: null, asOf }))
   if (matching.error !== null && !matching.isFetching) {
     return (
       <button

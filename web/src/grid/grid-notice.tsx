@@ -7,6 +7,7 @@ import { Button } from '../ui/button.tsx'
 import { Notice } from '../ui/notice.tsx'
 import './grid-notice.css'
 import type { GridModel } from './interaction/use-grid.ts'
+import { pastListOf } from '../state/view-state.ts'
 import type { Rows } from './rows/use-rows.ts'
 
 interface GridNoticeProps {
@@ -17,7 +18,8 @@ interface GridNoticeProps {
 /** Gives the reason and the next steps if there are no rows to show: below the heads, or in place of the grid after an error. */
 export function GridNotice({ model: { view, change, rows, columns }, onAdd }: GridNoticeProps) {
   const isPast = view.asOf !== null
-  const isFiltered = !isPast && (view.conditions.length > 0 || view.sql !== null)
+  const { conditions, sql } = isPast ? pastListOf(view) : view
+  const isFiltered = conditions.length > 0 || sql !== null
   const clearFilter = (
     <Button look="primary" onClick={() => change({ conditions: [], sql: null })}>
       Clear the filter
@@ -43,7 +45,7 @@ export function GridNotice({ model: { view, change, rows, columns }, onAdd }: Gr
             <>
               <Button onClick={rows.retry}>Try again</Button>
               {isFiltered && clearFilter}
-              {!isFiltered && !isPast && view.sort !== null && (
+              {!isFiltered && view.sort !== null && (
                 <Button onClick={() => change({ sort: null })}>Clear the sort order</Button>
               )}
             </>

@@ -3,8 +3,8 @@ import { memo } from 'react'
 import type { SheetContract, SheetField } from '../api/contract.ts'
 import { FilesMenu } from '../files/files-menu.tsx'
 import { FilterBar } from '../filter/filter-bar.tsx'
-import { PAST_ORDER, PAST_REASON } from '../state/as-of.ts'
-import { filterOf, type ViewChange, type ViewState } from '../state/view-state.ts'
+import { PAST_FILTER, PAST_REASON } from '../state/as-of.ts'
+import { filterOf, pastListOf, type ViewChange, type ViewState } from '../state/view-state.ts'
 import { Button, IconButton } from '../ui/button.tsx'
 import { ColumnsMenu } from './columns/columns-menu.tsx'
 import './grid-toolbar.css'
@@ -89,9 +89,15 @@ function TimeButton({ view: { asOf }, onTime }: GridToolbarProps) {
 
 /** The toolbar of an earlier state, which can be looked at and not changed. */
 function PastToolbar(props: GridToolbarProps) {
+  const { contract, view, change } = props
+  const isPart = pastListOf(view).conditions.length < view.conditions.length || view.sql !== null
   return (
     <div className="grid-toolbar" role="group" aria-label="Records">
-      <p className="grid-toolbar-filter grid-toolbar-note">{PAST_ORDER}</p>
+      <div className="grid-toolbar-filter">
+        <FilterBar contract={contract} view={view} change={change} />
+        <SortChips contract={contract} view={view} change={change} />
+        {isPart && <p className="grid-toolbar-note">{PAST_FILTER}</p>}
+      </div>
       <div className="grid-toolbar-actions">
         <TimeButton {...props} />
         <ColumnsMenu columns={props.columns} onAdd={null} />

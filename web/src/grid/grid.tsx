@@ -9,7 +9,6 @@ import {
 } from 'react'
 import { retryCell } from '../runs/dialogs/retry-cell.ts'
 import { useActor } from '../state/actor.ts'
-import { PAST_ORDER } from '../state/as-of.ts'
 import { NORMAL_HEIGHT } from '../state/columns.ts'
 import { showError } from '../ui/toasts.tsx'
 import { cellId } from './selection/cell-id.ts'
@@ -64,7 +63,6 @@ export function Grid({ model, editor, onGoToRecord, onDelete, onAdd }: GridProps
   const focus = selecting.selection?.focus ?? null
   const isPast = view.asOf !== null
   const sortBy = (column: number, add: boolean): void => {
-    if (isPast) return showError(new Error(PAST_ORDER))
     const field = layout.columns[column]?.field
     if (field !== undefined && isSortable(field))
       change({ sort: formatSort(cycleSort(parseSort(view.sort), field.name, add)) })

@@ -6,8 +6,8 @@ export const AS_OF_PARAMETER = 'as_of'
 /** Says why an earlier state cannot be changed. */
 export const PAST_REASON = 'Earlier states are read-only. Go back to now to change the sheet.'
 
-/** Says why filters and the sort order are off. */
-export const PAST_ORDER = 'Earlier states are shown in the order of creation, without filters.'
+/** Says which parts of a filter are off. */
+export const PAST_FILTER = 'Not in earlier states: SQL, and conditions on states, reviews and writers.'
 
 /** Returns the moment of the URL; null for now. */
 export function useAsOf(): string | null {

@@ -3,7 +3,7 @@ import { useSearchParams } from 'wouter'
 import { recordFilter, type RecordFilter } from '../api/record-filter.ts'
 import { AS_OF_PARAMETER } from './as-of.ts'
 import { conditionsToData } from './condition-data.ts'
-import { parseConditions, type Condition } from './conditions.ts'
+import { isOfCell, parseConditions, type Condition } from './conditions.ts'
 import { useOpenView, VIEW_PARAMETER, type SavedView } from './saved-view.ts'
 
 /** The state of the grid in the URL. */
@@ -88,6 +88,13 @@ export function useViewState(): readonly [view: ViewState, change: (change: View
 /** Returns the filter of a view; null for all records. */
 export function filterOf({ conditions, sql }: Pick<ViewState, 'conditions' | 'sql'>): RecordFilter | null {
   return recordFilter({ where: conditionsToData(conditions), sql })
+}
+
+/** Returns the part of a filter that an earlier state can have: conditions on values. SQL, states, reviews and writers are those of now. */
+export function pastListOf({
+  conditions,
+}: Pick<ViewState, 'conditions'>): Pick<ViewState, 'conditions' | 'sql'> {
+  return { conditions: conditions.filter(({ is }) => !isOfCell(is)), sql: null }
 }
 
 const NO_LIST: ListState = { sort: null, conditions: [], sql: null }

@@ -45,7 +45,7 @@ export function ColumnHead(props: ColumnHeadProps) {
             <Lock className="column-lock" size={11} aria-label="read-only for you" />
           )}
         </button>
-        {isSortable(field) && !isPast && <SortButton {...props} />}
+        {isSortable(field) && <SortButton {...props} />}
         {isMenuOpen ? (
           <ColumnMenu {...props}>
             <MenuButton title={field.title} />

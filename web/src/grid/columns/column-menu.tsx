@@ -42,8 +42,8 @@ export function ColumnMenu(props: ColumnMenuProps) {
             host.current.model.scroller.element?.focus({ preventScroll: true })
           }}
         >
-          {isSortable(column.field) && !isPast && <SortItems {...props} />}
-          {!isPast && <FilterItems {...props} />}
+          {isSortable(column.field) && <SortItems {...props} />}
+          <FilterItems {...props} />
           {isGroupable(column.field) && !isPast && (
             <MenuItem
               onSelect={() =>
@@ -135,7 +135,7 @@ function SortItems({ host, column: { field }, sortTerm }: ColumnMenuProps) {
   )
 }
 
-function FilterItems({ host, column: { field, format } }: ColumnMenuProps) {
+function FilterItems({ host, column: { field, format }, isPast }: ColumnMenuProps) {
   const { view, change, selecting, rows } = host.current.model
   const add = (condition: Omit<Condition, 'field'>) => (): void =>
     change({ conditions: [...view.conditions, { field: field.name, ...condition }] })
@@ -156,7 +156,7 @@ function FilterItems({ host, column: { field, format } }: ColumnMenuProps) {
       )}
       <MenuItem onSelect={add({ is: 'filled', value: null })}>Only records with a value</MenuItem>
       <MenuItem onSelect={add({ is: 'empty', value: null })}>Only records without a value</MenuItem>
-      {field.derived !== null && (
+      {field.derived !== null && !isPast && (
         <MenuItem onSelect={add({ is: 'inState', value: ['failed'] })}>Only records where it failed</MenuItem>
       )}
       <DropdownMenu.Separator className="menu-line" />

@@ -4,7 +4,13 @@ import type { SheetContract } from '../../api/contract.ts'
 import { useDrawer, type ColumnDrawerControl } from '../../columns/use-drawer.ts'
 import { useEditing, type Editing } from '../../editing/use-editing.ts'
 import { useRunning, type RunningScope } from '../../runs/progress/running-cells.ts'
-import { filterOf, useViewState, type ViewChange, type ViewState } from '../../state/view-state.ts'
+import {
+  filterOf,
+  pastListOf,
+  useViewState,
+  type ViewChange,
+  type ViewState,
+} from '../../state/view-state.ts'
 import type { CellContext } from './cell-actions.ts'
 import { ScrollController } from '../layout/scroll-controller.ts'
 import type { ScrollView } from '../layout/scroll-view.ts'
@@ -48,9 +54,8 @@ export function useGrid(contract: SheetContract): GridModel {
   const [scroller] = useState(() => new ScrollController())
   const scroll = useSyncExternalStore(scroller.subscribe, () => scroller.view)
   const { asOf } = view
-  // An earlier state is neither filtered nor sorted.
-  const filter = asOf === null ? filterOf(view) : null
-  const sort = asOf === null ? view.sort : null
+  const filter = filterOf(asOf === null ? view : pastListOf(view))
+  const { sort } = view
   const wanted = useMemo(() => ({ filter, sort, asOf }), [filter, sort, asOf])
   const hasDerived = contract.fields.some(({ derived }) => derived !== null)
   const rows = useRows(wanted, scroll, hasDerived)

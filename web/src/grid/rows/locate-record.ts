@@ -16,7 +16,7 @@ export async function locateRecord(
   const guessed = guess === null ? null : await findAt(client, selection, id, guess)
   if (guessed !== null) return guessed
   const { filter, sort, asOf = null } = selection
-  const list = asOf === null ? { ...filterParameters(filter), sort } : { as_of: asOf }
+  const list = { ...filterParameters(filter), sort, as_of: asOf ?? undefined }
   const row = await server.records.position(id, list, { signal })
   return row === null ? null : findAt(client, selection, id, row)
 }
