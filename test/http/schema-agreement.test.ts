@@ -34,8 +34,9 @@ const FILES = {
  */
 const REFUSED: Readonly<Record<string, RegExp>> = {
   listRecords:
-    /^(?:cursor was not issued|as_of .* (?:has not happened yet|is in the future)|\w+ and \w+ cannot be combined|changed requires as_of)/,
-  locateRecord: /^(?:as_of .* (?:has not happened yet|is in the future)|\w+ and \w+ cannot be combined)/,
+    /^(?:cursor was not issued|as_of .* (?:has not happened yet|is in the future)|\w+ and \w+ cannot be combined|a condition on the .* cannot be combined|changed requires as_of)/,
+  locateRecord:
+    /^(?:as_of .* (?:has not happened yet|is in the future)|\w+ and \w+ cannot be combined|a condition on the .* cannot be combined)/,
   getSqlDialect: /cannot be translated into SQL/,
   summarizeRecords: /^(?:totals need group|split needs group|cannot group by|cannot add up)/,
   getRecord: /^as_of .* (?:has not happened yet|is in the future)/,
@@ -46,7 +47,7 @@ const REFUSED: Readonly<Record<string, RegExp>> = {
   listDeletedRecords: /^cursor was not issued/,
   getHistory: /^as_of .* (?:has not happened yet|is in the future)/,
   getProvenance:
-    /^(?:cursor was not issued|as_of .* (?:has not happened yet|is in the future)|limit and cursor require history=true)/,
+    /^(?:cursor was not issued|as_of .* (?:has not happened yet|is in the future)|limit and cursor require history=true|query parameter "field" is required; only with history=true)/,
   createView: /U\+0000/,
   createChart: /U\+0000|^(?:unknown fields? "|cannot group by|cannot add up)/,
   changeChart: /U\+0000|^(?:unknown fields? "|cannot group by|cannot add up)/,
