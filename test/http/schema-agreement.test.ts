@@ -40,6 +40,7 @@ const REFUSED: Readonly<Record<string, RegExp>> = {
   getSqlDialect: /cannot be translated into SQL/,
   summarizeRecords: /^(?:totals need group|split needs group|cannot group by|cannot add up)/,
   getRecord: /^as_of .* (?:has not happened yet|is in the future)/,
+  groupFailures: /^run cannot be combined/,
   listRuns: /^cursor was not issued/,
   listRunFailures: /^cursor was not issued/,
   listProposals: /^cursor was not issued/,
@@ -78,6 +79,7 @@ const SQL_OPERATIONS = new Set([
   'locateRecord',
   'summarizeRecords',
   'exportRecords',
+  'groupFailures',
   'runQuery',
 ])
 

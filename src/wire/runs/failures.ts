@@ -7,6 +7,7 @@ import { failureReason, responseBody } from '../schema/failure-members.ts'
 export const failureGroup = Type.String({
   pattern: '^[0-9a-f]{13}$',
   title: 'the id of a group of failures (13 hex digits)',
+  examples: ['1b2a3c4d5e6f7'],
   description: 'The id of a group of `GET /api/failures`.',
 })
 
