@@ -15,7 +15,7 @@ import { imageLine, printStartMessage, resourceLines } from './start-message.ts'
 import { callTransport, type TransportOptions } from '../../options/call-transport.ts'
 import { packageVersion } from '../../options/package-version.ts'
 import { whyNotStarted } from './start-error.ts'
-import { stopOnSignal } from './stop-on-signal.ts'
+import { stopOnSignal, type Running } from './stop-on-signal.ts'
 
 /** The arguments of `serve`. */
 export interface ServeOptions extends TransportOptions {
@@ -47,6 +47,13 @@ export interface ServeOptions extends TransportOptions {
   readonly storeThread: StoreThread | undefined
 }
 
+/** A server that listens. */
+export interface RunningServer extends Running {
+  readonly url: string
+  /** The lines of the start message on the resources that derivations use. */
+  readonly resources: string
+}
+
 /**
  * Serves a sheet until SIGTERM or SIGINT. Prints its URL on standard output, and in another line the hosts that its
  * derivations call; the log goes to standard error. When it cannot start, prints one line on standard error and exits
@@ -55,23 +62,8 @@ export interface ServeOptions extends TransportOptions {
 export async function serve(options: ServeOptions): Promise<void> {
   const logger = pino({ level: options.logLevel }, pino.destination({ fd: 2, sync: true }))
   try {
-    // The store opens in its own thread, while the rest of the program is loaded.
-    const loading = nextTurn().then(() => import('../../../http/app.ts'))
-    const [sheet, { createApp }] = await Promise.all([open(options, logger), loading])
-    const app = createApp(sheet, {
-      logger,
-      allowedHosts: [options.host, ...options.allowedHosts],
-      bodyLimit: options.bodyLimit,
-      pages: builtViewer(),
-      imageHosts: options.imageHosts,
-      logRequests: logger.isLevelEnabled('debug'),
-      trustedActorHeader: options.trustedActorHeader,
-      agents: options.agents === null ? null : await serveAgents(sheet, options.agents, logger),
-    })
-    const resources = await listen(app, sheet, options)
-    // Takes over runs of servers and workers that are gone.
-    const recovery = new OrphanRecovery(sheet)
-    const stop = stopOnSignal({ app, sheet, logger, recovery })
+    const server = await startServer(options, logger)
+    const stop = stopOnSignal(server, logger)
     if (!isLoopback(options.host)) {
       logger.warn(
         { host: options.host },
@@ -79,7 +71,7 @@ export async function serve(options: ServeOptions): Promise<void> {
       )
     }
     await printStartMessage(
-      `Colophon serves ${sheet.name} at ${urlOf(app)}\n${resources}${imageLine(options.imageHosts)}`,
+      `Colophon serves ${server.sheet.name} at ${server.url}\n${server.resources}${imageLine(options.imageHosts)}`,
       stop,
     )
   } catch (error) {
@@ -88,6 +80,26 @@ export async function serve(options: ServeOptions): Promise<void> {
     process.stderr.write(`colophon: ${reason}\n`)
     process.exitCode = 1
   }
+}
+
+/** Starts the server of a sheet in this process; stop it with `stopServer`. */
+export async function startServer(options: ServeOptions, logger: Logger): Promise<RunningServer> {
+  // The store opens in its own thread, while the rest of the program is loaded.
+  const loading = nextTurn().then(() => import('../../../http/app.ts'))
+  const [sheet, { createApp }] = await Promise.all([open(options, logger), loading])
+  const app = createApp(sheet, {
+    logger,
+    allowedHosts: [options.host, ...options.allowedHosts],
+    bodyLimit: options.bodyLimit,
+    pages: builtViewer(),
+    imageHosts: options.imageHosts,
+    logRequests: logger.isLevelEnabled('debug'),
+    trustedActorHeader: options.trustedActorHeader,
+    agents: options.agents === null ? null : await serveAgents(sheet, options.agents, logger),
+  })
+  const resources = await listen(app, sheet, options)
+  // Takes over runs of servers and workers that are gone.
+  return { app, sheet, recovery: new OrphanRecovery(sheet), url: urlOf(app), resources }
 }
 
 async function serveAgents(sheet: Sheet, scope: AgentScope, logger: Logger): Promise<McpEndpoint> {

@@ -3,15 +3,16 @@ import type { OrphanRecovery } from '../../../sheet/runs/coordination/orphan-rec
 import type { Sheet } from '../../../sheet/sheet.ts'
 import { onInterrupt } from '../../terminal/interrupts.ts'
 
-/** The parts to stop. */
+/** The parts of a server, which are stopped. */
 export interface Running {
   readonly app: FastifyInstance
   readonly sheet: Sheet
   readonly recovery: OrphanRecovery
-  readonly logger: {
-    info(object: object, message: string): void
-    error(object: object, message: string): void
-  }
+}
+
+interface StopLogger {
+  info(object: object, message: string): void
+  error(object: object, message: string): void
 }
 
 /**
@@ -25,9 +26,9 @@ const SHEET_MS = 2000
  * Stops the server on a signal: stops runs, ends event streams, finishes requests and the commit under way, and exits
  * with 0 within 5 seconds. Returns a function that does the same without a signal.
  */
-export function stopOnSignal({ app, sheet, recovery, logger }: Running): () => void {
+export function stopOnSignal(running: Running, logger: StopLogger): () => void {
   const stop = (): void => {
-    void stopAll({ app, sheet, recovery })
+    void stopServer(running)
       .catch((error: unknown) => logger.error({ err: error }, 'stopping failed'))
       .finally(() => process.exit(0))
   }
@@ -38,7 +39,8 @@ export function stopOnSignal({ app, sheet, recovery, logger }: Running): () => v
   return stop
 }
 
-async function stopAll({ app, sheet, recovery }: Omit<Running, 'logger'>): Promise<void> {
+/** Stops a server within 5 seconds: its runs, the requests under way, and the sheet. */
+export async function stopServer({ app, sheet, recovery }: Running): Promise<void> {
   // Before the event streams end, so that subscribers receive the ends of the runs (D40).
   await within(RUNS_MS, Promise.all([sheet.stopRuns(), recovery.stop()]))
   const appClosed = app.close()
