@@ -1,20 +1,19 @@
 import assert from 'node:assert/strict'
 import type { Locator, Page } from 'playwright-core'
-import { axeFaults } from './axe-faults.ts'
+import { axeFaults, type AxeScope } from './axe-faults.ts'
 import { eventually, hoverHead, painted, picture } from './viewer.ts'
 
 /**
- * Asserts that axe finds nothing on the page in both themes, and takes a picture of each. Axe takes seconds for the grid, at which
- * every-page.test.ts looks.
+ * Asserts that axe finds nothing in a part of the page in both themes, and takes a picture of each. The themes differ in their colours
+ * alone. every-page.test.ts looks at whole pages.
  */
-export async function assertAccessible(page: Page, name: string): Promise<void> {
-  const exclude = '[role=grid]'
+export async function assertAccessible(page: Page, name: string, scope: AxeScope): Promise<void> {
   await picture(page, `${name}-light`)
-  assert.deepEqual(await axeFaults(page, { exclude }), [])
+  assert.deepEqual(await axeFaults(page, scope), [])
   await page.emulateMedia({ colorScheme: 'dark' })
   await paintedWith(page, 'dark')
   await picture(page, `${name}-dark`)
-  assert.deepEqual(await axeFaults(page, { rules: ['color-contrast'], exclude }), [], 'dark')
+  assert.deepEqual(await axeFaults(page, { ...scope, rules: ['color-contrast'] }), [], 'dark')
   await page.emulateMedia({ colorScheme: 'light' })
 }
 

@@ -1,43 +1,35 @@
 import type { TestContext } from 'node:test'
 import type { Browser } from 'playwright-core'
 import { startBrowser } from './browser.ts'
-import { ColophonProcess } from './colophon-process.ts'
+import { serveHere, type ServedHere } from './serve-here.ts'
 import { SheetViewer } from './viewer.ts'
 
-/** The viewer of a sheet whose server can be killed and restarted, or has further options. */
+/** The viewer of a sheet whose server can be stopped and restarted. */
 export class RestartableViewer extends SheetViewer {
   readonly #t: TestContext
-  readonly #args: readonly string[]
-  #server: ColophonProcess
+  readonly #directory: string
+  #server: ServedHere
 
-  private constructor(t: TestContext, browser: Browser, server: ColophonProcess, args: readonly string[]) {
-    super(`http://127.0.0.1:${args.at(-1)}`, browser)
+  private constructor(t: TestContext, browser: Browser, directory: string, server: ServedHere) {
+    super(server.url, browser)
     this.#t = t
-    this.#args = args
+    this.#directory = directory
     this.#server = server
   }
 
-  /** Serves the sheet of a directory with further options; it ends with the test. */
-  static async serving(
-    t: TestContext,
-    directory: string,
-    options: readonly string[] = [],
-  ): Promise<RestartableViewer> {
-    const args = ['serve', directory, ...options, '--port']
-    const server = new ColophonProcess(t, [...args, '0'])
-    const [port, browser] = await Promise.all([server.port(), startBrowser(t)])
-    return new RestartableViewer(t, browser, server, [...args, String(port)])
+  /** Serves the sheet of a directory; it ends with the test. */
+  static async serving(t: TestContext, directory: string): Promise<RestartableViewer> {
+    const server = await serveHere(t, directory)
+    return new RestartableViewer(t, await startBrowser(t), directory, server)
   }
 
-  /** Kills the server. */
-  async kill(): Promise<void> {
-    this.#server.kill('SIGKILL')
-    await this.#server.end()
+  /** Ends the server, and its connections in the middle of what they transfer. */
+  async stop(): Promise<void> {
+    await this.#server.stop()
   }
 
   /** Restarts the server on the same port. */
   async restart(): Promise<void> {
-    this.#server = new ColophonProcess(this.#t, this.#args)
-    await this.#server.port()
+    this.#server = await serveHere(this.#t, this.#directory, { port: Number(new URL(this.url).port) })
   }
 }

@@ -5,16 +5,14 @@ import type { TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Browser, BrowserContext, Locator, Page } from 'playwright-core'
 import { startBrowser } from './browser.ts'
-import { ColophonProcess } from './colophon-process.ts'
+import type { ServeOptions } from '../../src/cli/commands/serve/run-serve.ts'
 import { placeOnEngine } from './engine.ts'
 import { exampleSheet, type ExampleSheet } from './example.ts'
 import { GatedApi } from './gated-api.ts'
 import { onEnd } from './on-end.ts'
+import { serveHere } from './serve-here.ts'
 
 const PICTURES = join(import.meta.dirname, '..', '..', '.cache', 'screenshots')
-/** Queries may take long, unless a test is about their deadline. */
-const PATIENTLY = ['--query-timeout', '60']
-
 const GRACE_MS = 30_000
 const POLL_MS = 50
 const CALM_POLLS = 2
@@ -34,8 +32,12 @@ export class SheetViewer {
     this.browser = browser
   }
 
-  /** Serves the sheet of a directory on this engine, with these options of `serve`; it ends with the test. */
-  static async on(t: TestContext, directory: string, options: readonly string[] = []): Promise<SheetViewer> {
+  /** Serves the sheet of a directory on this engine, with these options of `serve`, in this process; it ends with the test. */
+  static async on(
+    t: TestContext,
+    directory: string,
+    options: Partial<ServeOptions> = {},
+  ): Promise<SheetViewer> {
     return new SheetViewer(...(await serveAndBrowse(t, directory, options)))
   }
 
@@ -139,12 +141,19 @@ type Served = readonly [url: string, browser: Browser]
 async function serveAndBrowse(
   t: TestContext,
   directory: string,
-  options: readonly string[] = [],
+  options: Partial<ServeOptions> = {},
 ): Promise<Served> {
-  const place = await placeOnEngine(directory)
-  const server = new ColophonProcess(t, ['serve', place, '--port', '0', ...PATIENTLY, ...options])
-  const [port, browser] = await Promise.all([server.port(), startBrowser(t)])
-  return [`http://127.0.0.1:${port}`, browser]
+  const { url } = await serveHere(t, await placeOnEngine(directory), options)
+  return [url, await startBrowser(t)]
+}
+
+/**
+ * Goes to a path of the viewer as a link does, and waits until it is no longer busy. Loading the page again takes several times as long:
+ * only for tests of what survives that.
+ */
+export async function visit(page: Page, path: string): Promise<void> {
+  await page.evaluate(`history.pushState(null, '', ${JSON.stringify(path)})`)
+  await settled(page)
 }
 
 /** Waits until the page has not been busy for a moment: loaded data may lead to further requests. */

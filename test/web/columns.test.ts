@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { test, type TestContext } from 'node:test'
 import type { Page } from 'playwright-core'
 import { NO_BROWSER } from '../support/browser.ts'
 import { chooseByKeyboard as choose, openMenu } from '../support/panels.ts'
@@ -18,13 +18,14 @@ async function widthOf(page: Page, title: string): Promise<number> {
   return Math.round(box.width)
 }
 
-async function reloaded(page: Page): Promise<void> {
-  await page.reload()
-  await settled(page)
-}
-
-test('columns by mouse', { skip: NO_BROWSER }, async (t) => {
+test('columns', { skip: NO_BROWSER }, async (t) => {
   const viewer = await Viewer.start(t)
+  await t.test('by mouse', (part) => byMouse(part, viewer))
+  await t.test('by keyboard', (part) => byKeyboard(part, viewer))
+  viewer.assertCalm()
+})
+
+async function byMouse(t: TestContext, viewer: Viewer): Promise<void> {
   const page = await viewer.open()
 
   await t.test(
@@ -46,7 +47,7 @@ test('columns by mouse', { skip: NO_BROWSER }, async (t) => {
     },
   )
 
-  await t.test('resizing a column by its edge persists after a reload', async () => {
+  await t.test('a column is resized by its edge', async () => {
     const before = await widthOf(page, 'Name')
     const box = await page.getByRole('columnheader', { name: 'Name', exact: true }).boundingBox()
     assert.ok(box)
@@ -56,7 +57,6 @@ test('columns by mouse', { skip: NO_BROWSER }, async (t) => {
     await page.mouse.move(box.x + box.width + 79, box.y + 25, { steps: 4 })
     await eventually(async () => assert.equal(await widthOf(page, 'Name'), before + 80))
     await page.mouse.up()
-    await reloaded(page)
     assert.equal(await widthOf(page, 'Name'), before + 80)
     const cell = await (await cellAt(page, 0, 'Name')).boundingBox()
     assert.equal(Math.round(cell?.width ?? 0), before + 80)
@@ -97,8 +97,6 @@ test('columns by mouse', { skip: NO_BROWSER }, async (t) => {
     await picture(page, 'column-dragged-light')
     await page.mouse.up()
     await eventually(async () => assert.deepEqual((await order(page)).slice(1, 4), [second, third, first]))
-    await reloaded(page)
-    assert.deepEqual((await order(page)).slice(1, 4), [second, third, first])
     assert.equal(new URL(page.url()).searchParams.get('sort'), null)
   })
 
@@ -114,8 +112,6 @@ test('columns by mouse', { skip: NO_BROWSER }, async (t) => {
     await openMenu(page, 'Region')
     await page.getByRole('menuitem', { name: 'Pin left' }).click()
     await eventually(async () => assert.deepEqual((await order(page)).slice(0, 2), ['Code', 'Region']))
-    await reloaded(page)
-    assert.deepEqual((await order(page)).slice(0, 2), ['Code', 'Region'])
     await scrollSideways(page, 900)
     await eventually(async () => assert.ok(!(await order(page)).includes('Name')))
     const box = await page.getByRole('columnheader', { name: 'Region', exact: true }).boundingBox()
@@ -123,24 +119,29 @@ test('columns by mouse', { skip: NO_BROWSER }, async (t) => {
     await scrollSideways(page, 0)
   })
 
-  await t.test('a column is hidden and shown again in the list of columns', async () => {
+  await t.test('a column is hidden in the list of columns', async () => {
     await page.getByRole('button', { name: 'Columns' }).click()
     await page.getByRole('checkbox', { name: 'Capital', exact: true }).uncheck()
     await page.keyboard.press('Escape')
     await eventually(async () => assert.ok(!(await order(page)).includes('Capital')))
-    await reloaded(page)
-    assert.ok(!(await order(page)).includes('Capital'))
+  })
+
+  await t.test('a reload keeps widths, order, pinned and hidden columns', async () => {
+    const before = [await order(page), await widthOf(page, 'Name')]
+    await page.reload()
+    await settled(page)
+    assert.deepEqual([await order(page), await widthOf(page, 'Name')], before)
+  })
+
+  await t.test('a hidden column is shown again in the list of columns', async () => {
     await page.getByRole('button', { name: 'Columns, 1 hidden' }).click()
     await page.getByRole('checkbox', { name: 'Capital', exact: true }).check()
     await page.keyboard.press('Escape')
     await eventually(async () => assert.ok((await order(page)).includes('Capital')))
   })
+}
 
-  await t.test('no page reported an error', () => viewer.assertCalm())
-})
-
-test('columns by keyboard', { skip: NO_BROWSER }, async (t) => {
-  const viewer = await Viewer.start(t)
+async function byKeyboard(t: TestContext, viewer: Viewer): Promise<void> {
   const page = await viewer.open()
   const before = await order(page)
   const [, first = '', second = ''] = before
@@ -157,15 +158,11 @@ test('columns by keyboard', { skip: NO_BROWSER }, async (t) => {
     await eventually(async () => assert.equal(await widthOf(page, first), width + 40))
     await page.keyboard.press('Escape')
     await page.locator('.grid-input :focus').waitFor()
-    await reloaded(page)
-    assert.equal(await widthOf(page, first), width + 40)
   })
 
   await t.test('to another place', async () => {
     await choose(page, first, 'Move right')
     await eventually(async () => assert.deepEqual((await order(page)).slice(1, 3), [second, first]))
-    await reloaded(page)
-    assert.deepEqual((await order(page)).slice(1, 3), [second, first])
   })
 
   await t.test('pinned, and not pinned', async () => {
@@ -180,7 +177,6 @@ test('columns by keyboard', { skip: NO_BROWSER }, async (t) => {
       await eventually(async () => assert.ok((await order(page)).includes(first)))
       return shown.includes(second)
     }
-    await reloaded(page)
     assert.equal(await isStill(), true)
     await choose(page, second, 'Unpin')
     await eventually(async () => assert.equal(await isStill(), false))
@@ -189,13 +185,9 @@ test('columns by keyboard', { skip: NO_BROWSER }, async (t) => {
   await t.test('hidden, and all back as the contract has them', async () => {
     await choose(page, first, 'Hide column')
     await eventually(async () => assert.ok(!(await order(page)).includes(first)))
-    await reloaded(page)
-    assert.ok(!(await order(page)).includes(first))
     await page.keyboard.press('Control+k')
     await page.keyboard.type('Reset the columns')
     await page.keyboard.press('Enter')
     await eventually(async () => assert.deepEqual(await order(page), before))
   })
-
-  await t.test('no page reported an error', () => viewer.assertCalm())
-})
+}

@@ -9,7 +9,7 @@ import { exampleSheet } from '../support/example.ts'
 import { applyEdits } from '../support/engine.ts'
 import { onEnd } from '../support/on-end.ts'
 import { assertAccessible, beginCapital } from '../support/panels.ts'
-import { eventually, picture, settled, SheetViewer, Viewer } from '../support/viewer.ts'
+import { eventually, picture, settled, SheetViewer, Viewer, visit } from '../support/viewer.ts'
 
 /** Replaces the text of the editor that has the focus, as pasting does. */
 async function replaceAll(page: Page, text: string): Promise<void> {
@@ -40,7 +40,7 @@ test('a derivation is edited in the browser', { skip: NO_BROWSER }, async (t) =>
     await status.getByRole('button', { name: 'Line 5' }).waitFor()
     await panel.locator('.fault-message').getByText('unknown key "timeouts"').waitFor()
     assert.equal(await save.isDisabled(), true)
-    await assertAccessible(page, 'definition-error')
+    await assertAccessible(page, 'definition-error', { include: '.derivation-panel' })
     await editor.focus()
     await page.keyboard.press('Control+z')
     await status.getByText(/^No changes/).waitFor()
@@ -51,7 +51,7 @@ test('a derivation is edited in the browser', { skip: NO_BROWSER }, async (t) =>
     await status.getByText('2 cells become stale.').waitFor()
     await status.getByText('1 manual value is kept.').waitFor()
     assert.equal(await fileText(), initial)
-    await assertAccessible(page, 'definition-effect')
+    await assertAccessible(page, 'definition-effect', { include: '.derivation-panel' })
     await page.setViewportSize({ width: 900, height: 800 })
     await picture(page, 'definition-900')
     await page.setViewportSize({ width: 1280, height: 800 })
@@ -65,7 +65,7 @@ test('a derivation is edited in the browser', { skip: NO_BROWSER }, async (t) =>
     })
     await replaceAll(page, `${edited}# again\n`)
     await status.locator('.old').waitFor()
-    assert.deepEqual(await axeFaults(page, { rules: ['color-contrast'] }), [])
+    assert.deepEqual(await axeFaults(page, { include: '.editor-status', rules: ['color-contrast'] }), [])
     held.resolve()
     await page.unrouteAll({ behavior: 'wait' })
     await replaceAll(page, edited)
@@ -95,7 +95,7 @@ test('a derivation is edited in the browser', { skip: NO_BROWSER }, async (t) =>
     await conflict.getByLabel('Their changes').getByText('# A call').waitFor()
     await conflict.getByLabel('Your changes').getByText('languages=de,fr,ja,it').waitFor()
     assert.equal(await save.isDisabled(), true)
-    await assertAccessible(page, 'definition-outdated')
+    await assertAccessible(page, 'definition-outdated', { include: '.derivation-panel' })
     await conflict.getByRole('button', { name: 'Keep my text' }).click()
     await status.getByText('2 cells become stale.').waitFor()
   })
@@ -132,7 +132,7 @@ test('a derivation is edited in the browser', { skip: NO_BROWSER }, async (t) =>
       .getByText('name_de, name_fr and name_ja become ordinary fields and keep their values.')
       .waitFor()
     await picture(page, 'definition-remove')
-    assert.deepEqual(await axeFaults(page, { exclude: '.derivations-page' }), [])
+    assert.deepEqual(await axeFaults(page, { include: '[role=dialog]' }), [])
     await dialog.getByRole('button', { name: 'Remove', exact: true }).click()
     await page.getByText('Removed names.yaml').waitFor()
     await eventually(async () => assert.rejects(fileText()))
@@ -143,14 +143,13 @@ test('a derivation is edited in the browser', { skip: NO_BROWSER }, async (t) =>
   await t.test(
     'an earlier version is restored as a draft, whose effect is seen before it is saved',
     async () => {
-      await page.goto(`${viewer.url}/derivations?file=names.yaml`)
-      await settled(page)
+      await visit(page, '/derivations?file=names.yaml')
       const versions = page.getByRole('region', { name: 'names.yaml' }).locator('.file-versions details')
       const change = versions.filter({ hasText: 'by human:me' }).last()
       await change.locator('summary').click()
       await change.locator('del').getByText('# A call').waitFor()
       await picture(page, 'definition-versions')
-      assert.deepEqual(await axeFaults(page), [])
+      assert.deepEqual(await axeFaults(page, { include: '.derivation-panel' }), [])
       await change.getByRole('button', { name: 'Restore the text from before…' }).click()
       await editor.getByText('# A call').waitFor()
       await save.click()
@@ -166,14 +165,14 @@ test('a derivation is begun from a template, kept and saved', { skip: NO_BROWSER
   const page = await viewer.open('/derivations')
   const dialog = await beginCapital(page)
   await picture(page, 'definition-new')
-  assert.deepEqual(await axeFaults(page, { exclude: '.derivations-page' }), [])
+  assert.deepEqual(await axeFaults(page, { include: '[role=dialog]' }), [])
   await dialog.getByRole('button', { name: 'Continue' }).click()
   const panel = page.getByRole('region', { name: 'Edit capital.yaml' })
   await panel
     .getByRole('status')
     .getByText(/^capital becomes a derived field/)
     .waitFor()
-  await page.goto(`${viewer.url}/derivations`)
+  await visit(page, '/derivations')
   await page.getByRole('button', { name: 'Continue capital.yaml' }).click()
   await panel.getByRole('button', { name: 'Save only' }).click()
   await page.getByText('Saved capital.yaml').waitFor()
@@ -189,7 +188,7 @@ test(
   async (t) => {
     const sheet = await exampleSheet()
     onEnd(t, () => sheet.cleanup())
-    const viewer = await SheetViewer.on(t, sheet.path, ['--read-only-definition'])
+    const viewer = await SheetViewer.on(t, sheet.path, { fixedDefinition: true })
     const page = await viewer.open('/derivations?file=names.yaml&edit=1')
     await page.getByText(/The server was started with --read-only-definition/).waitFor()
     assert.equal(await page.getByRole('button', { name: 'Edit', exact: true }).count(), 0)

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createClient } from '../../src/client/client.ts'
-import { axeFaults } from '../support/axe-faults.ts'
 import { NO_BROWSER } from '../support/browser.ts'
-import { eventually, picture, settled, Viewer } from '../support/viewer.ts'
+import { assertAccessible } from '../support/panels.ts'
+import { eventually, settled, Viewer, visit } from '../support/viewer.ts'
 
 test('deleted records', { skip: NO_BROWSER }, async (t) => {
   const viewer = await Viewer.start(t)
@@ -18,8 +18,7 @@ test('deleted records', { skip: NO_BROWSER }, async (t) => {
     await page.getByRole('button', { name: 'Files' }).press('Enter')
     await page.getByRole('menuitem', { name: 'Deleted records' }).press('Enter')
     await bin.getByRole('heading', { name: 'No deleted records' }).waitFor()
-    await page.goto(viewer.url)
-    await settled(page)
+    await visit(page, '/')
     await page.keyboard.press('Control+k')
     await page.keyboard.type('deleted rec')
     await page.keyboard.press('Enter')
@@ -53,12 +52,7 @@ test('deleted records', { skip: NO_BROWSER }, async (t) => {
     await row('AE').getByText('Cannot be restored: a record with this id exists again.').waitFor()
     assert.equal(await row('AE').getByRole('checkbox').count(), 0)
     await settled(page)
-    await picture(page, 'deleted-light')
-    assert.deepEqual(await axeFaults(page), [])
-    await page.emulateMedia({ colorScheme: 'dark' })
-    await picture(page, 'deleted-dark')
-    assert.deepEqual(await axeFaults(page, { rules: ['color-contrast'] }), [])
-    await page.emulateMedia({ colorScheme: 'light' })
+    await assertAccessible(page, 'deleted', { include: '.deleted-page' })
   })
 
   await t.test('one is restored by keyboard, with an entry in the log', async () => {

@@ -2,17 +2,15 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { axeFaults } from '../support/axe-faults.ts'
 import { NO_BROWSER, startBrowser } from '../support/browser.ts'
-import { ColophonProcess } from '../support/colophon-process.ts'
 import { exampleSheet } from '../support/example.ts'
 import { onEnd } from '../support/on-end.ts'
+import { serveHere } from '../support/serve-here.ts'
 import { picture } from '../support/viewer.ts'
 
 test('the documentation', { skip: NO_BROWSER }, async (t) => {
   const sheet = await exampleSheet()
   onEnd(t, () => sheet.cleanup())
-  const server = new ColophonProcess(t, ['serve', sheet.path, '--port', '0'])
-  const [port, browser] = await Promise.all([server.port(), startBrowser(t)])
-  const origin = `http://127.0.0.1:${port}`
+  const [{ url: origin }, browser] = await Promise.all([serveHere(t, sheet.path), startBrowser(t)])
   const context = await browser.newContext({ colorScheme: 'light', viewport: { width: 1280, height: 800 } })
   const page = await context.newPage()
   const problems: string[] = []

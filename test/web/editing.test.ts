@@ -3,7 +3,16 @@ import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { createClient } from '../../src/client/client.ts'
 import { NO_BROWSER } from '../support/browser.ts'
-import { cellAt, eventually, picture, scrollSideways, settled, shows, Viewer } from '../support/viewer.ts'
+import {
+  cellAt,
+  eventually,
+  picture,
+  scrollSideways,
+  settled,
+  shows,
+  Viewer,
+  visit,
+} from '../support/viewer.ts'
 
 /** Selects a cell with a click; the keyboard goes on from there. */
 async function select(page: Page, row: number, title: string): Promise<void> {
@@ -254,7 +263,7 @@ test('editing', { skip: NO_BROWSER }, async (t) => {
   })
 
   await t.test('an edit is written to its record, even if that has moved meanwhile', async () => {
-    await page.goto(`${viewer.url}/?sort=name`)
+    await visit(page, '/?sort=name')
     await shows(await cellAt(page, 1, 'Code'), 'AL')
     await select(page, 1, 'Subregion')
     await page.keyboard.press('Enter')
@@ -264,7 +273,7 @@ test('editing', { skip: NO_BROWSER }, async (t) => {
     await shows(await cellAt(page, 0, 'Code'), 'AL')
     await editor.press('Enter')
     await stored('AL', 'subregion', 'Balkans')
-    await page.goto(`${viewer.url}/`)
+    await visit(page, '/')
     await shows(await cellAt(page, 0, 'Code'), 'AD')
   })
 
@@ -413,7 +422,7 @@ test('editing', { skip: NO_BROWSER }, async (t) => {
 
   await t.test('the panel of a deleted record restores it', async () => {
     await createClient({ baseUrl: viewer.url }).records.delete(['ZZ'], { actor: 'human:ann' })
-    await page.goto(`${viewer.url}/?cell=ZZ~name&panel=1`)
+    await visit(page, '/?cell=ZZ~name&panel=1')
     await page.getByRole('button', { name: 'Restore record' }).click()
     await stored('ZZ', 'name', 'Nowhere')
     const panel = page.getByRole('complementary', { name: 'Provenance' })
@@ -424,8 +433,7 @@ test('editing', { skip: NO_BROWSER }, async (t) => {
   })
 
   await t.test('another tab sees an edit without a reload', async () => {
-    await page.goto(`${viewer.url}/`)
-    await settled(page)
+    await visit(page, '/')
     const other = await viewer.open('/', context)
     await shows(await cellAt(other, 0, 'Capital'), 'Andorra City')
     await page.bringToFront()

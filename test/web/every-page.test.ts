@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
-import type { Page } from 'playwright-core'
-import { axeFaults } from '../support/axe-faults.ts'
+import { assertAccessible } from '../support/panels.ts'
 import { NO_BROWSER } from '../support/browser.ts'
-import { picture, settled, Viewer } from '../support/viewer.ts'
+import { picture, settled, Viewer, visit } from '../support/viewer.ts'
 
 /** The states of the viewer that everybody sees, by the names of their pictures. */
 const PAGES: Readonly<Record<string, string>> = {
@@ -61,29 +60,15 @@ async function proposeSome(viewer: Viewer): Promise<void> {
   await viewer.post('/api/proposals', { actor, ids: ['BV'], note: 'Nobody lives there' })
 }
 
-/**
- * Asserts that axe finds nothing on a page in either theme. The themes differ in their colours alone. Axe takes seconds for the
- * grid, so it looks at that once.
- */
-async function assertAccessible(page: Page, name: string): Promise<void> {
-  const exclude = name === 'records' ? null : '[role=grid]'
-  await picture(page, `${name}-light`)
-  assert.deepEqual(await axeFaults(page, { exclude }), [])
-  await page.emulateMedia({ colorScheme: 'dark' })
-  await picture(page, `${name}-dark`)
-  assert.deepEqual(await axeFaults(page, { rules: ['color-contrast'], exclude }), [], 'dark')
-  await page.emulateMedia({ colorScheme: 'light' })
-}
-
 test('every page', { skip: NO_BROWSER }, async (t) => {
   const viewer = await viewerWithRun(t)
   const page = await viewer.open('/', await viewer.newContext({ viewport: WIDE }))
 
   for (const [name, path] of Object.entries(PAGES)) {
     await t.test(`axe finds nothing at ${path}, and it fits into 390 pixels`, async () => {
-      await page.goto(viewer.url + path)
-      await settled(page)
-      await assertAccessible(page, name)
+      await visit(page, path)
+      // Axe takes seconds for the grid: it looks at that once.
+      await assertAccessible(page, name, name === 'records' ? {} : { exclude: '[role=grid]' })
       await page.setViewportSize(NARROW)
       await settled(page)
       await picture(page, `${name}-narrow`)
@@ -103,13 +88,12 @@ test('every page', { skip: NO_BROWSER }, async (t) => {
   })
 
   await t.test('nor in dialogs and menus', async () => {
-    await page.goto(viewer.url)
-    await settled(page)
+    await visit(page, '/')
     await page.getByRole('button', { name: 'Run…' }).click()
     await page.getByRole('menuitem', { name: 'Compute missing, stale and failed cells' }).click()
     const plan = page.getByRole('region', { name: 'Plan' })
     await plan.waitFor()
-    await assertAccessible(page, 'plan')
+    await assertAccessible(page, 'plan', { include: '[role=dialog]' })
     await page.setViewportSize(NARROW)
     const box = await page.getByRole('dialog').boundingBox()
     assert.ok(box !== null && box.x >= 0 && box.x + box.width <= NARROW.width)
@@ -118,11 +102,11 @@ test('every page', { skip: NO_BROWSER }, async (t) => {
     await plan.waitFor({ state: 'detached' })
     await page.keyboard.press('Control+k')
     await page.getByRole('dialog', { name: 'Commands' }).waitFor()
-    await assertAccessible(page, 'commands')
+    await assertAccessible(page, 'commands', { include: '[role=dialog]' })
     await page.keyboard.press('Escape')
     await page.getByRole('button', { name: 'Add record' }).click()
     await page.getByRole('dialog', { name: 'New record' }).waitFor()
-    await assertAccessible(page, 'new-record')
+    await assertAccessible(page, 'new-record', { include: '[role=dialog]' })
   })
 
   await t.test('no page reported an error', () => viewer.assertCalm())

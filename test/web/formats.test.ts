@@ -8,7 +8,7 @@ import { test, type TestContext } from 'node:test'
 import { NO_BROWSER } from '../support/browser.ts'
 import { onEnd } from '../support/on-end.ts'
 import { openMenu } from '../support/panels.ts'
-import { cellAt, eventually, picture, settled, SheetViewer, shows } from '../support/viewer.ts'
+import { cellAt, eventually, picture, SheetViewer, shows, visit } from '../support/viewer.ts'
 
 const FIELDS = ['year', 'gross', 'seen', 'site', 'contact', 'poster', 'review', 'still', 'lost', 'elsewhere']
 const TYPES: Readonly<Record<string, string>> = { year: 'integer', gross: 'number', seen: 'timestamp' }
@@ -73,7 +73,7 @@ test('formats of columns', { skip: NO_BROWSER }, async (t) => {
     elsewhere: 'https://images.example/1.png',
   }
   const sheet = await filmSheet(t, { ...FILM, ...images })
-  const viewer = await SheetViewer.on(t, sheet, ['--allow-images', `${host},*.films.example`])
+  const viewer = await SheetViewer.on(t, sheet, { imageHosts: [host, '*.films.example'] })
   const context = await viewer.newContext({ viewport: { width: 2200, height: 600 } })
   const page = await viewer.open('/', context)
   const choose = async (title: string, choice: string): Promise<void> => {
@@ -149,8 +149,7 @@ test('formats of columns', { skip: NO_BROWSER }, async (t) => {
   )
 
   await t.test('are remembered, and hold in the panel, where links have the focus', async () => {
-    await page.goto(`${viewer.url}/?cell=f1~review&panel=1`)
-    await settled(page)
+    await visit(page, '/?cell=f1~review&panel=1')
     await shows(await cellAt(page, 0, 'gross'), '1,234.57')
     const more = page.getByRole('complementary').getByRole('link', { name: 'more' })
     await more.focus()

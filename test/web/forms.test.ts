@@ -7,7 +7,7 @@ import { NO_BROWSER } from '../support/browser.ts'
 import { contractText } from '../support/contract-with.ts'
 import { assertAccessible, beginCapital } from '../support/panels.ts'
 import { writeSheet } from '../support/sheet-fixture.ts'
-import { eventually, picture, SheetViewer, shows, Viewer } from '../support/viewer.ts'
+import { eventually, picture, SheetViewer, shows, Viewer, visit } from '../support/viewer.ts'
 
 test(
   'a derivation is written with a form, tried on one row, and seen on rows before it is saved',
@@ -42,7 +42,7 @@ test(
       )
       // The effect of the edited text is known.
       await checked(panel)
-      await assertAccessible(page, 'forms-http')
+      await assertAccessible(page, 'forms-http', { include: '.derivation-panel' })
     })
 
     await t.test('a preview shows what comes out of some rows, and writes no cell', async () => {
@@ -52,7 +52,7 @@ test(
       const row = panel.locator('.preview-rows li').first()
       await row.locator('summary').click()
       await row.getByText(/GET http.*names\?languages=de,fr/).waitFor()
-      await assertAccessible(page, 'forms-preview')
+      await assertAccessible(page, 'forms-preview', { include: '.derivation-panel' })
       for (const width of [400, 900, 1440]) {
         await page.setViewportSize({ width, height: 900 })
         await picture(page, `forms-${width}`)
@@ -153,7 +153,7 @@ test('a formula is computed on rows while one types', { skip: NO_BROWSER }, asyn
     await preview.getByText('3 changed, 0 same').waitFor()
     assert.equal(await preview.locator('ins').first().innerText(), 'small')
     await checked(panel)
-    await assertAccessible(page, 'forms-formula')
+    await assertAccessible(page, 'forms-formula', { include: '.derivation-panel' })
   })
 
   await t.test('with an error the last values stay, as those of an earlier text', async () => {
@@ -161,7 +161,7 @@ test('a formula is computed on rows while one types', { skip: NO_BROWSER }, asyn
     await preview.locator('.form-error').waitFor()
     assert.equal(await preview.locator('.old ins').first().innerText(), 'small')
     await panel.locator('.editor-problem').waitFor()
-    await assertAccessible(page, 'forms-formula-error')
+    await assertAccessible(page, 'forms-formula-error', { include: '.derivation-panel' })
   })
 
   await t.test('values of an earlier text never replace those of a later one', async () => {
@@ -186,7 +186,7 @@ test('a formula is computed on rows while one types', { skip: NO_BROWSER }, asyn
   })
 
   await t.test('headers say whether the server has their secrets, and offer these', async () => {
-    await page.goto(`${viewer.url}/derivations?file=code.yaml&edit=1`)
+    await visit(page, '/derivations?file=code.yaml&edit=1')
     const http = page.getByRole('region', { name: 'Edit code.yaml' })
     await http.getByText('PATH is set on the server.').waitFor()
     await http.getByText(/^COLOPHON_NONE is not set on the server/).waitFor()
@@ -202,11 +202,11 @@ test('a formula is computed on rows while one types', { skip: NO_BROWSER }, asyn
     await page.keyboard.type('later')
     await shows(more, 'later')
     await checked(http)
-    await assertAccessible(page, 'forms-secrets')
+    await assertAccessible(page, 'forms-secrets', { include: '.derivation-panel' })
   })
 
   await t.test('a model is chosen among those of models.yaml, by keyboard', async () => {
-    await page.goto(`${viewer.url}/derivations?file=summary.yaml&edit=1`)
+    await visit(page, '/derivations?file=summary.yaml&edit=1')
     const ai = page.getByRole('region', { name: 'Edit summary.yaml' })
     const choice = ai.getByRole('combobox', { name: 'Model' })
     await choice.waitFor()
@@ -221,12 +221,12 @@ test('a formula is computed on rows while one types', { skip: NO_BROWSER }, asyn
     await ai.locator('.cm-content:focus').waitFor()
     assert.match(await ai.locator('.cm-content').innerText(), /^targets/)
     await checked(ai)
-    await assertAccessible(page, 'forms-model')
+    await assertAccessible(page, 'forms-model', { include: '.derivation-panel' })
     await ai.getByRole('tab', { name: 'Form' }).click()
   })
 
   await t.test('a new column is tried on the ticked rows', async () => {
-    await page.goto(viewer.url)
+    await visit(page, '/')
     await page.getByRole('checkbox', { name: /2/ }).first().check()
     await page.getByRole('button', { name: 'Add a column' }).click()
     const drawer = page.getByRole('complementary')
@@ -278,6 +278,7 @@ test('a formula is computed on rows while one types', { skip: NO_BROWSER }, asyn
   )
 
   await t.test('a run of all is questioned if too few rows are valid', async () => {
+    // Without the question about the changes of the drawer.
     await page.goto(viewer.url)
     await page.getByRole('button', { name: 'Add a column' }).click()
     const drawer = page.getByRole('complementary')
@@ -293,7 +294,7 @@ test('a formula is computed on rows while one types', { skip: NO_BROWSER }, asyn
     await dialog.getByText(/^Only 0 of 3 rows of the preview were valid/).waitFor()
     const start = dialog.getByRole('button', { name: 'Run', exact: true })
     await eventually(async () => assert.equal(await start.isEnabled(), true))
-    await assertAccessible(page, 'forms-doubt')
+    await assertAccessible(page, 'forms-doubt', { include: '[role=dialog]' })
   })
 
   await t.test('no page reported an error', () => viewer.assertCalm())
@@ -329,10 +330,10 @@ test(
     )
     await mkdir(join(sheet, 'scripts'))
     await writeFile(join(sheet, 'scripts', 'describe.mjs'), "process.stdout.write('a town')\n")
-    const viewer = await SheetViewer.on(t, sheet, ['--allow-scripts'])
+    const viewer = await SheetViewer.on(t, sheet, { scripts: 'confined' })
     const page = await viewer.open()
     const open = async (file: string): Promise<Locator> => {
-      await page.goto(`${viewer.url}/derivations?file=${file}&edit=1`)
+      await visit(page, `/derivations?file=${file}&edit=1`)
       return page.getByRole('region', { name: `Edit ${file}` })
     }
     /** Saves, and expects the file to be as it was but for these replacements. */
@@ -342,7 +343,7 @@ test(
       ...edits: [string, string][]
     ) => {
       await checked(panel)
-      await assertAccessible(page, `forms-${file}`)
+      await assertAccessible(page, `forms-${file}`, { include: '.derivation-panel' })
       await panel.getByRole('button', { name: 'Save', exact: true }).click()
       await page.getByText(`Saved ${file}`).waitFor()
       const expected = edits.reduce(
@@ -388,7 +389,7 @@ test(
     })
 
     await t.test('a column can be computed by a script, since the server runs scripts', async () => {
-      await page.goto(viewer.url)
+      await visit(page, '/')
       await page.getByRole('button', { name: 'Add a column' }).click()
       await page
         .getByRole('complementary')

@@ -6,8 +6,8 @@ import { test, type TestContext } from 'node:test'
 import { axeFaults } from '../support/axe-faults.ts'
 import { NO_BROWSER } from '../support/browser.ts'
 import { onEnd } from '../support/on-end.ts'
-import { openMenu } from '../support/panels.ts'
-import { eventually, picture, settled, SheetViewer, shows } from '../support/viewer.ts'
+import { assertAccessible, openMenu } from '../support/panels.ts'
+import { eventually, picture, SheetViewer, shows, visit } from '../support/viewer.ts'
 
 const CONTRACT = `apiVersion: v3.1.0
 kind: DataContract
@@ -79,16 +79,11 @@ test('groups beside the grid', { skip: NO_BROWSER }, async (t) => {
       'Bern: 4 records, sum of amount 1.8, false 1.2, true 0.6',
       'no value: 1 record, sum of amount 1.1, false 1.1',
     )
-    await picture(page, 'groups')
-    assert.deepEqual(await axeFaults(page, { exclude: '[role=grid]' }), [])
-    await page.emulateMedia({ colorScheme: 'dark' })
-    assert.deepEqual(await axeFaults(page, { rules: ['color-contrast'], exclude: '[role=grid]' }), [])
-    await page.emulateMedia({ colorScheme: 'light' })
+    await assertAccessible(page, 'groups', { include: '.groups-panel' })
   })
 
   await t.test('of a date are periods in their order, with a line in which a press filters', async () => {
-    await page.goto(`${viewer.url}/?group=day`)
-    await settled(page)
+    await visit(page, '/?group=day')
     await show('2026-01: 4 records', '2026-02: 4 records', '2026-03: 4 records')
     const periods = panel.getByRole('group', { name: 'day from 2026-01 to 2026-03' })
     await periods.getByRole('button', { name: '2026-02: 4' }).click()
@@ -98,8 +93,7 @@ test('groups beside the grid', { skip: NO_BROWSER }, async (t) => {
   })
 
   await t.test('of a number have a histogram, in which a press filters', async () => {
-    await page.goto(`${viewer.url}/?group=amount`)
-    await settled(page)
+    await visit(page, '/?group=amount')
     const bars = panel.locator('.groups-histogram button:enabled')
     await bars.first().click()
     await shows(count, '1 of 12 records')
@@ -114,8 +108,7 @@ test('groups beside the grid', { skip: NO_BROWSER }, async (t) => {
   })
 
   await t.test('are pinned in the sheet, and pinned charts have the filter of the grid', async () => {
-    await page.goto(`${viewer.url}/?group=city&split=paid`)
-    await settled(page)
+    await visit(page, '/?group=city&split=paid')
     await panel.getByRole('button', { name: 'Pin this chart…' }).click()
     const dialog = page.getByRole('dialog', { name: 'Pin this chart' })
     assert.equal(await dialog.getByLabel('Name').inputValue(), 'Records by city and paid')
@@ -139,7 +132,7 @@ test('groups beside the grid', { skip: NO_BROWSER }, async (t) => {
     await page.getByRole('dialog', { name: 'Rename Cities' }).getByLabel('Name').fill('Places')
     await page.keyboard.press('Enter')
     await charts.getByRole('region', { name: 'Places' }).waitFor()
-    assert.deepEqual(await axeFaults(page, { exclude: '[role=grid]' }), [])
+    assert.deepEqual(await axeFaults(page, { include: '.groups-panel' }), [])
     await charts.getByRole('button', { name: 'Menu of Places' }).click()
     await page.getByRole('menuitem', { name: 'Unpin' }).click()
     await charts.getByRole('region', { name: 'Places' }).waitFor({ state: 'detached' })
@@ -153,8 +146,7 @@ test('groups beside the grid', { skip: NO_BROWSER }, async (t) => {
   })
 
   await t.test('are counted again when records change, and leave with Escape', async () => {
-    await page.goto(`${viewer.url}/?group=city`)
-    await settled(page)
+    await visit(page, '/?group=city')
     await viewer.post('/api/records', { actor: 'human:me', records: [{ id: 's12', city: 'Cork' }] })
     await show('Graz: 7 records', 'Bern: 4 records', 'Cork: 1 record', 'no value: 1 record')
     await rows.first().focus()

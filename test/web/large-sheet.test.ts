@@ -4,6 +4,7 @@ import type { Page } from 'playwright-core'
 import { NO_BROWSER } from '../support/browser.ts'
 import { watchGrid, type GridSight } from '../support/grid-watch.ts'
 import { CITIES, largeRecord, largeSheet, placeOfRank } from '../support/large-sheet.ts'
+import { QUERY_LIMITS } from '../support/serve-here.ts'
 import { eventually, picture, settled, SheetViewer, shows } from '../support/viewer.ts'
 
 /**
@@ -72,8 +73,8 @@ async function goTo(page: Page, number: number): Promise<void> {
 
 test(`${shown(COUNT)} records`, { skip: NO_BROWSER, timeout: TEST_PATIENCE_MS }, async (t) => {
   const directory = await largeSheet(t, COUNT)
-  const patient = ['--query-timeout', String(SERVER_PATIENCE_MS / 1000)]
-  const viewer = await SheetViewer.on(t, directory, patient)
+  const patient = { ...QUERY_LIMITS, timeoutMs: SERVER_PATIENCE_MS }
+  const viewer = await SheetViewer.on(t, directory, { queryLimits: patient })
   const page = await viewer.open()
   const grid = page.getByRole('grid')
   const count = page.locator('.match-count')
@@ -223,7 +224,7 @@ test(`${shown(COUNT)} records`, { skip: NO_BROWSER, timeout: TEST_PATIENCE_MS },
   })
 
   await t.test('show when the server takes too long, and can be requested again', async () => {
-    const hasty = await SheetViewer.on(t, directory, ['--query-timeout', '0.001'])
+    const hasty = await SheetViewer.on(t, directory, { queryLimits: { ...QUERY_LIMITS, timeoutMs: 1 } })
     const other = await hasty.open()
     await shows(other.locator('.match-count'), `${shown(COUNT)} records`)
     await assertRow(other, 0, 0)

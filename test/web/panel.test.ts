@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { NO_BROWSER } from '../support/browser.ts'
 import { applyEdits } from '../support/engine.ts'
-import { cellAt, eventually, picture, settled, shows, Viewer } from '../support/viewer.ts'
+import { cellAt, eventually, picture, shows, Viewer, visit } from '../support/viewer.ts'
 
 test('the panel of a cell', { skip: NO_BROWSER }, async (t) => {
   const viewer = await Viewer.start(t)
@@ -36,8 +36,7 @@ test('the panel of a cell', { skip: NO_BROWSER }, async (t) => {
   await t.test('an edited derivation file is shown line by line', async () => {
     const file = join(viewer.sheet.path, 'derivations', 'names.yaml')
     const text = await readFile(file, 'utf8')
-    await page.goto(`${viewer.url}/?cell=AD~name_de&panel=1`)
-    await settled(page)
+    await visit(page, '/?cell=AD~name_de&panel=1')
     await writeFile(file, text.replace('languages=de,fr,ja', 'languages=de,fr,ja,it'))
     await applyEdits(viewer.sheet.path)
     const why = panel.getByRole('region', { name: 'Why it is stale' })
@@ -72,7 +71,7 @@ test('the panel of a cell', { skip: NO_BROWSER }, async (t) => {
 
   await t.test('a cell without an earlier value becomes missing again', async () => {
     await run({ targets: ['time_zones'] })
-    await page.goto(`${viewer.url}/?cell=AD~time_zones&panel=1`)
+    await visit(page, '/?cell=AD~time_zones&panel=1')
     await panel.getByRole('button', { name: 'Revert this change' }).click()
     await panel.getByText(/^Reverts the latest change\. The cell becomes missing/).waitFor()
     await panel.getByRole('button', { name: 'Revert change' }).click()
@@ -82,8 +81,7 @@ test('the panel of a cell', { skip: NO_BROWSER }, async (t) => {
   await t.test(
     'a cell with an empty input is not applicable, and its column complete without it',
     async () => {
-      await page.goto(`${viewer.url}/?cell=AQ~currency_name&panel=1`)
-      await settled(page)
+      await visit(page, '/?cell=AQ~currency_name&panel=1')
       await panel.getByText(/^Not applicable: .* is empty\.$/).waitFor()
       assert.equal(await panel.getByRole('button', { name: 'Compute cell' }).count(), 0)
       await run({ targets: ['currency_name'], record_ids: null })

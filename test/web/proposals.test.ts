@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { axeFaults } from '../support/axe-faults.ts'
 import { NO_BROWSER } from '../support/browser.ts'
-import { cellAt, eventually, picture, settled, Viewer } from '../support/viewer.ts'
+import { assertAccessible } from '../support/panels.ts'
+import { cellAt, eventually, picture, settled, Viewer, visit } from '../support/viewer.ts'
 
 const AGENT = 'agent:editor'
 
@@ -91,8 +91,7 @@ test('proposals', { skip: NO_BROWSER }, async (t) => {
     'one that conflicts with a later change says so at once, cannot be accepted, and is rejected',
     async () => {
       await propose({ records: [{ id: 'BE', capital: 'Brussel', currency: 'BEF' }] })
-      await page.goto(`${viewer.url}/proposals/2`)
-      await settled(page)
+      await visit(page, '/proposals/2')
       const accept = detail('2').getByRole('button', { name: /^Accept/ })
       assert.ok(await accept.isEnabled())
       await viewer.post('/api/records', { actor: 'human:bob', records: [{ id: 'BE', capital: 'Brüssel' }] })
@@ -126,7 +125,7 @@ test('proposals', { skip: NO_BROWSER }, async (t) => {
     const rest = { languages: [], landlocked: true, independent: false }
     await propose({ records: [{ id: 'XX', ...country, ...rest }] })
     await propose({ ids: ['BV'], note: 'Nobody lives there' })
-    await page.goto(`${viewer.url}/proposals/3`)
+    await visit(page, '/proposals/3')
     await record('XX', '3').getByText('new', { exact: true }).waitFor()
     await record('XX', '3').locator('ins', { hasText: 'Nowhere' }).waitFor()
     await list.getByRole('link', { name: /^Proposal 4/ }).click()
@@ -143,7 +142,7 @@ test('proposals', { skip: NO_BROWSER }, async (t) => {
   })
 
   await t.test('a decision of another person is shown', async () => {
-    await page.goto(`${viewer.url}/proposals/3`)
+    await visit(page, '/proposals/3')
     await detail('3')
       .getByRole('button', { name: /^Accept/ })
       .waitFor()
@@ -160,7 +159,7 @@ test('proposals', { skip: NO_BROWSER }, async (t) => {
     async () => {
       await propose({ records: [{ id: 'CH', capital: 'Berne' }] }, 'human:me')
       await propose({ records: [{ id: 'CH', capital: 'Bern BE' }] })
-      await page.goto(`${viewer.url}/proposals/5`)
+      await visit(page, '/proposals/5')
       const own = detail('5')
       await own.getByText('You proposed this yourself: someone else has to accept it.').waitFor()
       assert.ok(await own.getByRole('button', { name: /^Accept/ }).isDisabled())
@@ -191,7 +190,7 @@ test('proposals', { skip: NO_BROWSER }, async (t) => {
     await page.reload()
     await detail('3').waitFor()
     await eventually(async () => assert.equal(await list.getByRole('listitem').count(), 3))
-    await page.goto(`${viewer.url}/proposals/99`)
+    await visit(page, '/proposals/99')
     await page.getByRole('alert').getByText('no proposal "99"').waitFor()
   })
 
@@ -205,7 +204,7 @@ test('proposals', { skip: NO_BROWSER }, async (t) => {
     await page.getByRole('button', { name: 'You are agent:reviewer' }).click()
     await page.getByRole('textbox', { name: 'Who are you?' }).fill('human:me')
     await page.keyboard.press('Enter')
-    await page.goto(`${viewer.url}/proposals/7`)
+    await visit(page, '/proposals/7')
     const part = detail('7')
     const tick = (name: string) => part.getByRole('checkbox', { name, exact: true })
     await tick('All changes').focus()
@@ -238,12 +237,7 @@ test('proposals', { skip: NO_BROWSER }, async (t) => {
       ),
       [0, 1, 1],
     )
-    await picture(page, 'proposal-part-light')
-    assert.deepEqual(await axeFaults(page), [])
-    await page.emulateMedia({ colorScheme: 'dark' })
-    await picture(page, 'proposal-part-dark')
-    assert.deepEqual(await axeFaults(page, { rules: ['color-contrast'] }), [])
-    await page.emulateMedia({ colorScheme: 'light' })
+    await assertAccessible(page, 'proposal-part', { include: '.proposals-page' })
     await viewer.post('/api/records', { actor: 'human:bob', records: [{ id: 'FR', name: 'France F' }] })
     await messages.getByRole('button', { name: 'Undo' }).click()
     await eventually(async () => assert.equal(await viewer.value('DE', 'capital'), 'Berlin'))
@@ -252,7 +246,7 @@ test('proposals', { skip: NO_BROWSER }, async (t) => {
   })
 
   await t.test('cells of the grid show what is proposed for them, and lead to the proposal', async () => {
-    await page.goto(`${viewer.url}/?cell=DE~currency`)
+    await visit(page, '/?cell=DE~currency')
     const mark = page.getByRole('grid').getByRole('img', { name: 'Proposed by agent:editor: DEM' })
     await mark.waitFor()
     assert.equal(await mark.getAttribute('title'), 'Proposed by agent:editor: DEM')
@@ -261,15 +255,11 @@ test('proposals', { skip: NO_BROWSER }, async (t) => {
     await page.keyboard.press('Shift+F10')
     await page.getByRole('menuitem', { name: 'Show proposal 7' }).press('Enter')
     await detail('7').waitFor()
-    await page.goto(`${viewer.url}/?cell=DE~currency&panel=1`)
+    await visit(page, '/?cell=DE~currency&panel=1')
     const panel = page.getByRole('complementary', { name: 'Provenance' })
     await panel.getByText('Proposed by agent:editor: DEM.').waitFor()
     await settled(page)
-    await picture(page, 'proposed-panel-light')
-    assert.deepEqual(await axeFaults(page), [])
-    await page.emulateMedia({ colorScheme: 'dark' })
-    assert.deepEqual(await axeFaults(page, { rules: ['color-contrast'], exclude: '[role=grid]' }), [])
-    await page.emulateMedia({ colorScheme: 'light' })
+    await assertAccessible(page, 'proposed-panel', { include: '.cell-panel' })
     await panel.getByRole('link', { name: 'Proposal 7' }).click()
     await detail('7').waitFor()
   })
@@ -293,7 +283,7 @@ test('proposals', { skip: NO_BROWSER }, async (t) => {
   })
 
   await t.test('the values in the grid follow', async () => {
-    await page.goto(`${viewer.url}/?cell=AT~capital`)
+    await visit(page, '/?cell=AT~capital')
     await (await cellAt(page, 11, 'Capital')).getByText('Wien').waitFor()
   })
 

@@ -3,13 +3,12 @@ import { test } from 'node:test'
 import { NO_BROWSER } from '../support/browser.ts'
 import { exampleSheet } from '../support/example.ts'
 import { onEnd } from '../support/on-end.ts'
-import { RestartableViewer } from '../support/restartable-viewer.ts'
-import { cellAt, eventually, picture, shows } from '../support/viewer.ts'
+import { cellAt, eventually, picture, SheetViewer, shows } from '../support/viewer.ts'
 
 test('where a reverse proxy names the actor', { skip: NO_BROWSER }, async (t) => {
   const sheet = await exampleSheet()
   onEnd(t, () => sheet.cleanup())
-  const viewer = await RestartableViewer.serving(t, sheet.path, ['--trust-actor-header', 'X-Forwarded-User'])
+  const viewer = await SheetViewer.on(t, sheet.path, { trustedActorHeader: 'x-forwarded-user' })
   // The browser plays the proxy.
   const context = await viewer.newContext({ extraHTTPHeaders: { 'x-forwarded-user': 'human:ann' } })
   // Somebody has chosen a name here before, as it was served without a proxy.

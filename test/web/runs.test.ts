@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core'
 import { NO_BROWSER } from '../support/browser.ts'
 import { perEngine } from '../support/engine.ts'
 import { openMenu } from '../support/panels.ts'
-import { cellAt, eventually, picture, settled, shows, Viewer } from '../support/viewer.ts'
+import { cellAt, eventually, picture, settled, shows, Viewer, visit } from '../support/viewer.ts'
 
 const ALL_CELLS = 12 * 249
 
@@ -111,7 +111,7 @@ test('runs', { skip: NO_BROWSER }, async (t) => {
       .getByRole('region', { name: 'Notifications' })
       .getByText(/Run 3 finished/)
       .waitFor()
-    await page.goto(`${viewer.url}/?cell=AD~currency_name`)
+    await visit(page, '/?cell=AD~currency_name')
     const cell = await cellAt(page, 0, 'Currency name')
     await cell.getByRole('img', { name: 'failed' }).waitFor()
     await picture(page, 'failed-light')
@@ -171,7 +171,7 @@ test('runs', { skip: NO_BROWSER }, async (t) => {
   })
 
   await t.test('and restores an earlier value', async () => {
-    await page.goto(`${viewer.url}/?cell=AD~name_de`)
+    await visit(page, '/?cell=AD~name_de')
     await (await cellAt(page, 0, 'Name in German')).click()
     await page.keyboard.type('Andorrra')
     await page.keyboard.press('Enter')
@@ -231,8 +231,7 @@ test('runs', { skip: NO_BROWSER }, async (t) => {
   await t.test('D28: the dialog shows how many manual values a run keeps or overwrites', async () => {
     const records = [{ id: 'AD', name_de: 'Andorrra' }]
     await viewer.post('/api/records', { records, actor: 'human:ann' })
-    await page.goto(`${viewer.url}/?cell=AD~name_de`)
-    await settled(page)
+    await visit(page, '/?cell=AD~name_de')
     await plan(page, /^Compute this column: Name in German/)
     await dialog.getByText('Keeps 1 manual value.').waitFor()
     await dialog.getByRole('checkbox', { name: /^Recompute fresh/ }).check()
@@ -245,8 +244,7 @@ test('runs', { skip: NO_BROWSER }, async (t) => {
   })
 
   await t.test('a limited run counts what it computes, and leaves other cells as they are', async () => {
-    await page.goto(`${viewer.url}/?cell=AE~currency_name`)
-    await settled(page)
+    await visit(page, '/?cell=AE~currency_name')
     gate.refuse(/^\/currencies\/AED/)
     gate.close()
     const order = { targets: ['currency_name'], limit: 3, actor: 'human:me' }
@@ -268,7 +266,7 @@ test('runs', { skip: NO_BROWSER }, async (t) => {
   })
 
   await t.test('the page of a run leads to the records that it changed', async () => {
-    await page.goto(`${viewer.url}/runs/3`)
+    await visit(page, '/runs/3')
     await page.getByRole('region', { name: 'Run 3' }).getByRole('link', { name: 'Show records' }).click()
     await shows(page.locator('.match-count'), '1 of 249 records')
     await shows(page.locator('.filter-chip-text'), 'Any column changed by run 3')

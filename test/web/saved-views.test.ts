@@ -63,10 +63,7 @@ test('views', { skip: NO_BROWSER }, async (t) => {
     await button.click()
     await page.getByRole('menu').waitFor()
     await picture(page, 'views-light')
-    assert.deepEqual(
-      await axeFaults(page, { rules: ['color-contrast', 'aria-required-children', 'button-name'] }),
-      [],
-    )
+    assert.deepEqual(await axeFaults(page, { include: '[role=menu]' }), [])
     await page.keyboard.press('Escape')
   })
 

@@ -5,8 +5,8 @@ import type { Page } from 'playwright-core'
 import { NO_BROWSER } from '../support/browser.ts'
 import { exampleSheet } from '../support/example.ts'
 import { onEnd } from '../support/on-end.ts'
-import { RestartableViewer } from '../support/restartable-viewer.ts'
-import { eventually, picture, shows } from '../support/viewer.ts'
+import { QUERY_LIMITS } from '../support/serve-here.ts'
+import { eventually, picture, SheetViewer, shows } from '../support/viewer.ts'
 
 const ENDLESS = 'WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) AS c FROM n'
 
@@ -36,7 +36,7 @@ test('the SQL console', { skip: NO_BROWSER }, async (t) => {
   const sheet = await exampleSheet()
   onEnd(t, () => sheet.cleanup())
   // Far longer than the test may take.
-  const viewer = await RestartableViewer.serving(t, sheet.path, ['--query-timeout', '600'])
+  const viewer = await SheetViewer.on(t, sheet.path, { queryLimits: { ...QUERY_LIMITS, timeoutMs: 600_000 } })
   const page = await viewer.open('/sql')
   const count = page.locator('.results-count')
 

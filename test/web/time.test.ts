@@ -8,7 +8,7 @@ import { axeFaults } from '../support/axe-faults.ts'
 import { NO_BROWSER } from '../support/browser.ts'
 import { onEnd } from '../support/on-end.ts'
 import { openMenu } from '../support/panels.ts'
-import { cellAt, eventually, picture, settled, SheetViewer, shows } from '../support/viewer.ts'
+import { cellAt, eventually, picture, settled, SheetViewer, shows, visit } from '../support/viewer.ts'
 
 const CONTRACT = `apiVersion: v3.1.0
 kind: DataContract
@@ -240,7 +240,7 @@ test('an earlier state of the sheet', { skip: NO_BROWSER }, async (t) => {
   })
 
   await t.test('that is not known is an error with the way back', async () => {
-    await page.goto(`${viewer.url}/?as_of=99`)
+    await visit(page, '/?as_of=99')
     await page.getByText('as_of 99 has not happened yet').first().waitFor()
     await page.getByRole('button', { name: 'Back to now' }).last().click()
     await eventually(async () => assert.equal(await cell(0, 'name'), 'Item 0'))

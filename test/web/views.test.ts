@@ -11,6 +11,7 @@ import {
   settled,
   shows,
   Viewer,
+  visit,
 } from '../support/viewer.ts'
 
 test('sorting, filtering and the address bar', { skip: NO_BROWSER }, async (t) => {
@@ -113,7 +114,7 @@ test('sorting, filtering and the address bar', { skip: NO_BROWSER }, async (t) =
   })
 
   await t.test('heads stay when no record matches', async () => {
-    await page.goto(`${viewer.url}/?sql=${encodeURIComponent('area < 0')}`)
+    await visit(page, `/?sql=${encodeURIComponent('area < 0')}`)
     await page.getByRole('heading', { name: 'No record matches the filter' }).waitFor()
     await page.getByRole('columnheader', { name: 'Name', exact: true }).waitFor()
     await picture(page, 'no-match-light')
@@ -217,7 +218,7 @@ test('sorting, filtering and the address bar', { skip: NO_BROWSER }, async (t) =
   })
 
   await t.test('an empty result says so, and how to continue', async () => {
-    await page.goto(`${viewer.url}/?sql=${encodeURIComponent("name = 'Atlantis'")}`)
+    await visit(page, `/?sql=${encodeURIComponent("name = 'Atlantis'")}`)
     await page.getByRole('main').getByRole('heading', { level: 2 }).waitFor()
     await picture(page, 'no-match-light')
     await page.getByRole('main').getByRole('button', { name: 'Clear the filter' }).last().click()
