@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import type { Locator, Page } from 'playwright-core'
 import { NO_BROWSER } from '../support/browser.ts'
-import { cellAt, eventually, picture, settled, shows, SheetViewer, Viewer } from '../support/viewer.ts'
+import { cellAt, eventually, picture, settled, shows, SheetViewer, Viewer, visit } from '../support/viewer.ts'
 import { wideSheet } from '../support/wide-sheet.ts'
 
 /** The first row below the heads and its distance to them, and the horizontal scroll position. */
@@ -42,14 +42,14 @@ test('the list is where it was, after another page and after a reload', { skip: 
   })
 
   await t.test('a link to another cell leads there', async () => {
-    await page.goto(`${viewer.url}/?cell=w1000~f1`)
+    await visit(page, '/?cell=w1000~f1')
     await shows(await cellAt(page, 1000, 'f1'), '0')
   })
 
   await t.test('another list begins at its first row', async () => {
-    await page.goto(`${viewer.url}/?sort=-f1`)
+    await visit(page, '/?sort=-f1')
     await eventually(async () => assert.equal((await placeOf(page))[0], 0))
-    await page.goto(viewer.url)
+    await visit(page, '/')
     await eventually(async () => assert.equal((await placeOf(page))[0], 0))
   })
 })
