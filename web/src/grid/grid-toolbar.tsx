@@ -66,8 +66,13 @@ export const GridToolbar = memo(function GridToolbar(props: GridToolbarProps) {
         <ColumnsMenu columns={columns} onAdd={props.onAddColumn} />
         <FilesMenu view={{ filter, sort: view.sort, fields: fieldNames(columns) }} count={props.count} />
         <RunMenu contract={contract} field={field} checkedIds={checkedIds} filter={filter} />
-        <Button look="primary" icon={<Plus size={15} />} onClick={() => onDialog('new')}>
-          Add record
+        <Button
+          look="primary"
+          icon={<Plus size={15} />}
+          aria-label="Add record"
+          onClick={() => onDialog('new')}
+        >
+          Add<span className="grid-toolbar-noun"> record</span>
         </Button>
       </div>
     </div>
