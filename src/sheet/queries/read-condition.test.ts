@@ -68,7 +68,7 @@ suite('a condition from a request', () => {
     ['{"field"', /^where is not JSON: /],
     ['[]', /^where must be an object, got an array of 0 items/],
     [null, /^where must be an object, got null/],
-    [{ failure: ['404'] }, /^where\.failure: "404" is not the id of a group of failures; GET \/api\/failures lists them/],
+    [{ failure: ['404'] }, /^where\.failure: "404" is not the id of a group of failures, which is 13 hex digits$/],
     [{ and: [] }, /^where\.and must be an array of at least one condition, got an array of 0 items/],
     [{ or: { field: 'id' } }, /^where\.or must be an array/],
     [{ and: [{ not: 3 }] }, /^where\.and\[0\]\.not must be an object, got 3/],

@@ -176,7 +176,7 @@ class ConditionReader {
     const unknown = groups.find((id) => groupNumber(id) === null)
     if (unknown !== undefined)
       throw new ValidationError(
-        `${place}.failure: ${showValue(unknown)} is not the id of a group of failures; GET /api/failures lists them`,
+        `${place}.failure: ${showValue(unknown)} is not the id of a group of failures, which is 13 hex digits`,
         'invalid_condition',
       )
     return { kind: 'failure', groups, fields: this.#fieldsOf(given, place) }

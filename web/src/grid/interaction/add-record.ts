@@ -16,8 +16,8 @@ export async function addEmptyRecord(model: GridModel): Promise<void> {
 }
 
 /**
- * Creates records, moves to a cell of the first, and returns its id. No cell is selected meanwhile: what is typed for a new record must
- * not change another one. Throws ApiError.
+ * Creates records, moves to a cell of the first, and returns its id. No cell is selected meanwhile: what is typed is for the new record
+ * and must not change another one. Throws ApiError.
  */
 export async function createRecords(
   { contract, editing, selecting }: GridModel,
@@ -27,7 +27,8 @@ export async function createRecords(
   const before = selecting.cell
   selecting.suspend()
   const back = (): void => {
-    if (before !== null) selecting.reveal(before)
+    if (before === null) selecting.clear()
+    else selecting.reveal(before)
   }
   const [id] = await editing.create(records).catch((error: unknown) => {
     back()

@@ -34,6 +34,11 @@ export function useGridKeys(host: GridKeysHost): (event: KeyboardEvent<HTMLEleme
     // Editors and menus handle their own keys.
     if (event.target !== event.currentTarget || isOfInputMethod(event)) return
     const { selecting, columns, rows, scroller } = host.model
+    if (selecting.isSuspended) {
+      // What is typed waits in the element that has the focus; other keys would leave it.
+      if (!isTyped(event)) event.preventDefault()
+      return
+    }
     const start = firstVisible(host.model)
     const action = keyAction(event, {
       focus: selecting.selection?.focus ?? start,
@@ -45,6 +50,11 @@ export function useGridKeys(host: GridKeysHost): (event: KeyboardEvent<HTMLEleme
     if (action === null) return
     if (perform(host, action, event)) event.preventDefault()
   }
+}
+
+/** Whether a key types a character. */
+function isTyped({ key, ctrlKey, metaKey }: KeyboardEvent): boolean {
+  return key.length === 1 && !ctrlKey && !metaKey
 }
 
 function firstVisible({ scroller, rows }: GridModel): Place {

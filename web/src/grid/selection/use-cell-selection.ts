@@ -37,6 +37,8 @@ export interface CellSelecting {
   goToColumn(column: number, extend: boolean): void
   /** Moves to a record wherever it is. */
   reveal(cell: CellRef): void
+  /** Whether the selection waits for a cell to be revealed. */
+  readonly isSuspended: boolean
   /** Selects nothing until a cell is revealed, so that keys change none; the address keeps the last one. */
   suspend(): void
   clear(): void
@@ -55,6 +57,7 @@ interface Parts {
 /** Returns the selected cells, synchronized with the URL. */
 export function useCellSelection({ view, change, rows, layout, scroller, begun }: Parts): CellSelecting {
   const [named, setNamed] = useState<Named | null>(null)
+  const [isSuspended, setSuspended] = useState(false)
   const selection = useMemo(() => (named === null ? null : toPlaces(named, layout)), [named, layout])
   const recordId = idAt(rows, named)
   const focusField = named?.focus.field ?? null
@@ -63,7 +66,10 @@ export function useCellSelection({ view, change, rows, layout, scroller, begun }
     [recordId, focusField],
   )
 
-  const selectQuietly = (wanted: CellSelection): void => setNamed(toNames(wanted, layout))
+  const selectQuietly = (wanted: CellSelection): void => {
+    setSuspended(false)
+    setNamed(toNames(wanted, layout))
+  }
   const select = (wanted: CellSelection): void => {
     selectQuietly(wanted)
     show(scroller, layout, wanted.end)
@@ -86,13 +92,17 @@ export function useCellSelection({ view, change, rows, layout, scroller, begun }
   const isRevealing = useRef(false)
   const arrive = (wanted: CellSelection | null, found: CellRef): void => {
     isRevealing.current = false
+    setSuspended(false)
     if (wanted === null) return
     if (stays.current === keyOf(found)) selectQuietly(wanted)
     else select(wanted)
     stays.current = ''
   }
   const setWanted = useReveal({ rows, arrive, layout, scroller })
-  const suspend = (): void => setNamed(null)
+  const suspend = (): void => {
+    setNamed(null)
+    setSuspended(true)
+  }
   const reveal = (wanted: CellRef): void => {
     isRevealing.current = true
     setWanted(wanted)
@@ -107,10 +117,23 @@ export function useCellSelection({ view, change, rows, layout, scroller, begun }
   })
   const clear = (): void => {
     setNamed(null)
+    setSuspended(false)
     seen.current = ''
     change({ cell: null, panel: false })
   }
-  return { selection, cell, select, selectQuietly, extendQuietly, goTo, goToColumn, reveal, suspend, clear }
+  return {
+    selection,
+    cell,
+    select,
+    selectQuietly,
+    extendQuietly,
+    goTo,
+    goToColumn,
+    reveal,
+    isSuspended,
+    suspend,
+    clear,
+  }
 }
 
 function idAt(rows: Rows, named: Named | null): string | null {
