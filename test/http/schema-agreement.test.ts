@@ -64,7 +64,6 @@ const REFUSED: Readonly<Record<string, RegExp>> = {
   putContract: /^(?:renamed names|contract\.yaml|derivations\/|send either text)/,
   addProperty: /^(?:contract\.yaml|derivations\/|the contract has a field)/,
   changeProperty: /^(?:contract\.yaml|derivations\/|the contract has a field)/,
-  groupFailures: /^run cannot be combined/,
   removeProperty: /^(?:contract\.yaml|derivations\/)/,
 }
 
