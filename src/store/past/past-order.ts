@@ -18,11 +18,18 @@ export async function orderOfPages(
   const worker = new Worker(new URL(`./past-order-thread${extension}`, import.meta.url), {
     workerData: query,
   })
+  // The thread may end while nothing is expected of it, as when memory runs out.
+  const ended = new AbortController()
+  worker.on('error', (error) => ended.abort(error))
+  const either = AbortSignal.any([signal, ended.signal])
   try {
-    for await (const page of pages) await respond(worker, page, signal)
-    const order = await respond(worker, null, signal)
+    for await (const page of pages) await respond(worker, page, either)
+    const order = await respond(worker, null, either)
     if (order === null) throw new Error('the thread returned no order')
     return order
+  } catch (error) {
+    either.throwIfAborted()
+    throw error
   } finally {
     await worker.terminate()
   }
@@ -36,7 +43,6 @@ async function respond(
 ): Promise<Uint32Array | null> {
   signal.throwIfAborted()
   worker.postMessage(message)
-  // `once` rejects when the thread ends with an error.
   const [response] = (await once(worker, 'message', { signal })) as [OrderResponse]
   if ('broken' in response) throw new Error(`the thread that sorts earlier states failed: ${response.broken}`)
   return response.order

@@ -218,6 +218,7 @@ test('a store of a version that had these values in one column of objects is rea
   await client.query(
     `DROP INDEX "$todo_known", "$todo_blocked", "$cell_overridden", "$proposal_of_record"; DROP TABLE "$review", "$view", "$chart", "$writer", "$written", "$written_field";
      ALTER TABLE "$target" DROP COLUMN blocked_stale, DROP COLUMN blocked_failed;
+     ALTER TABLE "$failure" DROP COLUMN detail, DROP COLUMN alike; ALTER TABLE "$run_failure" DROP COLUMN alike;
      ALTER TABLE "$proposal" DROP COLUMN decisions; ALTER TABLE "$proposal_record" DROP COLUMN decided;
      ALTER TABLE "$deleted" DROP COLUMN seq`,
   )
