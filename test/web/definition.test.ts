@@ -99,7 +99,7 @@ test('a derivation is edited in the browser', { skip: NO_BROWSER }, async (t) =>
     assert.equal(await save.isDisabled(), true)
     await assertAccessible(page, 'definition-outdated', { include: '.derivation-panel' })
     await conflict.getByRole('button', { name: 'Keep my text' }).click()
-    await shows(status, '1 manual value is kept.')
+    await shows(panel.locator('.editor-status'), '1 manual value is kept.')
   })
 
   await t.test('a saved change is the file, and the focus returns to the button', async () => {
