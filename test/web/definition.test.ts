@@ -145,7 +145,9 @@ test('a derivation is edited in the browser', { skip: NO_BROWSER }, async (t) =>
   await t.test(
     'an earlier version is restored as a draft, whose effect is seen before it is saved',
     async () => {
-      await visit(page, '/derivations?file=names.yaml')
+      // What is read again after the removal and its undo would replace the panel, and close a version that is open.
+      await page.goto(`${viewer.url}/derivations?file=names.yaml`)
+      await settled(page)
       const versions = page.getByRole('region', { name: 'names.yaml' }).locator('.file-versions details')
       const change = versions.filter({ hasText: 'by human:me' }).last()
       await change.locator('summary').click()

@@ -162,7 +162,7 @@ test('the other pages', { skip: NO_BROWSER }, async (t) => {
   await t.test(
     'a file that is repaired by hand brings the page back, with what was typed in it',
     async () => {
-      await visit(page, '/?edit=name')
+      await page.goto(`${viewer.url}/?edit=name`)
       const heading = page.getByRole('complementary', { name: /^Edit/ }).getByLabel('Heading')
       await heading.fill('Country')
       const sound = await readFile(file('contract.yaml'), 'utf8')
