@@ -1,7 +1,7 @@
 import axe, { type NodeResult, type Result } from 'axe-core'
 import type { Page } from 'playwright-core'
 
-/** What axe looks at: the elements of these CSS selectors with all that they contain; by default the whole page. */
+/** CSS selectors of the elements that axe checks, with all that they contain; by default the whole page. */
 export interface AxeScope {
   readonly rules?: readonly string[]
   readonly include?: string

@@ -146,5 +146,22 @@ export function testFailureGroups(open: OpenStore): void {
       assert.deepEqual(await groups(), [])
       assert.deepEqual((await groups({ run })).length, 4)
     })
+
+    test('a failed cell that waits for an input is not among them', async () => {
+      await sheet.write([{ id: 'z', a: 'z', b: 9 }])
+      await sheet.compute('z', 'one', 'v')
+      await fail('z', failed('z', '404'), ['next'])
+      const [group] = await groups()
+      assert.deepEqual(group?.fields, { next: 1 })
+      const where = { kind: 'failure', groups: [group?.id ?? ''], fields: null } as const
+      assert.equal(await selected(where), 'z')
+      await fail('z', failed('z', '500'))
+      assert.equal((await sheet.counts('next')).blocked, 1)
+      assert.deepEqual(
+        named(await groups()).map(([, fields]) => fields),
+        [{ one: 1 }],
+      )
+      assert.equal(await selected(where), '')
+    })
   })
 }

@@ -1,7 +1,7 @@
 import { X } from 'lucide-react'
 import { Popover } from 'radix-ui'
 import type { SheetField } from '../api/contract.ts'
-import type { RecordFilter } from '../api/record-filter.ts'
+import { recordFilter, type RecordFilter } from '../api/record-filter.ts'
 import { TypeIcon } from '../values/type-icon.tsx'
 import { ANY_COLUMN, hasForm, type Condition } from '../state/conditions.ts'
 import '../ui/popover.css'
@@ -9,6 +9,7 @@ import { ConditionForm } from './condition-form.tsx'
 import { conditionSentence, conditionText } from './condition-text.ts'
 import { useClosing } from './use-closing.ts'
 import { failuresQuery } from '../api/queries.ts'
+import { conditionsToData } from '../state/condition-data.ts'
 import { stateName } from '../ui/state-names.ts'
 import { useQuery } from '@tanstack/react-query'
 
@@ -99,8 +100,12 @@ export function ConditionChip(props: ConditionChipProps) {
 }
 
 /** Returns what names the operands of a condition on cells: groups of failures have an id, which says nothing to people. */
-function useNames({ is }: Condition): (name: unknown) => string {
-  const { data } = useQuery({ ...failuresQuery(null), enabled: is === 'failedWith' })
-  if (is !== 'failedWith') return stateName
-  return (id) => data?.groups.find((group) => group.id === id)?.text ?? 'an error that no cell has now'
+function useNames(condition: Condition): (name: unknown) => string {
+  const isOnFailures = condition.is === 'failedWith'
+  // Only the cells of these groups: the list of all has the largest.
+  const filter = recordFilter({ where: conditionsToData([condition]), sql: null })
+  const { data } = useQuery({ ...failuresQuery(filter), enabled: isOnFailures })
+  if (!isOnFailures) return stateName
+  if (data === undefined) return () => '…'
+  return (id) => data.groups.find((group) => group.id === id)?.text ?? 'an error that no cell has now'
 }

@@ -100,8 +100,6 @@ export function Grid({ model, editor, onGoToRecord, onDelete, onAdd }: GridProps
       {!IS_TOUCH && (
         <GridInput
           editor={editor}
-          isSuspended={selecting.isSuspended}
-          hasCell={selecting.cell !== null}
           label={label}
           description={DESCRIPTION}
           gridId={GRID_ID}

@@ -16,10 +16,13 @@ import { otherTable } from './sql-guard.ts'
 import { MAX_ROW_BYTES } from './sql-limits.ts'
 import { MAX_RESPONSE_BYTES, type QueryLimits } from '../../query-limits.ts'
 import { SqlQueue } from './sql-queue.ts'
-import { LostAtRest } from './sql-session.ts'
+import { LostAtRest, type SqlSession } from './sql-session.ts'
 import type { TypedField } from '../database/columns.ts'
 
 export { DEFAULT_QUERY_LIMITS, type QueryLimits } from '../../query-limits.ts'
+
+/** A request with a filter from a user. */
+type FilteredRun = Pick<PageRun, 'filter' | 'where' | 'allFields'>
 
 export interface SqlPoolOptions {
   readonly database: Database
@@ -79,51 +82,23 @@ export class SqlPool {
   }
 
   /** Returns a filtered or sorted page (D11, D16). Throws QueryError. */
-  async page(page: PageRun, signal?: AbortSignal): Promise<Page> {
-    const filter = checked(page)
-    return this.#run({
-      sql: filter,
-      characters: charactersOf(page),
-      rowBytes: MAX_RESPONSE_BYTES,
-      signal,
-      work: (session) => runPage(session, { ...page, filter }),
-    })
+  page(page: PageRun, signal?: AbortSignal): Promise<Page> {
+    return this.#filtered(page, runPage, signal)
   }
 
   /** Returns the number of records before one in a list; null when it is not in the list. Throws QueryError. */
-  async position(run: PositionRun, signal?: AbortSignal): Promise<number | null> {
-    const filter = checked(run)
-    return this.#run({
-      sql: filter,
-      characters: charactersOf(run),
-      rowBytes: MAX_RESPONSE_BYTES,
-      signal,
-      work: (session) => runPosition(session, { ...run, filter }),
-    })
+  position(run: PositionRun, signal?: AbortSignal): Promise<number | null> {
+    return this.#filtered(run, runPosition, signal)
   }
 
   /** Returns a {@link Summary} as JSON text. Throws QueryError. */
-  async summary(run: SummaryRun, signal?: AbortSignal): Promise<JsonBytes> {
-    const filter = checked(run)
-    return this.#run({
-      sql: filter,
-      characters: charactersOf(run),
-      rowBytes: MAX_RESPONSE_BYTES,
-      signal,
-      work: (session) => runSummary(session, { ...run, filter }),
-    })
+  summary(run: SummaryRun, signal?: AbortSignal): Promise<JsonBytes> {
+    return this.#filtered(run, runSummary, signal)
   }
 
   /** Returns FailureGroups as JSON text. Throws QueryError. */
-  async failureGroups(run: FailureGroupsRun, signal?: AbortSignal): Promise<JsonBytes> {
-    const filter = checked(run)
-    return this.#run({
-      sql: filter,
-      characters: charactersOf(run),
-      rowBytes: MAX_RESPONSE_BYTES,
-      signal,
-      work: (session) => runFailureGroups(session, { ...run, filter }),
-    })
+  failureGroups(run: FailureGroupsRun, signal?: AbortSignal): Promise<JsonBytes> {
+    return this.#filtered(run, runFailureGroups, signal)
   }
 
   /** Runs `work` in a session, in which SQL from users with these names is then confined. Throws QueryError. */
@@ -134,6 +109,25 @@ export class SqlPool {
   /** Closes all connections; requests that wait or are under way fail. Resolves when the connections are closed. */
   close(): Promise<void> {
     return this.#queue.close()
+  }
+
+  /** Runs a request with a filter from a user, once that is checked. */
+  async #filtered<R extends FilteredRun, T>(
+    run: R,
+    work: (
+      session: SqlSession,
+      run: Omit<R, 'filter'> & { readonly filter: CheckedSql | null },
+    ) => Promise<T>,
+    signal: AbortSignal | undefined,
+  ): Promise<T> {
+    const filter = checked(run)
+    return this.#run({
+      sql: filter,
+      characters: charactersOf(run),
+      rowBytes: MAX_RESPONSE_BYTES,
+      signal,
+      work: (session) => work(session, { ...run, filter }),
+    })
   }
 
   async #run<T>(request: Request<T>): Promise<T> {
@@ -186,17 +180,11 @@ interface Request<T> extends Omit<SqlWork<T>, 'role'> {
 }
 
 /** Returns the approximate number of characters that a request keeps in memory while it waits. */
-function charactersOf({ filter, where }: Pick<PageRun, 'filter' | 'where'>): number {
+function charactersOf({ filter, where }: FilteredRun): number {
   return (filter?.length ?? 0) + (where ? JSON.stringify(where).length : 0)
 }
 
-function checked({
-  filter,
-  allFields,
-}: {
-  readonly filter: string | null
-  readonly allFields: readonly TypedField[]
-}): CheckedSql | null {
+function checked({ filter, allFields }: FilteredRun): CheckedSql | null {
   return filter === null ? null : checkFilter(filter.toWellFormed(), namesOf(allFields))
 }
 

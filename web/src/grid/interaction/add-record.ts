@@ -16,8 +16,8 @@ export async function addEmptyRecord(model: GridModel): Promise<void> {
 }
 
 /**
- * Creates records, moves to a cell of the first, and returns its id. No cell is selected meanwhile: what is typed is for the new record
- * and must not change another one. Throws ApiError.
+ * Creates records, moves to a cell of the first, and returns its id. No cell is selected meanwhile, and keys do nothing: what is typed
+ * for the new record must not change another one. Throws ApiError.
  */
 export async function createRecords(
   { contract, editing, selecting }: GridModel,

@@ -1,5 +1,4 @@
 import {
-  useEffect,
   useLayoutEffect,
   useRef,
   useState,
@@ -21,10 +20,6 @@ export const IS_TOUCH = matchMedia('(hover: none) and (pointer: coarse)').matche
 
 interface GridInputProps {
   readonly editor: Editor
-  /** Whether no cell is selected until one is revealed: a text that is typed meanwhile is for that one. */
-  readonly isSuspended: boolean
-  /** Whether there is an active cell, whose record is loaded. */
-  readonly hasCell: boolean
   /** The accessible name of the grid. */
   readonly label: string
   readonly description: string
@@ -42,8 +37,7 @@ interface GridInputProps {
  * Has the focus for the grid. Input methods compose only into an element that takes text: this one does so, over the
  * active cell, and is not visible before. The editor of the cell opens with the text. Keys of the grid leave no text here.
  */
-export function GridInput(props: GridInputProps) {
-  const { editor, isSuspended, hasCell, label, description, gridId, activeId, ...events } = props
+export function GridInput({ editor, label, description, gridId, activeId, ...events }: GridInputProps) {
   const box = useRef<HTMLDivElement>(null)
   const area = useRef<HTMLTextAreaElement>(null)
   const isComposing = useRef(false)
@@ -88,15 +82,8 @@ export function GridInput(props: GridInputProps) {
   }
   /** Opens the editor with a text that no key has typed, such as one from a panel of emojis. */
   const onInput = (): void => {
-    if (isSuspended) return
     if (!isComposing.current && cell === null && area.current?.value !== '') showEditor(editor.target())
   }
-  const isRevealed = !isSuspended && hasCell
-  const open = useLatest(onInput)
-  useEffect(() => {
-    // React cannot flush within an effect.
-    if (isRevealed) queueMicrotask(() => open.current())
-  }, [isRevealed, open])
   const onBlur = ({ target }: FocusEvent): void => {
     // When the window loses the focus, the active element stays the same.
     if (document.activeElement !== target) finish.current()

@@ -34,9 +34,9 @@ export function useGridKeys(host: GridKeysHost): (event: KeyboardEvent<HTMLEleme
     // Editors and menus handle their own keys.
     if (event.target !== event.currentTarget || isOfInputMethod(event)) return
     const { selecting, columns, rows, scroller } = host.model
+    // Tab would leave the grid, and a text would have no cell.
     if (selecting.isSuspended) {
-      // What is typed waits in the element that has the focus; other keys would leave it.
-      if (!isTyped(event)) event.preventDefault()
+      event.preventDefault()
       return
     }
     const start = firstVisible(host.model)
@@ -50,11 +50,6 @@ export function useGridKeys(host: GridKeysHost): (event: KeyboardEvent<HTMLEleme
     if (action === null) return
     if (perform(host, action, event)) event.preventDefault()
   }
-}
-
-/** Whether a key types a character. */
-function isTyped({ key, ctrlKey, metaKey }: KeyboardEvent): boolean {
-  return key.length === 1 && !ctrlKey && !metaKey
 }
 
 function firstVisible({ scroller, rows }: GridModel): Place {
