@@ -7,7 +7,8 @@ export const AS_OF_PARAMETER = 'as_of'
 export const PAST_REASON = 'Earlier states are read-only. Go back to now to change the sheet.'
 
 /** Says which parts of a filter are off. */
-export const PAST_FILTER = 'Not in earlier states: SQL, and conditions on states, failures, reviews and writers.'
+export const PAST_FILTER =
+  'Not in earlier states: SQL, and conditions on states, failures, reviews and writers.'
 
 /** Returns the moment of the URL; null for now. */
 export function useAsOf(): string | null {
