@@ -138,12 +138,14 @@ export interface CellCommit {
   readonly responses?: readonly ReceivedResponse[]
   /** The request keys of kept responses from which cells were computed. */
   readonly used?: readonly string[]
+  /** The lines of the calls behind the results for the recording, JSON without line breaks. */
+  readonly recorded?: readonly string[]
   /** The usage of the calls behind the results; absent for none. */
   readonly usage?: readonly UsedAmounts[]
 }
 
 /** The results of calls without cells, for later computations. */
-export type CallResults = Pick<CellCommit, 'cache' | 'responses' | 'used' | 'usage'>
+export type CallResults = Pick<CellCommit, 'cache' | 'responses' | 'used' | 'usage' | 'recorded'>
 
 /** The result of a run for one cell. */
 export interface CellResult {

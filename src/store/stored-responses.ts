@@ -38,6 +38,8 @@ export interface ResponsesSummary {
   readonly bytes: number
   /** The most bytes that are kept. */
   readonly limit: number
+  /** Bytes of the recording, for which the same limit holds. */
+  readonly recordedBytes: number
   /** The times at which the oldest and the newest response were received; null for none. */
   readonly oldest: string | null
   readonly newest: string | null
@@ -57,14 +59,33 @@ export interface TrimResult {
   readonly bytes: number
 }
 
+/** A part of the recording, in the order in which calls were stored. */
+export interface RecordedPage {
+  readonly lines: readonly RecordedEntry[]
+  /** The place after which the next part begins. */
+  readonly next: number
+}
+
+export interface RecordedEntry {
+  /** JSON without line breaks. */
+  readonly line: string
+  /** The time at which it was stored, UTC with milliseconds. */
+  readonly at: string
+}
+
 /**
  * The kept responses of a sheet, which replace calls that were paid for. They are stored by {@link SheetStore.commitCells},
  * and bounded in bytes: the least recently used are removed first.
+ *
+ * Beside them it has the recording: each call of each run with its result, in the order in which they were stored. The same limit holds for
+ * it, by itself: the oldest lines are removed first. What removes responses by age or size removes lines likewise.
  */
 export interface ResponseStore {
   /** Returns, of these request keys, those that have a kept response. */
   find(requests: readonly string[]): Promise<ReadonlyMap<string, KeptNote>>
   read(request: string): Promise<KeptResponse | null>
+  /** Returns lines of the recording after a place, 0 for the first, about 4 MiB at a time; empty after the last. */
+  recorded(after: number): Promise<RecordedPage>
   /** Returns the time of the clock that times kept responses, UTC with milliseconds. */
   now(): Promise<string>
   summary(): Promise<ResponsesSummary>
@@ -108,12 +129,16 @@ export function keptResponse(request: string, row: Row): KeptResponse {
   }
 }
 
-/** Returns the summary from a row of counts and the limit, which is null where none was set. */
-export function responsesSummary(row: Row | undefined, limit: number): ResponsesSummary {
+/** Returns the summary from a row of counts. */
+export function responsesSummary(
+  row: Row | undefined,
+  { limit, recordedBytes }: Pick<ResponsesSummary, 'limit' | 'recordedBytes'>,
+): ResponsesSummary {
   return {
     count: Number(row?.['count'] ?? 0),
     bytes: Number(row?.['bytes'] ?? 0),
     limit,
+    recordedBytes,
     oldest: timeOf(row?.['oldest']),
     newest: timeOf(row?.['newest']),
   }

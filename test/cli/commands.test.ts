@@ -574,8 +574,8 @@ test('an edited derivation is computed from kept responses, which cache shows an
   const actor = ['--actor', 'agent:test', '--stub', stub]
   const computed = (ran: Ran): unknown => (JSON.parse(ran.stdout) as { materialized: number }).materialized
   assert.equal(computed(await run('materialize', ...actor)), 2)
-  const shown = json(await run('cache')) as { responses: number; bytes: number; oldest: string }
-  assert.ok(shown.responses > 0 && shown.bytes > 0)
+  const shown = json(await run('cache')) as { responses: number; bytes: number; recorded_bytes: number }
+  assert.ok(shown.responses > 0 && shown.bytes > 0 && shown.recorded_bytes > 0)
   const [file = ''] = await readdir(join(sheet, 'derivations'))
   await appendFile(join(sheet, 'derivations', file), '# edited\n')
   const plan = await run('materialize', ...actor, '--dry-run', '--format', 'table')
@@ -589,6 +589,7 @@ test('an edited derivation is computed from kept responses, which cache shows an
     responses: 0,
     bytes: 0,
     max_bytes: 1.5 * 1024 * 1024,
+    recorded_bytes: 0,
     oldest: null,
     newest: null,
     removed: shown.responses,

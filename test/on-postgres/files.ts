@@ -39,6 +39,7 @@ export const GROUPS = {
     'sheet/overwrite-manual.test.ts',
     'sheet/people-win.test.ts',
     'sheet/queries.test.ts',
+    'sheet/recording.test.ts',
     'sheet/retry-failed.test.ts',
     'sheet/run-control.test.ts',
     'sheet/run-env.test.ts',

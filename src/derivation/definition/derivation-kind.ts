@@ -8,6 +8,7 @@ import type { RecordedUsage } from '../../store/cell-work.ts'
 import type { FormulaInFile, FormulaStore } from '../../store/formula.ts'
 import type { QueryPass, RecordsQueries } from '../../store/records-query.ts'
 import type { SharedHosts } from '../../store/shared-hosts.ts'
+import type { CallOrigin, RecordedCall, SentRequest } from '../recording/recorded-call.ts'
 import { NotWanted, type Limiter } from '../limiter/limiter.ts'
 import type { HostPolicies } from './host-policies.ts'
 
@@ -156,6 +157,10 @@ export interface RunContext {
    * call.
    */
   wanted(): boolean | Promise<boolean>
+  /** The origin of the calls, which is recorded with them; absent outside of runs. */
+  readonly origin?: CallOrigin
+  /** Must be called with each request that was sent and its result, without secrets; absent where nothing is recorded. */
+  onRecorded?(call: RecordedCall): void
   /** Settles when the result of the call is stored. */
   readonly stored: Promise<void>
 }
@@ -365,6 +370,8 @@ export interface DerivationKind<Spec = unknown, P extends Plan = Plan> {
    * as it is now, have used. Absent for kinds without tokens.
    */
   expected?(spec: Spec, plan: P, recorded: RecordedUsage | null): TokenEstimate
+  /** Returns the first request that {@link run} sends, as it is recorded. Absent for kinds that send none. */
+  firstRequest?(spec: Spec, plan: P): SentRequest
   /** Carries the plan out. Never rejects for an error of the host: that is a Failure. */
   run(spec: Spec, plan: P, context: RunContext): Promise<Result<Computed, Failure>>
   /**

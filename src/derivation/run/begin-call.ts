@@ -9,6 +9,8 @@ import type { PartsOfRun } from './parts-of-run.ts'
 /** A call to begin. */
 interface CallToBegin {
   readonly planned: Pick<PlannedItem, 'derivation' | 'plan'>
+  /** The record that it is made for. */
+  readonly recordId: string
   readonly answer: Answer
   /** Settles when its result is stored. */
   readonly stored: Promise<void>
@@ -26,7 +28,7 @@ interface CallToBegin {
 export function beginCall(
   { planner, budget, tally, streak, signal }: PartsOfRun,
   answers: Answers,
-  { planned, answer, stored, isWanted, step, onStepResult, onSettled }: CallToBegin,
+  { planned, recordId, answer, stored, isWanted, step, onStepResult, onSettled }: CallToBegin,
 ): boolean {
   if (streak.stopped !== null) return false
   const price = planner.price(planned)
@@ -69,6 +71,8 @@ export function beginCall(
         },
       }),
       ...(onStepResult !== undefined && { onStepResult }),
+      origin: { derivation: planned.derivation.file, recordId },
+      onRecorded: (call) => answer.recorded.push(call),
       onBegun,
       onSent: () => {
         onBegun()

@@ -3,7 +3,9 @@ import type { CacheEntry, SettledCall, UsedAmounts } from '../../store/cell-work
 import type { ReceivedResponse } from '../../store/stored-responses.ts'
 import type { Derivation, StepResult } from '../definition/derivation-kind.ts'
 import { stepKey, usageKey } from '../plan/usage-key.ts'
+import type { RecordedCall } from '../recording/recorded-call.ts'
 import { cacheEntries, type CallOutcome } from './call-outcome.ts'
+import type { Answer } from './call-results.ts'
 
 /** The part of a call that is stored beside its cells. */
 export interface CallBehind {
@@ -15,6 +17,8 @@ export interface CallBehind {
   readonly used: readonly string[]
   /** The usage of the calls. */
   readonly usage: readonly UsedAmounts[]
+  /** The requests that the calls have sent, with their results. */
+  readonly recorded: readonly RecordedCall[]
   /** The results of steps, which the run counts. */
   readonly steps: readonly StepResult[]
 }
@@ -27,6 +31,7 @@ export const NO_CALL: CallBehind = {
   responses: NONE,
   used: NONE,
   usage: NONE,
+  recorded: NONE,
   steps: NONE,
 }
 
@@ -45,12 +50,12 @@ const stepKeys = new WeakMap<Derivation, Map<string | null, string>>()
 
 /**
  * Returns what is stored of a call beside its cells. A computation of steps is no call, and the cache has the results of its steps.
- * `request`: the key by which processes share the call, where it is not the input hash.
+ * `request` of its answer: the key by which processes share the call, where it is not the input hash.
  */
 export function callBehind(
   { derivation, hash }: ComputationBehind,
   outcome: CallOutcome,
-  request: string | null,
+  { request, recorded }: Pick<Answer, 'request' | 'recorded'>,
 ): CallBehind {
   const { response, reused, usage, inputHash } = outcome
   if (inputHash !== undefined) return NO_CALL
@@ -63,6 +68,7 @@ export function callBehind(
     responses: response === undefined ? NONE : [response],
     used: NONE,
     usage: usage === undefined ? NONE : [{ key: usageKeyOf(derivation), amounts: usage }],
+    recorded,
     steps: NONE,
   }
 }

@@ -25,6 +25,7 @@ import {
   type TargetOutcome,
 } from './call-outcome.ts'
 import type { Brought, MadeCall, ReusedResponses } from './reused-responses.ts'
+import type { RecordedCall } from '../recording/recorded-call.ts'
 import type { SharedCalls } from '../run-request.ts'
 
 /** The result of one input hash in this run: its cache entry and, once a cell needs it, a call. */
@@ -48,6 +49,8 @@ export interface Answer {
   hasNoRoom: boolean
   /** The outcome of the call, once it has ended. */
   outcome: CallOutcome | null
+  /** The requests that the call has sent, with their results. */
+  readonly recorded: RecordedCall[]
   /** Records that wait for it or whose cells are not stored yet. */
   users: number
   /** The cells that wait for the call. */
@@ -301,6 +304,7 @@ export class Answers {
       call: null,
       hasNoRoom: false,
       outcome: null,
+      recorded: [],
       users: 0,
       waiting: [],
       since: readAt,

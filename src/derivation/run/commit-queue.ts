@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { CellOutcome } from '../../store/cell-work.ts'
 import { usageOfSteps } from '../plan/run-steps.ts'
+import { recordedLine } from '../recording/recorded-call.ts'
 import type { SheetStore } from '../../store/sheet-store.ts'
 import type { RunId } from '../../store/stored-run.ts'
 import type { CallBehind } from './call-behind.ts'
@@ -91,6 +92,7 @@ export class CommitQueue {
         made: group.flatMap(({ made }) => made),
         responses: group.flatMap(({ responses }) => responses),
         used: group.flatMap(({ used }) => used),
+        recorded: group.flatMap(({ recorded }) => recorded.map((call) => recordedLine({ run, ...call }))),
         usage: [...group.flatMap(({ usage }) => usage), ...usageOfSteps(run, steps)],
       })
       tally.stored(results, outcomes)

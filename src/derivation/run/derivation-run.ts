@@ -250,7 +250,7 @@ export class DerivationRun {
       if (known.length > 0) knownStored = this.#store(planned, known).catch(onFault)
       if (answer !== null && unknown.length > 0) asked = this.#ask(planned, answer, unknown)
       if (asked !== null) {
-        const outcome = await asked.call
+        const outcome = await asked.answer.call
         if (outcome === null) this.#leave(planned.item, unknown, answer?.hasNoRoom ?? false)
         else await this.#storeOutcome(planned, asked, outcome)
       }
@@ -289,7 +289,7 @@ export class DerivationRun {
       this.#leave(planned.item, cells, this.#parts.streak.stopped === null)
       return null
     }
-    return { call: answer.call, cells, first: stored !== null, onStored: () => stored?.resolve() }
+    return { answer, cells, first: stored !== null, onStored: () => stored?.resolve() }
   }
 
   #known({ hash, entry, isOfRun, failed }: Answer, cell: WorkCell): ComputedCell | null {
@@ -307,13 +307,15 @@ export class DerivationRun {
     const isWanted = (): boolean | Promise<boolean> =>
       performance.now() - answer.since < FRESH_MS || this.#stillWanted.ask(answer.waiting)
     const steps = this.#steps
+    const recordId = planned.item.id
     return beginCall(this.#parts, this.#answers, {
       planned,
+      recordId,
       answer,
       stored,
       isWanted,
       ...(steps !== null && {
-        step: (step, most) => steps.carryOut(step, most, isWanted),
+        step: (step, most) => steps.carryOut(step, { most, recordId, isWanted }),
         onStepResult: (result) => this.#countStep(result),
       }),
     })
@@ -330,7 +332,11 @@ export class DerivationRun {
   }
 
   /** Stores what a call came to for cells. */
-  #storeOutcome(planned: PlannedItem, { cells, first }: CallOfCells, outcome: CallOutcome): Promise<void> {
+  #storeOutcome(
+    planned: PlannedItem,
+    { answer, cells, first }: CallOfCells,
+    outcome: CallOutcome,
+  ): Promise<void> {
     const mine = first && !outcome.isOthers
     if (mine && outcome.reused === undefined) noteOutcome(this.#parts, this.#derivation, outcome)
     const results = this.#results(
@@ -338,11 +344,7 @@ export class DerivationRun {
       outcome,
       !mine || outcome.reused !== undefined || outcome.isCached === true,
     )
-    return this.#store(
-      planned,
-      results,
-      mine ? callBehind(planned, outcome, this.#requestOf(planned)) : NO_CALL,
-    )
+    return this.#store(planned, results, mine ? callBehind(planned, outcome, answer) : NO_CALL)
   }
 
   /** Returns the results of a call for cells. */
@@ -393,7 +395,7 @@ export class DerivationRun {
 }
 
 interface CallOfCells {
-  readonly call: Answer['call']
+  readonly answer: Answer
   readonly cells: readonly WorkCell[]
   /** Whether the call was begun for these. */
   readonly first: boolean

@@ -68,7 +68,7 @@ test('a step is done for every record that needs it only when its result is stor
   }
   let done = 0
   const all = [1, 2].map(async () => {
-    const outcome = await steps.carryOut(step, null, () => true)
+    const outcome = await steps.carryOut(step, { most: null, recordId: 'a', isWanted: () => true })
     done += 1
     return outcome.outcome === 'computed' && [outcome.cost, outcome.tookCall, outcome.isCached]
   })

@@ -30,6 +30,15 @@ interface StepCall {
   readonly needs: IsWanted[]
 }
 
+/** The needs of a record for a step. */
+interface StepOrder {
+  /** The most dollars that it may cost; null for no bound. */
+  readonly most: number | null
+  readonly recordId: string
+  /** Whether the record still needs it. */
+  readonly isWanted: IsWanted
+}
+
 /**
  * Carries out the steps of computations for one derivation of a run. A step has all that a derivation of its kind has: cache, shared calls,
  * kept responses, bounds and limits. Its result is stored before the next step of a record begins, also null and a value that the contract
@@ -45,8 +54,8 @@ export class Steps {
     this.#parts = parts
   }
 
-  /** See `step` of a computation's context. `isWanted`: whether the record still needs it. */
-  async carryOut(step: StepPlan, most: number | null, isWanted: IsWanted): Promise<StepOutcome> {
+  /** See `step` of a computation's context. */
+  async carryOut(step: StepPlan, { most, recordId, isWanted }: StepOrder): Promise<StepOutcome> {
     const { planner, reuse, signal } = this.#parts
     const answers = this.#answersOf(step.derivation)
     const request = reuse === undefined ? null : planner.requestKey(step)
@@ -64,7 +73,8 @@ export class Steps {
         // A call that another record pays for costs this one nothing.
         if (running === undefined && isTooDear) return { outcome: 'too_dear', price }
         running?.needs.push(isWanted)
-        const call = running ?? (await this.#begin(step, { answers: answers.all, answer, isWanted }))
+        const call =
+          running ?? (await this.#begin(step, { answers: answers.all, answer, recordId, isWanted }))
         const made = await call.stored
         if (made === null && answer.hasNoRoom) throw new NoRoom()
         if (made === null) {
@@ -96,8 +106,9 @@ export class Steps {
     {
       answers,
       answer,
+      recordId,
       isWanted,
-    }: { readonly answers: Answers; readonly answer: Answer; readonly isWanted: IsWanted },
+    }: Omit<StepOrder, 'most'> & { readonly answers: Answers; readonly answer: Answer },
   ): Promise<StepCall> {
     const { planner, budget, streak, signal } = this.#parts
     const isCall = makesCalls(step.derivation.kind)
@@ -117,6 +128,7 @@ export class Steps {
     const { promise: isStored, resolve: onStored } = Promise.withResolvers<void>()
     const isBegun = beginCall(this.#parts, answers, {
       planned: step,
+      recordId,
       answer,
       stored: isStored,
       isWanted: () => isAnyWanted(needs),
@@ -143,7 +155,7 @@ export class Steps {
     const outcome = (await answer.call) ?? null
     if (outcome === null || outcome.isOthers) return outcome
     if (outcome.reused === undefined) noteOutcome(this.#parts, step.derivation, outcome)
-    await this.#parts.commits.add({ results: [], ...callBehind(step, outcome, answer.request) })
+    await this.#parts.commits.add({ results: [], ...callBehind(step, outcome, answer) })
     return outcome
   }
 

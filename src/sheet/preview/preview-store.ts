@@ -60,6 +60,7 @@ export class PreviewStore implements RunStore {
     cache,
     responses = [],
     used,
+    recorded = [],
     usage: counts,
     run,
   }: CellCommit): Promise<readonly CellOutcome[]> {
@@ -67,10 +68,12 @@ export class PreviewStore implements RunStore {
     const usage = counts?.filter(({ key }) => key !== runStepsKey(run))
     for (const { target, result } of cells) this.results.set(target, result)
     for (const response of responses) this.received.set(response.request, response)
-    if (cache.length > 0 || responses.length > 0 || (used ?? []).length > 0 || (usage ?? []).length > 0) {
+    const stored = [cache, responses, used ?? [], usage ?? [], recorded]
+    if (stored.some(({ length }) => length > 0)) {
       await this.#store.storeResults({
         cache,
         responses,
+        recorded,
         ...(used !== undefined && { used }),
         ...(usage !== undefined && { usage }),
       })

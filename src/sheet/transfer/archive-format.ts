@@ -11,6 +11,9 @@ export const MANIFEST = 'colophon.json'
 const FORMAT = 'colophon-sheet'
 const VERSION = 1
 
+/** The recording of the calls of a sheet, which only an archive can have. */
+export const RECORDING = 'recording.jsonl'
+
 /** A file of an archive. */
 export interface ArchivedFile {
   /** The path in the sheet, with `/` between names. */
@@ -39,6 +42,7 @@ const FILES: ReadonlyMap<string, 'definition' | 'data'> = new Map([
   ['records.jsonl', 'data'],
   ['provenance.jsonl', 'data'],
   ['sheet.db', 'data'],
+  [RECORDING, 'data'],
 ])
 
 const DERIVATION = /^derivations\/(?!\.)[^/\\\p{Cc}\uFFFD]+\.yaml$/u

@@ -14,6 +14,7 @@ import {
   MAX_ENTRIES,
   MAX_MANIFEST_BYTES,
   parseManifest,
+  RECORDING,
   type ArchivedFile,
   type ArchiveManifest,
 } from './archive-format.ts'
@@ -22,6 +23,8 @@ export interface UnpackLimits {
   /** The maximum size of all files together, decompressed, in bytes. */
   readonly maxBytes: number
   readonly signal: AbortSignal | null
+  /** Whether the recording is unpacked, which no sheet has (default: false). */
+  readonly withRecording?: boolean
 }
 
 /** The bits of the file attributes for the file type; 0 when the archive has none. */
@@ -43,13 +46,18 @@ export async function unpackArchive(
     const entries = await listEntries(zip, file.name)
     const manifest = await readManifest(zip, entries, file.name)
     checkTotal(manifest, limits, file.name)
+    const notes: string[] = []
     for (const described of manifest.files) {
+      if (described.path === RECORDING && limits.withRecording !== true) {
+        notes.push(`${RECORDING} is left out: it is for "colophon replay", which reads it from the archive`)
+        continue
+      }
       limits.signal?.throwIfAborted()
       const entry = entries.get(described.path)
       if (entry === undefined) throw damaged(file.name, described.path, 'is missing')
       await unpackFile({ zip, entry, described, directory, name: file.name })
     }
-    return []
+    return notes
   })
 }
 

@@ -4,12 +4,14 @@ import {
   timeOf,
   type KeptNote,
   type KeptResponse,
+  type RecordedPage,
   type ResponsesSummary,
   type ResponseStore,
   type ResponseTrim,
   type TrimResult,
 } from '../stored-responses.ts'
 import { HASH_PREFIX, hashText } from '../rows/stored-rows.ts'
+import { linesAfter, RECORDED_BYTES } from '../rules/recording/recording.ts'
 import type { Connection } from './database/connection.ts'
 import { readTime } from './database/database-clock.ts'
 import { limitResponses, readLimit, trimResponses } from './write/response-writer.ts'
@@ -46,6 +48,10 @@ export class PostgresResponses implements ResponseStore {
     return row === undefined ? null : keptResponse(request, row)
   }
 
+  recorded(after: number): Promise<RecordedPage> {
+    return this.#db.query(linesAfter(after))
+  }
+
   now(): Promise<string> {
     return readTime(this.#db)
   }
@@ -53,7 +59,8 @@ export class PostgresResponses implements ResponseStore {
   async summary(): Promise<ResponsesSummary> {
     const sql =
       'SELECT count(*) AS count, coalesce(sum(bytes), 0) AS bytes, min(at) AS oldest, max(at) AS newest FROM "$response"'
-    return responsesSummary(await this.#db.get(sql), await readLimit(this.#db))
+    const recordedBytes = await this.#db.query(RECORDED_BYTES)
+    return responsesSummary(await this.#db.get(sql), { limit: await readLimit(this.#db), recordedBytes })
   }
 
   trim(which: ResponseTrim): Promise<TrimResult> {

@@ -4,12 +4,14 @@ import {
   timeOf,
   type KeptNote,
   type KeptResponse,
+  type RecordedPage,
   type ResponsesSummary,
   type ResponseStore,
   type ResponseTrim,
   type TrimResult,
 } from '../stored-responses.ts'
 import { hashBytes } from '../rows/stored-rows.ts'
+import { linesAfter, RECORDED_BYTES } from '../rules/recording/recording.ts'
 import type { Connection } from './database/connection.ts'
 import { readLimit } from './write/response-writer.ts'
 import { reading } from './database/reading.ts'
@@ -46,6 +48,10 @@ export class SqliteResponses implements ResponseStore {
     })
   }
 
+  async recorded(after: number): Promise<RecordedPage> {
+    return reading(() => this.#db.query(linesAfter(after)))
+  }
+
   async now(): Promise<string> {
     return new Date().toISOString()
   }
@@ -54,7 +60,8 @@ export class SqliteResponses implements ResponseStore {
     return reading(() => {
       const sql =
         'SELECT count(*) AS count, total(bytes) AS bytes, min(at) AS oldest, max(at) AS newest FROM "$response"'
-      return responsesSummary(this.#db.get(sql), readLimit(this.#db))
+      const recordedBytes = this.#db.query(RECORDED_BYTES)
+      return responsesSummary(this.#db.get(sql), { limit: readLimit(this.#db), recordedBytes })
     })
   }
 

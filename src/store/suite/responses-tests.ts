@@ -1,4 +1,9 @@
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { suite, test } from 'node:test'
 import type { CellCommit } from '../cell-work.ts'
 import { bytesOf, DEFAULT_RESPONSE_LIMIT, type ReceivedResponse } from '../stored-responses.ts'
@@ -77,8 +82,64 @@ export function testResponses(open: OpenStore): void {
       assert.deepEqual(await kept(sheet, ['a', 'large']), ['a'])
       assert.deepEqual(await sheet.store.responses.setLimit(0), { removed: 1, bytes: bytesOf(response('a')) })
       await keep(sheet, response('a'))
-      const none = { count: 0, bytes: 0, limit: 0, oldest: null, newest: null }
+      const none = { count: 0, bytes: 0, limit: 0, recordedBytes: 0, oldest: null, newest: null }
       assert.deepEqual(await sheet.store.responses.summary(), none)
+    })
+
+    test('the recording has the calls in their order, also in a store that is opened again, but not in a copy', async (t) => {
+      const sheet = await make(t)
+      const lines = Array.from({ length: 150 }, (_, number) => `{"number":${number},"text":"ü\\n\\u0000"}`)
+      await commit(sheet, { recorded: lines.slice(0, 70) })
+      await commit(sheet, { recorded: lines.slice(70), responses: [response('a')] })
+      await sheet.store.storeResults({ cache: [], recorded: ['{"run":"preview"}'] })
+      await sheet.reopen()
+      const recorded = await sheet.store.responses.recorded(0)
+      const all = [...lines, '{"run":"preview"}']
+      assert.deepEqual(
+        recorded.lines.map(({ line }) => line),
+        all,
+      )
+      for (const { at } of recorded.lines) assert.ok(Math.abs(Date.parse(at) - Date.now()) < 600_000)
+      assert.deepEqual(await sheet.store.responses.recorded(recorded.next), {
+        lines: [],
+        next: recorded.next,
+      })
+      const { recordedBytes } = await sheet.store.responses.summary()
+      assert.equal(
+        recordedBytes,
+        all.reduce((sum, line) => sum + Buffer.byteLength(line), 0),
+      )
+      const directory = await mkdtemp(join(tmpdir(), 'colophon-recording-'))
+      t.after(() => rm(directory, { recursive: true }))
+      await sheet.store.snapshot(directory)
+      const copy = new DatabaseSync(join(directory, 'sheet.db'))
+      t.after(() => copy.close())
+      assert.deepEqual({ ...copy.prepare('SELECT count(*) AS lines FROM "$recorded"').get() }, { lines: 0 })
+      assert.equal(readFileSync(join(directory, 'sheet.db')).includes('"number":149'), false)
+    })
+
+    test('the oldest lines of the recording are removed beyond the limit, by age and down to a size', async (t) => {
+      const sheet = await make(t)
+      const { responses } = sheet.store
+      const line = (name: string): string => JSON.stringify(name.padEnd(98, '.'))
+      const recorded = async (): Promise<string[]> =>
+        (await responses.recorded(0)).lines.map(({ line: text }) => (JSON.parse(text) as string).slice(0, 1))
+      await responses.setLimit(500)
+      await commit(sheet, { recorded: ['a', 'b', 'c', 'd'].map(line) })
+      await commit(sheet, { recorded: [line('e'), line('f'), JSON.stringify('long'.repeat(200))] })
+      assert.deepEqual(await recorded(), ['b', 'c', 'd', 'e', 'f'])
+      assert.equal((await responses.summary()).recordedBytes, 500)
+      await responses.trim({ before: null, maxBytes: 300 })
+      assert.deepEqual(await recorded(), ['d', 'e', 'f'])
+      await nextMillisecond()
+      const before = await responses.now()
+      await nextMillisecond()
+      await commit(sheet, { recorded: [line('g')] })
+      await responses.trim({ before, maxBytes: null })
+      assert.deepEqual(await recorded(), ['g'])
+      await responses.setLimit(0)
+      await commit(sheet, { recorded: [line('h')] })
+      assert.deepEqual(await recorded(), [])
     })
 
     test('responses are removed by age and down to a size', async (t) => {

@@ -15,7 +15,7 @@ interface Flags extends SheetFlags {
 export function cacheCommand(): Command {
   const command = addSheetArgument(
     new Command('cache').description(
-      'Show the responses that are kept for --reuse-responses, or remove some. Asks at a terminal before removing any.',
+      'Show the responses that are kept for --reuse-responses and the recording of calls, or remove some. Asks at a terminal before removing any.',
     ),
   )
     .addOption(

@@ -26,7 +26,9 @@ export async function changeCache(
   const before = await readKeptResponses(sheet)
   if (ask && canAsk() && mayRemove(before, change)) {
     out.note(summaryText(before))
-    const answer = await confirm('Remove kept responses? Calls that need them again will cost again.')
+    const answer = await confirm(
+      'Remove kept responses, and the recording of their calls? Calls that need them again will cost again.',
+    )
     if (answer !== 'yes') {
       out.note('Nothing was removed.')
       return answer === 'interrupted' ? EXIT.interrupted : EXIT.error
@@ -41,13 +43,19 @@ export async function changeCache(
   return EXIT.done
 }
 
-function mayRemove({ count, bytes }: Summary, { limit, olderThanMs, trimTo }: ResponsesChange): boolean {
-  if (count === 0) return false
-  return olderThanMs !== null || bytes > Math.min(limit ?? Infinity, trimTo ?? Infinity)
+function mayRemove(
+  { bytes, recordedBytes }: Summary,
+  { limit, olderThanMs, trimTo }: ResponsesChange,
+): boolean {
+  const largest = Math.max(bytes, recordedBytes)
+  if (largest === 0) return false
+  return olderThanMs !== null || largest > Math.min(limit ?? Infinity, trimTo ?? Infinity)
 }
 
-function summaryText({ count, bytes, limit, oldest, newest }: Summary): string {
-  const sum = `${responsesText(count)}, ${sizeText(bytes)} of at most ${sizeText(limit)}`
+function summaryText({ count, bytes, limit, recordedBytes, oldest, newest }: Summary): string {
+  const sum =
+    `${responsesText(count)}, ${sizeText(bytes)} of at most ${sizeText(limit)}\n` +
+    `recording: ${sizeText(recordedBytes)} of at most ${sizeText(limit)}`
   return oldest === null ? sum : `${sum}\nreceived from ${oldest} to ${newest ?? oldest}`
 }
 

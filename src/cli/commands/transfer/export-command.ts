@@ -33,6 +33,7 @@ interface Flags extends Omit<SheetFlags, 'format'>, ConditionFlags {
   readonly filter?: string
   readonly sort?: readonly string[]
   readonly raw?: true
+  readonly withRecording?: true
   readonly delimiter?: string
   readonly progress?: ProgressStyle
 }
@@ -56,6 +57,10 @@ export function exportCommand(): Command {
     .addOption(
       delimiterOption('between the cells of CSV (default: a tab for .tsv and .tab, a comma for others)'),
     )
+    .option(
+      '--with-recording',
+      'with --format archive: add the requests and responses of the runs, for colophon replay',
+    )
     .addOption(progressOption())
   for (const option of conditionOptions()) command.addOption(option)
   addExamples(command, [
@@ -66,6 +71,10 @@ export function exportCommand(): Command {
     ],
     ['colophon export countries --format parquet > countries.parquet', 'To standard output'],
     ['colophon export countries countries.zip --format archive', 'The whole sheet, with its provenance'],
+    [
+      'colophon export countries countries.zip --format archive --with-recording',
+      'With the calls of the runs, which can be replayed',
+    ],
     ['colophon export countries package --format datapackage', 'A Frictionless Data Package in a directory'],
     ['colophon export tasks ../folio/tasks --format folio', 'A sheet of folio in a directory'],
   ])
@@ -81,6 +90,7 @@ export function exportCommand(): Command {
           where: conditionOf(flags),
           sort: flags.sort ?? null,
           raw: flags.raw === true,
+          withRecording: flags.withRecording === true,
           delimiter: flags.delimiter ?? null,
           progress: flags.progress ?? null,
           directory: isStoreUrl(flags.sheet) ? null : flags.sheet,

@@ -11,6 +11,8 @@ import type { CommandContext } from '../../options/command-context.ts'
 import { EXIT, type ExitCode } from '../../terminal/exit-codes.ts'
 import type { ExportFormat } from './export-command.ts'
 import { bytesText, showFileProgress } from './file-progress.ts'
+import { grouped } from '../../terminal/progress-line.ts'
+import type { WrittenRecording } from '../../../sheet/recording/write-recording.ts'
 import { onInterrupt } from '../../terminal/interrupts.ts'
 import { usualProgress, type ProgressStyle } from '../../terminal/progress.ts'
 import { plainScreen } from '../../terminal/terminal.ts'
@@ -23,6 +25,8 @@ export interface WhatToExport extends Omit<ExportQuery, 'format'> {
   readonly file: string | null
   /** The format; null detects it from the name of the file. */
   readonly format: ExportFormat | null
+  /** Whether an archive has the recording. */
+  readonly withRecording: boolean
   /** The style of progress; null is a bar at a terminal. */
   readonly progress: ProgressStyle | null
   /** The directory of the sheet; null for one in PostgreSQL. */
@@ -48,6 +52,8 @@ export async function runExport(context: CommandContext, what: WhatToExport): Pr
     throw new UsageError(`${format} cannot be shown at a terminal; name a file, or redirect standard output`)
   }
   checkWhole(format, what)
+  if (what.withRecording && format !== 'archive')
+    throw new UsageError(`--with-recording applies to archive, and the format is ${format}`)
   if (format === 'folio') return exportFolio(context, what)
   if (format === 'datapackage' && what.file !== null && !what.file.toLowerCase().endsWith('.zip')) {
     await writeDatapackage(context.sheet, what.file)
@@ -92,16 +98,33 @@ interface ExportBytes {
 }
 
 async function bytesOf(
-  { sheet }: CommandContext,
+  { sheet, out }: CommandContext,
   format: Exclude<ExportFormat, 'folio'>,
   what: WhatToExport,
 ): Promise<ExportBytes> {
-  if (format === 'archive') return { bytes: exportArchive(sheet), share: () => null }
+  if (format === 'archive') {
+    const onWritten = (written: WrittenRecording): void => {
+      if (written.uncovered > 0) out.note(uncoveredText(written))
+    }
+    const recording = what.withRecording ? { onWritten } : null
+    return { bytes: exportArchive(sheet, { recording }), share: () => null }
+  }
   if (format === 'datapackage') return { bytes: exportDatapackage(sheet), share: () => null }
   const { file, fields, filter, where = null, sort, raw } = what
   const named = format === 'csv' && file !== null ? delimiterOf(file) : null
   const delimiter = what.delimiter ?? named
   return exportRecords(sheet, { format, fields, filter, where, sort, raw, delimiter })
+}
+
+/** Returns a note on the cells that a recording does not cover. */
+function uncoveredText({ calls, uncovered, firstUncovered }: WrittenRecording): string {
+  const listed = firstUncovered.map(({ recordId, field }) => `${field} of ${recordId}`).join(', ')
+  const more = uncovered > firstUncovered.length ? ', …; recording.jsonl lists all of them' : ''
+  const cells = uncovered === 1 ? '1 cell' : `${grouped(uncovered)} cells`
+  return (
+    `The recording has ${grouped(calls)} ${calls === 1 ? 'call' : 'calls'}, and none for ${cells}, which cannot be replayed: ` +
+    `${listed}${more}. Not in it are calls of earlier versions and those before a push or pull, responses that repeat a secret, and the oldest calls beyond the limit of "colophon cache".`
+  )
 }
 
 async function writeBytes(

@@ -11,13 +11,14 @@ import type {
 } from '../../definition/derivation-kind.ts'
 import { MODELS_FILE } from '../../definition/source-path.ts'
 import { NotWanted } from '../../limiter/limiter.ts'
+import type { SentRequest } from '../../recording/recorded-call.ts'
 import { requestLabel, type StubPrompt, type Transport } from '../../transport/call/transport.ts'
 import { SecretGuard } from '../../transport/guard/secret-guard.ts'
-import { fillHeaders, type FilledHeaders } from '../../transport/headers/fill-headers.ts'
+import { fillHeaders, shownHeaders, type FilledHeaders } from '../../transport/headers/fill-headers.ts'
 import { envNames, readEnv } from '../../transport/headers/header-template.ts'
-import { guardedFailure } from '../../transport/response/error-body.ts'
+import { sendGuarded } from '../../transport/network/guarded-send.ts'
 import { anthropic } from './adapters/anthropic.ts'
-import type { Adapter } from './adapters/adapter.ts'
+import type { Adapter, Turn } from './adapters/adapter.ts'
 import { openai } from './adapters/openai.ts'
 import { parseAi, renameInAi, type AiSpec } from './ai-spec.ts'
 import { Conversation, expectedOf, mostOfBoth, type AiPlan } from './conversation.ts'
@@ -34,10 +35,15 @@ const SHOWN_PROMPT_BYTES = 16 * 1024
 /** Statuses of 500 and more for which nothing was generated: the server had no capacity. */
 const UNBILLED = new Set([503, 529])
 
-/** The parts that all requests of a derivation have. */
-interface ConstantParts extends Pick<FilledHeaders, 'headers' | 'secretHeaders'> {
+/** The headers that all requests of a derivation have. */
+interface ConstantHeaders extends Pick<FilledHeaders, 'headers' | 'secretHeaders'> {
   /** Finds the secrets of the headers. */
   readonly guard: SecretGuard
+}
+
+/** The parts of the requests of a derivation that have no secrets. */
+interface ShownParts {
+  readonly headers: SentRequest['headers']
   readonly bodies: RequestBodies
 }
 
@@ -55,7 +61,8 @@ export class AiKind implements DerivationKind<AiSpec, AiPlan> {
   readonly expected = expectedOf
   readonly #transport: Transport
   readonly #env: NodeJS.ProcessEnv
-  readonly #constants = new WeakMap<AiSpec, ConstantParts>()
+  readonly #headers = new WeakMap<AiSpec, ConstantHeaders>()
+  readonly #shown = new WeakMap<AiSpec, ShownParts>()
 
   /** `{{ env.NAME }}` in the headers of `models.yaml` is read from `env` when a call is made. */
   constructor(transport: Transport, env: NodeJS.ProcessEnv) {
@@ -111,10 +118,10 @@ export class AiKind implements DerivationKind<AiSpec, AiPlan> {
   }
 
   async run(spec: AiSpec, plan: AiPlan, context: RunContext): Promise<Result<Computed, Failure>> {
-    const parts = this.#constantsOf(spec)
-    const conversation = new Conversation({ spec, plan, guard: parts.guard })
+    const constant = this.#headersOf(spec)
+    const conversation = new Conversation({ spec, plan, guard: constant.guard })
     const isFree = (): boolean => conversation.attempts > 0 && !conversation.isOpen
-    const first = await this.#ask(conversation, parts, context).catch((error: unknown) => {
+    const first = await this.#ask(conversation, constant, context).catch((error: unknown) => {
       // A request that was refused at no cost is not sent again.
       if (isFree()) context.onFree?.()
       throw error
@@ -123,7 +130,7 @@ export class AiKind implements DerivationKind<AiSpec, AiPlan> {
     if (conversation.mayRepair(first.value)) {
       const { onBegun: _begun, onSent: _sent, ...again } = context
       try {
-        await this.#ask(conversation, parts, { ...again, onSent: () => undefined })
+        await this.#ask(conversation, constant, { ...again, onSent: () => undefined })
       } catch (error) {
         // The first answer is paid for, and what it has is the result.
         if (!context.signal.aborted && !(error instanceof NotWanted)) throw error
@@ -132,33 +139,49 @@ export class AiKind implements DerivationKind<AiSpec, AiPlan> {
     return ok(conversation.computed())
   }
 
-  /** Returns the constant parts of a derivation's requests, made once. Throws OperationError as {@link readEnv} does. */
-  #constantsOf(spec: AiSpec): ConstantParts {
-    const known = this.#constants.get(spec)
+  firstRequest(spec: AiSpec, plan: AiPlan): SentRequest {
+    return this.#request(spec, plan, [{ role: 'user', text: plan.prompt }])
+  }
+
+  #request(spec: AiSpec, { url }: AiPlan, turns: readonly Turn[]): SentRequest {
+    const { headers, bodies } = this.#shownOf(spec)
+    return { method: 'POST', url, headers, body: bodies.of(turns) }
+  }
+
+  #shownOf(spec: AiSpec): ShownParts {
+    const known = this.#shown.get(spec)
+    if (known !== undefined) return known
+    const api = ADAPTERS[spec.model.api]
+    const headers = withOwnHeaders(api, shownHeaders(spec.model.headers))
+    const parts = { headers, bodies: new RequestBodies(api, spec) }
+    this.#shown.set(spec, parts)
+    return parts
+  }
+
+  /** Returns the headers of a derivation's requests, made once. Throws OperationError as {@link readEnv} does. */
+  #headersOf(spec: AiSpec): ConstantHeaders {
+    const known = this.#headers.get(spec)
     if (known !== undefined) return known
     const api = ADAPTERS[spec.model.api]
     const { headers, secretHeaders, secrets } = fillHeaders(spec.model.headers, this.#env, MODELS_FILE)
-    const given = new Set(Object.keys(headers).map((name) => name.toLowerCase()))
-    const own = Object.entries(api.headers).filter(([name]) => !given.has(name))
-    const parts = {
-      headers: { ...Object.fromEntries(own), ...headers },
+    const constant = {
+      headers: withOwnHeaders(api, headers),
       secretHeaders,
       guard: new SecretGuard(secrets),
-      bodies: new RequestBodies(api, spec),
     }
-    this.#constants.set(spec, parts)
-    return parts
+    this.#headers.set(spec, constant)
+    return constant
   }
 
   /** Sends the conversation, and adds the answer to it. */
   async #ask(
     conversation: Conversation,
-    { headers, secretHeaders, bodies }: ConstantParts,
+    { headers, secretHeaders }: ConstantHeaders,
     context: RunContext,
   ): Promise<Result<Answer, Failure>> {
     const { spec, plan, guard } = conversation
     const api = ADAPTERS[spec.model.api]
-    const body = bodies.of(conversation.turns)
+    const shown = this.#request(spec, plan, conversation.turns)
     // The permit of this request must be free for the next one.
     const { promise: stored, resolve } = Promise.withResolvers<void>()
     const continues = conversation.attempts > 0
@@ -173,15 +196,10 @@ export class AiKind implements DerivationKind<AiSpec, AiPlan> {
       if (!isBilled(status)) conversation.isOpen = false
       return status === 429 || UNBILLED.has(status)
     }
-    const response = await this.#transport.send(
-      {
-        method: 'POST',
-        url: plan.url,
-        headers,
-        body,
-        secretHeaders,
-        prompt: stubPrompt(conversation, api),
-      },
+    const prompt = stubPrompt(conversation, api)
+    const response = await sendGuarded(
+      this.#transport,
+      { request: { ...shown, method: 'POST', headers, secretHeaders, prompt }, shown, guard },
       {
         ...context,
         policy: context.policies.forUrl(plan.url),
@@ -193,7 +211,7 @@ export class AiKind implements DerivationKind<AiSpec, AiPlan> {
     )
     if (!response.ok) {
       resolve()
-      return err(guardedFailure(response.error, guard))
+      return response
     }
     const answer = conversation.add(response.value, api.read(response.value.json))
     // Once the next request waits for a permit, it is the first to get one.
@@ -201,6 +219,16 @@ export class AiKind implements DerivationKind<AiSpec, AiPlan> {
     else void context.stored.then(resolve, resolve)
     return ok(answer)
   }
+}
+
+/** Adds the headers of an API that are not given. */
+function withOwnHeaders(
+  api: Adapter,
+  headers: Readonly<Record<string, string>>,
+): Readonly<Record<string, string>> {
+  const given = new Set(Object.keys(headers).map((name) => name.toLowerCase()))
+  const own = Object.entries(api.headers).filter(([name]) => !given.has(name))
+  return { ...Object.fromEntries(own), ...headers }
 }
 
 /** Returns the prompt for a stub, which counts a token for four bytes. */

@@ -9,13 +9,14 @@ import type {
   Plan,
   Planned,
 } from '../../definition/derivation-kind.ts'
+import { sendGuarded } from '../../transport/network/guarded-send.ts'
+import type { SentRequest } from '../../recording/recorded-call.ts'
 import { SecretSearch } from '../../transport/guard/secret-search.ts'
 import type { Verdict } from '../../transport/guard/secret-search.ts'
 import { renderBody } from './request/body-template.ts'
-import { excerptOf, guardedFailure } from '../../transport/response/error-body.ts'
 import { envNames, planHeaders, readEnv } from '../../transport/headers/header-template.ts'
 import type { PlannedHeader } from '../../transport/headers/header-template.ts'
-import { fillHeaders } from '../../transport/headers/fill-headers.ts'
+import { fillHeaders, shownHeaders } from '../../transport/headers/fill-headers.ts'
 import { isSuccess } from '../../transport/network/hop.ts'
 import { parseHttpSpec, renameInHttp } from './http-spec.ts'
 import type { HttpSpec } from './http-spec.ts'
@@ -54,24 +55,24 @@ export function httpKind(transport: Transport, env: NodeJS.ProcessEnv): Derivati
     },
     plan: planCall,
     estimate: (plan, policies) => policies.forUrl(plan.hashed.url).costPerCall,
+    firstRequest: sentRequest,
     async run(spec, plan, context) {
       const { url } = plan.hashed
       const { headers, secretHeaders, secrets } = fillHeaders(plan.headers, env, spec.file)
       const body = bodyOf(spec, plan)
       const request = { method: plan.method, url, headers, body, secretHeaders }
       const policy = context.policies.forUrl(url)
-      const answer = await transport.send(request, { ...context, policy, accepts: spec.onStatus })
       const guard = guards.of(secrets)
-      if (!answer.ok) return err(guardedFailure(answer.error, guard))
+      const call = { request, shown: sentRequest(spec, plan), guard }
+      const answer = await sendGuarded(transport, call, { ...context, policy, accepts: spec.onStatus })
+      if (!answer.ok) return answer
       const response = answer.value
       const computed = extract({ spec, plan, response, search: new SecretSearch(guard) })
-      if (!mayBeKept(response, guard)) return ok(computed)
-      const { status, durationMs, text } = response
-      // Applies to an accepted error status as to a failure.
-      const kept = isSuccess(status) ? text : excerptOf(text, guard)
+      const { status, durationMs, stored } = response
+      if (stored === null) return ok(computed)
       return ok({
         ...computed,
-        response: { request: requestKey(plan, body), status, durationMs, body: kept },
+        response: { request: requestKey(plan, body), status, durationMs, body: stored },
       })
     },
     responses: {
@@ -103,13 +104,9 @@ function bodyOf(spec: HttpSpec, plan: HttpPlan): string | null {
   return spec.body === null ? null : JSON.stringify(plan.hashed.body)
 }
 
-/**
- * Whether a response contains no secret of its request: all of its values are searched, and its text too, since the values omit the first
- * of two equal keys.
- */
-function mayBeKept({ json, text }: TransportResponse, guard: SecretGuard): boolean {
-  if (guard.hasNothingToFind) return true
-  return new SecretSearch(guard).verdict(json) === 'clean' && !guard.isIn(text)
+function sentRequest(spec: HttpSpec, plan: HttpPlan): SentRequest {
+  const { method, headers, hashed } = plan
+  return { method, url: hashed.url, headers: shownHeaders(headers), body: bodyOf(spec, plan) }
 }
 
 function planCall(spec: HttpSpec, inputs: InputValues): Planned<HttpPlan> {

@@ -4,6 +4,7 @@ import type { Result } from '../../../errors/result.ts'
 import type { SharedHosts } from '../../../store/shared-hosts.ts'
 import type { Limiter } from '../../limiter/limiter.ts'
 import type { HostPolicy } from '../../definition/host-policies.ts'
+import type { CallOrigin, FailedTry } from '../../recording/recorded-call.ts'
 
 export const HTTP_METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 
@@ -48,6 +49,10 @@ export interface SendOptions {
   readonly accepts?: Pick<ReadonlySet<number>, 'has'>
   /** Whether an error of this status may be tried again; by default 429 and 500–599 may. */
   readonly mayRetry?: (status: number) => boolean
+  /** Called when a try has failed. */
+  readonly onFailedTry?: (failed: FailedTry) => void
+  /** The origin of the call; absent outside of runs. */
+  readonly origin?: CallOrigin | undefined
   /** Whether it continues another call, whose result is lost without this one: it begins before calls that do not. */
   readonly continues?: boolean
   /** Ends the call, whether it waits or is under way. */

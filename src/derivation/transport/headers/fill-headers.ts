@@ -28,6 +28,21 @@ export function fillHeaders(
   }
 }
 
+/** Returns the headers of a request with the names of its secrets in their place. */
+export function shownHeaders(headers: readonly PlannedHeader[]): Readonly<Record<string, string>> {
+  if (headers.length === 0) return NO_HEADERS.headers
+  return Object.fromEntries(headers.map(({ name, parts }) => [name, parts.map(shownPart).join('')]))
+}
+
+function shownPart(part: PlannedHeader['parts'][number]): string {
+  return typeof part === 'string' ? part : placeholderOf(part.env)
+}
+
+/** Returns the text that represents the value of an environment variable. */
+export function placeholderOf(name: string): string {
+  return `{{ env.${name} }}`
+}
+
 /**
  * Returns the values that no result may contain: each secret, and each header from its first secret to its last, in case these are short.
  */

@@ -10,10 +10,11 @@ import type { Tried } from './exchange.ts'
 import { guardedConnector } from '../guard/guarded-connector.ts'
 import type { Lookup } from '../guard/guarded-connector.ts'
 import { Limiter, type LimiterOptions, type Try } from '../../limiter/limiter.ts'
+import type { FailedTry } from '../../recording/recorded-call.ts'
 import type { Permit } from '../../limiter/resource-queue.ts'
 import { withIdempotencyKey } from '../call/retry.ts'
 import { requestLabel } from '../call/transport.ts'
-import type { SendOptions, SendResult, Transport, TransportRequest } from '../call/transport.ts'
+import type { SendFailure, SendOptions, SendResult, Transport, TransportRequest } from '../call/transport.ts'
 
 export interface UndiciTransportOptions extends LimiterOptions {
   /** The only hosts that are called; by default all. */
@@ -73,7 +74,11 @@ export class UndiciTransport implements Transport {
     const call = policy.retries > 0 ? withIdempotencyKey(request) : request
     return limiter.run<SendResult>(
       { resource: origin, policy, hosts, continues, signal, onBegun, wanted },
-      async (permit) => asTry(await this.#try(call, permit, options)),
+      async (permit) => {
+        const tried = await this.#try(call, permit, options)
+        if (!tried.result.ok) options.onFailedTry?.(failedTry(tried.result.error, tried))
+        return asTry(tried)
+      },
       (status) => err({ reason: 'status', request: requestLabel(call), status }),
     )
   }
@@ -115,6 +120,10 @@ export class UndiciTransport implements Transport {
       for (const { end } of over) end()
     })
   }
+}
+
+function failedTry(error: SendFailure, { retryAfterMs }: Tried): FailedTry {
+  return { reason: error.reason, status: error.reason === 'status' ? error.status : null, retryAfterMs }
 }
 
 /** Returns a try of a call with the pause that its host asked for: 429 pauses all calls, and so does 503 with `Retry-After`. */

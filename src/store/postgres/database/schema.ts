@@ -5,6 +5,7 @@ import type { KeptColumn } from '../../fields/stored-changes.ts'
 import { definitionTables } from '../../rows/definition-tables.ts'
 import { FAILURE_GROUP_INDEXES, failureGroupColumns, groupStoredFailures } from '../../rows/failure-groups.ts'
 import { writersOfCells, writtenTables } from '../../rows/written-values.ts'
+import { recordingTable } from '../../rules/recording/recording.ts'
 import { namedTable } from '../../rows/named-tables.ts'
 import { deletedBlocksTable } from '../../rows/deleted-blocks.ts'
 import { reviewTable } from '../../rows/reviews.ts'
@@ -15,7 +16,7 @@ import { STATE_INDEXES } from '../../rows/state-tables.ts'
 import { columnsOf, mayDiffer, NAME_BYTES, writtenColumn, type TypedField } from './columns.ts'
 
 /** Version of the tables below; a store of a later version is refused. */
-export const SCHEMA_VERSION = 33
+export const SCHEMA_VERSION = 34
 
 /**
  * The tables beside the records. Every name contains `$`, which no field name can (D5). Times are texts, UTC with
@@ -436,6 +437,7 @@ export const MIGRATIONS: Readonly<Record<number, string>> = {
     failureGroupColumns({ integer: 'bigint', text: 'text' }) +
     groupStoredFailures(failureGroupOf) +
     FAILURE_GROUP_INDEXES,
+  34: recordingTable({ integer: 'bigint', text: 'text', options: '' }),
 }
 
 /** Creates the tables of a new store, except that of records. */

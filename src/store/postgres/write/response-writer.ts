@@ -1,5 +1,7 @@
 import type { CellCommit } from '../../cell-work.ts'
 import { excessOf, limitOf, withinLimit, type ResponseTrim, type TrimResult } from '../../stored-responses.ts'
+import { addLines, trimLines } from '../../rules/recording/recording.ts'
+import { runAsync } from '../../rules/steps.ts'
 import { HASH_PREFIX } from '../../rows/stored-rows.ts'
 import type { ChangeSet } from '../changes/change-set.ts'
 import type { Connection } from '../database/connection.ts'
@@ -10,12 +12,12 @@ const OLDEST_AT_ONCE = 1000
 const NOTHING_REMOVED: TrimResult = { removed: 0, bytes: 0 }
 
 /**
- * Stores the responses of a commit, notes which stored ones were used, and removes the least recently used beyond the
- * limit.
+ * Stores the responses of a commit and its lines of the recording, notes which stored responses were used, and removes the
+ * least recently used beyond the limit.
  */
 export async function keepResponses(
   { db, at }: ChangeSet,
-  { responses = [], used = [] }: Pick<CellCommit, 'responses' | 'used'>,
+  { responses = [], used = [], recorded = [] }: Pick<CellCommit, 'responses' | 'used' | 'recorded'>,
 ): Promise<void> {
   const now = Date.parse(at)
   if (used.length > 0) {
@@ -25,8 +27,10 @@ export async function keepResponses(
       used.map(hexOf),
     )
   }
-  if (responses.length === 0) return
+  if (responses.length === 0 && recorded.length === 0) return
   const limit = await readLimit(db)
+  await runAsync(addLines(db, { lines: recorded, at: now, limit }))
+  if (responses.length === 0) return
   const kept = withinLimit(responses, limit)
   await db.run(
     `INSERT INTO "$response" (hash, at, used, bytes, status, duration_ms, body)
@@ -53,6 +57,7 @@ export async function trimResponses(
   { db }: ChangeSet,
   { before, maxBytes }: ResponseTrim,
 ): Promise<TrimResult> {
+  await runAsync(trimLines(db, { before, maxBytes }))
   const old =
     before === null
       ? NOTHING_REMOVED

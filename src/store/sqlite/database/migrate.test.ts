@@ -33,8 +33,13 @@ const CONTRACT = parseContract(
 const TARGETS = [target('label', ['a'])]
 const FIELDS = ['id', 'a', 'label']
 
-/** Removes the changes of version 31. */
-const BACK_TO_VERSION_30 = `
+/** Removes the changes of version 32. */
+const BACK_TO_VERSION_31 = `
+  DROP TABLE "$recorded";
+  UPDATE "$sheet" SET schema_version = 31`
+
+/** Removes the changes of version 31 and later ones. */
+const BACK_TO_VERSION_30 = `${BACK_TO_VERSION_31};
   DROP INDEX "$failure_alike"; DROP INDEX "$run_failure_alike";
   ALTER TABLE "$failure" DROP COLUMN detail; ALTER TABLE "$failure" DROP COLUMN alike;
   ALTER TABLE "$run_failure" DROP COLUMN alike;
@@ -330,6 +335,16 @@ test('a store of version 29 opens with its views, and with charts', async (t) =>
   const chart = { group: 'a', split: null, total: null, period: 'month' } as const
   await store.charts.save({ id: null, name: 'Mine', state: chart, actor: HUMAN })
   assert.deepEqual((await store.charts.list())[0]?.state, chart)
+})
+
+test('a store of version 31 opens, and records calls', async (t) => {
+  const directory = directoryFor(t)
+  await (await openStore(directory)).close()
+  sql(directory, (db) => db.exec(BACK_TO_VERSION_31))
+  const store = await openStore(directory)
+  t.after(() => store.close())
+  await store.storeResults({ cache: [], recorded: ['{}'] })
+  assert.equal((await store.responses.recorded(0)).lines[0]?.line, '{}')
 })
 
 test('a store of version 30 opens with its failures in groups', async (t) => {

@@ -3,6 +3,7 @@ import type { KeptColumn } from '../../fields/stored-changes.ts'
 import { definitionTables } from '../../rows/definition-tables.ts'
 import { FAILURE_GROUP_INDEXES, failureGroupColumns } from '../../rows/failure-groups.ts'
 import { writersOfCells, writtenTables } from '../../rows/written-values.ts'
+import { recordingTable } from '../../rules/recording/recording.ts'
 import { namedTable } from '../../rows/named-tables.ts'
 import { deletedBlocksTable } from '../../rows/deleted-blocks.ts'
 import { reviewTable } from '../../rows/reviews.ts'
@@ -12,7 +13,7 @@ import { PROPOSAL_PARTS } from '../../rows/proposal-tables.ts'
 import { STATE_INDEXES } from '../../rows/state-tables.ts'
 
 /** Version of the tables below; a store of a later version is refused. */
-export const SCHEMA_VERSION = 31
+export const SCHEMA_VERSION = 32
 
 /**
  * The tables of the first version. {@link MIGRATIONS} adds those of later versions, to new and existing stores.
@@ -172,6 +173,8 @@ export const FIRST_TABLES = `
  * 30: charts; see {@link namedTable}.
  *
  * 31: {@link failureGroupColumns}.
+ *
+ * 32: {@link recordingTable}.
  */
 export const MIGRATIONS: Readonly<Record<number, string>> = {
   2: `
@@ -306,6 +309,7 @@ export const MIGRATIONS: Readonly<Record<number, string>> = {
     writersOfCells((number) => `(1 << (${number}))`),
   30: namedTable('$chart', { integer: 'INTEGER', text: 'TEXT', options: 'STRICT' }),
   31: failureGroupColumns({ integer: 'INTEGER', text: 'TEXT' }) + FAILURE_GROUP_INDEXES,
+  32: recordingTable({ integer: 'INTEGER', text: 'TEXT', options: 'STRICT' }),
 }
 
 /** Creates the tables of a new store. */

@@ -23,6 +23,7 @@ export function copyStore(database: string, directory: string): StoreSnapshot {
   vacuumInto(database, paths.database)
   const db = Connection.forBuilding(paths.database)
   try {
+    removeRecording(db)
     const sheet = db.get('SELECT contract, records FROM "$sheet"')
     const contract = parseStoredContract(String(sheet?.['contract']))
     const lastSeq = writeLog(db, paths.log)
@@ -51,6 +52,12 @@ function vacuumInto(database: string, path: string): void {
   } finally {
     db.close()
   }
+}
+
+/** Removes the recording, which only an archive with one has, as a file of its own. */
+function removeRecording(db: Connection): void {
+  if (Number(db.get('SELECT count(*) AS lines FROM "$recorded"')?.['lines']) === 0) return
+  db.exec('DELETE FROM "$recorded"; VACUUM')
 }
 
 /** Writes the log as `provenance.jsonl`; returns its last seq. */

@@ -26,11 +26,13 @@ type CellsOf = Pick<CellResult, 'target' | 'sha256' | 'sources'>
 type Result = Exclude<CellResult['result'], Computed> | readonly [value: JsonValue, inputHash: string]
 
 type Head = readonly [
-  common: Omit<CellCommit, 'cells' | 'cache' | 'made' | 'responses'>,
+  common: Omit<CellCommit, 'cells' | 'cache' | 'made' | 'responses' | 'recorded'>,
   targets: readonly CellsOf[],
   cells: readonly (readonly [target: number, key: number, version: string, result: Result])[],
   hashesOfEntries: readonly string[],
   responses: readonly ResponseInHead[],
+  /** The number of lines of the recording. */
+  recorded: number,
 ]
 
 /** A response without its body, but with the length of that. */
@@ -39,11 +41,11 @@ type ResponseInHead = readonly [request: string, status: number, durationMs: num
 /**
  * Returns a commit as text, which is several times as fast to send to the thread as an object of many small ones: the
  * bodies of responses, after a line with their length, for they may contain line breaks; a line of JSON, then the
- * provenance of each computed cell, and each cache entry, which the thread does not parse. No other process waits for the
+ * provenance of each computed cell, each cache entry, and each line of the recording, which the thread does not parse. No other process waits for the
  * calls of a store of SQLite.
  */
 export function commitText(commit: CellCommit): string {
-  const { actor, run, progress, cells, cache, responses = [], used = [], usage = [] } = commit
+  const { actor, run, progress, cells, cache, responses = [], used = [], usage = [], recorded = [] } = commit
   const targets: CellsOf[] = []
   const lines: string[] = []
   const head: Head = [
@@ -57,8 +59,10 @@ export function commitText(commit: CellCommit): string {
     }),
     cache.map(({ inputHash }) => inputHash),
     responses.map(({ request, status, durationMs, body }) => [request, status, durationMs, body.length]),
+    recorded.length,
   ]
   for (const entry of cache) lines.push(cacheEntryText(entry))
+  lines.push(...recorded)
   const bodies = responses.map(({ body }) => body).join('')
   return `${bodies.length}\n${bodies}${[JSON.stringify(head), ...lines].join('\n')}`
 }
@@ -68,7 +72,7 @@ export function readCommit(text: string): CommitInText {
   let from = text.indexOf('\n') + 1
   const lines = text.slice(from + Number(text.slice(0, from))).split('\n')
   let next = 1
-  const [common, targets, cells, hashes, responses] = JSON.parse(lines[0] ?? '') as Head
+  const [common, targets, cells, hashes, responses, recorded] = JSON.parse(lines[0] ?? '') as Head
   return {
     ...common,
     cells: cells.map(([index, key, version, result]): ResultToStore<string> => {
@@ -84,6 +88,7 @@ export function readCommit(text: string): CommitInText {
       from += length
       return { request, status, durationMs, body }
     }),
+    recorded: Array.from({ length: recorded }, () => lines[next++] ?? ''),
   }
 }
 

@@ -1,5 +1,7 @@
 import { excessOf, limitOf, withinLimit, type ResponseTrim, type TrimResult } from '../../stored-responses.ts'
 import type { CellCommit } from '../../cell-work.ts'
+import { addLines, trimLines } from '../../rules/recording/recording.ts'
+import { runSync } from '../../rules/steps.ts'
 import { hashBytes } from '../../rows/stored-rows.ts'
 import type { ChangeSet } from '../changes/change-set.ts'
 import type { Connection } from '../database/connection.ts'
@@ -14,18 +16,20 @@ const ON_CONFLICT = `ON CONFLICT (hash) DO UPDATE SET at = excluded.at, used = e
   status = excluded.status, duration_ms = excluded.duration_ms, body = excluded.body`
 
 /**
- * Stores the responses of a commit, notes which stored ones were used, and removes the least recently used beyond the
- * limit.
+ * Stores the responses of a commit and its lines of the recording, notes which stored responses were used, and removes the
+ * least recently used beyond the limit.
  */
 export function keepResponses(
   { db, at }: ChangeSet,
-  { responses = [], used = [] }: Pick<CellCommit, 'responses' | 'used'>,
+  { responses = [], used = [], recorded = [] }: Pick<CellCommit, 'responses' | 'used' | 'recorded'>,
 ): void {
   const now = Date.parse(at)
   for (const request of used)
     db.run('UPDATE "$response" SET used = ? WHERE hash = ?', now, hashBytes(request))
-  if (responses.length === 0) return
+  if (responses.length === 0 && recorded.length === 0) return
   const limit = readLimit(db)
+  runSync(addLines(db, { lines: recorded, at: now, limit }))
+  if (responses.length === 0) return
   const kept = withinLimit(responses, limit)
   let added = 0
   for (let start = 0; start < kept.length; start += ROWS_AT_ONCE) {
@@ -52,6 +56,7 @@ export function keepResponses(
 
 /** Removes kept responses; see {@link ResponseStore.trim}. */
 export function trimResponses({ db }: ChangeSet, { before, maxBytes }: ResponseTrim): TrimResult {
+  runSync(trimLines(db, { before, maxBytes }))
   let removed = 0
   let bytes = 0
   if (before !== null) {

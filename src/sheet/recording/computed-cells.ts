@@ -1,0 +1,107 @@
+import type { JsonObject } from '../../contract/json/json.ts'
+import type { Derivation } from '../../derivation/definition/derivation-kind.ts'
+import { INPUT_LIMIT } from '../../derivation/plan/planner.ts'
+import type { RecordKey, WorkCell, WorkItem } from '../../store/cell-work.ts'
+import type { CellFailureNote, SheetStore } from '../../store/sheet-store.ts'
+
+/** Records that are read at a time. */
+const CHUNK = 256
+
+/** A cell of a derived field with the result of its last computation. */
+export type ComputedCell = { readonly target: string } & (
+  | {
+      readonly state: 'fresh'
+      /** The entry of the log with the computation; null if the log has none, as after the check of stale cells that keep their value. */
+      readonly entry: JsonObject | null
+    }
+  | {
+      readonly state: 'failed'
+      readonly failure: CellFailureNote
+      /** Whether one of its inputs was written after the failure. */
+      readonly isOutdated: boolean
+    }
+  | { readonly state: 'stale' }
+)
+
+/** A record with the computed cells of a derivation. */
+export interface ComputedRecord {
+  readonly item: WorkItem
+  readonly cells: readonly ComputedCell[]
+}
+
+/** Yields the records with computed cells of a derivation, in creation order, a few hundred at a time. */
+export async function* computedRecords(
+  store: SheetStore,
+  { targets, inputs }: Derivation,
+): AsyncGenerator<readonly ComputedRecord[]> {
+  for (let after: RecordKey | null = null; ;) {
+    const items: readonly WorkItem[] = await store.work({
+      targets,
+      inputs,
+      force: true,
+      state: null,
+      inputLimit: INPUT_LIMIT,
+      after,
+      limit: CHUNK,
+      only: null,
+    })
+    const last = items.at(-1)
+    if (last === undefined) return
+    const records: ComputedRecord[] = []
+    for (const item of items) {
+      const cells: ComputedCell[] = []
+      for (const cell of item.cells) {
+        const computed = await computedCell(store, item, { cell, inputs })
+        if (computed !== null) cells.push(computed)
+      }
+      if (cells.length > 0) records.push({ item, cells })
+    }
+    yield records
+    after = last.key
+  }
+}
+
+async function computedCell(
+  store: SheetStore,
+  { id, key }: WorkItem,
+  { cell, inputs }: { readonly cell: WorkCell; readonly inputs: readonly string[] },
+): Promise<ComputedCell | null> {
+  const { target, state, inputHash } = cell
+  switch (state) {
+    case 'fresh':
+      return {
+        target,
+        state,
+        entry: inputHash === null ? null : await store.computation(id, target, inputHash),
+      }
+    case 'stale':
+      return { target, state }
+    case 'failed': {
+      const failure = await store.cellFailure(key, target)
+      if (failure === null) return null
+      return {
+        target,
+        state,
+        failure,
+        isOutdated: await isWrittenSince(store, id, { inputs, at: failure.at }),
+      }
+    }
+    case 'missing':
+    case 'overridden':
+      return null
+  }
+}
+
+/** Whether one of these fields of a record was written after a time. */
+async function isWrittenSince(
+  store: SheetStore,
+  id: string,
+  { inputs, at }: { readonly inputs: readonly string[]; readonly at: string },
+): Promise<boolean> {
+  for (const input of inputs) {
+    const latest = await store.provenance(id, input, 1)
+    const written = latest?.entries[0]?.['at']
+    if (typeof written === 'string' && written > at) return true
+  }
+  return false
+}

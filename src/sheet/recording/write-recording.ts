@@ -1,0 +1,132 @@
+import { createWriteStream } from 'node:fs'
+import { finished } from 'node:stream/promises'
+import { once } from 'node:events'
+import type { JsonObject } from '../../contract/json/json.ts'
+import type { Derivation, Plan } from '../../derivation/definition/derivation-kind.ts'
+import { planComputation } from '../../derivation/hash/plan-computation.ts'
+import { keyOfRequest, readRecordedLine, type SentRequest } from '../../derivation/recording/recorded-call.ts'
+import type { CellOfRun } from '../../derivation/run-request.ts'
+import type { SheetStore } from '../../store/sheet-store.ts'
+import type { Sheet } from '../sheet.ts'
+import { computedRecords, type ComputedCell } from './computed-cells.ts'
+
+/** The most cells of a {@link WrittenRecording} that are listed. */
+const LISTED = 10
+
+/** A recording that was written. */
+export interface WrittenRecording {
+  readonly calls: number
+  /** The number of cells that were computed by calls which it does not have, and the first of them. */
+  readonly uncovered: number
+  readonly firstUncovered: readonly CellOfRun[]
+}
+
+/**
+ * Writes the recording of a sheet as `recording.jsonl`: a line for each call, in the order in which they were stored, and then one for each
+ * cell that was computed by a call which the recording does not have.
+ */
+export async function writeRecording(sheet: Sheet, path: string): Promise<WrittenRecording> {
+  const { store, derivations } = await sheet.deriving()
+  const output = createWriteStream(path, { flags: 'wx' })
+  const write = async (text: string): Promise<void> => {
+    if (!output.write(`${text}\n`)) await once(output, 'drain')
+  }
+  try {
+    const { calls, usable } = await writeCalls(store, write)
+    const first: CellOfRun[] = []
+    let uncovered = 0
+    for (const derivation of derivations.levels.flat()) {
+      for await (const cell of uncoveredCells(store, derivation, usable)) {
+        await write(JSON.stringify({ not_recorded: { record_id: cell.recordId, field: cell.field } }))
+        if (first.length < LISTED) first.push(cell)
+        uncovered += 1
+      }
+    }
+    return { calls, uncovered, firstUncovered: first }
+  } finally {
+    output.end()
+    await finished(output)
+  }
+}
+
+/** Writes the calls, each with the number of calls with an equal request up to it. Returns the keys of those whose response may be used. */
+async function writeCalls(
+  { responses }: Pick<SheetStore, 'responses'>,
+  write: (text: string) => Promise<void>,
+): Promise<{ readonly calls: number; readonly usable: ReadonlySet<string> }> {
+  const occurrences = new Map<string, number>()
+  const usable = new Set<string>()
+  let calls = 0
+  for (let after = 0; ;) {
+    const { lines, next } = await responses.recorded(after)
+    if (lines.length === 0) return { calls, usable }
+    for (const { line, at } of lines) {
+      const call = readRecordedLine(line)
+      if (call === null) throw new Error('the recording has a line that is not a call')
+      const key = keyOfRequest(call.request)
+      const occurrence = (occurrences.get(key) ?? 0) + 1
+      occurrences.set(key, occurrence)
+      if ('failure' in call.answer || call.answer.body !== null) usable.add(key)
+      await write(`${JSON.stringify({ occurrence, at }).slice(0, -1)},${line.slice(1)}`)
+      calls += 1
+    }
+    after = next
+  }
+}
+
+/** Yields the cells of a derivation that were computed by a call which is not recorded. */
+async function* uncoveredCells(
+  store: SheetStore,
+  derivation: Derivation,
+  recorded: ReadonlySet<string>,
+): AsyncGenerator<CellOfRun> {
+  if (!sendsRequests(derivation)) return
+  for await (const records of computedRecords(store, derivation)) {
+    for (const { item, cells } of records) {
+      const present = cells.filter((cell) => cell.state !== 'stale')
+      if (present.length === 0 || item.tooLong !== undefined) continue
+      const planned = planComputation(derivation, item.inputs)
+      if (planned.outcome !== 'run') continue
+      for (const cell of present) {
+        const requests = requestsOf(derivation, planned.plan, cell)
+        if (requests.every((request) => recorded.has(keyOfRequest(request)))) continue
+        yield { recordId: item.id, field: cell.target }
+      }
+    }
+  }
+}
+
+/** Whether a derivation, or one of its steps, sends requests that are recorded. */
+function sendsRequests({ kind, spec }: Derivation): boolean {
+  const steps = kind.stepsOfFile?.(spec) ?? []
+  return kind.firstRequest !== undefined || steps.some((step) => sendsRequests(step.derivation))
+}
+
+/** Returns the requests by which a cell was computed; of a conversation with a model the first. */
+function requestsOf({ kind, spec }: Derivation, plan: Plan, cell: ComputedCell): readonly SentRequest[] {
+  if (cell.state === 'failed' && !wasCalled(cell)) return []
+  if (kind.stepsOf === undefined)
+    return kind.firstRequest === undefined ? [] : [kind.firstRequest(spec, plan)]
+  const last = cell.state === 'fresh' ? lastStep(cell.entry) : null
+  const steps = kind.stepsOf(plan).filter(({ number }) => last === null || number <= last)
+  const requests = steps.flatMap(({ derivation, plan: own }) => {
+    const request = derivation.kind.firstRequest?.(derivation.spec, own)
+    return request === undefined ? [] : [request]
+  })
+  // The reason of these failures is the first step that was not carried out, which may be any.
+  const isCutShort = cell.state === 'failed' && cell.failure.reason !== 'no_step_accepted'
+  return isCutShort ? requests.slice(0, 1) : requests
+}
+
+/** Reasons of failures for which no call was made. */
+const NO_CALL: ReadonlySet<string> = new Set(['refused', 'unusable_input', 'no_record', 'cost_per_record'])
+
+function wasCalled({ failure: { reason } }: Extract<ComputedCell, { state: 'failed' }>): boolean {
+  return reason === null || !NO_CALL.has(reason)
+}
+
+/** Returns the number of the step that an entry's value comes from; null for none. */
+function lastStep(entry: JsonObject | null): number | null {
+  const step = entry?.['step']
+  return typeof step === 'number' ? step : null
+}
