@@ -9,14 +9,16 @@ const ROOT = join(import.meta.dirname, '..')
 
 /** The allowed imports between modules: `yes`, `types` (with `import type`), or none. Every pair is tested. */
 const TABLE: Record<string, Record<string, 'yes' | 'types'>> = {
+  proof: {},
   errors: {},
   contract: { errors: 'yes' },
-  provenance: { contract: 'yes', errors: 'yes' },
+  provenance: { proof: 'yes', contract: 'yes', errors: 'yes' },
   events: { contract: 'yes', errors: 'yes' },
-  store: { contract: 'yes', errors: 'yes', provenance: 'yes' },
+  store: { proof: 'yes', contract: 'yes', errors: 'yes', provenance: 'yes' },
   files: { contract: 'yes', errors: 'yes' },
   derivation: { contract: 'yes', errors: 'yes', store: 'types' },
   sheet: {
+    proof: 'yes',
     contract: 'yes',
     errors: 'yes',
     provenance: 'yes',
@@ -26,6 +28,7 @@ const TABLE: Record<string, Record<string, 'yes' | 'types'>> = {
     derivation: 'yes',
   },
   wire: {
+    proof: 'types',
     contract: 'types',
     errors: 'types',
     provenance: 'types',
