@@ -2,8 +2,6 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { fromBase64, toBase64 } from './bytes.ts'
 import { checkpointBody, formatNote, parseNote, parseNotes, signatureState } from './checkpoint.ts'
-import { formatPath, isProven, parsePath } from './line-proof.ts'
-import { inclusionParts, leafHash, parentHash } from './merkle.ts'
 import { NoteSigner, sha256, verifySignature } from './node-primitives.ts'
 import { formatKey, parseKey, parseSecret } from './note-keys.ts'
 
@@ -88,31 +86,6 @@ test('a text that is no checkpoint is none', () => {
     `${signed}\n${signed}`,
   ]
   for (const text of texts) assert.equal(parseNote(text), null, JSON.stringify(text))
-})
-
-test('the path of a proof is read as it was written, and proves its line alone', () => {
-  const leaves = ['one', 'two', 'three'].map((line) => leafHash(sha256, Buffer.from(line)))
-  const [one, two, three] = leaves as [Uint8Array, Uint8Array, Uint8Array]
-  const top = parentHash(sha256, parentHash(sha256, one, two), three)
-  const checkpoint = parseNote(formatNote(checkpointBody({ origin: 'o', size: 3, root: top }), []))
-  assert.ok(checkpoint)
-  assert.equal(inclusionParts(1, 3).length, 2)
-  const proof = { index: 1, path: [one, three], checkpoint }
-  const text = formatPath(proof)
-  const read = parsePath(text)
-  assert.ok(read)
-  assert.equal(formatPath(read), text)
-  assert.ok(isProven(sha256, two, proof))
-  assert.ok(!isProven(sha256, one, proof))
-  assert.ok(!isProven(sha256, two, { ...proof, index: 0 }))
-  for (const edited of [
-    text.slice(0, -30),
-    text.replace('index 1', 'index 01'),
-    text.replace('@v1', '@v2'),
-    '',
-  ]) {
-    assert.equal(parsePath(edited), null)
-  }
 })
 
 test('base64 is read only as it is written', () => {

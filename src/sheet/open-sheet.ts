@@ -14,6 +14,8 @@ import { DefinitionFiles } from './definition/definition-files.ts'
 import type { DefinitionSource } from './definition/definition-source.ts'
 import { loadKinds } from './definition/load-kinds.ts'
 import { scriptProcesses, type ScriptPermission } from './scripts/script-processes.ts'
+import { publishBy } from './log/publish-command.ts'
+import { signerOf } from './log/sign-key.ts'
 import { Sheet, type Logger } from './sheet.ts'
 import { checkStoreFiles } from './definition/check-store-files.ts'
 import { isStoreUrl, STORE_VARIABLE } from './store-url.ts'
@@ -46,6 +48,10 @@ export interface SheetOptions {
   /** The writing thread, if it was started earlier. */
   readonly storeThread: StoreThread | undefined
   readonly logger: Logger
+  /** The private key that signs checkpoints of the log, as the text of its file; null leaves them unsigned. */
+  readonly signKey: string | null
+  /** A command that publishes each checkpoint, which is its standard input. */
+  readonly publish: string | null
 }
 
 /** The actor of the import of a sheet's records when there is no default actor. */
@@ -65,6 +71,7 @@ export async function openSheet(path: string, options: Partial<SheetOptions> = {
   const { defaultActor = null, lockTimeoutMs = LOCK_TIMEOUT_MS, logger = SILENT } = options
   if (!isStoreUrl(path)) checkSheetDirectory(path)
   const { transport = new NetworkTransport() } = options
+  const signer = signerOf(options.signKey ?? null)
   const dialect = isStoreUrl(path) ? 'postgres' : 'sqlite'
   const scripts = await scriptProcesses(options.scripts ?? 'off', isStoreUrl(path) ? null : resolve(path))
   const env = envFor(path)
@@ -84,7 +91,8 @@ export async function openSheet(path: string, options: Partial<SheetOptions> = {
     events: new EventBus(),
     ...(place.frames !== undefined && { frames: place.frames }),
     files: new DefinitionFiles(place.source, kinds),
-    openStore: (definition) => place.openStore(definition),
+    openStore: (definition, onLines) => place.openStore(definition, onLines),
+    checkpoints: { signer, publish: options.publish ? publishBy(options.publish) : null },
     warnings: () => place.warnings(),
     confinement: scripts.confinement,
     env,
@@ -105,7 +113,7 @@ interface SheetPlace {
   /** The frames that servers share, where they do. */
   readonly frames?: SharedFrames
   /** See {@link SheetParts.openStore}. */
-  openStore(definition: StoreDefinition | null): Promise<SheetStore>
+  openStore(definition: StoreDefinition | null, onLines: (count: number) => void): Promise<SheetStore>
   warnings(): readonly string[]
 }
 
@@ -127,7 +135,7 @@ function sheetDirectory(
     name: basename(directory),
     dialect: 'sqlite',
     source: new DefinitionDirectory(directory),
-    openStore: async (definition) => {
+    openStore: async (definition, onLines) => {
       checkStoreFiles(directory)
       // A store that cannot be opened ends its thread: the next attempt starts another.
       const given = writer
@@ -138,6 +146,7 @@ function sheetDirectory(
         lockTimeoutMs,
         queryLimits: queryLimits ?? DEFAULT_QUERY_LIMITS,
         writer: given,
+        onLines,
         onSourceDiffers: () => logger.warn({ file: 'records.jsonl' }, SOURCE_DIFFERS),
         onSetAside: ({ file, lines }) => logger.warn({ file: basename(file), lines }, setAsideWarning(file)),
       })
@@ -158,7 +167,7 @@ async function storedSheet(
     dialect: 'postgres',
     source,
     frames: revisions.frames,
-    openStore: (definition) =>
+    openStore: (definition, onLines) =>
       PostgresStore.open(url, {
         definition,
         directory: null,
@@ -166,6 +175,7 @@ async function storedSheet(
         lockTimeoutMs,
         queryLimits: queryLimits ?? DEFAULT_QUERY_LIMITS,
         frames: revisions.frames,
+        onLines,
         onSourceDiffers: () => undefined,
       }),
     warnings: () => [],

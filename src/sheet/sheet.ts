@@ -17,6 +17,7 @@ import {
   type DefinitionFiles,
   type Derivations,
 } from './definition/definition-files.ts'
+import { Checkpoints, type CheckpointOptions } from './log/checkpoints.ts'
 import { SheetFileError } from '../store/sheet-files/sheet-paths.ts'
 
 /** The log for the operator; a subset of pino's logger. */
@@ -69,10 +70,12 @@ export interface SheetParts {
   readonly logger: Logger
   readonly files: DefinitionFiles
   /** Opens the store, or creates it; null opens an existing one with the definition that it follows. */
-  openStore(definition: StoreDefinition | null): Promise<SheetStore>
+  openStore(definition: StoreDefinition | null, onLines: (count: number) => void): Promise<SheetStore>
   /** See {@link Sheet.warnings}. */
   warnings(): readonly string[]
   closeTransport(): Promise<void>
+  /** The signing and publishing of checkpoints; by default neither. */
+  readonly checkpoints?: CheckpointOptions
   /** See {@link Sheet.confinement}. */
   readonly confinement: string
   /** The environment variables that derivations may use. */
@@ -100,6 +103,8 @@ export class Sheet {
   readonly handOverRuns: boolean
   /** Whether the service may not change the definition; people still may edit its files. */
   readonly hasFixedDefinition: boolean
+  /** Makes checkpoints of the log. */
+  readonly checkpoints: Checkpoints
   readonly #parts: SheetParts
   readonly #stopping = new AbortController()
   readonly #runs = new Set<Promise<unknown>>()
@@ -131,6 +136,13 @@ export class Sheet {
     this.handOverRuns = parts.handOverRuns ?? false
     this.hasFixedDefinition = parts.fixedDefinition ?? false
     this.#parts = parts
+    this.checkpoints = new Checkpoints({
+      signer: parts.checkpoints?.signer ?? null,
+      publish: parts.checkpoints?.publish ?? null,
+      store: () => this.#store,
+      during: (work) => void this.during(work),
+      warn: (message) => parts.logger.warn({}, message),
+    })
   }
 
   /** Aborted when the sheet is being closed. */
@@ -414,7 +426,7 @@ export class Sheet {
   async #openToRepair(fault: ContractError): Promise<ServiceError> {
     if (this.#store !== null) return fault
     try {
-      this.#store = await this.#parts.openStore(null)
+      this.#store = await this.#openStore(null)
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error
       if (error instanceof OutdatedDefinitionError) return error
@@ -431,9 +443,13 @@ export class Sheet {
     }
   }
 
+  #openStore(definition: StoreDefinition | null): Promise<SheetStore> {
+    return this.#parts.openStore(definition, (count) => this.checkpoints.noteLines(count))
+  }
+
   async #define(definition: StoreDefinition): Promise<SheetStore> {
     if (this.#store === null) {
-      this.#store = await this.#parts.openStore(definition)
+      this.#store = await this.#openStore(definition)
     } else {
       await this.#store.define(definition)
     }

@@ -40,6 +40,7 @@ import type { SharedHosts } from './shared-hosts.ts'
 import type { ProposalStore } from './stored-proposal.ts'
 import type { ReviewCounts, ReviewRequest, ReviewsQuery, StoredReview } from './stored-review.ts'
 import type { CellWriter, WriterCounts } from './stored-writer.ts'
+import type { LogTreeStore } from './log-tree-store.ts'
 import type { NamedStore } from './named-store.ts'
 import type { ChartState, GroupPeriod } from './stored-chart.ts'
 import type { ViewState } from './stored-view.ts'
@@ -215,6 +216,8 @@ export interface LogStore {
    * may not delete records (D7); SheetError where a cell has no such entry.
    */
   revert(request: RevertRequest): Promise<RevertResult>
+  /** The Merkle tree over the lines. */
+  readonly tree: LogTreeStore
 }
 
 /** Reviews of the values of cells. */

@@ -18,6 +18,7 @@ export const GROUPS = {
     'kill/upsert-kill.test.ts',
     'mcp/tools.test.ts',
     'sheet/as-of.test.ts',
+    'sheet/checkpoints.test.ts',
     'sheet/change-definition.test.ts',
     'sheet/import-runs.test.ts',
     'sheet/revert.test.ts',

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { lookAtFile, SheetFileError, type SheetPath } from '../../store/sheet-files/sheet-paths.ts'
 
 /** Files that the store opens by name; each may be a symbolic link within the sheet. */
-const FOLLOWED = ['sheet.db', 'provenance.jsonl', 'records.jsonl']
+const FOLLOWED = ['sheet.db', 'provenance.jsonl', 'checkpoints.txt', 'records.jsonl']
 
 /**
  * Files beside the store, which may not be links, since SQLite does not follow them. The lock's journal exists while a

@@ -11,6 +11,7 @@ const OWN = [
   'transport.yaml',
   'records.jsonl',
   'provenance.jsonl',
+  'checkpoints.txt',
   'sheet.db',
   'sheet.db-wal',
   'sheet.db-shm',

@@ -41,6 +41,7 @@ const FILES: ReadonlyMap<string, 'definition' | 'data'> = new Map([
   ['transport.yaml', 'definition'],
   ['records.jsonl', 'data'],
   ['provenance.jsonl', 'data'],
+  ['checkpoints.txt', 'data'],
   ['sheet.db', 'data'],
   [RECORDING, 'data'],
 ])

@@ -101,6 +101,7 @@ import { PostgresHosts } from './hosts/postgres-hosts.ts'
 import { HistoryReader } from './log/history-reader.ts'
 import { openSheetTables } from './definition/open-sheet-tables.ts'
 import { PostgresProposals } from './postgres-proposals.ts'
+import { PostgresLogTree } from './postgres-log-tree.ts'
 import { PostgresNamed } from './postgres-named.ts'
 import { CHARTS, VIEWS } from '../rules/named/named-kinds.ts'
 import { PostgresResponses } from './postgres-responses.ts'
@@ -158,6 +159,8 @@ export interface PostgresStoreOptions {
   readonly queryLimits: QueryLimits
   /** The frames of the sheet, where they are open already; closing the store leaves them open. */
   readonly frames?: SharedFrames
+  /** Called when this process has written lines of the log, with their number. */
+  onLines?: (count: number) => void
   /** Called when `records.jsonl` is not the file that was imported (D2). */
   onSourceDiffers(): void
 }
@@ -174,6 +177,7 @@ export class PostgresStore implements SheetStore {
   readonly proposals: PostgresProposals
   readonly views: NamedStore<ViewState>
   readonly charts: NamedStore<ChartState>
+  readonly tree: PostgresLogTree
   readonly responses: PostgresResponses
   readonly frames: SharedFrames
   readonly tasks: TaskQueue
@@ -213,6 +217,7 @@ export class PostgresStore implements SheetStore {
     this.proposals = new PostgresProposals({ writer, db: database, records: this, contract })
     this.views = new PostgresNamed(VIEWS, { writer, db: database, contract })
     this.charts = new PostgresNamed(CHARTS, { writer, db: database, contract })
+    this.tree = new PostgresLogTree({ writer, db: database })
     this.responses = new PostgresResponses(writer, database)
     this.#ownFrames = frames === undefined ? new FrameFeed(database) : null
     this.frames = frames ?? (this.#ownFrames as FrameFeed)
@@ -236,7 +241,10 @@ export class PostgresStore implements SheetStore {
         const store = { schema, contract, targets: targets ?? [], actor, sources }
         await openSheetTables(database, store, lockTimeoutMs)
       }
-      const writer = new Writer(database, { lockTimeoutMs })
+      const writer = new Writer(database, {
+        lockTimeoutMs,
+        ...(options.onLines && { onLines: options.onLines }),
+      })
       if (given !== null) await writer.define(given)
       const definition = given ?? {
         contract: parseStoredContract(await database.query(STORED_CONTRACT)),

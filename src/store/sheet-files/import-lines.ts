@@ -11,6 +11,7 @@ import { fileError, RecordsError, type FileError } from '../../errors/service-er
 import { parseLine } from '../../provenance/log-line.ts'
 import { MAX_LINE_BYTES, readLines } from '../../provenance/read-lines.ts'
 import { MOST_CHANGES } from '../fields/stored-changes.ts'
+import { CHECKPOINT_FILE } from './checkpoint-file.ts'
 import { collectGarbage } from './collect-garbage.ts'
 
 /** The files of a sheet's directory from which a new store is created (D2). */
@@ -18,6 +19,7 @@ export interface SourcePaths {
   /** A store of SQLite. */
   readonly database: string
   readonly log: string
+  readonly checkpoints: string
   readonly source: string
 }
 
@@ -26,6 +28,7 @@ export function sourcePaths(directory: string): SourcePaths {
   return {
     database: join(directory, 'sheet.db'),
     log: join(directory, 'provenance.jsonl'),
+    checkpoints: join(directory, CHECKPOINT_FILE),
     source: join(directory, 'records.jsonl'),
   }
 }

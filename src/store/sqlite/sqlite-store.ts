@@ -109,6 +109,7 @@ import { CHARTS, VIEWS } from '../rules/named/named-kinds.ts'
 import { conditionText } from './sql/condition-sql.ts'
 import type { PageRun } from './sql/run-page.ts'
 import type { SortTerm } from './sql/sort-sql.ts'
+import { SqliteLogTree } from './sqlite-log-tree.ts'
 import { SqliteResponses } from './sqlite-responses.ts'
 import { sqlTokens } from './sql/sql-lexer.ts'
 import { FormulaProcess } from './queries/formula-process.ts'
@@ -141,6 +142,8 @@ export interface SqliteStoreOptions {
   onSourceDiffers(): void
   /** Called when lines of `provenance.jsonl` that the store does not have were moved to another file. */
   onSetAside?(lines: SetAside): void
+  /** Called when this process has written some hundred lines of the log, with their number. */
+  onLines?: (count: number) => void
 }
 
 /** A sheet's store in one SQLite file beside the contract. */
@@ -150,6 +153,7 @@ export class SqliteStore implements SheetStore {
   readonly proposals: SqliteProposals
   readonly views: NamedStore<ViewState>
   readonly charts: NamedStore<ChartState>
+  readonly tree: SqliteLogTree
   readonly responses: SqliteResponses
   readonly formulas: FormulaProcess
   readonly queries: QueryProcess
@@ -193,6 +197,7 @@ export class SqliteStore implements SheetStore {
     }
     this.views = new SqliteNamed(VIEWS, named)
     this.charts = new SqliteNamed(CHARTS, named)
+    this.tree = new SqliteLogTree(parts)
     this.responses = new SqliteResponses(parts.writer, parts.reader.connection)
   }
 
@@ -202,6 +207,7 @@ export class SqliteStore implements SheetStore {
     const paths = storePaths(directory)
     const { writer = new WriterClient() } = options
     if (options.onSetAside !== undefined) writer.onSetAside = options.onSetAside
+    if (options.onLines !== undefined) writer.onLines = options.onLines
     try {
       const define = options.definition === null ? null : defineRequest(options.definition)
       const opened = await orOutdated(writer.call('open', { directory, actor, lockTimeoutMs, define }))

@@ -16,6 +16,7 @@ export async function runToEnd(run: LockedRun): Promise<RevertResult | null> {
   const { active, frames } = run
   try {
     const result = await finish(run)
+    run.sheet.checkpoints.makeSoon()
     frames.end(active.feed.progress)
     return result
   } catch (error) {
@@ -26,6 +27,7 @@ export async function runToEnd(run: LockedRun): Promise<RevertResult | null> {
       // A run whose end cannot be stored has not ended; an internal error will occur again in the next process.
       if (isShared(run) && isStoreUnavailable(fault)) throw new RunReleasedError((fault as Error).message)
     }
+    run.sheet.checkpoints.makeSoon()
     frames.error(error)
     throw error
   }

@@ -6,6 +6,7 @@ import { definitionTables } from '../../rows/definition-tables.ts'
 import { FAILURE_GROUP_INDEXES, failureGroupColumns, groupStoredFailures } from '../../rows/failure-groups.ts'
 import { writersOfCells, writtenTables } from '../../rows/written-values.ts'
 import { recordingTable } from '../../rules/recording/recording.ts'
+import { logTreeTables } from '../../rows/log-tree.ts'
 import { namedTable } from '../../rows/named-tables.ts'
 import { deletedBlocksTable } from '../../rows/deleted-blocks.ts'
 import { reviewTable } from '../../rows/reviews.ts'
@@ -16,7 +17,7 @@ import { STATE_INDEXES } from '../../rows/state-tables.ts'
 import { columnsOf, mayDiffer, NAME_BYTES, writtenColumn, type TypedField } from './columns.ts'
 
 /** Version of the tables below; a store of a later version is refused. */
-export const SCHEMA_VERSION = 34
+export const SCHEMA_VERSION = 35
 
 /**
  * The tables beside the records. Every name contains `$`, which no field name can (D5). Times are texts, UTC with
@@ -438,6 +439,7 @@ export const MIGRATIONS: Readonly<Record<number, string>> = {
     groupStoredFailures(failureGroupOf) +
     FAILURE_GROUP_INDEXES,
   34: recordingTable({ integer: 'bigint', text: 'text', options: '' }),
+  35: logTreeTables({ integer: 'bigint', text: 'text', bytes: 'bytea', flag: 'boolean', options: '' }),
 }
 
 /** Creates the tables of a new store, except that of records. */

@@ -10,8 +10,12 @@ import {
   readRecordLine,
   recordFieldError,
   textLines,
+  type SourcePaths,
   type TextLine,
 } from '../../sheet-files/import-lines.ts'
+import { ImportedCheckpoints } from '../../sheet-files/checkpoint-file.ts'
+import type { StoredCheckpoint } from '../../log-tree-store.ts'
+import { insertCheckpoint } from '../../rows/log-tree.ts'
 import { changeText, importedChange, type StoredFieldChange } from '../../fields/stored-changes.ts'
 import type { TargetDefinition } from '../../sheet-store.ts'
 import type { ClientConnection } from '../database/connection.ts'
@@ -23,12 +27,17 @@ import { toColumnTexts } from '../database/values.ts'
 import { runNumber } from '../../rows/stored-rows.ts'
 
 /** Imports an existing log, and continues from its last run and proposal; returns its last seq. */
-export async function importLog(db: ClientConnection, path: string): Promise<number> {
+export async function importLog(
+  db: ClientConnection,
+  { log, checkpoints: noted }: SourcePaths,
+): Promise<number> {
+  const checkpoints = new ImportedCheckpoints(noted)
+  const found: StoredCheckpoint[] = []
   let [last, lastRun, lastProposal] = [0, 0, 0]
   const changes: StoredFieldChange[] = []
   const copy = new TableCopy(db, '"$provenance"', ['seq', 'earlier_id', 'line'])
   try {
-    for (const line of textLines(path)) {
+    for (const line of textLines(log)) {
       const parsed = readLogLine(line, last)
       if (parsed === null) continue
       last = Number(parsed['seq'])
@@ -40,7 +49,9 @@ export async function importLog(db: ClientConnection, path: string): Promise<num
       if (change !== null) checkChangeCount(changes.push(change), line.number)
       lastRun = Math.max(lastRun, runNumber(parsed['run_id']) ?? 0)
       lastProposal = Math.max(lastProposal, runNumber(parsed['proposal']) ?? 0)
+      found.push(...checkpoints.afterLine(line.text, { seq: last, at: String(parsed['at'] ?? '') }))
     }
+    checkpoints.end()
   } finally {
     await copy.end()
   }
@@ -49,6 +60,7 @@ export async function importLog(db: ClientConnection, path: string): Promise<num
     changes.map(({ seq }) => seq),
     changes.map(changeText),
   )
+  for (const checkpoint of found) await db.change(insertCheckpoint(checkpoint))
   await db.run(
     'UPDATE "$sheet" SET history_after = $1, last_seq = $1, last_run = $2, last_proposal = $3',
     last,

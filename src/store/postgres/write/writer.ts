@@ -59,10 +59,19 @@ export class Writer {
   #followed: FollowedDefinition | null = null
   readonly #queue: Waiting[] = []
   readonly #plan: PlanKeeper
+  readonly #onLines: (count: number) => void
   #working: Promise<void> | null = null
   #closed = false
 
-  constructor(database: Database, { lockTimeoutMs }: { lockTimeoutMs: number }) {
+  /** `onLines` is called after a commit with the number of its lines of the log. */
+  constructor(
+    database: Database,
+    {
+      lockTimeoutMs,
+      onLines = () => undefined,
+    }: { lockTimeoutMs: number; onLines?: (count: number) => void },
+  ) {
+    this.#onLines = onLines
     this.#database = database
     this.#lockTimeoutMs = lockTimeoutMs
     this.#plan = new PlanKeeper(database)
@@ -186,6 +195,7 @@ export class Writer {
       },
     )
     this.#plan.grown(done.lineCount, done.recordCount)
+    this.#onLines(done.lineCount)
     return outcomes
   }
 

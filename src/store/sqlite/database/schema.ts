@@ -4,6 +4,7 @@ import { definitionTables } from '../../rows/definition-tables.ts'
 import { FAILURE_GROUP_INDEXES, failureGroupColumns } from '../../rows/failure-groups.ts'
 import { writersOfCells, writtenTables } from '../../rows/written-values.ts'
 import { recordingTable } from '../../rules/recording/recording.ts'
+import { logTreeTables } from '../../rows/log-tree.ts'
 import { namedTable } from '../../rows/named-tables.ts'
 import { deletedBlocksTable } from '../../rows/deleted-blocks.ts'
 import { reviewTable } from '../../rows/reviews.ts'
@@ -13,7 +14,7 @@ import { PROPOSAL_PARTS } from '../../rows/proposal-tables.ts'
 import { STATE_INDEXES } from '../../rows/state-tables.ts'
 
 /** Version of the tables below; a store of a later version is refused. */
-export const SCHEMA_VERSION = 32
+export const SCHEMA_VERSION = 33
 
 /**
  * The tables of the first version. {@link MIGRATIONS} adds those of later versions, to new and existing stores.
@@ -175,6 +176,7 @@ export const FIRST_TABLES = `
  * 31: {@link failureGroupColumns}.
  *
  * 32: {@link recordingTable}.
+ * 33: {@link logTreeTables}.
  */
 export const MIGRATIONS: Readonly<Record<number, string>> = {
   2: `
@@ -310,6 +312,7 @@ export const MIGRATIONS: Readonly<Record<number, string>> = {
   30: namedTable('$chart', { integer: 'INTEGER', text: 'TEXT', options: 'STRICT' }),
   31: failureGroupColumns({ integer: 'INTEGER', text: 'TEXT' }) + FAILURE_GROUP_INDEXES,
   32: recordingTable({ integer: 'INTEGER', text: 'TEXT', options: 'STRICT' }),
+  33: logTreeTables({ integer: 'INTEGER', text: 'TEXT', bytes: 'BLOB', flag: 'INTEGER', options: 'STRICT' }),
 }
 
 /** Creates the tables of a new store. */

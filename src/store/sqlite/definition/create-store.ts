@@ -14,6 +14,8 @@ import {
   textLines,
   type TextLine,
 } from '../../sheet-files/import-lines.ts'
+import { CHECKPOINT_FILE, ImportedCheckpoints } from '../../sheet-files/checkpoint-file.ts'
+import { insertCheckpoint } from '../../rows/log-tree.ts'
 import { changeText, importedChange } from '../../fields/stored-changes.ts'
 import type { TargetDefinition } from '../../sheet-store.ts'
 import { entryTimeNow } from '../database/last-entry.ts'
@@ -37,6 +39,7 @@ export interface StorePaths {
   readonly database: string
   readonly lock: string
   readonly log: string
+  readonly checkpoints: string
   readonly source: string
 }
 
@@ -46,6 +49,7 @@ export function storePaths(directory: string): StorePaths {
     database: join(directory, 'sheet.db'),
     lock: join(directory, 'sheet.db-lock'),
     log: join(directory, 'provenance.jsonl'),
+    checkpoints: join(directory, CHECKPOINT_FILE),
     source: join(directory, 'records.jsonl'),
   }
 }
@@ -75,7 +79,7 @@ export function createStore(paths: StorePaths, store: NewStore): void {
       store.contract.text,
       randomBytes(32),
     )
-    const lastSeq = existsSync(paths.log) ? importLog(db, paths.log) : 0
+    const lastSeq = existsSync(paths.log) ? importLog(db, paths) : 0
     if (existsSync(paths.source)) importRecords(db, paths.source, { ...store, seq: lastSeq + 1 })
     // Created after the records, an index takes a third of the time.
     for (const { sql } of fieldIndexes(store.contract)) db.exec(sql)
@@ -107,12 +111,13 @@ function syncFile(path: string): void {
 }
 
 /** Imports an existing log, and continues from its last run and proposal; returns its last seq. */
-function importLog(db: Connection, path: string): number {
+function importLog(db: Connection, { log, checkpoints: noted }: StorePaths): number {
+  const checkpoints = new ImportedCheckpoints(noted)
   let last = 0
   let lastRun = 0
   let lastProposal = 0
   let changes = 0
-  for (const line of textLines(path)) {
+  for (const line of textLines(log)) {
     const parsed = readLogLine(line, last)
     if (parsed === null) continue
     last = Number(parsed['seq'])
@@ -124,7 +129,10 @@ function importLog(db: Connection, path: string): number {
       db.run('INSERT INTO "$field_change" (seq, "change") VALUES (?, ?)', last, changeText(change))
     lastRun = Math.max(lastRun, runNumber(parsed['run_id']) ?? 0)
     lastProposal = Math.max(lastProposal, runNumber(parsed['proposal']) ?? 0)
+    for (const checkpoint of checkpoints.afterLine(line.text, { seq: last, at: String(parsed['at'] ?? '') }))
+      db.change(insertCheckpoint(checkpoint))
   }
+  checkpoints.end()
   db.run(
     'UPDATE "$sheet" SET history_after = ?, last_run = ?, last_proposal = ?',
     last,

@@ -1,3 +1,4 @@
+import type { LeafHashes } from '../../log-tree-store.ts'
 import type { EntryHead, HistoryRange, PastPage } from '../../sheet-store.ts'
 import type { RequestedField } from '../../fields/past-fields.ts'
 import type { FieldsAsOf } from './history-reader.ts'
@@ -17,6 +18,13 @@ export interface ReadingOperations {
   countAsOf(seq: number): number
   positionAsOf(request: Pick<RecordAsOf, 'id' | 'seq'>): number | null
   entryHead(request: HeadRequest): EntryHead | null
+  leaves(request: LeavesRequest): LeafHashes
+}
+
+/** A request for the leaves of the lines after a seq, at most so many. */
+export interface LeavesRequest {
+  readonly after: number
+  readonly limit: number
 }
 
 export interface LineRequest {

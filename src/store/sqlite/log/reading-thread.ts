@@ -1,15 +1,18 @@
 import { parentPort, workerData, type MessagePort } from 'node:worker_threads'
+import type { LeafHashes } from '../../log-tree-store.ts'
 import type { EntryHead, HistoryRange, PastPage } from '../../sheet-store.ts'
 import { Connection } from '../database/connection.ts'
 import { HistoryReader, historyRange, type FieldsAsOf } from './history-reader.ts'
 import { entryTimeNow } from '../database/last-entry.ts'
 import type {
   HeadRequest,
+  LeavesRequest,
   LineRequest,
   ReadingOperations,
   RecordAsOf,
   ValuesRequest,
 } from './reading-protocol.ts'
+import { readLeaves } from './read-leaves.ts'
 import { recordJsonExpression } from '../sql/json-columns.ts'
 import {
   failedResponse,
@@ -97,6 +100,10 @@ class ReadingThread implements Handlers {
 
   entryHead({ seq, place }: HeadRequest): EntryHead | null {
     return this.#history.head(seq, place)
+  }
+
+  leaves({ after, limit }: LeavesRequest): LeafHashes {
+    return readLeaves(this.#db, after, limit)
   }
 
   #bytes(sql: string, ...params: (string | number | null)[]): Uint8Array | null {

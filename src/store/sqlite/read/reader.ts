@@ -29,6 +29,8 @@ import { Connection } from '../database/connection.ts'
 import { historyRange } from '../log/history-reader.ts'
 import { LogReader } from '../log/log-reader.ts'
 import { readDeletionInTurns } from '../log/read-deletion.ts'
+import { wholeLine } from '../../../provenance/log-line.ts'
+import type { LeafHashes } from '../../log-tree-store.ts'
 import { ReadingClient } from '../log/reading-client.ts'
 import { recordJsonExpression } from '../sql/json-columns.ts'
 import type { PageRun } from '../sql/run-page.ts'
@@ -247,6 +249,17 @@ export class Reader {
 
   async history(): Promise<HistoryRange> {
     return historyRange(this.#db, LONG_BYTES) ?? this.#long.call('history', null)
+  }
+
+  /** Returns the leaves of lines; see {@link LogTreeStore.leaves}. */
+  leaves(after: number, limit: number): Promise<LeafHashes> {
+    return this.#long.call('leaves', { after, limit })
+  }
+
+  /** Returns the text of a line of the log; null for none. */
+  async line(seq: number): Promise<string | null> {
+    const stored = await this.#long.call('line', { seq, containing: null })
+    return stored === null ? null : wholeLine(Buffer.from(stored).toString())
   }
 
   now(): Promise<string> {

@@ -9,6 +9,7 @@ import { storePaths } from '../definition/create-store.ts'
 import { recordJsonExpression } from '../sql/json-columns.ts'
 import { jsonBytes } from '../database/values.ts'
 import { lineOf } from '../log/stored-line.ts'
+import { writeCheckpoints } from './write-checkpoints.ts'
 
 /** Lines that are read at once, so that no statement stays open over a large table. */
 const LINES_AT_ONCE = 1000
@@ -27,6 +28,7 @@ export function copyStore(database: string, directory: string): StoreSnapshot {
     const sheet = db.get('SELECT contract, records FROM "$sheet"')
     const contract = parseStoredContract(String(sheet?.['contract']))
     const lastSeq = writeLog(db, paths.log)
+    writeCheckpoints(db, paths.checkpoints)
     const source = writeRecords(db, paths.source, contract)
     db.run(
       'UPDATE "$sheet" SET cursor_key = ?, source_size = ?, source_mtime = ?, source_sha256 = ?, mirror_seq = 0, mirror_offset = 0',

@@ -18,6 +18,7 @@ import {
   SCHEMA_VERSION,
 } from '../database/schema.ts'
 import { toColumn } from '../database/values.ts'
+import { writeCheckpoints } from './write-checkpoints.ts'
 
 /** Tables of a store that are copied unchanged, column by column. */
 export const COPIED_TABLES = [
@@ -48,6 +49,8 @@ export const COPIED_TABLES = [
   '$written',
   '$written_field',
   '$chart',
+  '$log_node',
+  '$checkpoint',
 ] as const
 
 export type CopiedTable = (typeof COPIED_TABLES)[number]
@@ -141,6 +144,7 @@ export class SqliteCopy {
   finish(sheet: CopiedSheet): void {
     onFiles(() => {
       this.#files.log.end()
+      writeCheckpoints(this.#files.db, this.#paths.checkpoints)
       this.#finishDatabase({ ...sheet, ...this.#finishRecords() })
     })
   }

@@ -1,5 +1,6 @@
 import type { CallResults, CellCommit, CellOutcome, OutdatedCells } from '../../cell-work.ts'
 import { acceptProposal, rejectProposal } from '../../rules/decide-proposal.ts'
+import { addNodes } from '../../rules/log/add-checkpoint.ts'
 import { deleteRecords, type DeleteRequest } from '../../rules/delete-records.ts'
 import { markOutdated } from '../../rules/mark-outdated.ts'
 import { propose } from '../../rules/propose.ts'
@@ -29,6 +30,7 @@ import type {
   ProposalRejection,
   ProposedChange,
 } from '../../stored-proposal.ts'
+import type { TreeNode } from '../../log-tree-store.ts'
 import type { ReviewRequest } from '../../stored-review.ts'
 import type { SavedNamed } from '../../named-store.ts'
 import type { ResponseTrim, TrimResult } from '../../stored-responses.ts'
@@ -92,6 +94,7 @@ export const CHANGES = {
     runSync(saveNamed(change, KINDS[noun], named)),
   deleteNamed: (change: ChangeSet, { noun, id }: DeleteNamed): void =>
     runSync(deleteNamed(change, KINDS[noun], id)),
+  addNodes: (change: ChangeSet, nodes: readonly TreeNode[]): void => runSync(addNodes(change, nodes)),
   trimResponses: (change: ChangeSet, which: ResponseTrim): TrimResult => trimResponses(change, which),
   limitResponses: (change: ChangeSet, bytes: number): TrimResult => limitResponses(change, bytes),
   startRun: (change: ChangeSet, run: NewRun): RunId => startRun(change, run),

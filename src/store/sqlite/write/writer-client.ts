@@ -9,6 +9,9 @@ export class WriterClient extends ThreadClient<WriterOperations> {
   /** Called when the thread has moved lines that the store does not have out of the log. */
   onSetAside: (lines: SetAside) => void = () => undefined
 
+  /** Called when the thread has written lines of the log, with their number. */
+  onLines: (count: number) => void = () => undefined
+
   constructor() {
     // The extension of this file: TypeScript in the repository, JavaScript in the package.
     const extension = import.meta.url.slice(import.meta.url.lastIndexOf('.'))
@@ -29,6 +32,7 @@ export class WriterClient extends ThreadClient<WriterOperations> {
 
   protected override receive(message: WriterMessage): void {
     if ('setAside' in message) this.onSetAside(message.setAside)
+    else if ('lines' in message) this.onLines(message.lines)
     else super.receive(message)
   }
 }

@@ -1,6 +1,7 @@
 import type { SetAside } from '../../../provenance/set-aside.ts'
 import type { BaseFile, DefinitionEffect } from '../../definition-change.ts'
 import type { FieldsEffect } from '../../field-changes.ts'
+import type { NewCheckpoint } from '../../log-tree-store.ts'
 import type { DefinitionChange, Upsert, UpsertTrial } from '../../sheet-store.ts'
 import type { DefinitionRequest } from '../definition/apply-contract.ts'
 import type { ThreadResponse, ThreadRequest } from '../database/thread-client.ts'
@@ -12,6 +13,7 @@ export interface ExclusiveOperations {
   define(request: DefineRequest): FieldsEffect
   changeDefinition(request: ChangeDefinitionRequest): ChangedDefinition
   tryUpsert(request: Upsert): UpsertTrial
+  addCheckpoint(request: NewCheckpoint): boolean
   close(request: null): void
 }
 
@@ -58,7 +60,8 @@ export type WriterOperation = keyof WriterOperations
 export type WriterRequest = ThreadRequest<WriterOperation>
 
 /**
- * A message of the writing thread: responses, those of one commit together, or lines moved out of the log, which the store
- * does not have.
+ * A message of the writing thread: responses, those of one commit together; lines moved out of the log, which the store
+ * does not have; or the number of lines that were written since the last such message.
  */
-export type WriterMessage = readonly ThreadResponse[] | { readonly setAside: SetAside }
+export type WriterMessage =
+  readonly ThreadResponse[] | { readonly setAside: SetAside } | { readonly lines: number }

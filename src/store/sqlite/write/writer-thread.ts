@@ -7,6 +7,9 @@ import { Writer } from './writer.ts'
 /** Bytes of a body from which an upsert has a transaction of its own, see {@link Writer.change}. */
 const LARGE_BODY = 64 << 10
 
+/** Lines of the log after which their number is reported. */
+const LINES_NOTED = 500
+
 /** The most requests that share a commit, so that the first of many does not wait long for the last. */
 const GROUP_LIMIT = 256
 
@@ -18,14 +21,26 @@ class WriterThread {
   readonly #writer: Writer
   readonly #queue: WriterRequest[] = []
   #working = false
+  /** Lines that were written since they were last reported. */
+  #lines = 0
 
   constructor(port: MessagePort) {
     this.#port = port
-    this.#writer = new Writer((setAside) => port.postMessage({ setAside } satisfies WriterMessage))
+    this.#writer = new Writer(
+      (setAside) => port.postMessage({ setAside } satisfies WriterMessage),
+      (count) => this.#noteLines(count),
+    )
     port.on('message', (request: WriterRequest) => {
       this.#queue.push(request)
       if (!this.#working) void this.#work()
     })
+  }
+
+  #noteLines(count: number): void {
+    this.#lines += count
+    if (this.#lines < LINES_NOTED) return
+    this.#port.postMessage({ lines: this.#lines } satisfies WriterMessage)
+    this.#lines = 0
   }
 
   async #work(): Promise<void> {

@@ -44,6 +44,10 @@ import type {
   WriterRequest,
 } from './writer-protocol.ts'
 import { textOrNull } from '../../rows/stored-rows.ts'
+import type { NewCheckpoint } from '../../log-tree-store.ts'
+import { NOTES, NOTES_SIZE } from '../../rows/log-tree.ts'
+import { addCheckpoint } from '../../rules/log/add-checkpoint.ts'
+import { addToFile } from '../../sheet-files/checkpoint-file.ts'
 
 /** Milliseconds without a change after which the mirror is synced and its position stored. */
 const MIRROR_SYNC_MS = 1000
@@ -75,6 +79,7 @@ export class Writer {
   #store: OpenStore | null = null
   #failed = false
   readonly #onSetAside: (lines: SetAside) => void
+  readonly #onLines: (count: number) => void
   readonly #checkpoint = new IdleTimer(CHECKPOINT_IDLE_MS, () => this.#runCheckpoint())
   readonly #mirrorSync = new IdleTimer(MIRROR_SYNC_MS, () => {
     this.#syncMirror()
@@ -82,9 +87,16 @@ export class Writer {
     this.#runCheckpoint()
   })
 
-  /** `onSetAside` is called when lines that the store does not have were moved out of the log. */
-  constructor(onSetAside: (lines: SetAside) => void = () => undefined) {
+  /**
+   * `onSetAside` is called when lines that the store does not have were moved out of the log, `onLines` after a commit with the
+   * number of its lines.
+   */
+  constructor(
+    onSetAside: (lines: SetAside) => void = () => undefined,
+    onLines: (count: number) => void = () => undefined,
+  ) {
     this.#onSetAside = onSetAside
+    this.#onLines = onLines
   }
 
   isChange(operation: WriterOperation): operation is keyof Changes {
@@ -103,6 +115,8 @@ export class Writer {
         return this.#changeDefinition(argument as ChangeDefinitionRequest)
       case 'tryUpsert':
         return this.#tryUpsert(argument as Upsert)
+      case 'addCheckpoint':
+        return this.#addCheckpoint(argument as NewCheckpoint)
       case 'close':
         return this.#close()
     }
@@ -144,6 +158,20 @@ export class Writer {
     }
   }
 
+  /** Stores a checkpoint, in the file too. */
+  #addCheckpoint(checkpoint: NewCheckpoint): Promise<boolean> {
+    return this.#transaction((change, { directory }) => {
+      const before = change.db.query(NOTES_SIZE)
+      const isStored = runSync(addCheckpoint(change, checkpoint))
+      if (!isStored) return false
+      addToFile(storePaths(directory).checkpoints, checkpoint.note, {
+        bytes: before,
+        before: () => change.db.query(NOTES).slice(0, -1),
+      })
+      return true
+    })
+  }
+
   /** Runs `work` in a transaction; its lines of the log are appended to the file before the lock is released. */
   async #transaction<T>(work: (change: ChangeSet, store: OpenStore) => T): Promise<T> {
     const { store, change } = await this.#begin()
@@ -156,6 +184,7 @@ export class Writer {
       if (change.changesFields) commitWithoutCheckpoint(store.db)
       else store.db.run('COMMIT')
       if (change.lineCount > 0) this.#tidyLater()
+      this.#onLines(change.lineCount)
       return result
     } catch (error) {
       try {

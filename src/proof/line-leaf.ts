@@ -1,6 +1,5 @@
-import { fromBase64 } from '../proof/bytes.ts'
-import { HASH_BYTES, leafHash, type Sha256 } from '../proof/merkle.ts'
-import { parseLine } from './log-line.ts'
+import { fromBase64, utf8 } from './bytes.ts'
+import { HASH_BYTES, leafHash, type Sha256 } from './merkle.ts'
 
 /** A line whose content was erased on demand: its leaf of the Merkle tree is left. */
 export interface ErasedLine {
@@ -10,7 +9,10 @@ export interface ErasedLine {
   readonly erased: string
 }
 
-const ERASED = /^\{"seq":\d{1,16},"at":"[^"]*","erased":"[^"]*"\}$/
+/** More bytes than any erased line has. */
+export const ERASED_BYTES = 256
+
+const ERASED = /^\{"seq":\d{1,16},"at":"[^"\\]*","erased":"([^"\\]*)"\}$/
 
 /** Returns the text of an erased line, without the line break. */
 export function formatErased({ seq, at, erased }: ErasedLine): string {
@@ -19,12 +21,11 @@ export function formatErased({ seq, at, erased }: ErasedLine): string {
 
 /** Returns the hash of the leaf that an erased line had; null for any other line. */
 export function erasedLeaf(text: string): Uint8Array | null {
-  if (!ERASED.test(text)) return null
-  const hash = fromBase64(String(parseLine(text)?.['erased']))
+  const hash = fromBase64(ERASED.exec(text)?.[1] ?? '')
   return hash?.length === HASH_BYTES ? hash : null
 }
 
 /** Returns the leaf of a line in the Merkle tree of the log: of its text in UTF-8, without its line break. */
 export function lineLeaf(sha256: Sha256, text: string): Uint8Array {
-  return erasedLeaf(text) ?? leafHash(sha256, Buffer.from(text))
+  return erasedLeaf(text) ?? leafHash(sha256, utf8(text))
 }

@@ -1,0 +1,254 @@
+import assert from 'node:assert/strict'
+import { readFile, rm, writeFile, appendFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { test, type TestContext } from 'node:test'
+import { parseNote, parseNotes, signatureState } from '../../src/proof/checkpoint.ts'
+import { fromBase64 } from '../../src/proof/bytes.ts'
+import { checkProof, parseProof } from '../../src/proof/entry-proof.ts'
+import { lineLeaf } from '../../src/proof/line-leaf.ts'
+import { isConsistent, isEqual, RootHasher } from '../../src/proof/merkle.ts'
+import { NoteSigner, sha256, verifySignature } from '../../src/proof/node-primitives.ts'
+import { OperationError, RecordsError, SheetError } from '../../src/errors/service-error.ts'
+import { makeCheckpoint, proveConsistency, proveEntry, readCheckpoint } from '../../src/sheet/log/prove.ts'
+import type { Sheet } from '../../src/sheet/sheet.ts'
+import { deleteRecords } from '../../src/sheet/writes/delete-records.ts'
+import { upsertRecords } from '../../src/sheet/writes/upsert-records.ts'
+import { copiesOf } from '../support/sheet-copies.ts'
+import { openOnEngine, skipOnPostgres } from '../support/engine.ts'
+import { onEnd } from '../support/on-end.ts'
+import { openLookupSheet, type RunSheet } from '../support/run-fixture.ts'
+
+const ACTOR = 'human:ann'
+
+async function openSmall(
+  t: TestContext,
+  options: Parameters<typeof openLookupSheet>[2] = {},
+): Promise<RunSheet> {
+  return openLookupSheet(
+    t,
+    [
+      { id: 'x', a: 'one' },
+      { id: 'y', a: 'two' },
+    ],
+    options,
+  )
+}
+
+async function write(sheet: Sheet, ...records: readonly Record<string, string>[]): Promise<void> {
+  await upsertRecords(sheet, { records: [...records], actor: ACTOR })
+}
+
+/** Writes records, each a line of the log. */
+async function writeMany(sheet: Sheet, count: number, prefix: string): Promise<void> {
+  await write(
+    sheet,
+    ...Array.from({ length: count }, (_, index) => ({ id: `${prefix}${index}`, a: `${index}` })),
+  )
+}
+
+/** Returns the texts of all lines of the log. */
+async function linesOf(sheet: Sheet): Promise<readonly string[]> {
+  const { tree } = (await sheet.current()).store
+  const lines: string[] = []
+  for (;;) {
+    const line = await tree.line(lines.length + 1)
+    if (line === null) return lines
+    lines.push(line)
+  }
+}
+
+function rootOf(lines: readonly string[]): Uint8Array {
+  const hasher = new RootHasher(sha256)
+  for (const line of lines) hasher.add(lineLeaf(sha256, line))
+  return hasher.root()
+}
+
+test('a run ends with a checkpoint of all lines of the log', async (t) => {
+  const opened = await openSmall(t)
+  await assert.rejects(readCheckpoint(opened.sheet), SheetError)
+  await opened.run()
+  // In the background, which closing waits for.
+  await opened.sheet.close()
+  const sheet = await openOnEngine(opened.directory)
+  onEnd(t, () => sheet.close())
+  const first = await readCheckpoint(sheet)
+  const lines = await linesOf(sheet)
+  assert.equal(lines.length, 3)
+  assert.deepEqual([first.size, first.seq, first.signers], [3, 3, []])
+  assert.ok(isEqual(fromBase64(first.root) ?? new Uint8Array(), rootOf(lines)))
+  assert.match(first.origin, /^colophon\/[0-9a-f]{16}$/)
+  assert.equal((await makeCheckpoint(sheet)).note, first.note)
+  await write(sheet, { id: 'x', a: 'three' })
+  const second = await makeCheckpoint(sheet)
+  assert.deepEqual([second.size, second.origin], [4, first.origin])
+})
+
+test('every entry is proved, and every state is the beginning of a later one', async (t) => {
+  const { sheet } = await openSmall(t)
+  await writeMany(sheet, 600, 'r')
+  await deleteRecords(sheet, { ids: ['r3'], actor: ACTOR })
+  const { size, root } = await makeCheckpoint(sheet)
+  const lines = await linesOf(sheet)
+  assert.equal(size, lines.length)
+  for (const [index, line] of lines.entries()) {
+    if (index % 37 !== 0 && index < 590) continue
+    const proof = await proveEntry(sheet, { seq: index + 1 })
+    assert.equal(proof.line, line)
+    const read = parseProof(JSON.stringify(proof))
+    assert.ok(read)
+    const { faults } = checkProof({ sha256, verify: verifySignature }, read, null)
+    assert.deepEqual([faults, read.checkpoint.size], [[], size])
+  }
+  for (const from of [1, 255, 256, 257, 512, size]) {
+    const { hashes } = await proveConsistency(sheet, { from, to: null })
+    const tree = {
+      from,
+      size,
+      old: rootOf(lines.slice(0, from)),
+      root: fromBase64(root) as Uint8Array,
+      proof: hashes.map((hash) => fromBase64(hash) as Uint8Array),
+    }
+    assert.ok(isConsistent(sha256, tree), String(from))
+  }
+  assert.deepEqual((await proveConsistency(sheet, { from: 2, to: 3 })).hashes.length, 1)
+  for (const [from, to] of [
+    [0, 3],
+    [4, 3],
+    [1, size + 1],
+  ] as const) {
+    await assert.rejects(proveConsistency(sheet, { from, to }), OperationError)
+  }
+})
+
+test('a cell is proved with the entry that explains its value', async (t) => {
+  const opened = await openSmall(t)
+  const { sheet } = opened
+  await opened.run()
+  await makeCheckpoint(sheet)
+  await write(sheet, { id: 'x', a: 'three' })
+  await assert.rejects(
+    proveEntry(sheet, { recordId: 'x', field: 'a' }),
+    /covers 3 lines of the log, and entry 4 is line 4/,
+  )
+  await makeCheckpoint(sheet)
+  const { cell, seq, line } = await proveEntry(sheet, { recordId: 'x', field: 'a' })
+  assert.deepEqual([cell, seq], [{ record_id: 'x', field: 'a', value: 'three' }, 4])
+  assert.match(line, /"values":\{"a":"three"\}/)
+  const computed = await proveEntry(sheet, { recordId: 'y', field: 'b' })
+  assert.deepEqual(computed.cell, { record_id: 'y', field: 'b', value: '<two>' })
+  await assert.rejects(proveEntry(sheet, { seq: 5 }), /the log has no entry 5/)
+  await assert.rejects(proveEntry(sheet, { recordId: 'z', field: 'a' }), SheetError)
+})
+
+test('a process that writes many lines makes checkpoints on the way', async (t) => {
+  const { sheet, directory } = await openSmall(t)
+  for (const prefix of ['a', 'b', 'c']) await writeMany(sheet, 4000, prefix)
+  await sheet.close()
+  const again = await openOnEngine(directory)
+  onEnd(t, () => again.close())
+  assert.ok((await readCheckpoint(again)).size > 10_000)
+})
+
+test('checkpoints are signed with the key, and published', async (t) => {
+  const { signer, secret } = NoteSigner.create('sheet.example')
+  const { directory, sheet: unsigned } = await openSmall(t)
+  const before = await makeCheckpoint(unsigned)
+  assert.deepEqual(before.signers, [])
+  const published = join(directory, 'published')
+  const sheet = await openOnEngine(directory, { signKey: secret, publish: `cat >> '${published}'` })
+  onEnd(t, () => sheet.close())
+  const { note, signers, size } = await makeCheckpoint(sheet)
+  assert.deepEqual([signers, size], [['sheet.example'], before.size])
+  const read = parseNote(note)
+  assert.equal(read === null ? null : signatureState(read, signer.key, verifySignature), 'signed')
+  assert.equal(await readFile(published, 'utf8'), note)
+  // The last one is as good.
+  assert.equal((await makeCheckpoint(unsigned)).note, note)
+  assert.equal(await readFile(published, 'utf8'), note)
+})
+
+test('a command that cannot publish is an error, and the checkpoint stays', async (t) => {
+  if (skipOnPostgres(t)) return
+  const { sheet } = await openSmall(t, { publish: 'echo no route >&2; exit 3' })
+  await assert.rejects(makeCheckpoint(sheet), /the command of --publish exited with 3: no route/)
+  assert.equal((await readCheckpoint(sheet)).size, 1)
+})
+
+test('processes that make the first checkpoint at once agree on one', async (t) => {
+  const { sheet, directory } = await openSmall(t)
+  const other = await openOnEngine(directory)
+  onEnd(t, () => other.close())
+  const [one, two] = await Promise.all([makeCheckpoint(sheet), makeCheckpoint(other)])
+  assert.equal(one.note, two.note)
+})
+
+test('checkpoints.txt has all checkpoints, whatever happens to it', async (t) => {
+  if (skipOnPostgres(t)) return
+  const { sheet, directory } = await openSmall(t)
+  const path = join(directory, 'checkpoints.txt')
+  const notes: string[] = []
+  const another = async (): Promise<void> => {
+    await write(sheet, { id: 'x', a: `${notes.length}` })
+    notes.push((await makeCheckpoint(sheet)).note)
+    assert.deepEqual(
+      parseNotes(await readFile(path, 'utf8')).map((note) => note?.text),
+      notes,
+    )
+  }
+  await another()
+  await another()
+  await rm(path)
+  await another()
+  await appendFile(path, 'x')
+  await another()
+})
+
+test('a copy has the checkpoints, and goes on from them', async (t) => {
+  const opened = await openSmall(t)
+  await opened.run()
+  const { note, origin } = await makeCheckpoint(opened.sheet)
+  for (const directory of await copiesOf(t, opened.sheet)) {
+    assert.equal(await readFile(join(directory, 'checkpoints.txt'), 'utf8'), `${note}\n`)
+    const copy = await openOnEngine(directory)
+    onEnd(t, () => copy.close())
+    assert.equal((await readCheckpoint(copy)).note, note)
+    await write(copy, { id: 'x', a: 'four' })
+    assert.equal((await makeCheckpoint(copy)).origin, origin)
+  }
+})
+
+test('a new store takes the checkpoints of its log, and refuses others', async (t) => {
+  const { sheet } = await openSmall(t)
+  await write(sheet, { id: 'x', a: 'three' })
+  const { note, size } = await makeCheckpoint(sheet)
+  await write(sheet, { id: 'x', a: 'four' })
+  const [copy = ''] = await copiesOf(t, sheet)
+  await rm(join(copy, 'sheet.db'))
+  const anew = await openOnEngine(copy)
+  onEnd(t, () => anew.close())
+  assert.equal((await readCheckpoint(anew)).note, note)
+  const later = await makeCheckpoint(anew)
+  assert.ok(later.size > size)
+  await anew.close()
+
+  const log = join(copy, 'provenance.jsonl')
+  const text = await readFile(log, 'utf8')
+  for (const [changed, fault] of [
+    [text.replace('three', 'seven'), /provenance.jsonl is not the log of its checkpoint of 2 lines/],
+    [
+      text.split('\n').slice(0, 1).join('\n') + '\n',
+      /it has a checkpoint of 2 lines, and provenance.jsonl has 1/,
+    ],
+  ] as const) {
+    if (skipOnPostgres(t)) return
+    await rm(join(copy, 'sheet.db'), { force: true })
+    await writeFile(log, changed)
+    const refused = await openOnEngine(copy)
+    onEnd(t, () => refused.close())
+    await assert.rejects(refused.current(), (error) => {
+      assert.ok(error instanceof RecordsError)
+      assert.match(error.message, fault)
+      return true
+    })
+  }
+})
