@@ -1,5 +1,8 @@
 import { Command } from 'commander'
 import { cacheCommand } from './commands/runs/cache-command.ts'
+import { checkpointCommand } from './commands/proof/checkpoint-command.ts'
+import { proofCommand } from './commands/proof/proof-command.ts'
+import { signKeyCommand } from './commands/proof/sign-key-command.ts'
 import { completionCommand } from './completion/completion-command.ts'
 import { contractCommand } from './commands/definition/contract-command.ts'
 import { countCommand } from './commands/records/count-command.ts'
@@ -60,6 +63,9 @@ const COMMANDS = [
   runsCommand,
   revertCommand,
   proposalsCommand,
+  checkpointCommand,
+  proofCommand,
+  signKeyCommand,
   pushCommand,
   pullCommand,
   workerCommand,

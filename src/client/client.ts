@@ -11,6 +11,7 @@ import type { StatusAnswer } from '../wire/runs/status.ts'
 import { CellsClient } from './cells-client.ts'
 import { Connection, jsonText, type CallOptions, type ConnectionOptions } from './connection.ts'
 import { DefinitionClient } from './definition-client.ts'
+import { LogClient } from './log-client.ts'
 import { ProposalsClient } from './proposals-client.ts'
 import { NamedClient } from './named-client.ts'
 import { readEvents, type StreamOptions } from './read-events.ts'
@@ -33,6 +34,7 @@ export type {
   PreviewOrder,
   VersionedContract,
 } from './definition-client.ts'
+export type { LogClient } from './log-client.ts'
 export type { NamedClient, NewChart, NewView } from './named-client.ts'
 export type { ProposalCells, ProposalPage, ProposalsClient, ProposedWrite } from './proposals-client.ts'
 export type { StreamOptions } from './read-events.ts'
@@ -69,6 +71,7 @@ export interface Client<R extends object = RecordAnswer> {
   readonly definition: DefinitionClient
   readonly views: NamedClient<'views'>
   readonly charts: NamedClient<'charts'>
+  readonly log: LogClient
   /** Returns the contract; with `derived: false` without derivations, of which a file may be broken. */
   contract(options?: CallOptions & { readonly derived?: boolean }): Promise<ContractAnswer>
   derivations(options?: CallOptions): Promise<DerivationListAnswer>
@@ -101,6 +104,7 @@ export function createClient<R extends object = RecordAnswer>(options: ClientOpt
     definition: new DefinitionClient(connection),
     views: new NamedClient(connection, 'views'),
     charts: new NamedClient(connection, 'charts'),
+    log: new LogClient(connection),
     contract: ({ derived, ...call } = {}) => connection.get('/api/contract', { derived }, call),
     derivations: (call) => connection.get('/api/derivations', {}, call),
     permissions: (who, call) => connection.get('/api/permissions', { actor: who ?? actor }, call),

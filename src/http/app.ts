@@ -32,14 +32,15 @@ import { eventsRoutes } from './routes/events.ts'
 import { exportRoutes } from './routes/export.ts'
 import { importRoutes } from './routes/import.ts'
 import { healthRoutes } from './routes/health.ts'
+import { logRoutes } from './routes/provenance/log.ts'
 import { materializeRoutes } from './routes/materialize.ts'
 import { mcpRoutes, type AgentEndpoint } from './routes/mcp.ts'
 import { openApiRoutes } from './routes/openapi.ts'
 import { pagesRoutes } from './routes/pages.ts'
 import { permissionsRoutes } from './routes/permissions.ts'
 import { proposalsRoutes } from './routes/proposals.ts'
-import { reviewsRoutes } from './routes/reviews.ts'
-import { provenanceRoutes } from './routes/provenance.ts'
+import { reviewsRoutes } from './routes/provenance/reviews.ts'
+import { provenanceRoutes } from './routes/provenance/provenance.ts'
 import { queryRoutes } from './routes/query.ts'
 import { recordsRoutes } from './routes/records.ts'
 import { revertRoutes } from './routes/revert.ts'
@@ -216,6 +217,7 @@ const ROUTES = [
   revertRoutes,
   proposalsRoutes,
   reviewsRoutes,
+  logRoutes,
   viewsRoutes,
   chartsRoutes,
   eventsRoutes,

@@ -15,7 +15,7 @@ import type { DefinitionSource } from './definition/definition-source.ts'
 import { loadKinds } from './definition/load-kinds.ts'
 import { scriptProcesses, type ScriptPermission } from './scripts/script-processes.ts'
 import { publishBy } from './log/publish-command.ts'
-import { signerOf } from './log/sign-key.ts'
+import { readSignKey } from './log/sign-key.ts'
 import { Sheet, type Logger } from './sheet.ts'
 import { checkStoreFiles } from './definition/check-store-files.ts'
 import { isStoreUrl, STORE_VARIABLE } from './store-url.ts'
@@ -48,7 +48,7 @@ export interface SheetOptions {
   /** The writing thread, if it was started earlier. */
   readonly storeThread: StoreThread | undefined
   readonly logger: Logger
-  /** The private key that signs checkpoints of the log, as the text of its file; null leaves them unsigned. */
+  /** The file of the private key that signs checkpoints of the log; null leaves them unsigned. */
   readonly signKey: string | null
   /** A command that publishes each checkpoint, which is its standard input. */
   readonly publish: string | null
@@ -71,7 +71,7 @@ export async function openSheet(path: string, options: Partial<SheetOptions> = {
   const { defaultActor = null, lockTimeoutMs = LOCK_TIMEOUT_MS, logger = SILENT } = options
   if (!isStoreUrl(path)) checkSheetDirectory(path)
   const { transport = new NetworkTransport() } = options
-  const signer = signerOf(options.signKey ?? null)
+  const signer = options.signKey ? readSignKey(options.signKey, isStoreUrl(path) ? null : path) : null
   const dialect = isStoreUrl(path) ? 'postgres' : 'sqlite'
   const scripts = await scriptProcesses(options.scripts ?? 'off', isStoreUrl(path) ? null : resolve(path))
   const env = envFor(path)

@@ -41,9 +41,9 @@ import type { ProposalStore } from './stored-proposal.ts'
 import type { ReviewCounts, ReviewRequest, ReviewsQuery, StoredReview } from './stored-review.ts'
 import type { CellWriter, WriterCounts } from './stored-writer.ts'
 import type { LogTreeStore } from './log-tree-store.ts'
-import type { NamedStore } from './named-store.ts'
-import type { ChartState, GroupPeriod } from './stored-chart.ts'
-import type { ViewState } from './stored-view.ts'
+import type { NamedStore } from './named/named-store.ts'
+import type { ChartState, GroupPeriod } from './named/stored-chart.ts'
+import type { ViewState } from './named/stored-view.ts'
 import type {
   NewRun,
   PrunableRuns,

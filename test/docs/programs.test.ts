@@ -157,6 +157,7 @@ test('the table of the guide lists exactly the members of a client', () => {
     definition: own(made.definition),
     views: own(made.views),
     charts: own(made.charts),
+    log: own(made.log),
   }
   const groupCount = Object.keys(groups).length
   const documented = tableOf(section(page, 'The client'), 'Methods').rows.map(([names = '']) => names)

@@ -50,6 +50,7 @@ import {
 } from '../../src/wire/records/proposals.ts'
 import { ChartBody, ChartListAnswer } from '../../src/wire/records/charts.ts'
 import { ViewBody, ViewListAnswer } from '../../src/wire/records/views.ts'
+import { CheckpointAnswer, ProofAnswer } from '../../src/wire/records/log.ts'
 import { ProvenanceEntryAnswer } from '../../src/wire/records/provenance.ts'
 import { QueryAnswer, QueryBody } from '../../src/wire/records/query.ts'
 import {
@@ -203,6 +204,8 @@ const ANSWERS: Readonly<Record<string, ObjectShape>> = {
   'GET /api/cells/proposed': ProposedCellsAnswer,
   'GET /api/cells/writers': CellWritersAnswer,
   'GET /api/failures': FailuresAnswer,
+  'GET /api/log/checkpoint': CheckpointAnswer,
+  'GET /api/log/proof': ProofAnswer,
   'GET /api/views': ViewListAnswer,
   'GET /api/charts': ChartListAnswer,
 }

@@ -47,6 +47,7 @@ const REFUSED: Readonly<Record<string, RegExp>> = {
   listReviews: /^cursor was not issued/,
   listDeletedRecords: /^cursor was not issued/,
   getHistory: /^as_of .* (?:has not happened yet|is in the future)/,
+  getProof: /^give either seq/,
   getProvenance:
     /^(?:cursor was not issued|as_of .* (?:has not happened yet|is in the future)|limit and cursor require history=true|query parameter "field" is required; only with history=true)/,
   createView: /U\+0000/,

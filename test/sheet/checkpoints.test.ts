@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import { readFile, rm, writeFile, appendFile } from 'node:fs/promises'
+import { appendFile, chmod, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { parseNote, parseNotes, signatureState } from '../../src/proof/checkpoint.ts'
@@ -7,15 +8,19 @@ import { fromBase64 } from '../../src/proof/bytes.ts'
 import { checkProof, parseProof } from '../../src/proof/entry-proof.ts'
 import { lineLeaf } from '../../src/proof/line-leaf.ts'
 import { isConsistent, isEqual, RootHasher } from '../../src/proof/merkle.ts'
-import { NoteSigner, sha256, verifySignature } from '../../src/proof/node-primitives.ts'
-import { OperationError, RecordsError, SheetError } from '../../src/errors/service-error.ts'
-import { makeCheckpoint, proveConsistency, proveEntry, readCheckpoint } from '../../src/sheet/log/prove.ts'
+import { parseKey } from '../../src/proof/note-keys.ts'
+import { sha256, verifySignature } from '../../src/proof/node-primitives.ts'
+import { OperationError, RecordsError, ServiceError, SheetError } from '../../src/errors/service-error.ts'
+import { makeCheckpoint, proveConsistency, proveEntry, readCheckpoint } from '../../src/sheet/proof/prove.ts'
+import { createSignKey } from '../../src/sheet/log/sign-key.ts'
+import { openSheet } from '../../src/sheet/open-sheet.ts'
 import type { Sheet } from '../../src/sheet/sheet.ts'
 import { deleteRecords } from '../../src/sheet/writes/delete-records.ts'
 import { upsertRecords } from '../../src/sheet/writes/upsert-records.ts'
 import { copiesOf } from '../support/sheet-copies.ts'
 import { openOnEngine, skipOnPostgres } from '../support/engine.ts'
 import { onEnd } from '../support/on-end.ts'
+import { writeSheet } from '../support/sheet-fixture.ts'
 import { openLookupSheet, type RunSheet } from '../support/run-fixture.ts'
 
 const ACTOR = 'human:ann'
@@ -150,21 +155,53 @@ test('a process that writes many lines makes checkpoints on the way', async (t) 
 })
 
 test('checkpoints are signed with the key, and published', async (t) => {
-  const { signer, secret } = NoteSigner.create('sheet.example')
+  const folder = await mkdtemp(join(tmpdir(), 'colophon-keys-'))
+  onEnd(t, () => rm(folder, { recursive: true }))
+  const signKey = join(folder, 'sheet.key')
+  const key = parseKey(sha256, createSignKey(signKey, 'sheet.example'))
+  assert.ok(key)
   const { directory, sheet: unsigned } = await openSmall(t)
   const before = await makeCheckpoint(unsigned)
   assert.deepEqual(before.signers, [])
-  const published = join(directory, 'published')
-  const sheet = await openOnEngine(directory, { signKey: secret, publish: `cat >> '${published}'` })
+  const published = join(folder, 'published')
+  const sheet = await openOnEngine(directory, { signKey, publish: `cat >> '${published}'` })
   onEnd(t, () => sheet.close())
   const { note, signers, size } = await makeCheckpoint(sheet)
   assert.deepEqual([signers, size], [['sheet.example'], before.size])
   const read = parseNote(note)
-  assert.equal(read === null ? null : signatureState(read, signer.key, verifySignature), 'signed')
+  assert.equal(read === null ? null : signatureState(read, key, verifySignature), 'signed')
   assert.equal(await readFile(published, 'utf8'), note)
   // The last one is as good.
   assert.equal((await makeCheckpoint(unsigned)).note, note)
   assert.equal(await readFile(published, 'utf8'), note)
+})
+
+test('a key file is for its owner only, and outside of the sheet', async (t) => {
+  if (skipOnPostgres(t)) return
+  const directory = await writeSheet(t)
+  const inside = join(directory, 'sheet.key')
+  createSignKey(inside, 'k')
+  const outside = `${directory}.key`
+  onEnd(t, () => rm(outside))
+  createSignKey(outside, 'k')
+  assert.equal((await stat(outside)).mode & 0o777, 0o600)
+  const faultOf = async (signKey: string): Promise<string> => {
+    const error: unknown = await openSheet(directory, { signKey }).then(
+      (sheet) => sheet.close(),
+      (thrown: unknown) => thrown,
+    )
+    return error instanceof ServiceError ? error.message : 'none'
+  }
+  assert.equal(await faultOf(outside), 'none')
+  assert.match(await faultOf(inside), /is in the directory of the sheet, where others may get it/)
+  assert.match(await faultOf(`${outside}-2`), /cannot be opened: ENOENT/)
+  await chmod(outside, 0o640)
+  assert.match(await faultOf(outside), /can be read by others; run `chmod 600`/)
+  await chmod(outside, 0o600)
+  await writeFile(outside, 'PRIVATE+KEY+k+00000000+AAAA')
+  assert.match(await faultOf(outside), /has no private key/)
+  assert.throws(() => createSignKey(outside, 'k'), /exists already; a key is never replaced/)
+  assert.throws(() => createSignKey(`${outside}-2`, 'two words'), /cannot be named "two words"/)
 })
 
 test('a command that cannot publish is an error, and the checkpoint stays', async (t) => {

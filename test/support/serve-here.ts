@@ -25,6 +25,8 @@ const DEFAULTS: Omit<ServeOptions, 'sheet'> = {
   fixedDefinition: false,
   agents: null,
   storeThread: undefined,
+  signKey: null,
+  publish: null,
 }
 
 /** A server in this process. */

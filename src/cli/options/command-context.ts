@@ -5,6 +5,7 @@ import type { Logger, Sheet } from '../../sheet/sheet.ts'
 import { startStoreThread } from '../../sheet/store-thread.ts'
 import type { Transport } from '../../sheet/transports.ts'
 import { addCallOptions, callableHosts } from './call-options.ts'
+import { addCheckpointOptions, checkpointOptions, type CheckpointFlags } from './checkpoint-options.ts'
 import { EXIT, type ExitCode } from '../terminal/exit-codes.ts'
 import { inOneLine } from '../terminal/one-line.ts'
 import { errorText } from '../terminal/error-text.ts'
@@ -20,7 +21,7 @@ export interface OutputFlags {
 }
 
 /** The parsed options of {@link addSheetOptions}, with those that `onSheet` adds; times in milliseconds. */
-export interface SheetFlags extends OutputFlags, StoreFlags {
+export interface SheetFlags extends OutputFlags, StoreFlags, CheckpointFlags {
   /** The sheet's directory, or the URL of its store. */
   readonly sheet: string
   readonly lockTimeout: number
@@ -83,6 +84,7 @@ export function addSheetOptions(
         .env('COLOPHON_ACTOR'),
     )
   }
+  if (writes || calls) addCheckpointOptions(command)
   if (calls) addCallOptions(command)
   if (prints) addOutputOptions(command)
   return addLockTimeout(addStoreOption(command)).addOption(
@@ -163,6 +165,7 @@ async function open(flags: SheetFlags, logger: Logger): Promise<Sheet> {
     transport,
     ...(flags.allowScripts !== undefined && { scripts: flags.allowScripts }),
     storeThread,
+    ...checkpointOptions(flags),
     ...(flags.queryLimits && { queryLimits: flags.queryLimits }),
   })
 }

@@ -10,6 +10,7 @@ import * as failures from '../../wire/runs/failures.ts'
 import * as frames from '../../wire/runs/materialize-frames.ts'
 import { IN_DOCUMENT, type ExampleOf } from '../../wire/schema/openapi-keywords.ts'
 import * as health from '../../wire/service/health.ts'
+import * as log from '../../wire/records/log.ts'
 import * as materialize from '../../wire/runs/materialize.ts'
 import * as names from '../../wire/schema/names.ts'
 import { WHOLE_NUMBER } from '../../wire/schema/page-parameters.ts'
@@ -41,6 +42,7 @@ const WIRE = [
   failures,
   frames,
   health,
+  log,
   materialize,
   names,
   permissions,

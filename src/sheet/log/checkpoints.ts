@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { checkpointBody, formatNote, parseNote } from '../../proof/checkpoint.ts'
 import type { NoteSigner } from '../../proof/node-primitives.ts'
-import { ServiceError } from '../../errors/service-error.ts'
 import type { StoredCheckpoint } from '../../store/log-tree-store.ts'
 import type { SheetStore } from '../../store/sheet-store.ts'
 import { LogTree } from './log-tree.ts'
@@ -53,17 +52,19 @@ export class Checkpoints {
     const store = this.#parts.store()
     if (store === null) return
     this.#isWaiting = true
-    const made = this.#making.then(async () => {
-      this.#isWaiting = false
-      try {
-        await this.#make(store)
-      } catch (error) {
-        if (!(error instanceof ServiceError)) throw error
-        this.#parts.warn(`no checkpoint of the log was made: ${error.message}`)
-      }
-    })
+    const made = this.#makeAfter(this.#making, store)
     this.#making = made
     this.#parts.during(made)
+  }
+
+  async #makeAfter(earlier: Promise<unknown>, store: SheetStore): Promise<void> {
+    await earlier
+    this.#isWaiting = false
+    try {
+      await this.#make(store)
+    } catch (error) {
+      this.#parts.warn(`a checkpoint of the log: ${(error as Error).message}`)
+    }
   }
 
   /** Makes a checkpoint of the present log, unless the last one is as good, and returns the last one; null for an empty log. */

@@ -1,5 +1,5 @@
-import type { StoredNamed } from '../../store/named-store.ts'
-import type { ChartState } from '../../store/stored-chart.ts'
+import type { StoredNamed } from '../../store/named/named-store.ts'
+import type { ChartState } from '../../store/named/stored-chart.ts'
 import { readGroups } from '../queries/summarize-records.ts'
 import { resolveActor, type GivenActor } from '../resolve-actor.ts'
 import { saveNamed, type SaveRequest } from './save-named.ts'

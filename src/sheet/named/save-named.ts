@@ -2,7 +2,7 @@ import { showValue } from '../../contract/json/show-value.ts'
 import { textError } from '../../contract/values/value-structure.ts'
 import type { CodeOf } from '../../errors/codes.ts'
 import { SheetError, ValidationError } from '../../errors/service-error.ts'
-import type { Named, NamedStore, StoredNamed } from '../../store/named-store.ts'
+import type { Named, NamedStore, StoredNamed } from '../../store/named/named-store.ts'
 import { resolveActor, type GivenActor } from '../resolve-actor.ts'
 import type { Sheet } from '../sheet.ts'
 

@@ -216,7 +216,7 @@ test('a store of a version that had these values in one column of objects is rea
   for (const { attname } of rows as readonly { attname: string }[])
     await client.query(`ALTER TABLE "$data" DROP COLUMN "${attname}"`)
   await client.query(
-    `DROP INDEX "$todo_known", "$todo_blocked", "$cell_overridden", "$proposal_of_record"; DROP TABLE "$review", "$view", "$chart", "$writer", "$written", "$written_field", "$recorded";
+    `DROP INDEX "$todo_known", "$todo_blocked", "$cell_overridden", "$proposal_of_record"; DROP TABLE "$log_node", "$checkpoint", "$review", "$view", "$chart", "$writer", "$written", "$written_field", "$recorded";
      ALTER TABLE "$target" DROP COLUMN blocked_stale, DROP COLUMN blocked_failed;
      ALTER TABLE "$failure" DROP COLUMN detail, DROP COLUMN alike; ALTER TABLE "$run_failure" DROP COLUMN alike;
      ALTER TABLE "$proposal" DROP COLUMN decisions; ALTER TABLE "$proposal_record" DROP COLUMN decided;

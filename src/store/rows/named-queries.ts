@@ -1,4 +1,4 @@
-import type { SavedNamed, StoredNamed } from '../named-store.ts'
+import type { SavedNamed, StoredNamed } from '../named/named-store.ts'
 import type { NamedTable } from './named-tables.ts'
 import type { Query, Statement } from './query.ts'
 

@@ -1,5 +1,5 @@
 import type { Contract } from '../../contract/contract.ts'
-import type { NamedStore, SavedNamed, StoredNamed } from '../named-store.ts'
+import type { NamedStore, SavedNamed, StoredNamed } from '../named/named-store.ts'
 import type { NamedKind } from '../rules/named/named-kinds.ts'
 import { listNamed } from '../rules/named/saved-named.ts'
 import { runSync } from '../rules/steps.ts'

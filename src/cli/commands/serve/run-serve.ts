@@ -18,7 +18,7 @@ import { whyNotStarted } from './start-error.ts'
 import { stopOnSignal, type Running } from './stop-on-signal.ts'
 
 /** The arguments of `serve`. */
-export interface ServeOptions extends TransportOptions {
+export interface ServeOptions extends TransportOptions, Pick<SheetOptions, 'signKey' | 'publish'> {
   /** The path of the sheet's directory, or the URL of its store. */
   readonly sheet: string
   readonly scripts: SheetOptions['scripts']
@@ -118,6 +118,8 @@ function open(options: ServeOptions, logger: Logger): Promise<Sheet> {
     handOverRuns: true,
     fixedDefinition: options.fixedDefinition,
     storeThread: options.storeThread,
+    signKey: options.signKey,
+    publish: options.publish,
     logger,
   })
 }

@@ -11,7 +11,7 @@ import { errorText } from '../../terminal/error-text.ts'
 import { inOneLine } from '../../terminal/one-line.ts'
 
 /** The arguments of `worker`. */
-export interface WorkOptions extends TransportOptions {
+export interface WorkOptions extends TransportOptions, Pick<SheetOptions, 'signKey' | 'publish'> {
   /** The URL of the sheet's store. */
   readonly store: string
   readonly scripts: SheetOptions['scripts']
@@ -32,6 +32,8 @@ export async function work(options: WorkOptions): Promise<void> {
       transport: callTransport(options),
       scripts: options.scripts,
       handOverRuns: true,
+      signKey: options.signKey,
+      publish: options.publish,
       logger,
     })
     const { worker, resources } = await begin(sheet, options)

@@ -16,13 +16,18 @@ import {
   parseImageHosts,
   secondsBetween,
 } from '../../options/option-values.ts'
+import {
+  addCheckpointOptions,
+  checkpointOptions,
+  type CheckpointFlags,
+} from '../../options/checkpoint-options.ts'
 import type { ServeOptions } from './run-serve.ts'
 import { addSheetArgument, addStoreOption, onSheet, type StoreFlags } from '../../options/sheet-argument.ts'
 
 const MIB = 1024 * 1024
 
 /** The parsed options; times in milliseconds, sizes in bytes. */
-interface Flags extends PrefixedAgentFlags, StoreFlags, CallFlags {
+interface Flags extends PrefixedAgentFlags, StoreFlags, CallFlags, CheckpointFlags {
   readonly sheet: string
   readonly host: string
   readonly port: number
@@ -92,7 +97,7 @@ export function serveCommand(): Command {
         .argParser(integerBetween(1, 1024, MIB))
         .default(32 * MIB, '32'),
     )
-  addCallOptions(addLogLevel(command))
+  addCheckpointOptions(addCallOptions(addLogLevel(command)))
     .addOption(
       new Option(
         '--trust-actor-header <name>',
@@ -145,5 +150,6 @@ function toServeOptions(flags: Flags): Omit<ServeOptions, 'storeThread'> {
     trustedActorHeader: flags.trustActorHeader ?? null,
     fixedDefinition: flags.readOnlyDefinition ?? false,
     agents: flags.mcp === true ? prefixedAgentScope(flags) : null,
+    ...checkpointOptions(flags),
   }
 }

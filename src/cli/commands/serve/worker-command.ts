@@ -1,10 +1,15 @@
 import { Command, Option } from 'commander'
 import { addCallOptions, addLogLevel, callableHosts, type CallFlags } from '../../options/call-options.ts'
+import {
+  addCheckpointOptions,
+  checkpointOptions,
+  type CheckpointFlags,
+} from '../../options/checkpoint-options.ts'
 import { addExamples } from '../../options/examples.ts'
 import { secondsBetween } from '../../options/option-values.ts'
 import { neededStore, storeOption, type StoreFlags } from '../../options/sheet-argument.ts'
 
-interface Flags extends StoreFlags, CallFlags {
+interface Flags extends StoreFlags, CallFlags, CheckpointFlags {
   readonly grace: number
   readonly logLevel: string
 }
@@ -14,7 +19,7 @@ export function workerCommand(): Command {
   const command = new Command('worker')
     .description('Compute cells of the runs of a sheet in a store, beside other workers.')
     .addOption(storeOption('the store of the sheet: postgres://…'))
-  addCallOptions(addLogLevel(command)).addOption(
+  addCheckpointOptions(addCallOptions(addLogLevel(command))).addOption(
     new Option('--grace <seconds>', 'how long to wait for calls under way when stopped')
       .argParser(secondsBetween(0, 3600))
       .default(10_000, '10'),
@@ -33,6 +38,7 @@ export function workerCommand(): Command {
       scripts: flags.allowScripts ?? 'off',
       graceMs: flags.grace,
       logLevel: flags.logLevel,
+      ...checkpointOptions(flags),
     })
   })
 }

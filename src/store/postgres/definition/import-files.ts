@@ -24,7 +24,7 @@ import { readEntryTime } from '../database/database-clock.ts'
 import { exactly, quoted } from '../database/schema.ts'
 import { columnsOf } from '../database/columns.ts'
 import { toColumnTexts } from '../database/values.ts'
-import { runNumber } from '../../rows/stored-rows.ts'
+import { runNumber, textOrNull } from '../../rows/stored-rows.ts'
 
 /** Imports an existing log, and continues from its last run and proposal; returns its last seq. */
 export async function importLog(
@@ -49,7 +49,7 @@ export async function importLog(
       if (change !== null) checkChangeCount(changes.push(change), line.number)
       lastRun = Math.max(lastRun, runNumber(parsed['run_id']) ?? 0)
       lastProposal = Math.max(lastProposal, runNumber(parsed['proposal']) ?? 0)
-      found.push(...checkpoints.afterLine(line.text, { seq: last, at: String(parsed['at'] ?? '') }))
+      found.push(...checkpoints.afterLine(line.text, { seq: last, at: textOrNull(parsed['at']) ?? '' }))
     }
     checkpoints.end()
   } finally {

@@ -1,8 +1,8 @@
 import type { CodeOf } from '../../../errors/codes.ts'
 import type { ConflictError } from '../../../errors/service-error.ts'
 import type { NamedTable } from '../../rows/named-tables.ts'
-import type { ChartState } from '../../stored-chart.ts'
-import type { ViewState } from '../../stored-view.ts'
+import type { ChartState } from '../../named/stored-chart.ts'
+import type { ViewState } from '../../named/stored-view.ts'
 import { presentChart } from './present-chart.ts'
 import { presentView, type PresentName } from './present-view.ts'
 

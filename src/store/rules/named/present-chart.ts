@@ -1,4 +1,4 @@
-import type { ChartState } from '../../stored-chart.ts'
+import type { ChartState } from '../../named/stored-chart.ts'
 import type { PresentName } from './present-view.ts'
 
 /** Returns a chart with the present names of fields, null for those that are removed. */

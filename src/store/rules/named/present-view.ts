@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../contract/json/json.ts'
-import type { ViewState } from '../../stored-view.ts'
+import type { ViewState } from '../../named/stored-view.ts'
 
 /** Returns the present name of a field; null where it is removed. */
 export type PresentName = (name: string) => string | null

@@ -1,5 +1,5 @@
 import type { Field } from '../../../contract/contract.ts'
-import type { GroupPeriod } from '../../stored-chart.ts'
+import type { GroupPeriod } from '../../named/stored-chart.ts'
 import type { GroupQuery, HistogramSplit, RecordGroup, SplitQuery } from '../../sheet-store.ts'
 
 type TypedField = Pick<Field, 'name' | 'type'>

@@ -33,8 +33,13 @@ const CONTRACT = parseContract(
 const TARGETS = [target('label', ['a'])]
 const FIELDS = ['id', 'a', 'label']
 
-/** Removes the changes of version 32. */
-const BACK_TO_VERSION_31 = `
+/** Removes the changes of version 33. */
+const BACK_TO_VERSION_32 = `
+  DROP TABLE "$log_node"; DROP TABLE "$checkpoint";
+  UPDATE "$sheet" SET schema_version = 32`
+
+/** Removes the changes of version 32 and later ones. */
+const BACK_TO_VERSION_31 = `${BACK_TO_VERSION_32};
   DROP TABLE "$recorded";
   UPDATE "$sheet" SET schema_version = 31`
 

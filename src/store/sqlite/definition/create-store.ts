@@ -30,7 +30,7 @@ import {
   SCHEMA_VERSION,
 } from '../database/schema.ts'
 import { fromColumn, toColumn } from '../database/values.ts'
-import { runNumber } from '../../rows/stored-rows.ts'
+import { runNumber, textOrNull } from '../../rows/stored-rows.ts'
 
 const SQLITE_CONSTRAINT_UNIQUE = 2067
 
@@ -129,7 +129,10 @@ function importLog(db: Connection, { log, checkpoints: noted }: StorePaths): num
       db.run('INSERT INTO "$field_change" (seq, "change") VALUES (?, ?)', last, changeText(change))
     lastRun = Math.max(lastRun, runNumber(parsed['run_id']) ?? 0)
     lastProposal = Math.max(lastProposal, runNumber(parsed['proposal']) ?? 0)
-    for (const checkpoint of checkpoints.afterLine(line.text, { seq: last, at: String(parsed['at'] ?? '') }))
+    for (const checkpoint of checkpoints.afterLine(line.text, {
+      seq: last,
+      at: textOrNull(parsed['at']) ?? '',
+    }))
       db.change(insertCheckpoint(checkpoint))
   }
   checkpoints.end()

@@ -32,7 +32,7 @@ import type {
 } from '../../stored-proposal.ts'
 import type { TreeNode } from '../../log-tree-store.ts'
 import type { ReviewRequest } from '../../stored-review.ts'
-import type { SavedNamed } from '../../named-store.ts'
+import type { SavedNamed } from '../../named/named-store.ts'
 import type { ResponseTrim, TrimResult } from '../../stored-responses.ts'
 import type { NewRun, PruneStep, RunEnd, RunId, RunPruning } from '../../stored-run.ts'
 import type { ChangeSet } from '../changes/change-set.ts'

@@ -6,7 +6,7 @@ import { NODE_LINES, type StoredCheckpoint } from '../../store/log-tree-store.ts
 import type { SheetStore } from '../../store/sheet-store.ts'
 import { readProvenance } from '../cells/read-provenance.ts'
 import type { Sheet } from '../sheet.ts'
-import { LogTree } from './log-tree.ts'
+import { LogTree } from '../log/log-tree.ts'
 
 /** A checkpoint of the log, with what its text says. */
 export interface LogCheckpoint {
@@ -113,7 +113,11 @@ async function cellOf(
   }
   return {
     seq: Number(entry['seq']),
-    cell: { record_id: recordId, field: String(entry['field'] ?? field), value: entry['value'] ?? null },
+    cell: {
+      record_id: recordId,
+      field: typeof entry['field'] === 'string' ? entry['field'] : field,
+      value: entry['value'] ?? null,
+    },
   }
 }
 

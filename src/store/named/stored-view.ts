@@ -1,4 +1,4 @@
-import type { JsonObject } from '../contract/json/json.ts'
+import type { JsonObject } from '../../contract/json/json.ts'
 
 /** The content of a view: which records, in which order, and with which columns. Fields are named as now, whatever they were called when it was saved. */
 export interface ViewState {

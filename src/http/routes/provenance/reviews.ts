@@ -1,16 +1,16 @@
-import { readReviews } from '../../sheet/cells/read-reviews.ts'
-import { reviewCells, type ReviewCellsRequest } from '../../sheet/writes/review-cells.ts'
-import { NoQuery } from '../../wire/definition/contract.ts'
+import { readReviews } from '../../../sheet/cells/read-reviews.ts'
+import { reviewCells, type ReviewCellsRequest } from '../../../sheet/writes/review-cells.ts'
+import { NoQuery } from '../../../wire/definition/contract.ts'
 import {
   ReviewAnswer,
   ReviewBody,
   ReviewListAnswer,
   ReviewsQuery,
   toReviewListAnswer,
-} from '../../wire/records/reviews.ts'
-import { wholeNumber } from '../../wire/schema/page-parameters.ts'
-import type { Operation } from '../openapi/operation.ts'
-import type { Api, RouteContext } from './route-context.ts'
+} from '../../../wire/records/reviews.ts'
+import { wholeNumber } from '../../../wire/schema/page-parameters.ts'
+import type { Operation } from '../../openapi/operation.ts'
+import type { Api, RouteContext } from '../route-context.ts'
 
 const LIST: Operation = {
   id: 'listReviews',
