@@ -13,8 +13,8 @@ export function signKeyCommand(): Command {
     .argument('<file>', 'new file of the private key, outside of the sheet')
     .addOption(new Option('--name <name>', 'name of the key in signatures').default('colophon'))
   addExamples(command, [
-    ['colophon sign-key ~/countries.key --name example.org/countries > countries.pub', 'A key pair'],
-    ['colophon sign-key k && colophon serve countries --sign-key k', 'A server that signs'],
+    ['colophon sign-key ~/countries.key > countries.pub', 'A key pair'],
+    ['colophon sign-key ~/countries.key --name example.org/countries', 'A key whose name says whose it is'],
   ])
   return command.action((file: string, { name }: Flags) =>
     withOutput({}, async (out) => {
