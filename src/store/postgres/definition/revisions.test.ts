@@ -353,7 +353,7 @@ test('tables from before revisions existed are migrated, and a push keeps their 
   await sheet.run('ALTER TABLE "$run_failure" DROP COLUMN body, DROP COLUMN detail, DROP COLUMN alike')
   await sheet.run('ALTER TABLE "$todo" DROP COLUMN blocked')
   await sheet.run(
-    'DROP TABLE "$log_node", "$checkpoint", "$view", "$chart", "$writer", "$written", "$written_field"',
+    'DROP TABLE "$log_node", "$checkpoint", "$recorded", "$view", "$chart", "$writer", "$written", "$written_field"',
   )
   await sheet.run('ALTER TABLE "$target" DROP COLUMN blocked_stale, DROP COLUMN blocked_failed')
   await sheet.run('DROP INDEX "$todo_known", "$cell_overridden"')
