@@ -19,18 +19,21 @@ export function isViewerBuilt() {
 }
 
 /**
- * Builds the viewer. Returns the output of vite when it fails, else null.
+ * Builds the viewer, and the page that verifies proofs. Returns the output of vite when it fails, else null.
  *
  * @param {string} node
  */
 export function buildViewer(node) {
   const hash = sourcesHash()
   const vite = join(ROOT, 'node_modules', 'vite', 'bin', 'vite.js')
-  const { status, stdout, stderr, error } = spawnSync(node, [vite, 'build', 'web', '--logLevel', 'warn'], {
-    cwd: ROOT,
-    encoding: 'utf8',
-  })
-  if (error || status !== 0) return error ? error.message : `${stdout}${stderr}`
+  for (const config of ['vite.config.ts', 'verify.config.ts']) {
+    const { status, stdout, stderr, error } = spawnSync(
+      node,
+      [vite, 'build', 'web', '--config', join(WEB, config), '--logLevel', 'warn'],
+      { cwd: ROOT, encoding: 'utf8' },
+    )
+    if (error || status !== 0) return error ? error.message : `${stdout}${stderr}`
+  }
   writeFileSync(STAMP, hash)
   return null
 }
@@ -43,10 +46,13 @@ function sourcesHash() {
     join(WEB, 'public'),
     join(ROOT, 'src', 'wire'),
     join(ROOT, 'src', 'client'),
+    join(ROOT, 'src', 'proof'),
   ]
   const files = [
     join(WEB, 'index.html'),
     join(WEB, 'vite.config.ts'),
+    join(WEB, 'verify.html'),
+    join(WEB, 'verify.config.ts'),
     join(ROOT, 'package-lock.json'),
     ...folders.map(filesIn).reduce((all, some) => all.concat(some), []),
   ]

@@ -17,7 +17,7 @@ export class LogClient {
 
   /** Makes a checkpoint of all lines, unless the last one is as good, and returns the last one. */
   makeCheckpoint(options?: CallOptions): Promise<CheckpointAnswer> {
-    return this.#connection.ask('/api/log/checkpoint', {}, options)
+    return this.#connection.write('POST', '/api/log/checkpoint', { ...options, body: {} })
   }
 
   /** Proves that an entry, or the latest entry of a cell, is in the log of the last checkpoint. */

@@ -1,5 +1,11 @@
 import { fromBase64 } from './bytes.ts'
-import { parseNote, signatureState, type CheckpointNote, type VerifySignature } from './checkpoint.ts'
+import {
+  parseNote,
+  signatureState,
+  type Checkpoint,
+  type CheckpointNote,
+  type VerifySignature,
+} from './checkpoint.ts'
 import { lineLeaf } from './line-leaf.ts'
 import { isEqual, rootFromInclusion, HASH_BYTES, type Sha256 } from './merkle.ts'
 import type { NoteKey } from './note-keys.ts'
@@ -88,6 +94,16 @@ export function checkProof(
     faults.push(`The signature of ${key?.name ?? ''} is not one of this checkpoint.`)
   if (signature === 'none') faults.push(`The checkpoint has no signature of the key ${key?.name ?? ''}.`)
   return { proof, checkpoint, faults, value: value?.place ?? null, signature }
+}
+
+/** Compares a checkpoint with one that somebody has kept. */
+export function compareCheckpoints(
+  one: Checkpoint,
+  kept: Checkpoint,
+): 'same' | 'other-log' | 'other-size' | 'contradicts' {
+  if (one.origin !== kept.origin) return 'other-log'
+  if (one.size !== kept.size) return 'other-size'
+  return isEqual(one.root, kept.root) ? 'same' : 'contradicts'
 }
 
 /** Compares the cell of a proof with its line. */

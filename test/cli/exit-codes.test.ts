@@ -38,6 +38,8 @@ const CASES: Readonly<Record<string, { done: string[]; refused: string[] }>> = {
   cache: { done: [], refused: [] },
   status: { done: [], refused: ['--target', 'title'] },
   provenance: { done: ['a', 'rate'], refused: ['nobody', 'rate'] },
+  checkpoint: { done: [], refused: ['--sign-key', 'nowhere'] },
+  proof: { done: ['a', 'title'], refused: ['nobody', 'rate'] },
   runs: { done: [], refused: ['7'] },
   revert: { done: ['--record', 'a', '--field', 'title', '--seq', '2'], refused: ['--run', '7'] },
   proposals: { done: [], refused: ['7'] },
@@ -129,6 +131,7 @@ test('each command of these tables exists, and each command that works on a shee
     'push',
     'pull',
     'worker',
+    'sign-key',
     // With commands of their own.
     'derivation',
     'field',

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import staticFiles from '@fastify/static'
@@ -46,6 +47,13 @@ export function pagesRoutes(app: FastifyInstance, { directory, imageHosts }: Pag
   app.get('/icon.svg', async (_request, reply) =>
     reply.header('content-type', 'image/svg+xml').send(await read(join(directory, 'icon.svg'))),
   )
+  app.get('/verify', async (_request, reply) => {
+    const page = await read(join(directory, 'verify.html'))
+    return reply
+      .header('content-type', 'text/html; charset=utf-8')
+      .header('content-security-policy', ownScriptPolicy(page))
+      .send(page)
+  })
   for (const url of PAGES) {
     app.get(url, async (_request, reply) =>
       reply
@@ -66,6 +74,17 @@ async function read(path: string): Promise<Buffer> {
   } catch {
     throw new SheetError('the viewer is missing; it may be being built', 'unknown_path')
   }
+}
+
+/** The scripts of the page that verifies proofs, which are in it. */
+const OWN_SCRIPTS = /<script type="module"[^>]*>([\s\S]*?)<\/script>/g
+
+/** Allows a page its own scripts and styles, and nothing else: it can neither load nor send anything. */
+function ownScriptPolicy(page: Buffer): string {
+  const hashes = [...page.toString().matchAll(OWN_SCRIPTS)].map(
+    ([, script = '']) => `'sha256-${createHash('sha256').update(script).digest('base64')}'`,
+  )
+  return `default-src 'none'; script-src ${hashes.join(' ')}; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`
 }
 
 /** Tells the page whose images its policy allows, in a tag that the viewer reads. */

@@ -166,7 +166,7 @@ async function fillStore(
   } finally {
     await sheet.close()
   }
-  for (const name of ['sheet.db', 'records.jsonl', 'provenance.jsonl']) {
+  for (const name of ['sheet.db', 'records.jsonl', 'provenance.jsonl', 'checkpoints.txt']) {
     await rm(join(staging, name), { force: true })
     if (existsSync(join(copy, name))) await rename(join(copy, name), join(staging, name))
   }

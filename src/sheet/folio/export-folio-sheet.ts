@@ -55,7 +55,7 @@ export interface FolioExport {
 
 /** Files of a sheet that mean nothing in folio. */
 const OWN = new RegExp(
-  `^(?:sheet\\.db.*(?<!\\${KEPT_ENDING})|${SET_ASIDE_FILE.replace('.', '\\.')}|colophon\\.json)$`,
+  `^(?:sheet\\.db.*(?<!\\${KEPT_ENDING})|${SET_ASIDE_FILE.replace('.', '\\.')}|checkpoints\\.txt|colophon\\.json)$`,
 )
 
 /**

@@ -63,7 +63,7 @@ export function CellTab({ contract, cell, onSelect, onEditField }: CellTabProps)
           {why.data !== undefined && !isGone && (
             <StateExplanation contract={contract} cell={cell} explanation={why.data} onSelect={onSelect} />
           )}
-          <Origin field={field} history={history.data} />
+          <Origin field={field} cell={cell} history={history.data} />
           {!isGone && (
             <Inputs contract={contract} field={field} cell={cell} record={record.data} onSelect={onSelect} />
           )}

@@ -9,6 +9,7 @@ const COMMON = {
   progress: { skipped: 1, left: 0, calls: 2, totalCost: 0.5, unpricedCalls: 1 },
   used: ['sha256:3'],
   usage: [{ key: 'k', amounts: { input: 3 } }],
+  recorded: [],
 }
 
 function cell(key: number, target: string, result: CellResult['result']): CellResult {

@@ -5,19 +5,24 @@ import type { ProvenanceEntryAnswer } from '../../../../src/wire/records/provena
 import type { SheetField } from '../../api/contract.ts'
 import { formatCount, formatDuration } from '../../ui/format.ts'
 import { CopyButton } from '../../ui/copy-button.tsx'
+import type { CellRef } from '../../state/view-state.ts'
+import { useAsOf } from '../../state/as-of.ts'
 import './origin.css'
+import { DownloadProof } from './download-proof.tsx'
 import { cachedText, entryEvidence } from './entry-evidence.ts'
 import { originSentence } from '../history/origin-sentence.ts'
 import { derivationPath, SentenceView } from '../history/sentence-view.tsx'
 
 interface OriginProps {
   readonly field: SheetField
+  readonly cell: CellRef
   /** Newest first. */
   readonly history: readonly ProvenanceEntryAnswer[]
 }
 
 /** The origin of the present value. */
-export function Origin({ field, history }: OriginProps) {
+export function Origin({ field, cell, history }: OriginProps) {
+  const isPast = useAsOf() !== null
   const [entry] = history
   return (
     <section className="panel-section origin" aria-labelledby="origin-title">
@@ -35,6 +40,7 @@ export function Origin({ field, history }: OriginProps) {
             />
           </p>
           <EntryFacts entry={entry} />
+          {!isPast && <DownloadProof cell={cell} />}
         </>
       )}
     </section>

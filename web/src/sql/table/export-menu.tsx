@@ -7,7 +7,7 @@ import '../../ui/menu.css'
 import { showSuccess, showError } from '../../ui/toasts.tsx'
 import { escapeFormula, textOf, toCsv } from './csv.ts'
 import type { ResultRow } from './result-columns.ts'
-import { fileName, saveFile } from './save-file.ts'
+import { fileName, saveFile } from '../../values/save-file.ts'
 
 interface ExportMenuProps {
   /** The name of the file. */
