@@ -13,7 +13,7 @@ import type { Sheet } from '../../../sheet/sheet.ts'
 import type { StoreThread } from '../../../sheet/store-thread.ts'
 import { imageLine, printStartMessage, resourceLines } from './start-message.ts'
 import { callTransport, type TransportOptions } from '../../options/call-transport.ts'
-import { packageVersion } from '../../options/package-version.ts'
+import { packageVersion } from '../../../sheet/package-version.ts'
 import { whyNotStarted } from './start-error.ts'
 import { stopOnSignal, type Running } from './stop-on-signal.ts'
 
