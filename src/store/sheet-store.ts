@@ -195,6 +195,8 @@ export interface LogStore {
   formerNames(): Promise<ReadonlyMap<string, string>>
   /** Returns the last entry up to a seq, or the first after it; null when there is none. */
   entryHead(seq: number, place: 'upTo' | 'after'): Promise<EntryHead | null>
+  /** Returns lines of the log, the first after a seq and as many as have about a mebibyte; null for none. */
+  logText(query: LogTextQuery): Promise<LogText | null>
   /** Returns the seq of the last entry that is not later than a time (ISO 8601, UTC, `Z`); 0 when there is none. */
   seqAt(time: string): Promise<number>
   /** Returns the time of the clock of entries, UTC with milliseconds; never before the time of the last entry. */
@@ -830,6 +832,20 @@ export interface TargetStatus extends CellCounts {
   readonly lastAt: string | null
   readonly lastActor: string | null
   readonly lastError: string | null
+}
+
+export interface LogTextQuery {
+  readonly after: number
+  /** The seq of the last line. */
+  readonly upTo: number
+}
+
+/** Lines of the log in their order, as `provenance.jsonl` has them. */
+export interface LogText {
+  /** UTF-8, each line with its line break. */
+  readonly text: Uint8Array
+  /** The seq of the last line. */
+  readonly last: number
 }
 
 export interface EntriesQuery {

@@ -46,6 +46,8 @@ import type {
   RunEntry,
   HistoryRange,
   JsonBytes,
+  LogText,
+  LogTextQuery,
   Page,
   EntryHead,
   PageAsOfQuery,
@@ -99,6 +101,7 @@ import { PostgresQueries } from './formula/postgres-queries.ts'
 import { FrameFeed } from './frames/frame-feed.ts'
 import { PostgresHosts } from './hosts/postgres-hosts.ts'
 import { HistoryReader } from './log/history-reader.ts'
+import { readLogText } from './log/log-text.ts'
 import { openSheetTables } from './definition/open-sheet-tables.ts'
 import { PostgresProposals } from './postgres-proposals.ts'
 import { PostgresLogTree } from './postgres-log-tree.ts'
@@ -559,6 +562,10 @@ export class PostgresStore implements SheetStore {
 
   history(): Promise<HistoryRange> {
     return this.#history.range()
+  }
+
+  logText(query: LogTextQuery): Promise<LogText | null> {
+    return readLogText(this.#database, query)
   }
 
   seqAt(time: string): Promise<number> {

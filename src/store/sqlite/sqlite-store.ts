@@ -49,6 +49,8 @@ import type {
   DerivationVersion,
   RunEntry,
   JsonBytes,
+  LogText,
+  LogTextQuery,
   Page,
   PageAsOfQuery,
   PageQuery,
@@ -544,6 +546,10 @@ export class SqliteStore implements SheetStore {
 
   async formerNames(): Promise<ReadonlyMap<string, string>> {
     return reading(() => this.#reader.formerNames())
+  }
+
+  logText(query: LogTextQuery): Promise<LogText | null> {
+    return this.#reader.logText(query)
   }
 
   seqAt(time: string): Promise<number> {

@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict'
+import { mkdtempSync, readFileSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { suite, test } from 'node:test'
 import { countTurns } from '../../../test/support/count-turns.ts'
+import { onEnd } from '../../../test/support/on-end.ts'
 import type { JsonObject } from '../../contract/json/json.ts'
 import type { PageAsOfQuery } from '../sheet-store.ts'
 import {
@@ -358,6 +363,36 @@ export function testHistory(open: OpenStore): void {
       await sheet.write([{ id: 'r', list: [], text: 'second' }])
       const query = { fields: sheet.fields, limit: 10, after: null, seq }
       assert.deepEqual(JSON.parse(String((await sheet.store.pageAsOf(query)).records)), [plain])
+    })
+
+    test('the text of the log has each line once, as a snapshot has it, a mebibyte at a time', async (t) => {
+      const long = 'x'.repeat(200 << 10)
+      const sheet = await TestSheet.make(t, open, { properties: TYPES, records: RECORDS.slice(0, 5) })
+      await sheet.write(RECORDS.slice(5))
+      await sheet.write(Array.from({ length: 12 }, (_, index) => ({ id: `long${index}`, text: long })))
+      await sheet.write([{ id: 'r0', text: 'short' }])
+      const { last } = await sheet.store.history()
+      const directory = mkdtempSync(join(tmpdir(), 'colophon-log-text-'))
+      onEnd(t, () => rm(directory, { recursive: true, force: true }))
+      await sheet.store.snapshot(directory)
+      const whole = readFileSync(join(directory, 'provenance.jsonl'), 'utf8')
+      const pages: string[] = []
+      for (let after = 0; ;) {
+        const page = await sheet.store.logText({ after, upTo: last })
+        if (page === null) break
+        pages.push(Buffer.from(page.text).toString())
+        assert.equal(
+          (JSON.parse(pages.at(-1)?.trimEnd().split('\n').at(-1) ?? '') as JsonObject)['seq'],
+          page.last,
+        )
+        after = page.last
+      }
+      assert.equal(pages.join(''), whole)
+      assert.ok(pages.length > 1)
+      assert.ok(pages.every((page) => page.length < (1 << 20) + 2 * long.length))
+      const earlier = await sheet.store.logText({ after: 2, upTo: 4 })
+      assert.equal(String(Buffer.from(earlier?.text ?? [])), `${whole.split('\n').slice(2, 4).join('\n')}\n`)
+      assert.equal(await sheet.store.logText({ after: last, upTo: last + 1 }), null)
     })
 
     test('a long response yields to other requests, and is not affected by their writes', async (t) => {

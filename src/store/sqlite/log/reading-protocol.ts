@@ -1,5 +1,5 @@
 import type { LeafHashes } from '../../log-tree-store.ts'
-import type { EntryHead, HistoryRange, PastPage } from '../../sheet-store.ts'
+import type { EntryHead, HistoryRange, LogText, LogTextQuery, PastPage } from '../../sheet-store.ts'
 import type { RequestedField } from '../../fields/past-fields.ts'
 import type { FieldsAsOf } from './history-reader.ts'
 import type { TypedField } from '../sql/json-columns.ts'
@@ -12,6 +12,7 @@ export interface ReadingOperations {
   values(request: ValuesRequest): Uint8Array | null
   history(request: null): HistoryRange
   now(request: null): string
+  logText(request: LogTextQuery): LogText | null
   seqAt(time: string): number
   recordAsOf(request: RecordAsOf): Uint8Array | null
   pageAsOf(request: FieldsAsOf): PastPage

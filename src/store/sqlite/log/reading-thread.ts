@@ -1,9 +1,10 @@
 import { parentPort, workerData, type MessagePort } from 'node:worker_threads'
 import type { LeafHashes } from '../../log-tree-store.ts'
-import type { EntryHead, HistoryRange, PastPage } from '../../sheet-store.ts'
+import type { EntryHead, HistoryRange, LogText, LogTextQuery, PastPage } from '../../sheet-store.ts'
 import { Connection } from '../database/connection.ts'
 import { HistoryReader, historyRange, type FieldsAsOf } from './history-reader.ts'
 import { entryTimeNow } from '../database/last-entry.ts'
+import { readLogText } from './log-text.ts'
 import type {
   HeadRequest,
   LeavesRequest,
@@ -76,6 +77,10 @@ class ReadingThread implements Handlers {
 
   now(): string {
     return entryTimeNow(this.#db)
+  }
+
+  logText(query: LogTextQuery): LogText | null {
+    return readLogText(this.#db, query)
   }
 
   seqAt(time: string): number {

@@ -11,6 +11,8 @@ import type {
   HistoryRange,
   DerivationVersion,
   JsonBytes,
+  LogText,
+  LogTextQuery,
   Page,
   EntryHead,
   PageAsOfQuery,
@@ -268,6 +270,10 @@ export class Reader {
 
   seqAt(time: string): Promise<number> {
     return this.#long.call('seqAt', time)
+  }
+
+  logText(query: LogTextQuery): Promise<LogText | null> {
+    return this.#long.call('logText', query)
   }
 
   async recordAsOf(id: string, fields: readonly string[], seq: number): Promise<JsonBytes | null> {
