@@ -187,12 +187,15 @@ export class RecordsClient<R extends object = RecordAnswer> {
   }
 
   /**
-   * The records as a file: `csv`, `json`, `ndjson`, `parquet` or `xlsx`. The body of the answer is a stream, which fails when the
-   * file could not be made to its end.
+   * The records as a file: `csv`, `json`, `ndjson`, `parquet` or `xlsx`; or the provenance of the sheet: `openlineage`, in a
+   * `namespace`, or `prov-json`. The body of the answer is a stream, which fails when the file could not be made to its end.
    */
   export(
     format: string,
-    selection: Omit<RecordSelection, 'as_of'> & { readonly raw?: boolean | undefined } = {},
+    selection: Omit<RecordSelection, 'as_of'> & {
+      readonly raw?: boolean | undefined
+      readonly namespace?: string | undefined
+    } = {},
     { signal }: CallOptions = {},
   ): Promise<Response> {
     const path = `/api/export/${encodeURIComponent(format)}`

@@ -82,6 +82,19 @@ test('errors go to standard error with file and line, nothing is written, and th
   assert.deepEqual([count, written], [1, false])
 })
 
+test('export writes the runs of a sheet as events, and its log as one document', async (t) => {
+  const sheet = await writeSheet(t)
+  await runCommand(['import', sheet, '-', '--input-format', 'csv'], { ...ANN, input: 'id,title\nd,Date\n' })
+  const args = ['export', sheet, '--format', 'openlineage', '--namespace', 'mine']
+  const { code, stdout } = await runCommand(args)
+  assert.equal(code, 0)
+  assert.match(stdout, /^\{"eventType":"START",.*\n\{"eventType":"COMPLETE",.*"namespace":"mine".*\n$/)
+  const file = join(await temporaryDirectory(t), 'prov.json')
+  assert.equal((await runCommand(['export', sheet, file, '--format', 'prov-json'])).code, 0)
+  const { entity } = JSON.parse(await readFile(file, 'utf8')) as { entity: object }
+  assert.ok('sheet:value/d/title/2' in entity)
+})
+
 test('a failing export leaves the existing file unchanged', async (t) => {
   const sheet = await writeSheet(t)
   const directory = await temporaryDirectory(t)
@@ -114,6 +127,14 @@ const WRONG: readonly (readonly [args: readonly string[], fault: RegExp])[] = [
   [
     ['export', 'SHEET', 'data.zip', '--format', 'archive', '--fields', 'id'],
     /do not apply to archive, which has the whole sheet/,
+  ],
+  [
+    ['export', 'SHEET', '--format', 'prov-json', '--filter', 'true'],
+    /do not apply to prov-json, which has the whole provenance log/,
+  ],
+  [
+    ['export', 'SHEET', '--format', 'csv', '--namespace', 'a'],
+    /--namespace applies to openlineage, and the format is csv/,
   ],
 ]
 

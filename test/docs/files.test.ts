@@ -9,6 +9,7 @@ import { GROUP_RECORDS } from '../../src/files/parquet/write-parquet.ts'
 import { MAX_KEPT_PART, MAX_WORKSHEET } from '../../src/files/xlsx/workbook-archive.ts'
 import { MAX_ROWS } from '../../src/files/xlsx/write-xlsx.ts'
 import { MAX_CELL_LENGTH } from '../../src/files/xlsx/xlsx-text.ts'
+import { LINEAGE_FACTS, LINEAGE_FORMATS } from '../../src/sheet/lineage/lineage-formats.ts'
 import { JSON_DEPTH_LIMIT } from '../../src/sheet/json-body.ts'
 import { code, codes, readPage, section, tableOf } from '../support/markdown.ts'
 
@@ -19,7 +20,7 @@ function grouped(number: number): string {
   return number.toLocaleString('en')
 }
 
-test('the reference lists exactly the formats, with their endings and content types', () => {
+test('the reference lists exactly the formats of records, with their endings and content types', () => {
   const rows = tableOf(page, 'Format').rows.map(([format, endings, type]) => [
     code(format),
     codes(endings ?? ''),
@@ -28,6 +29,18 @@ test('the reference lists exactly the formats, with their endings and content ty
   assert.deepEqual(
     rows,
     FILE_FORMATS.map((format) => [format, FORMAT_FACTS[format].endings, FORMAT_FACTS[format].contentType]),
+  )
+})
+
+test('the reference lists exactly the formats of provenance, with their extensions and content types', () => {
+  const { rows } = tableOf(section(page, 'Provenance for other tools'), 'Name')
+  assert.deepEqual(
+    rows.map(([format, , ending, type]) => [code(format), code(ending), code(type)]),
+    LINEAGE_FORMATS.map((format) => [
+      format,
+      LINEAGE_FACTS[format].ending,
+      LINEAGE_FACTS[format].contentType,
+    ]),
   )
 })
 

@@ -5,6 +5,7 @@ import { buffer } from 'node:stream/consumers'
 import { test, type TestContext } from 'node:test'
 import { gunzipSync } from 'node:zlib'
 import type { LightMyRequestResponse } from 'fastify'
+import { materialize } from '../../src/sheet/runs/materialize.ts'
 import { exportRecords } from '../../src/sheet/transfer/export-records.ts'
 import type { Sheet } from '../../src/sheet/sheet.ts'
 import { contractText } from '../support/contract-with.ts'
@@ -88,17 +89,69 @@ test('texts that look like formulas are guarded in CSV, unless they are requeste
   assert.match((await app.inject('/api/export/csv?raw=true')).body, /^a,"=HYPERLINK/m)
 })
 
+test('the provenance of a sheet is exported as events of OpenLineage, and as PROV-JSON', async (t) => {
+  const { app, sheet } = await startApp(t)
+  await materialize(sheet, { targets: null, recordIds: null, force: false, actor: 'agent:a' })
+  const events = await app.inject('/api/export/openlineage?namespace=mine')
+  assert.equal(events.headers['content-type'], 'application/x-ndjson; charset=utf-8')
+  assert.match(
+    String(events.headers['content-disposition']),
+    /filename="colophon-sheet-\w+\.openlineage\.ndjson"$/,
+  )
+  const types = events.body
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => {
+      const { eventType, job } = JSON.parse(line) as { eventType: string; job: { namespace: string } }
+      return `${eventType} ${job.namespace}`
+    })
+  assert.deepEqual(types, ['START mine', 'START mine', 'COMPLETE mine', 'COMPLETE mine'])
+  const document = await app.inject('/api/export/prov-json')
+  assert.equal(document.headers['content-type'], 'application/json; charset=utf-8')
+  assert.match(String(document.headers['content-disposition']), /filename="colophon-sheet-\w+\.prov\.json"$/)
+  const { activity } = JSON.parse(document.body) as { activity: object }
+  assert.deepEqual(Object.keys(activity).toSorted(), [
+    'sheet:import/1',
+    'sheet:run/1',
+    'sheet:run/1/rate.yaml',
+  ])
+})
+
 const FAULTS: readonly (readonly [url: string, status: number, type: string, message: RegExp])[] = [
   [
     '/api/export/pdf',
     404,
     'SheetError',
-    /unknown export format "pdf"; known formats: csv, json, ndjson, parquet, xlsx/,
+    /unknown export format "pdf"; known formats: csv, json, ndjson, parquet, xlsx, openlineage, prov-json/,
   ],
   ['/api/export/csv?fields=nope', 400, 'ValidationError', /unknown field "nope"/],
   ['/api/export/csv?filter=nope%3D1', 400, 'QueryError', /nope/],
   ['/api/export/csv?sort=nope', 400, 'ValidationError', /unknown field "nope"/],
   ['/api/export/json?raw=true', 400, 'ValidationError', /raw applies to csv only/],
+  [
+    '/api/export/csv?namespace=a',
+    400,
+    'ValidationError',
+    /namespace applies to openlineage only; csv has records/,
+  ],
+  [
+    '/api/export/openlineage?namespace=',
+    400,
+    'ValidationError',
+    /"namespace" is ""; expected a text of 1 to 200 characters/,
+  ],
+  [
+    '/api/export/openlineage?fields=id',
+    400,
+    'ValidationError',
+    /fields does not apply to openlineage, which has the runs of the sheet and no records/,
+  ],
+  [
+    '/api/export/prov-json?filter=true',
+    400,
+    'ValidationError',
+    /filter does not apply to prov-json, which has the whole provenance log and no records/,
+  ],
   ['/api/export/csv?raw=1', 400, 'ValidationError', /"raw" is "1"; expected true or false/],
   ['/api/export/csv?limit=1', 400, 'ValidationError', /unknown query parameter "limit"/],
 ]

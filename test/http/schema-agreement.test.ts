@@ -54,7 +54,7 @@ const REFUSED: Readonly<Record<string, RegExp>> = {
   createChart: /U\+0000|^(?:unknown fields? "|cannot group by|cannot add up)/,
   changeChart: /U\+0000|^(?:unknown fields? "|cannot group by|cannot add up)/,
   changeView: /U\+0000/,
-  exportRecords: /^raw applies to csv only/,
+  exportRecords: /^(?:raw applies to csv only|namespace applies to openlineage only|\w+ does not apply to)/,
   materialize: /^a call failed at/,
   propose: /^(?:renamed names|there is nothing to propose|contract\.yaml|derivations\/|send either text)/,
   revert: /it never changes/,

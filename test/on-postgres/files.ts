@@ -21,6 +21,7 @@ export const GROUPS = {
     'sheet/checkpoints.test.ts',
     'sheet/change-definition.test.ts',
     'sheet/import-runs.test.ts',
+    'sheet/lineage.test.ts',
     'sheet/revert.test.ts',
     'sheet/reviews.test.ts',
     'sheet/watch-sheet.test.ts',

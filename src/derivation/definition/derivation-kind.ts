@@ -287,6 +287,17 @@ export interface ParsedSpec<Spec> {
   readonly sheets?: readonly string[]
 }
 
+/** A table outside of the sheet in which a derivation looks its targets up. */
+export interface LookedUpTable {
+  /** The file, or the other sheet. */
+  readonly resource: Resource
+  /** The column with the keys, and the field whose value is compared with them. */
+  readonly key: string
+  readonly match: string
+  /** The column of each target. */
+  readonly values: { readonly [target: string]: string }
+}
+
 /** The responses of a kind whose computations are requests. */
 export interface KindResponses<Spec, P extends Plan> {
   /** Returns the key that identifies the request of a plan; secrets are not part of it. Pure. */
@@ -388,6 +399,8 @@ export interface DerivationKind<Spec = unknown, P extends Plan = Plan> {
    * in formulas. Pure. Throws ContractError for a place that cannot be edited. Absent for a kind whose own keys name no fields.
    */
   renameField?(file: JsonObject, context: RenameContext): readonly YamlEdit[]
+  /** Returns the table in which targets are looked up, for lineage. Absent for kinds that compute from all their inputs. */
+  tableOf?(spec: Spec): LookedUpTable
   /** Absent if no responses are kept. */
   readonly responses?: KindResponses<Spec, P>
 }

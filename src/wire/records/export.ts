@@ -7,9 +7,10 @@ import { fieldsParameter, flagParameter, sortParameter } from '../schema/page-pa
 /** Path of `GET /api/export/{format}`. */
 export const ExportParams = Type.Object({
   format: Type.String({
-    description: '`csv`, `json`, `ndjson`, `parquet` or `xlsx`.',
+    description:
+      '`csv`, `json`, `ndjson`, `parquet` or `xlsx`: records. `openlineage` or `prov-json`: the provenance of the sheet, for other tools.',
     examples: ['csv'],
-    ...inDocument({ enum: ['csv', 'json', 'ndjson', 'parquet', 'xlsx'] }),
+    ...inDocument({ enum: ['csv', 'json', 'ndjson', 'parquet', 'xlsx', 'openlineage', 'prov-json'] }),
   }),
 })
 
@@ -22,4 +23,13 @@ export const ExportRecordsQuery = closedObject({
   where: Type.Optional(whereParameter),
   sort: Type.Optional(sortParameter),
   raw: Type.Optional(flagParameter('With `true`, texts in CSV that look like formulas are not guarded.')),
+  namespace: Type.Optional(
+    Type.String({
+      pattern: '\\S',
+      maxLength: 200,
+      title: 'a text of 1 to 200 characters',
+      description: 'The namespace of the jobs and datasets of `openlineage` (default: `colophon`).',
+      examples: ['colophon'],
+    }),
+  ),
 })

@@ -4,6 +4,7 @@ import { delimiterOption } from '../../options/delimiter-option.ts'
 import { addExamples } from '../../options/examples.ts'
 import { progressOption } from '../../options/progress-option.ts'
 import { isStoreUrl } from '../../../sheet/store-url.ts'
+import { LINEAGE_FORMATS } from '../../../sheet/lineage/lineage-formats.ts'
 import type { ProgressStyle } from '../../terminal/progress.ts'
 import {
   conditionOf,
@@ -24,6 +25,7 @@ const EXPORT_FORMATS = [
   'datapackage',
   'archive',
   'folio',
+  ...LINEAGE_FORMATS,
 ] as const
 export type ExportFormat = (typeof EXPORT_FORMATS)[number]
 
@@ -35,13 +37,16 @@ interface Flags extends Omit<SheetFlags, 'format'>, ConditionFlags {
   readonly raw?: true
   readonly withRecording?: true
   readonly delimiter?: string
+  readonly namespace?: string
   readonly progress?: ProgressStyle
 }
 
 /** `colophon export <sheet> [file]`. */
 export function exportCommand(): Command {
   const command = addSheetArgument(
-    new Command('export').description('Export records to a file, or the whole sheet to an archive.'),
+    new Command('export').description(
+      'Export records to a file, the whole sheet to an archive, or its provenance for other tools.',
+    ),
   )
     .argument('[file]', 'file to write, replaced if it exists; standard output when absent or -')
     .addOption(
@@ -61,6 +66,7 @@ export function exportCommand(): Command {
       '--with-recording',
       'with --format archive: add the requests and responses of the runs, for colophon replay',
     )
+    .option('--namespace <name>', 'namespace of the jobs and datasets of openlineage (default: colophon)')
     .addOption(progressOption())
   for (const option of conditionOptions()) command.addOption(option)
   addExamples(command, [
@@ -76,6 +82,11 @@ export function exportCommand(): Command {
       'With the calls of the runs, which can be replayed',
     ],
     ['colophon export countries package --format datapackage', 'A Frictionless Data Package in a directory'],
+    [
+      'colophon export countries runs.ndjson --format openlineage',
+      'Its runs, with the lineage of the columns',
+    ],
+    ['colophon export countries prov.json --format prov-json', 'The origin of every value, as W3C PROV'],
     ['colophon export tasks ../folio/tasks --format folio', 'A sheet of folio in a directory'],
   ])
   return addSheetOptions(command, { prints: false }).action(
@@ -92,6 +103,7 @@ export function exportCommand(): Command {
           raw: flags.raw === true,
           withRecording: flags.withRecording === true,
           delimiter: flags.delimiter ?? null,
+          namespace: flags.namespace ?? null,
           progress: flags.progress ?? null,
           directory: isStoreUrl(flags.sheet) ? null : flags.sheet,
         })

@@ -1,3 +1,5 @@
+import { exportLineage } from '../../../sheet/lineage/export-lineage.ts'
+import { isLineageFormat, LINEAGE_FACTS } from '../../../sheet/lineage/lineage-formats.ts'
 import { exportArchive } from '../../../sheet/transfer/export-archive.ts'
 import { exportDatapackage, writeDatapackage } from '../../../sheet/transfer/export-datapackage.ts'
 import {
@@ -27,6 +29,8 @@ export interface WhatToExport extends Omit<ExportQuery, 'format'> {
   readonly format: ExportFormat | null
   /** Whether an archive has the recording. */
   readonly withRecording: boolean
+  /** The namespace of openlineage; null for the usual one. */
+  readonly namespace: string | null
   /** The style of progress; null is a bar at a terminal. */
   readonly progress: ProgressStyle | null
   /** The directory of the sheet; null for one in PostgreSQL. */
@@ -62,14 +66,26 @@ export async function runExport(context: CommandContext, what: WhatToExport): Pr
   return writeBytes(context, await bytesOf(context, format, what), what)
 }
 
+/** The contents of the formats of which no part can be selected. */
+const WHOLES: Readonly<Partial<Record<ExportFormat, string>>> = {
+  archive: 'the whole sheet',
+  datapackage: 'the whole sheet',
+  folio: 'the whole sheet',
+  openlineage: LINEAGE_FACTS.openlineage.contents,
+  'prov-json': LINEAGE_FACTS['prov-json'].contents,
+}
+
 /** Throws UsageError for options that select a part of the sheet, when the whole is exported. */
 function checkWhole(format: ExportFormat, what: WhatToExport): void {
-  if (format !== 'archive' && format !== 'datapackage' && format !== 'folio') return
+  if (what.namespace !== null && format !== 'openlineage')
+    throw new UsageError(`--namespace applies to openlineage, and the format is ${format}`)
+  const whole = WHOLES[format]
+  if (whole === undefined) return
   const { fields, filter, where = null, sort, raw, delimiter = null } = what
   const isWhole = fields === null && filter === null && where === null && sort === null
   if (isWhole && !raw && delimiter === null) return
   throw new UsageError(
-    `--fields, --filter, --where, --state, --by, --by-run, --sort, --raw and --delimiter do not apply to ${format}, which has the whole sheet`,
+    `--fields, --filter, --where, --state, --by, --by-run, --sort, --raw and --delimiter do not apply to ${format}, which has ${whole}`,
   )
 }
 
@@ -110,6 +126,7 @@ async function bytesOf(
     return { bytes: exportArchive(sheet, { recording }), share: () => null }
   }
   if (format === 'datapackage') return { bytes: exportDatapackage(sheet), share: () => null }
+  if (isLineageFormat(format)) return exportLineage(sheet, { format, namespace: what.namespace })
   const { file, fields, filter, where = null, sort, raw } = what
   const named = format === 'csv' && file !== null ? delimiterOf(file) : null
   const delimiter = what.delimiter ?? named

@@ -7,6 +7,7 @@ import type {
   Computed,
   DerivationKind,
   InputValues,
+  LookedUpTable,
   ParseContext,
   ParsedSpec,
   Plan,
@@ -108,6 +109,10 @@ export class LookupKind implements DerivationKind<LookupSpec, LookupPlan> {
 
   sourceFault({ table }: LookupSpec): { readonly key: string; readonly message: string } | null {
     return table.ok ? null : { key: this.#place.key, message: table.error }
+  }
+
+  tableOf({ source, columns }: LookupSpec): LookedUpTable {
+    return { resource: { type: this.#place.type, name: source }, ...columns }
   }
 
   prepare(): void {}
