@@ -26,6 +26,7 @@ import { reviewsCommand } from './commands/records/reviews-command.ts'
 import { pullCommand } from './commands/definition/pull-command.ts'
 import { pushCommand } from './commands/definition/push-command.ts'
 import { queryCommand } from './commands/records/query-command.ts'
+import { replayCommand } from './commands/transfer/replay-command.ts'
 import { revertCommand } from './commands/runs/revert-command.ts'
 import { runsCommand } from './commands/runs/runs-command.ts'
 import { serveCommand } from './commands/serve/serve-command.ts'
@@ -51,6 +52,7 @@ const COMMANDS = [
   queryCommand,
   importCommand,
   exportCommand,
+  replayCommand,
   derivationsCommand,
   derivationCommand,
   fieldCommand,

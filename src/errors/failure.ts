@@ -33,6 +33,8 @@ export type Failure =
   | { readonly reason: 'refused'; readonly request: string; readonly detail: string }
   /** The stub has neither a response for the request nor a fallback (D41). */
   | { readonly reason: 'no_stub_response'; readonly request: string }
+  /** The recording of a replay has no response to the request. */
+  | { readonly reason: 'not_recorded'; readonly request: string; readonly detail: string }
   /** None of the steps has a value that is accepted. `isLasting`: whether the same steps are expected to end so again. */
   | {
       readonly reason: 'no_step_accepted'
@@ -90,6 +92,7 @@ export function isLasting(failure: Failure): boolean {
     case 'unusable_input':
     case 'refused':
     case 'no_stub_response':
+    case 'not_recorded':
     case 'no_record':
       return false
   }
@@ -136,6 +139,7 @@ function detailOf(failure: Failure): string {
       return `timeout after ${failure.seconds} s`
     case 'network':
     case 'unusable_input':
+    case 'not_recorded':
     case 'computation':
     case 'contract':
     case 'refusal':

@@ -34,6 +34,8 @@ export interface SheetOptions {
   readonly transport: Transport
   /** The permission of scripts of the sheet; `off` by default, since a sheet may come from an untrusted source. */
   readonly scripts: ScriptPermission
+  /** The environment variables that derivations may use; by default those of the process. */
+  readonly env: NodeJS.ProcessEnv
   /** Kinds of derivations in addition to the built-in ones. */
   readonly kinds: readonly DerivationKind[]
   /** Whether runs under way continue at another server or worker when the sheet is closed; by default they end. */
@@ -74,7 +76,7 @@ export async function openSheet(path: string, options: Partial<SheetOptions> = {
   const signer = options.signKey ? readSignKey(options.signKey, isStoreUrl(path) ? null : path) : null
   const dialect = isStoreUrl(path) ? 'postgres' : 'sqlite'
   const scripts = await scriptProcesses(options.scripts ?? 'off', isStoreUrl(path) ? null : resolve(path))
-  const env = envFor(path)
+  const env = options.env ?? envFor(path)
   const kinds = await loadKinds({ dialect, transport, env, scripts, own: options.kinds })
   const place = isStoreUrl(path)
     ? await storedSheet(path, { ...options, lockTimeoutMs })

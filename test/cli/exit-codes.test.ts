@@ -127,6 +127,7 @@ test('each command of these tables exists, and each command that works on a shee
     'init',
     'import',
     'export',
+    'replay',
     'completion',
     'push',
     'pull',

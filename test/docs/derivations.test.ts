@@ -163,6 +163,11 @@ const FAILURES: Readonly<Record<Failure['reason'], Failure>> = {
     detail: '1 http: no value ($0.01); step 2 (ai) may cost $0.03, and $0.01 of max_cost_per_record is left',
   }),
   no_stub_response: failure({ reason: 'no_stub_response' }),
+  not_recorded: failure({
+    reason: 'not_recorded',
+    detail:
+      'not in the recording; the nearest request is that of record "A-7" in run 1: the URL differs at character 23: "EUR", recorded "USD"',
+  }),
   contract: failure({ reason: 'contract', detail: 'field "rate": "high" is not a number' }),
   no_record: { reason: 'no_record', recordId: 'A-8' },
 }

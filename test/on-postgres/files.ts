@@ -42,6 +42,7 @@ export const GROUPS = {
     'sheet/people-win.test.ts',
     'sheet/queries.test.ts',
     'sheet/recording.test.ts',
+    'sheet/replay.test.ts',
     'sheet/retry-failed.test.ts',
     'sheet/run-control.test.ts',
     'sheet/run-env.test.ts',

@@ -27,8 +27,8 @@ export function addLogLevel(command: Command): Command {
   )
 }
 
-/** Adds the options that limit the calls and scripts of derivations. */
-export function addCallOptions(command: Command): Command {
+/** Adds `--allow-scripts`. */
+export function addScriptOption(command: Command): Command {
   // Otherwise the argument after the option would be its value, such as the sheet.
   command.parseOptions = (args) => {
     const end = args.indexOf('--')
@@ -39,7 +39,17 @@ export function addCallOptions(command: Command): Command {
       args.map((arg, index) => (isBare(arg, index) ? '--allow-scripts=confined' : arg)),
     )
   }
-  return command
+  return command.addOption(
+    new Option(
+      '--allow-scripts [how]',
+      'run the scripts of the sheet: confined, or unconfined with all that this user may do',
+    ).choices(['confined', 'unconfined']),
+  )
+}
+
+/** Adds the options that limit the calls and scripts of derivations. */
+export function addCallOptions(command: Command): Command {
+  command
     .option('--stub <file>', 'take the responses to calls from this JSON file instead of the network')
     .addOption(
       new Option(
@@ -50,10 +60,5 @@ export function addCallOptions(command: Command): Command {
         .default([], 'all'),
     )
     .addOption(new Option('--offline', 'let derivations make no calls').conflicts('allowNet'))
-    .addOption(
-      new Option(
-        '--allow-scripts [how]',
-        'run the scripts of the sheet: confined, or unconfined with all that this user may do',
-      ).choices(['confined', 'unconfined']),
-    )
+  return addScriptOption(command)
 }

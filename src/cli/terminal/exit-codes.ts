@@ -6,7 +6,7 @@ export const EXIT = {
   error: 1,
   /** Wrong usage of the command line. */
   usage: 2,
-  /** Done, and some cells failed. */
+  /** Done, and some cells failed, or in a replay are not as in the archive. */
   failedCells: 3,
   /** Stopped with Ctrl-C; what was computed stays. */
   interrupted: 130,

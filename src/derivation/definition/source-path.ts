@@ -12,7 +12,7 @@ export const MAX_SOURCE_BYTES = 32 * 1024 * 1024
 export const MAX_SOURCES_BYTES = 2 * MAX_SOURCE_BYTES
 
 /** Files in the directory of a sheet, or its archive, that have a meaning of their own. */
-const RESERVED: readonly string[] = ['records.jsonl', 'provenance.jsonl', 'colophon.json']
+const RESERVED: readonly string[] = ['records.jsonl', 'provenance.jsonl', 'recording.jsonl', 'colophon.json']
 
 const NAME = /^(?!\.)[^/\\\p{Cc}\uFFFD]+$/u
 

@@ -1,11 +1,13 @@
 import type { JsonObject } from '../../contract/json/json.ts'
 import type { Derivation } from '../../derivation/definition/derivation-kind.ts'
-import { INPUT_LIMIT } from '../../derivation/plan/planner.ts'
-import type { RecordKey, WorkCell, WorkItem } from '../../store/cell-work.ts'
+import type { InputBytes, RecordKey, WorkCell, WorkItem, WorkQuery } from '../../store/cell-work.ts'
 import type { CellFailureNote, SheetStore } from '../../store/sheet-store.ts'
 
 /** Records that are read at a time. */
 const CHUNK = 256
+
+/** The most bytes of the values that are read at a time: far more than a record has. */
+const VALUES_LIMIT: InputBytes = { text: 64 << 20, json: 64 << 20 }
 
 /** A cell of a derived field with the result of its last computation. */
 export type ComputedCell = { readonly target: string } & (
@@ -25,40 +27,70 @@ export type ComputedCell = { readonly target: string } & (
 
 /** A record with the computed cells of a derivation. */
 export interface ComputedRecord {
+  /** Its inputs include the targets, whose values they are. */
   readonly item: WorkItem
   readonly cells: readonly ComputedCell[]
 }
 
-/** Yields the records with computed cells of a derivation, in creation order, a few hundred at a time. */
+/** Yields the records with computed cells of a derivation, in creation order, a few hundred at a time; `only` these, or null for all. */
 export async function* computedRecords(
   store: SheetStore,
-  { targets, inputs }: Derivation,
+  derivation: Derivation,
+  only: readonly RecordKey[] | null = null,
 ): AsyncGenerator<readonly ComputedRecord[]> {
   for (let after: RecordKey | null = null; ;) {
-    const items: readonly WorkItem[] = await store.work({
-      targets,
-      inputs,
-      force: true,
-      state: null,
-      inputLimit: INPUT_LIMIT,
-      after,
-      limit: CHUNK,
-      only: null,
-    })
+    const items = await read(store, derivation, { after, limit: CHUNK, only })
     const last = items.at(-1)
     if (last === undefined) return
-    const records: ComputedRecord[] = []
-    for (const item of items) {
-      const cells: ComputedCell[] = []
-      for (const cell of item.cells) {
-        const computed = await computedCell(store, item, { cell, inputs })
-        if (computed !== null) cells.push(computed)
-      }
-      if (cells.length > 0) records.push({ item, cells })
-    }
-    yield records
+    yield await withCells(store, derivation, items)
     after = last.key
   }
+}
+
+/** Returns the records of these ids with computed cells of a derivation. */
+export async function computedRecordsOf(
+  store: SheetStore,
+  derivation: Derivation,
+  ids: readonly string[],
+): Promise<readonly ComputedRecord[]> {
+  const keys = await store.recordKeys(ids)
+  const only = [...keys.values()].toSorted((one, other) => one - other)
+  const records: ComputedRecord[] = []
+  // Records with long values are read in several parts.
+  for await (const part of computedRecords(store, derivation, only)) records.push(...part)
+  return records
+}
+
+function read(
+  store: SheetStore,
+  { targets, inputs }: Derivation,
+  which: Pick<WorkQuery, 'after' | 'limit' | 'only'>,
+): Promise<readonly WorkItem[]> {
+  return store.work({
+    ...which,
+    targets,
+    inputs: [...inputs, ...targets],
+    inputLimit: VALUES_LIMIT,
+    force: true,
+    state: null,
+  })
+}
+
+async function withCells(
+  store: SheetStore,
+  { inputs }: Derivation,
+  items: readonly WorkItem[],
+): Promise<readonly ComputedRecord[]> {
+  const records: ComputedRecord[] = []
+  for (const item of items) {
+    const cells: ComputedCell[] = []
+    for (const cell of item.cells) {
+      const computed = await computedCell(store, item, { cell, inputs })
+      if (computed !== null) cells.push(computed)
+    }
+    if (cells.length > 0) records.push({ item, cells })
+  }
+  return records
 }
 
 async function computedCell(

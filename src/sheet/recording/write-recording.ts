@@ -84,8 +84,9 @@ async function* uncoveredCells(
   for await (const records of computedRecords(store, derivation)) {
     for (const { item, cells } of records) {
       const present = cells.filter((cell) => cell.state !== 'stale')
-      if (present.length === 0 || item.tooLong !== undefined) continue
-      const planned = planComputation(derivation, item.inputs)
+      if (present.length === 0) continue
+      const inputs = Object.fromEntries(derivation.inputs.map((name) => [name, item.inputs[name] ?? null]))
+      const planned = planComputation(derivation, inputs)
       if (planned.outcome !== 'run') continue
       for (const cell of present) {
         const requests = requestsOf(derivation, planned.plan, cell)

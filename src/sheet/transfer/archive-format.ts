@@ -65,6 +65,11 @@ export function limitOfPath(path: string): number | null | undefined {
   return kind === 'definition' ? MAX_FILE_BYTES : null
 }
 
+/** Whether a path is that of a definition file, or of a source of one. */
+export function isDefinitionPath(path: string): boolean {
+  return limitOfPath(path) !== undefined && FILES.get(path) !== 'data'
+}
+
 /** Returns the text of a manifest. */
 export function formatManifest({ records, lastSeq, files }: ArchiveManifest): string {
   const document = {

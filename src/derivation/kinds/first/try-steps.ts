@@ -61,6 +61,13 @@ export interface StepsContext<P> {
   onResult?(result: NewResult<P>): void
 }
 
+/** Reasons that say nothing of the record. */
+const MACHINE_REASONS: ReadonlySet<Failure['reason']> = new Set([
+  'refused',
+  'no_stub_response',
+  'not_recorded',
+])
+
 /** Statuses for which a call fails whatever the record: a wrong key, no money, no permission. */
 const OF_THE_ACCOUNT: readonly number[] = [401, 402, 403]
 
@@ -179,7 +186,7 @@ function failureIn({ values }: Computed): Failure | null {
 /** Whether a step failed because of this machine or its account, and would fail for every record. */
 function isOfTheMachine(failure: Failure): boolean {
   if (failure.reason === 'status') return OF_THE_ACCOUNT.includes(failure.status)
-  return failure.reason === 'refused' || failure.reason === 'no_stub_response'
+  return MACHINE_REASONS.has(failure.reason)
 }
 
 function costText(cost: number | null | undefined): string {

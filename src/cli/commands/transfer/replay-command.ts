@@ -1,0 +1,46 @@
+import { Command, Option } from 'commander'
+import { addScriptOption, type CallFlags } from '../../options/call-options.ts'
+import { addOutputOptions, withOutput, type OutputFlags } from '../../options/command-context.ts'
+import { addExamples } from '../../options/examples.ts'
+import { integerBetween } from '../../options/option-values.ts'
+
+interface Flags extends OutputFlags, Pick<CallFlags, 'allowScripts'> {
+  readonly with?: string
+  readonly maxSize: number
+}
+
+const GIB = 1024 ** 3
+
+/** `colophon replay <archive>`. */
+export function replayCommand(): Command {
+  const command = new Command('replay')
+    .description(
+      'Compute the cells of an archive again from the recording of their calls, without any network, and compare them.',
+    )
+    .argument('<archive>', 'archive that "colophon export --format archive --with-recording" wrote')
+    .option(
+      '--with <directory>',
+      'take the definition files of this directory instead of those of the archive, where it has them',
+    )
+    .addOption(
+      new Option('--max-size <GiB>', 'maximum size of the unpacked archive')
+        .argParser(integerBetween(1, 1024, GIB))
+        .default(16 * GIB, '16'),
+    )
+  addScriptOption(command)
+  addExamples(command, [
+    ['colophon replay countries.zip', 'Whether the recorded responses make the same sheet'],
+    ['colophon replay countries.zip --with countries', 'What a changed definition would have made of them'],
+  ])
+  return addOutputOptions(command).action((archive: string, flags: Flags) =>
+    withOutput(flags, async (out) => {
+      const { runReplay } = await import('./run-replay.ts')
+      return runReplay(out, {
+        file: archive,
+        maxBytes: flags.maxSize,
+        replacements: flags.with ?? null,
+        scripts: flags.allowScripts ?? 'off',
+      })
+    }),
+  )
+}

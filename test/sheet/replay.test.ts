@@ -1,0 +1,232 @@
+import assert from 'node:assert/strict'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { test, type TestContext } from 'node:test'
+import { replayArchive, type ReplayRequest } from '../../src/sheet/replay/replay-archive.ts'
+import type { ReplayReport } from '../../src/sheet/replay/replay-report.ts'
+import type { Sheet } from '../../src/sheet/sheet.ts'
+import { exportArchive } from '../../src/sheet/transfer/export-archive.ts'
+import { GOOD, openAiSheet } from '../support/ai-fixture.ts'
+import { allBytes, scratch } from '../support/init-files.ts'
+import { answerLookups, lookup, openLookupSheet, openRunSheet } from '../support/run-fixture.ts'
+
+/** Exports a sheet with its recording, and returns a function that replays the archive. */
+async function archived(
+  t: TestContext,
+  sheet: Sheet,
+): Promise<(changes?: Partial<ReplayRequest>) => Promise<ReplayReport>> {
+  const path = join(await scratch(t), 'sheet.zip')
+  await writeFile(path, await allBytes(exportArchive(sheet, { recording: { onWritten: () => undefined } })))
+  return (changes = {}) =>
+    replayArchive({
+      file: { path, name: 'sheet.zip' },
+      maxBytes: 1 << 30,
+      replacements: null,
+      scripts: 'off',
+      signal: new AbortController().signal,
+      ...changes,
+    })
+}
+
+/** A directory with a changed derivation. */
+async function withDerivation(t: TestContext, file: string, text: string): Promise<string> {
+  const directory = await scratch(t)
+  await mkdir(join(directory, 'derivations'))
+  await writeFile(join(directory, 'derivations', file), text)
+  return directory
+}
+
+const NONE = { count: 0, first: [] }
+
+test('an archive is replayed without its host: values, failures, provenance and costs are those of its runs', async (t) => {
+  const run = await openRunSheet(t, {
+    properties: ['a: string', 'b: string', 'c: string', 'd: string'],
+    records: ['x', 'y', 'x', 'no', 'late'].map((a, index) => ({ id: `${index + 1}`, a })),
+    derivations: (url) => ({
+      'b.yaml': lookup(url, 'b', 'a'),
+      'c.yaml': lookup(url, 'c', 'b'),
+      'd.yaml': { targets: ['d'], kind: 'sql', expression: "c || '!'" },
+    }),
+  })
+  await run.edit('transport.yaml', `hosts:\n  ${run.api.host}:\n    retries: 1\n    cost_per_call: 0.25\n`)
+  answerLookups(run.api)
+  let version = 0
+  let late = 0
+  run.api.answer('/b/y', () => ({ json: { value: `y${++version}` } }))
+  run.api.answer('/b/no', { status: 404, json: { error: 'no' } })
+  run.api.answer('/b/late', () => (++late === 1 ? { status: 503, json: {} } : { json: { value: 'L' } }))
+  await run.run()
+  // Another answer to an equal request, and with it other requests of the next level.
+  await run.run({ force: true, recordIds: ['2'] })
+  await run.api.close()
+  const replay = await archived(t, run.sheet)
+  const report = await replay()
+  assert.deepEqual(
+    { ...report, digest: '' },
+    {
+      runs: 2,
+      cells: 13,
+      equal: 13,
+      calls: 7,
+      totalCost: 1.75,
+      missed: NONE,
+      notComputed: NONE,
+      different: NONE,
+      differentRuns: [],
+      leftOut: [],
+      digest: '',
+    },
+  )
+  assert.deepEqual(await replay(), report)
+})
+
+test('one changed character of a template: exactly its cells miss, each with the first difference', async (t) => {
+  const run = await openRunSheet(t, {
+    properties: ['a: string', 'b: string', 'c: string', 'd: string'],
+    records: ['x', 'y'].map((a) => ({ id: a, a })),
+    derivations: (url) => ({
+      'b.yaml': lookup(url, 'b', 'a'),
+      'c.yaml': lookup(url, 'c', 'a'),
+      'd.yaml': { targets: ['d'], kind: 'sql', expression: "c || '!'" },
+    }),
+  })
+  answerLookups(run.api)
+  await run.run()
+  const replay = await archived(t, run.sheet)
+  const text = await readFile(join(run.directory, 'derivations/b.yaml'), 'utf8')
+  const changed = await withDerivation(t, 'b.yaml', text.replace('/b/{{', '/B/{{'))
+  const report = await replay({ replacements: changed })
+  const { url } = run.api
+  const at = url.length + 2
+  const error = (of: string): string =>
+    `GET ${url}/B/${of} -> not in the recording; the nearest request is that of record "${of}" in run 1: ` +
+    `the URL differs at character ${at}: "B/${of}", recorded "b/${of}"`
+  assert.deepEqual(report.missed, {
+    count: 2,
+    first: ['x', 'y'].map((id) => ({ recordId: id, field: 'b', error: error(id) })),
+  })
+  assert.deepEqual([report.cells, report.equal, report.different, report.notComputed], [6, 4, NONE, NONE])
+  const dependent = await withDerivation(t, 'c.yaml', text.replace('"b"', '"c"').replace('/b/{{', '/C/{{'))
+  const other = await replay({ replacements: dependent })
+  assert.deepEqual([other.missed.count, other.notComputed.count, other.equal], [2, 2, 2])
+  // The request is the same; its response is read otherwise.
+  const read = await withDerivation(t, 'b.yaml', text.replace('"value"', '"other"'))
+  const { different } = await replay({ replacements: read })
+  assert.deepEqual(
+    different.first.map(({ recordId, field, what, recorded }) => [recordId, field, what, recorded]),
+    ['x', 'y'].map((id) => [id, 'b', 'state', 'fresh']),
+  )
+})
+
+test('cells that cannot be replayed are left out with the reason, and keep their values for others', async (t) => {
+  const run = await openRunSheet(t, {
+    properties: [
+      'a: string',
+      '{name: b, logicalType: string, x-writers: ["user:*", "agent:*"]}',
+      'c: string',
+    ],
+    records: ['x', 'y', 'z', 'no'].map((a) => ({ id: a, a })),
+    derivations: (url) => ({ 'b.yaml': lookup(url, 'b', 'a'), 'c.yaml': lookup(url, 'c', 'b') }),
+  })
+  answerLookups(run.api)
+  run.api.answer('/b/no', { status: 404, json: {} })
+  await run.run()
+  await run.write({ id: 'z', a: 'changed' }, { id: 'no', a: 'other' })
+  await run.write({ id: 'gone', a: 'gone' })
+  await run.run({ recordIds: ['gone'] })
+  await run.delete('gone')
+  const replay = await archived(t, run.sheet)
+  const report = await replay()
+  assert.deepEqual(
+    report.leftOut.map(({ reason, count, first }) => [reason, count, first.map(({ recordId }) => recordId)]),
+    [
+      ['stale: its inputs or its derivation changed since it was computed', 1, ['z']],
+      ['failed before one of its inputs was written', 1, ['no']],
+    ],
+  )
+  assert.deepEqual([report.cells, report.equal, report.missed, report.different], [5, 5, NONE, NONE])
+})
+
+test('a conversation with a model is replayed with its usage and cost, without its key', async (t) => {
+  process.env['MODEL_KEY_OF_REPLAY'] = 'secret-of-the-model'
+  t.after(() => delete process.env['MODEL_KEY_OF_REPLAY'])
+  let answers = 0
+  const { run } = await openAiSheet(t, {
+    companies: ['Acme', 'Bolt', 'Acme'],
+    answer: () => (++answers === 1 ? { json: { industry: 'Unknown', staff: 12 } } : GOOD),
+    entry: { headers: { Authorization: 'Bearer {{ env.MODEL_KEY_OF_REPLAY }}' } },
+    key: 'secret-of-the-model',
+  })
+  const { totalCost } = await run.run()
+  delete process.env['MODEL_KEY_OF_REPLAY']
+  const replay = await archived(t, run.sheet)
+  const report = await replay()
+  assert.deepEqual([report.cells, report.equal, report.calls], [6, 6, 3])
+  assert.ok(totalCost > 0)
+  assert.equal(report.totalCost, Math.round(totalCost * 1e9) / 1e9)
+})
+
+test('the steps of fallbacks are replayed, and a changed step misses', async (t) => {
+  const run = await openRunSheet(t, {
+    properties: ['a: string', 'b: string'],
+    records: ['x', 'y', 'x', 'none'].map((a, index) => ({ id: `${index}`, a })),
+    derivations: (url) => ({
+      'b.yaml': {
+        targets: ['b'],
+        kind: 'first',
+        steps: ['one', 'two'].map((of) => ({
+          kind: 'http',
+          url: `${url}/${of}/{{ a }}`,
+          response_path: 'value',
+        })),
+      },
+    }),
+  })
+  for (const path of ['/one/x', '/two/y']) run.api.answer(path, { json: { value: path } })
+  await run.run()
+  await run.run({ recordIds: ['3'] })
+  const replay = await archived(t, run.sheet)
+  const report = await replay()
+  assert.deepEqual([report.cells, report.equal, report.different, report.differentRuns], [4, 4, NONE, []])
+  const text = await readFile(join(run.directory, 'derivations/b.yaml'), 'utf8')
+  const changed = await withDerivation(t, 'b.yaml', text.replace('/two/{{', '/too/{{'))
+  const { missed, equal } = await replay({ replacements: changed })
+  assert.deepEqual(
+    missed.first.map(({ recordId }) => recordId),
+    ['1', '3'],
+  )
+  assert.equal(equal, 2)
+})
+
+test('calls and costs of whole runs are compared', async (t) => {
+  const run = await openLookupSheet(
+    t,
+    ['x', 'y', 'x'].map((a, index) => ({ id: `${index}`, a })),
+  )
+  const price = (dollars: number): string => `hosts:\n  ${run.api.host}:\n    cost_per_call: ${dollars}\n`
+  await run.edit('transport.yaml', price(0.1))
+  await run.run()
+  const replay = await archived(t, run.sheet)
+  assert.deepEqual((await replay()).differentRuns, [])
+  const dearer = await scratch(t)
+  await writeFile(join(dearer, 'transport.yaml'), price(0.3))
+  const { differentRuns, equal } = await replay({ replacements: dearer })
+  assert.deepEqual(differentRuns, [{ run: '1', what: 'total_cost', replayed: 0.6, recorded: 0.2 }])
+  assert.equal(equal, 3)
+})
+
+test('an archive without a recording is refused', async (t) => {
+  const run = await openLookupSheet(t, [{ id: '1', a: 'x' }])
+  const path = join(await scratch(t), 'sheet.zip')
+  await writeFile(path, await allBytes(exportArchive(run.sheet)))
+  await assert.rejects(
+    replayArchive({
+      file: { path, name: 'sheet.zip' },
+      maxBytes: 1 << 30,
+      replacements: null,
+      scripts: 'off',
+      signal: new AbortController().signal,
+    }),
+    { message: 'sheet.zip has no recording.jsonl; export it with --format archive --with-recording' },
+  )
+})
