@@ -89,8 +89,7 @@ test('a proof of which any part was changed does not hold', () => {
   ]
   for (const [changed, fault] of cases) {
     const { faults } = check(changed)
-    assert.equal(faults.length, 1, JSON.stringify([changed, faults]))
-    assert.match(faults[0] ?? '', fault)
+    assert.match(faults.join(' '), fault)
   }
 })
 

@@ -21,7 +21,9 @@ export function formatErased({ seq, at, erased }: ErasedLine): string {
 
 /** Returns the hash of the leaf that an erased line had; null for any other line. */
 export function erasedLeaf(text: string): Uint8Array | null {
-  const hash = fromBase64(ERASED.exec(text)?.[1] ?? '')
+  const [, encoded] = ERASED.exec(text) ?? []
+  if (encoded === undefined) return null
+  const hash = fromBase64(encoded)
   return hash?.length === HASH_BYTES ? hash : null
 }
 

@@ -15,6 +15,10 @@ export interface Leaves {
 
 export const HASH_BYTES = 32
 
+/** The bytes of which the hash of a parent is made, after a one; reused, since there are very many. */
+const PARENT = new Uint8Array(1 + 2 * HASH_BYTES)
+PARENT[0] = 1
+
 /** Returns the hash of a leaf: that of a line of the log, without its line break. */
 export function leafHash(sha256: Sha256, line: Uint8Array): Uint8Array {
   const bytes = new Uint8Array(line.length + 1)
@@ -24,11 +28,9 @@ export function leafHash(sha256: Sha256, line: Uint8Array): Uint8Array {
 
 /** Returns the hash of the parent of two nodes. */
 export function parentHash(sha256: Sha256, left: Uint8Array, right: Uint8Array): Uint8Array {
-  const bytes = new Uint8Array(1 + 2 * HASH_BYTES)
-  bytes[0] = 1
-  bytes.set(left, 1)
-  bytes.set(right, 1 + HASH_BYTES)
-  return sha256(bytes)
+  PARENT.set(left, 1)
+  PARENT.set(right, 1 + HASH_BYTES)
+  return sha256(PARENT)
 }
 
 /** Computes the root hash of leaves that are added one after the other, with memory for one hash a level. */

@@ -281,6 +281,10 @@ function valuesText(values: JsonObject | null, fields: readonly Field[]): string
   return membersText(fields, ({ name }) => values?.[name] ?? null)
 }
 
+/** Ends of lines by the names of their fields, cached: most lines of a log have the same. No name has a line break. */
+const ENDS = new Map<string, string>()
+const MOST_ENDS = 1000
+
 /** Ends of lines, cached: many new records have the same fields. */
 const NOTHING_BEFORE = new WeakMap<readonly Field[], string>()
 
@@ -294,7 +298,14 @@ function nothingBefore(fields: readonly Field[]): string {
 }
 
 function endOf(names: readonly string[]): string {
-  return JSON.stringify({ previous: nothingIn(names) }).slice(1)
+  const key = names.join('\n')
+  let end = ENDS.get(key)
+  if (end === undefined) {
+    end = JSON.stringify({ previous: nothingIn(names) }).slice(1)
+    if (ENDS.size === MOST_ENDS) ENDS.clear()
+    ENDS.set(key, end)
+  }
+  return end
 }
 
 /** Returns null for each field, in sorted order, since the start of a line may have the fields in any. */

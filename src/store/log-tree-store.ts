@@ -29,7 +29,7 @@ export interface LogTreeStore {
 }
 
 /** The levels whose nodes are stored: a node of level n has 2^n lines. */
-export const TREE_LEVELS = [8, 16, 24] as const
+export const TREE_LEVELS = [8, 12, 16, 20, 24] as const
 
 /** The lines of a node of the lowest level that is stored. */
 export const NODE_LINES: number = 2 ** TREE_LEVELS[0]

@@ -11,18 +11,19 @@ import { sha256 } from '../../proof/node-primitives.ts'
 import {
   NODE_LINES,
   TREE_LEVELS,
+  type LeafHashes,
   type LinePlace,
   type LogTreeStore,
   type TreeNode,
 } from '../../store/log-tree-store.ts'
 
-/** Lines whose leaves are read at once. */
-const LINES_AT_ONCE = 16 * NODE_LINES
+/** Lines whose leaves are read at once: their nodes take a millisecond or two of this thread. */
+const LINES_AT_ONCE = 4 * NODE_LINES
+
+/** Nodes that are stored at once, each time in a transaction. */
+const NODES_AT_ONCE = 64
 
 const [LOWEST, ...HIGHER] = TREE_LEVELS
-
-/** Children of a node of a stored level among the stored nodes of the level below. */
-const CHILDREN = NODE_LINES
 
 /**
  * Computes hashes of the Merkle tree of the log. Nodes are stored when a hash of a tree is needed that has them, and not when lines
@@ -37,45 +38,46 @@ export class LogTree {
 
   /** Stores the nodes of all lines that are complete, and returns how many lines there are. */
   async grow(): Promise<LinePlace> {
-    let end = await this.#store.end()
-    /** Leaves after the last complete node. */
-    let rest: readonly Uint8Array[] = []
-    let seqs: readonly number[] = []
-    for (let last = end.seq; ;) {
+    const { lines, seq } = await this.#store.end()
+    let number = lines / NODE_LINES
+    /** The lines after the last complete node. */
+    let rest: readonly Leaf[] = []
+    let nodes: TreeNode[] = []
+    for (let last = seq; ;) {
       const read = await this.#store.leaves(last, LINES_AT_ONCE)
-      if (read.seqs.length === 0) return { lines: end.lines + rest.length, seq: last }
-      last = read.seqs.at(-1) as number
-      rest = [...rest, ...hashesIn(read.hashes)]
-      seqs = [...seqs, ...read.seqs]
-      const complete = Math.floor(rest.length / NODE_LINES)
-      if (complete === 0) continue
-      const first = end.lines / NODE_LINES
-      const nodes = Array.from({ length: complete }, (_, index): TreeNode => {
-        const lines = { start: index * NODE_LINES, end: (index + 1) * NODE_LINES }
-        return {
+      last = read.seqs.at(-1) ?? last
+      rest = [...rest, ...leavesOf(read)]
+      for (; rest.length >= NODE_LINES; rest = rest.slice(NODE_LINES)) {
+        const own = rest.slice(0, NODE_LINES)
+        nodes.push({
           level: LOWEST,
-          number: first + index,
-          seq: seqs[lines.end - 1] as number,
-          hash: rootOf(rest.slice(lines.start, lines.end)),
-        }
-      })
-      await this.#store.addNodes(nodes)
-      await this.#addHigher(nodes)
-      end = { lines: end.lines + complete * NODE_LINES, seq: nodes.at(-1)?.seq ?? end.seq }
-      rest = rest.slice(complete * NODE_LINES)
-      seqs = seqs.slice(complete * NODE_LINES)
+          number,
+          seq: own.at(-1)?.seq ?? 0,
+          hash: rootOf(own.map(({ hash }) => hash)),
+        })
+        number += 1
+      }
+      const isLast = read.seqs.length === 0
+      if (nodes.length >= NODES_AT_ONCE || (isLast && nodes.length > 0)) {
+        await this.#store.addNodes(nodes)
+        await this.#addHigher(nodes)
+        nodes = []
+      }
+      if (isLast) return { lines: number * NODE_LINES + rest.length, seq: last }
     }
   }
 
   /** Stores the nodes of the levels above that have become complete. */
   async #addHigher(added: readonly TreeNode[]): Promise<void> {
-    let below: readonly TreeNode[] = added
-    for (const level of HIGHER) {
+    let below = added
+    for (const [index, level] of HIGHER.entries()) {
+      const lower = TREE_LEVELS[index] ?? LOWEST
+      const count = 2 ** (level - lower)
       const above: TreeNode[] = []
       for (const { number, seq } of below) {
-        if ((number + 1) % CHILDREN !== 0) continue
-        const children = await this.#store.nodes(level - LOWEST, number + 1 - CHILDREN, number + 1)
-        above.push({ level, number: (number + 1) / CHILDREN - 1, seq, hash: rootOf(children) })
+        if ((number + 1) % count !== 0) continue
+        const children = await this.#store.nodes(lower, number + 1 - count, number + 1)
+        above.push({ level, number: (number + 1) / count - 1, seq, hash: rootOf(children) })
       }
       if (above.length === 0) return
       await this.#store.addNodes(above)
@@ -140,7 +142,7 @@ class Hashes {
     for (let { seq } = await this.#store.before(node); leaves.length < NODE_LINES;) {
       const read = await this.#store.leaves(seq, NODE_LINES - leaves.length)
       if (read.seqs.length === 0) break
-      leaves.push(...hashesIn(read.hashes))
+      leaves.push(...leavesOf(read).map(({ hash }) => hash))
       seq = read.seqs.at(-1) as number
     }
     this.#leaves.set(node, leaves)
@@ -155,10 +157,16 @@ function rootOf(hashes: readonly Uint8Array[]): Uint8Array {
   return hasher.root()
 }
 
-function hashesIn(bytes: Uint8Array): Uint8Array[] {
-  return Array.from({ length: bytes.length / HASH_BYTES }, (_, index) =>
-    bytes.subarray(index * HASH_BYTES, (index + 1) * HASH_BYTES),
-  )
+interface Leaf {
+  readonly seq: number
+  readonly hash: Uint8Array
+}
+
+function leavesOf({ seqs, hashes }: LeafHashes): Leaf[] {
+  return Array.from(seqs, (seq, index) => ({
+    seq,
+    hash: hashes.subarray(index * HASH_BYTES, (index + 1) * HASH_BYTES),
+  }))
 }
 
 /** Returns the first hashes. Throws Error where there are fewer. */

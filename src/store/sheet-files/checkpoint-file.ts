@@ -24,23 +24,28 @@ export function inFile(note: string): string {
 
 /**
  * Adds a checkpoint to the file at a path, or writes the file anew where it is not as it was left. `before` are the
- * checkpoints before it, and `bytes` is their size in the file. The store has the durable copy.
+ * checkpoints before it, and `bytes` is their size in the file. The store has the durable copy. Throws RecordsError where it
+ * cannot be written.
  */
 export function addToFile(
   path: string,
   note: string,
   { before, bytes }: { before: () => readonly string[]; bytes: number },
 ): void {
-  const found = lstatSync(path, { throwIfNoEntry: false })
-  if (found?.isFile() === true && found.size === bytes) {
-    appendFileSync(path, inFile(note))
-    return
+  try {
+    const found = lstatSync(path, { throwIfNoEntry: false })
+    if (found?.isFile() === true && found.size === bytes) {
+      appendFileSync(path, inFile(note))
+      return
+    }
+    // A link might lead anywhere: it is replaced.
+    const building = `${path}-new`
+    rmSync(building, { force: true })
+    writeFileSync(building, [...before(), note].map(inFile).join(''), { flag: 'wx' })
+    renameSync(building, path)
+  } catch (error) {
+    throw new RecordsError(`${CHECKPOINT_FILE} cannot be written: ${(error as Error).message}`)
   }
-  // A link might lead anywhere: it is replaced.
-  const building = `${path}-new`
-  rmSync(building, { force: true })
-  writeFileSync(building, [...before(), note].map(inFile).join(''), { flag: 'wx' })
-  renameSync(building, path)
 }
 
 /** The checkpoints of a log that is imported. Each must be one of that log. */
