@@ -237,6 +237,7 @@ export const LEFT_OUT: Readonly<Record<string, string>> = {
   'web/sql.test.ts': 'the console, with statements of SQLite; http/query.test.ts is about queries on both',
   'web/time.test.ts':
     'the page; store/suite/history-tests.ts and sheet/as-of.test.ts have earlier states on both engines',
+  'web/verify.test.ts': PAGE,
   'web/views.test.ts':
     'the page; http/conditions.test.ts, http/sorted-pages.test.ts and the suite of stores have filters and orders',
   'web/wide.test.ts': PAGE,
