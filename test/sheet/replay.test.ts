@@ -7,7 +7,9 @@ import type { ReplayReport } from '../../src/sheet/replay/replay-report.ts'
 import type { Sheet } from '../../src/sheet/sheet.ts'
 import { exportArchive } from '../../src/sheet/transfer/export-archive.ts'
 import { GOOD, openAiSheet } from '../support/ai-fixture.ts'
+import { skipOnPostgres } from '../support/engine.ts'
 import { allBytes, scratch } from '../support/init-files.ts'
+import { unconfinable } from '../support/script-hosts.ts'
 import { answerLookups, lookup, openLookupSheet, openRunSheet } from '../support/run-fixture.ts'
 
 /** Exports a sheet with its recording, and returns a function that replays the archive. */
@@ -81,6 +83,7 @@ test('an archive is replayed without its host: values, failures, provenance and 
 })
 
 test('one changed character of a template: exactly its cells miss, each with the first difference', async (t) => {
+  if (skipOnPostgres(t)) return
   const run = await openRunSheet(t, {
     properties: ['a: string', 'b: string', 'c: string', 'd: string'],
     records: ['x', 'y'].map((a) => ({ id: a, a })),
@@ -167,6 +170,7 @@ test('a conversation with a model is replayed with its usage and cost, without i
 })
 
 test('the steps of fallbacks are replayed, and a changed step misses', async (t) => {
+  if (skipOnPostgres(t)) return
   const run = await openRunSheet(t, {
     properties: ['a: string', 'b: string'],
     records: ['x', 'y', 'x', 'none'].map((a, index) => ({ id: `${index}`, a })),
@@ -198,7 +202,48 @@ test('the steps of fallbacks are replayed, and a changed step misses', async (t)
   assert.equal(equal, 2)
 })
 
+test('scripts run again only with permission, and look-ups read the tables of the archive', async (t) => {
+  if (skipOnPostgres(t)) return
+  const scripts = unconfinable === false ? 'confined' : 'unconfined'
+  const run = await openRunSheet(
+    t,
+    {
+      properties: ['a: string', 'b: string', 'c: string', 'd: string'],
+      records: [{ id: '1', a: 'x' }],
+      derivations: (url) => ({
+        'b.yaml': { targets: ['b'], inputs: ['a'], kind: 'script', script: 'double' },
+        'c.yaml': lookup(url, 'c', 'b'),
+        'd.yaml': {
+          targets: ['d'],
+          kind: 'import',
+          source: 'names.csv',
+          key_field: 'code',
+          match: 'a',
+          value_field: 'name',
+        },
+      }),
+    },
+    { scripts },
+  )
+  await mkdir(join(run.directory, 'scripts'))
+  await run.edit('scripts/double.mjs', 'const { a } = JSON.parse(process.argv[3])\nconsole.log(a + a)\n')
+  await run.edit('names.csv', 'code,name\nx,Ex\n')
+  answerLookups(run.api)
+  await run.run()
+  assert.deepEqual(await run.record('1'), { id: '1', a: 'x', b: 'xx', c: '<xx>', d: 'Ex' })
+  const replay = await archived(t, run.sheet)
+  const report = await replay()
+  assert.deepEqual(
+    report.leftOut.map(({ reason, count }) => [/allow-scripts/.test(reason), count]),
+    [[true, 1]],
+  )
+  assert.deepEqual([report.cells, report.equal], [2, 2])
+  const all = await replay({ scripts })
+  assert.deepEqual([all.cells, all.equal, all.leftOut], [3, 3, []])
+})
+
 test('calls and costs of whole runs are compared', async (t) => {
+  if (skipOnPostgres(t)) return
   const run = await openLookupSheet(
     t,
     ['x', 'y', 'x'].map((a, index) => ({ id: `${index}`, a })),
@@ -216,6 +261,7 @@ test('calls and costs of whole runs are compared', async (t) => {
 })
 
 test('an archive without a recording is refused', async (t) => {
+  if (skipOnPostgres(t)) return
   const run = await openLookupSheet(t, [{ id: '1', a: 'x' }])
   const path = join(await scratch(t), 'sheet.zip')
   await writeFile(path, await allBytes(exportArchive(run.sheet)))

@@ -96,6 +96,27 @@ export function readRecordedLine(text: string): RecordedLine | null {
   return { run, origin: { derivation, recordId }, request, tries: [], answer }
 }
 
+/** Returns the text of a line about a cell that was computed by a call which is not recorded. */
+export function notRecordedLine({ recordId, field }: UncoveredCell): string {
+  return JSON.stringify({ not_recorded: { record_id: recordId, field } })
+}
+
+/** Reads a line of {@link notRecordedLine}; null for what is none. */
+export function readNotRecorded(text: string): UncoveredCell | null {
+  if (!text.startsWith('{"not_recorded":')) return null
+  const line = parsed(text)
+  const cell = isJsonObject(line) ? line['not_recorded'] : null
+  if (!isJsonObject(cell)) return null
+  const { record_id: recordId, field } = cell
+  return typeof recordId === 'string' && typeof field === 'string' ? { recordId, field } : null
+}
+
+/** A cell that was computed by a call which is not recorded. */
+interface UncoveredCell {
+  readonly recordId: string
+  readonly field: string
+}
+
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text)
@@ -123,8 +144,19 @@ function responseOf(response: JsonValue | undefined): RecordedResponse | null {
   return typeof body === 'string' ? { status, durationMs, body } : null
 }
 
+/** The member that a failure of a call has, by its reason, and its type; null for none. */
+const FAILURES: ReadonlyMap<JsonValue | undefined, readonly [name: string, type: string] | null> = new Map([
+  ['status', ['status', 'number']],
+  ['timeout', ['seconds', 'number']],
+  ['network', ['detail', 'string']],
+  ['malformed_json', null],
+  ['no_stub_response', null],
+])
+
 function failureOf(failure: JsonObject): RecordedCall['answer'] | null {
-  const { reason, request } = failure
-  if (typeof reason !== 'string' || typeof request !== 'string') return null
+  const { reason, request, responseBody = '' } = failure
+  const member = FAILURES.get(reason)
+  if (member === undefined || typeof request !== 'string' || typeof responseBody !== 'string') return null
+  if (member !== null && typeof failure[member[0]] !== member[1]) return null
   return { failure: failure as unknown as Failure }
 }

@@ -85,9 +85,26 @@ test('a request that is not recorded has the nearest of its record, else of its 
   assert.deepEqual([...index.notRecorded], ['d\0f'])
 })
 
-test('a line that is not a call is reported with its number', async (t) => {
-  await assert.rejects(
-    indexOf(t, [call({ run: '1', id: 'a', to: 'x' }, 'x'), '{"run":1}']),
-    /^Error: line 2$/,
-  )
-})
+for (const [name, line] of [
+  ['a line without a request', '{"run":"1"}'],
+  ['what is not JSON', '{"run":'],
+  ['a cell without a field', '{"not_recorded":{"record_id":"a"}}'],
+  [
+    'an unknown failure',
+    call({ run: '1', id: 'a', to: 'x' }, 'x').replace(
+      /"response".*/,
+      '"failure":{"reason":"odd","request":"x"}}',
+    ),
+  ],
+  [
+    'a failure without its status',
+    call({ run: '1', id: 'a', to: 'x' }, 'x').replace(
+      /"response".*/,
+      '"failure":{"reason":"status","request":"x"}}',
+    ),
+  ],
+] as const) {
+  test(`${name} is no line of a recording, and is reported with its number`, async (t) => {
+    await assert.rejects(indexOf(t, [call({ run: '1', id: 'a', to: 'x' }, 'x'), line]), /^Error: line 2$/)
+  })
+}

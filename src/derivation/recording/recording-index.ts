@@ -2,6 +2,7 @@ import { closeSync, createReadStream, openSync, readSync } from 'node:fs'
 import { firstDifference } from './first-difference.ts'
 import {
   keyOfRequest,
+  readNotRecorded,
   readRecordedLine,
   type CallOrigin,
   type RecordedLine,
@@ -105,9 +106,9 @@ export class RecordingIndex {
   }
 
   #add(text: string, start: number, length: number): boolean {
-    const cell = notRecordedIn(text)
+    const cell = readNotRecorded(text)
     if (cell !== null) {
-      this.notRecorded.add(cell)
+      this.notRecorded.add(`${cell.recordId}\0${cell.field}`)
       return true
     }
     const line = readRecordedLine(text)
@@ -188,16 +189,6 @@ function commonStart(one: string, other: string): number {
   let length = 0
   while (length < one.length && one[length] === other[length]) length += 1
   return length
-}
-
-/** Returns the cell of a line about a cell that is not covered; null for any other line. */
-function notRecordedIn(text: string): string | null {
-  if (!text.startsWith('{"not_recorded":')) return null
-  const line = JSON.parse(text) as {
-    readonly not_recorded: { readonly record_id?: unknown; readonly field?: unknown }
-  }
-  const { record_id: recordId, field } = line.not_recorded
-  return `${String(recordId)}\0${String(field)}`
 }
 
 /** Yields the lines of a file with their places in bytes. */

@@ -4,7 +4,12 @@ import { once } from 'node:events'
 import type { JsonObject } from '../../contract/json/json.ts'
 import type { Derivation, Plan } from '../../derivation/definition/derivation-kind.ts'
 import { planComputation } from '../../derivation/hash/plan-computation.ts'
-import { keyOfRequest, readRecordedLine, type SentRequest } from '../../derivation/recording/recorded-call.ts'
+import {
+  keyOfRequest,
+  notRecordedLine,
+  readRecordedLine,
+  type SentRequest,
+} from '../../derivation/recording/recorded-call.ts'
 import type { CellOfRun } from '../../derivation/run-request.ts'
 import type { SheetStore } from '../../store/sheet-store.ts'
 import type { Sheet } from '../sheet.ts'
@@ -37,7 +42,7 @@ export async function writeRecording(sheet: Sheet, path: string): Promise<Writte
     let uncovered = 0
     for (const derivation of derivations.levels.flat()) {
       for await (const cell of uncoveredCells(store, derivation, usable)) {
-        await write(JSON.stringify({ not_recorded: { record_id: cell.recordId, field: cell.field } }))
+        await write(notRecordedLine(cell))
         if (first.length < LISTED) first.push(cell)
         uncovered += 1
       }
