@@ -34,6 +34,7 @@ import { statusCommand } from './commands/runs/status-command.ts'
 import { summaryCommand } from './commands/records/summary-command.ts'
 import { upsertCommand } from './commands/records/upsert-command.ts'
 import { validateCommand } from './commands/definition/validate-command.ts'
+import { verifyCommand } from './commands/proof/verify-command.ts'
 import { workerCommand } from './commands/serve/worker-command.ts'
 
 /** The commands in the order of the help. Each loads its dependencies when it is run. */
@@ -41,6 +42,7 @@ const COMMANDS = [
   initCommand,
   serveCommand,
   validateCommand,
+  verifyCommand,
   contractCommand,
   listCommand,
   countCommand,

@@ -88,12 +88,21 @@ export interface FieldsLine extends CommonFields {
   readonly renamed?: Readonly<Record<string, string>>
   readonly removed?: Readonly<Record<string, { readonly type: LogicalType }>>
   /** By the names after the change. */
-  readonly converted?: Readonly<Record<string, { readonly from: LogicalType; readonly to: LogicalType }>>
+  readonly converted?: Readonly<Record<string, ConvertedValues>>
   /** Fields that have their values back, with the `seq` of the line that removed each. */
   readonly restored?: Readonly<Record<string, number>>
   /** See {@link RecordLine.proposal}. */
   readonly proposal?: string
   readonly proposed_by?: string
+}
+
+interface ConvertedValues {
+  readonly from: LogicalType
+  readonly to: LogicalType
+  /** The number of values that did not fit; absent in lines of earlier versions. */
+  readonly lost?: number
+  /** The `seq` of the conversion that was taken back; absent for none, and in lines of earlier versions. */
+  readonly reverts?: number
 }
 
 /** A review of the value of a cell. It changes no value, so that it is no entry of the cell. */
@@ -180,8 +189,15 @@ export function formatRecordLine({ seq, at }: { seq: number; at: string }, chang
 
 /** Returns the text of a line of which a table may store only the start, which ends with a comma. */
 export function wholeLine(stored: string): string {
+  return readWhole(stored).text
+}
+
+/** Returns the text of a line as {@link wholeLine} does, and what it says; null when it is not a line of a provenance log. */
+export function readWhole(stored: string): { readonly text: string; readonly line: JsonObject | null } {
   const started = parseStart(stored)
-  return started === null ? stored : stored + endOf(Object.keys(started.values))
+  if (started === null) return { text: stored, line: stored.endsWith(',') ? null : parseLine(stored) }
+  const { names, end } = endFor(started.values)
+  return { text: stored + end, line: { ...started.line, previous: names } }
 }
 
 /** Reads the text of a line, or its start, from a table; null when it is not a line of a provenance log. */
@@ -295,6 +311,17 @@ function nothingBefore(fields: readonly Field[]): string {
     NOTHING_BEFORE.set(fields, end)
   }
   return end
+}
+
+/** The last names for which {@link endFor} was called, and its result: many lines follow that have the same. */
+let lastEnd = { key: '', names: nothingIn([]), end: endOf([]) }
+
+/** Returns null for each field of a new record, and the end of its line. */
+function endFor(values: JsonObject): { readonly names: JsonObject; readonly end: string } {
+  const names = Object.keys(values)
+  const key = names.join('"')
+  if (key !== lastEnd.key) lastEnd = { key, names: nothingIn(names), end: endOf(names) }
+  return lastEnd
 }
 
 function endOf(names: readonly string[]): string {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { appendFile, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { test, type TestContext } from 'node:test'
 import { openSheet } from '../../src/sheet/open-sheet.ts'
 import { propose, type ProposedChange } from '../../src/sheet/writes/proposals.ts'
@@ -482,6 +483,40 @@ test('validate reports an error in each file with its position, and creates noth
     [join(sheet, 'derivations/rate.yaml:1'), join(sheet, 'transport.yaml:3'), ''],
   )
   assert.ok(!existsSync(join(sheet, 'sheet.db')))
+})
+
+test('verify says what holds, what differs, and what no checkpoint of others covers', async (t) => {
+  const { sheet, run } = await open(t)
+  const made = await run('checkpoint')
+  const kept = join(sheet, 'kept.txt')
+  await writeFile(kept, made.stdout)
+  const verified = json(await run('verify', '--checkpoint', kept))
+  assert.deepEqual(verified, {
+    holds: true,
+    lines: 1,
+    last_seq: 1,
+    erased_lines: 0,
+    earlier_lines: 0,
+    records: 3,
+    differences: { count: 0, listed: [] },
+    checkpoints: { own: 1, outside: 1, covered: { outside: 1, signed: null, own: 1 }, unsigned: [] },
+    not_covered: { lines: 0, erased_cells: 0, converted_cells: 0, imported: null },
+  })
+  await writeFile(join(sheet, 'records.jsonl'), '')
+  const { code, stdout } = await run('verify', '--format', 'table')
+  assert.equal(code, 0)
+  assert.match(stdout, /^✔ 1 line of the log, and 3 records: no difference\n/)
+  assert.match(stdout, /\nnot covered: all 1 line, which can have been changed together with the records\n/)
+  assert.match(stdout, /\nnot covered: 18 values of 3 records that no line has changed since the import;/)
+  const db = new DatabaseSync(join(sheet, 'sheet.db'))
+  db.exec(`DELETE FROM "$data" WHERE id = 'b'`)
+  db.close()
+  const differs = await run('verify', '--format', 'table')
+  assert.equal(differs.code, 1)
+  assert.match(
+    differs.stdout,
+    /^✘ 1 difference\n {2}line 1: imported 3 records that no other line names, and there are 2\n/,
+  )
 })
 
 test('validate --records reports every error of records.jsonl, and of the store', async (t) => {

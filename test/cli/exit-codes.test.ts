@@ -24,6 +24,7 @@ test('the exit codes are those of the command line reference', () => {
 /** The arguments after the sheet for each command that works on one: for a success, and for a refusal. */
 const CASES: Readonly<Record<string, { done: string[]; refused: string[] }>> = {
   validate: { done: [], refused: ['--records'] },
+  verify: { done: [], refused: ['--key', 'no-such-file.key'] },
   contract: { done: [], refused: [] },
   list: { done: [], refused: ['--fields', 'colour'] },
   count: { done: [], refused: ['--filter', 'colour = 1'] },

@@ -24,6 +24,7 @@ export const GROUPS = {
     'sheet/lineage.test.ts',
     'sheet/revert.test.ts',
     'sheet/reviews.test.ts',
+    'sheet/verify.test.ts',
     'sheet/watch-sheet.test.ts',
   ],
   // Apart, so that the campaign can run it alone.

@@ -125,7 +125,7 @@ async function prepare(source: InitSource, making: Making): Promise<Fill> {
     case 'archive':
       return async (staging) => {
         const { signal = null } = making.options
-        const notes = await unpackArchive(source.file, staging, { maxBytes: source.maxBytes, signal })
+        const { notes } = await unpackArchive(source.file, staging, { maxBytes: source.maxBytes, signal })
         return { fields: null, notes }
       }
     case 'nothing':

@@ -27,6 +27,12 @@ export interface UnpackLimits {
   readonly withRecording?: boolean
 }
 
+export interface UnpackedArchive {
+  readonly manifest: ArchiveManifest
+  /** Notes for the user. */
+  readonly notes: readonly string[]
+}
+
 /** The bits of the file attributes for the file type; 0 when the archive has none. */
 const FILE_TYPE = 0o170000
 const REGULAR_FILE = 0o100000
@@ -34,14 +40,14 @@ const REGULAR_FILE = 0o100000
 /**
  * Unpacks an archive of a sheet into an empty directory. The archive may come from an untrusted source: it may contain
  * only files that a sheet has, as regular files under their own names, none larger than the manifest states, and
- * together not larger than the limit. Returns notes for the user. Throws ValidationError for any other archive,
+ * together not larger than the limit. Returns its manifest and notes for the user. Throws ValidationError for any other archive,
  * SheetError when the file does not exist.
  */
 export async function unpackArchive(
   file: FileSource,
   directory: string,
   limits: UnpackLimits,
-): Promise<readonly string[]> {
+): Promise<UnpackedArchive> {
   return withZip(file, async (zip) => {
     const entries = await listEntries(zip, file.name)
     const manifest = await readManifest(zip, entries, file.name)
@@ -57,7 +63,7 @@ export async function unpackArchive(
       if (entry === undefined) throw damaged(file.name, described.path, 'is missing')
       await unpackFile({ zip, entry, described, directory, name: file.name })
     }
-    return notes
+    return { manifest, notes }
   })
 }
 

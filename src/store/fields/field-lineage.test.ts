@@ -108,7 +108,7 @@ test('a line of the log is read back as the change that it describes, without th
     restored: [{ name: 'z', change: 2, column: '$kept_2_0' }],
   })
   const line: unknown = JSON.parse(
-    JSON.stringify({ seq: 4, at: '', ...loggedChange(change, { actor: 'human:ann' }) }),
+    JSON.stringify({ seq: 4, at: '', ...loggedChange(change, { actor: 'human:ann' }, []) }),
   )
   const without = (all: readonly object[]): object[] => all.map((one) => ({ ...one, column: null }))
   assert.deepEqual(importedChange(line as never), {

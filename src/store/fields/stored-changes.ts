@@ -1,7 +1,7 @@
 import { LOGICAL_TYPES, type LogicalType } from '../../contract/contract.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../contract/json/json.ts'
 import type { FieldsLine, Unnumbered } from '../../provenance/log-line.ts'
-import type { FieldChanges } from '../field-changes.ts'
+import type { FieldChanges, FieldEffect } from '../field-changes.ts'
 import type { Query } from '../rows/query.ts'
 
 /** A change of fields that the log has, with the columns that keep values; null in an imported log. */
@@ -120,11 +120,18 @@ export function keptFields(changes: readonly StoredFieldChange[]): KeptField[] {
   )
 }
 
-/** Returns the content of the log's line of a change. */
+/** Returns the content of the log's line of a change, which has these effects. */
 export function loggedChange(
   { renamed, removed, converted, restored }: StoredFieldChange,
-  { actor, proposal = null }: Pick<FieldChanges, 'actor' | 'proposal'>,
+  { actor, proposal = null, restored: back }: Pick<FieldChanges, 'actor' | 'proposal' | 'restored'>,
+  effects: readonly FieldEffect[],
 ): Unnumbered<FieldsLine> {
+  const lostBy = (name: string): number =>
+    effects.find(({ change, field }) => change === 'converted' && field === name)?.lost ?? 0
+  const revertsIn = (name: string): { reverts?: number } => {
+    const reverts = back?.get(name)
+    return reverts === undefined ? {} : { reverts }
+  }
   return {
     actor,
     source: 'contract',
@@ -134,7 +141,9 @@ export function loggedChange(
       removed: Object.fromEntries(removed.map(({ name, type }) => [name, { type }])),
     }),
     ...(converted.length > 0 && {
-      converted: Object.fromEntries(converted.map(({ name, from, to }) => [name, { from, to }])),
+      converted: Object.fromEntries(
+        converted.map(({ name, from, to }) => [name, { from, to, lost: lostBy(name), ...revertsIn(name) }]),
+      ),
     }),
     ...(restored.length > 0 && {
       restored: Object.fromEntries(restored.map(({ name, change }) => [name, change])),

@@ -1,4 +1,5 @@
 import { startPostgres } from '../../../test/support/postgres.ts'
+import { testVerification } from '../../../test/support/verify-tests.ts'
 import { testStore } from '../suite/store-suite.ts'
 import type { OpenStore } from '../suite/support/test-sheet.ts'
 import { PostgresStore } from './postgres-store.ts'
@@ -20,4 +21,7 @@ const open: OpenStore = (directory, { contract, targets, ...options }) => {
   })
 }
 
-testStore('PostgreSQL', Object.assign(open, { keepsLog: false, randomPart: 0.4 }))
+const openStore = Object.assign(open, { keepsLog: false, randomPart: 0.4 })
+
+testStore('PostgreSQL', openStore)
+testVerification('PostgreSQL', openStore)

@@ -37,7 +37,7 @@ export async function applyDefinition(
   const applied = await applyContract(db, { contract, derived, changes, seq })
   const { effect, column, statements, change } = applied
   const targetsChanged = targets !== null && (await applyTargets(db, targets, column))
-  if (change !== null) await logFields(db, loggedChange(change, changes ?? NO_CHANGES), seq)
+  if (change !== null) await logFields(db, loggedChange(change, changes ?? NO_CHANGES, effect.fields), seq)
   if (applied.isNew) {
     // Last, since nobody can read from here on.
     await changeTables(db, statements, lockTimeoutMs)

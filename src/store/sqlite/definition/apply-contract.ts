@@ -60,7 +60,7 @@ export function applyDefinition(
   const { effect, change } = applyContract(db, { contract, derived, changes, seq, dryRun })
   if (dryRun) return effect
   if (targets !== null) applyTargets(db, targets)
-  if (change !== null) set.logFields(loggedChange(change, changes ?? NO_CHANGES))
+  if (change !== null) set.logFields(loggedChange(change, changes ?? NO_CHANGES, effect.fields))
   return effect
 }
 

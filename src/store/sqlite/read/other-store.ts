@@ -34,14 +34,7 @@ export class OtherStore {
   readonly isUnchanged: () => boolean
 
   private constructor(db: Connection, isUnchanged: () => boolean) {
-    db.exec('BEGIN')
-    const { contract, version } = inspectSchema(db)
-    if (version < SCHEMA_VERSION) {
-      throw new RecordsError(
-        'its sheet.db was made by an earlier version of Colophon; open that sheet once with this version',
-        'store_version',
-      )
-    }
+    const contract = beginReading(db)
     const [key, last] =
       db.tuple('SELECT cursor_key, (SELECT max(seq) FROM "$provenance") FROM "$sheet"') ?? []
     const digest = createHash('sha256').update(contract.text)
@@ -61,31 +54,7 @@ export class OtherStore {
 
   /** Opens the store of a sheet's directory; null while it is locked. Throws RecordsError. */
   static open(directory: string): OtherStore | null {
-    let db: Connection | null = null
-    try {
-      const path = realpathSync(join(directory, 'sheet.db'))
-      const { wal, shm } = { wal: stateOf(`${path}-wal`), shm: stateOf(`${path}-shm`) }
-      const isShared = wal !== null && shm !== null
-      if (!isShared && wal !== null && !wal.startsWith('0 ')) {
-        throw new RecordsError(
-          'its sheet.db is in exclusive use, or was not closed; end the program that uses it, or open that sheet once with Colophon',
-        )
-      }
-      if (isShared) {
-        db = Connection.forInspection(path)
-        return new OtherStore(db, () => true)
-      }
-      // Without a process that has it open, SQLite would create files beside it, unless it takes no locks.
-      const before = stateOf(path)
-      const url = pathToFileURL(path)
-      url.searchParams.set('immutable', '1')
-      db = Connection.forInspection(url)
-      return new OtherStore(db, () => stateOf(path) === before && stateOf(`${path}-wal`) === wal)
-    } catch (error) {
-      db?.close()
-      if (isBusy(error)) return null
-      throw storeError(error)
-    }
+    return openInspected(directory, ({ db, isUnchanged }) => new OtherStore(db, isUnchanged))
   }
 
   /** Yields the values of these fields in all records. Throws RecordsError. */
@@ -112,6 +81,61 @@ export class OtherStore {
   }
 }
 
+/** A connection that only reads the store of a sheet's directory. */
+export interface InspectedStore {
+  readonly db: Connection
+  /** Whether another process has the store open. */
+  readonly isShared: boolean
+  /** Whether a file that is read without locks is unchanged since it was opened; always true for any other. */
+  isUnchanged(): boolean
+}
+
+/**
+ * Opens the store of a sheet's directory as {@link OtherStore} describes it; null while it is locked. Throws RecordsError, also for an error
+ * of SQLite in `use`, after which the connection is closed.
+ */
+export function openInspected<T>(directory: string, use: (store: InspectedStore) => T): T | null {
+  let db: Connection | null = null
+  try {
+    const path = realpathSync(join(directory, 'sheet.db'))
+    const { wal, shm } = { wal: stateOf(`${path}-wal`), shm: stateOf(`${path}-shm`) }
+    const isShared = wal !== null && shm !== null
+    if (!isShared && wal !== null && !wal.startsWith('0 ')) {
+      throw new RecordsError(
+        'its sheet.db is in exclusive use, or was not closed; end the program that uses it, or open that sheet once with Colophon',
+      )
+    }
+    if (isShared) {
+      db = Connection.forInspection(path)
+      return use({ db, isShared, isUnchanged: () => true })
+    }
+    // Without a process that has it open, SQLite would create files beside it, unless it takes no locks.
+    const before = stateOf(path)
+    const url = pathToFileURL(path)
+    url.searchParams.set('immutable', '1')
+    db = Connection.forInspection(url)
+    const isUnchanged = (): boolean => stateOf(path) === before && stateOf(`${path}-wal`) === wal
+    return use({ db, isShared, isUnchanged })
+  } catch (error) {
+    db?.close()
+    if (isBusy(error)) return null
+    throw storeError(error)
+  }
+}
+
+/** Begins to read a store in one state; returns its contract. Throws RecordsError for a store of another version, or one that was manipulated. */
+export function beginReading(db: Connection): Contract {
+  db.exec('BEGIN')
+  const { contract, version } = inspectSchema(db)
+  if (version < SCHEMA_VERSION) {
+    throw new RecordsError(
+      'its sheet.db was made by an earlier version of Colophon; open that sheet once with this version',
+      'store_version',
+    )
+  }
+  return contract
+}
+
 const CANNOT_OPEN = 'its sheet.db cannot be opened; the server must be able to read it'
 
 /** Messages for SQLite's primary result codes about the file. */
@@ -125,7 +149,7 @@ const FILE_ERRORS: Readonly<Record<number, string>> = {
 }
 
 /** Turns an error about the file into a RecordsError; returns other errors unchanged. */
-function storeError(error: unknown): unknown {
+export function storeError(error: unknown): unknown {
   const code = sqliteCode(error)
   if (code === undefined) {
     return error instanceof SyntaxError ? new RecordsError('its sheet.db has a value that is no JSON') : error

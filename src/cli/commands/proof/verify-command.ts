@@ -1,0 +1,55 @@
+import { Command, Option } from 'commander'
+import { addOutputOptions, withOutput, type OutputFlags } from '../../options/command-context.ts'
+import { addExamples } from '../../options/examples.ts'
+import { integerBetween } from '../../options/option-values.ts'
+import { addStoreOption, onSheet, type StoreFlags } from '../../options/sheet-argument.ts'
+
+interface Flags extends OutputFlags, StoreFlags {
+  readonly sheet: string
+  readonly checkpoint?: string
+  readonly key?: string
+  readonly source?: string
+  readonly maxSize: number
+}
+
+const GIB = 1024 ** 3
+
+/** `colophon verify <sheet>`. */
+export function verifyCommand(): Command {
+  const command = new Command('verify')
+    .description(
+      'Compare the records of a sheet with its log, and the log with checkpoints. Changes nothing.',
+    )
+    .argument('<sheet>', 'directory of the sheet, or its archive; omit it with --store')
+    .option('--checkpoint <file>', 'one or more checkpoints that somebody else has kept')
+    .option('--key <file>', 'public key that must have signed the checkpoints')
+    .option(
+      '--source <file>',
+      'records.jsonl that the sheet was imported from (default: that of the sheet, if it is the same)',
+    )
+    .addOption(
+      new Option('--max-size <GiB>', 'maximum size of an unpacked archive')
+        .argParser(integerBetween(1, 1024, GIB))
+        .default(16 * GIB, '16'),
+    )
+  addExamples(command, [
+    ['colophon verify countries', 'Replay the log, and compare it with the records'],
+    [
+      'colophon verify countries.zip --checkpoint kept.txt --key countries.key',
+      'An archive, with a checkpoint that somebody else has kept',
+    ],
+  ])
+  return addStoreOption(addOutputOptions(command)).action(
+    onSheet(({ sheet, checkpoint, key, source, maxSize, ...flags }: Flags) =>
+      withOutput(flags, async (out) => {
+        const { runVerify } = await import('./run-verify.ts')
+        return runVerify(out, sheet, {
+          checkpoint: checkpoint ?? null,
+          key: key ?? null,
+          source: source ?? null,
+          maxBytes: maxSize,
+        })
+      }),
+    ),
+  )
+}

@@ -1,0 +1,93 @@
+import type { JsonObject } from '../../contract/json/json.ts'
+import { ERASED_BYTES, erasedLeaf, lineLeaf } from '../../proof/line-leaf.ts'
+import { sha256 } from '../../proof/node-primitives.ts'
+import { CheckpointChecks, type CheckpointReport, type GivenCheckpoints } from './checkpoint-checks.ts'
+import { compareRecords, type ComparedRecords } from './compare-records.ts'
+import type { Differences } from './differences.ts'
+import { isTooDeep } from './parsed-object.ts'
+import { LogReplay, type UnknownImport } from './replay-log.ts'
+
+/** A line of the log. */
+export interface VerifiedLine {
+  /** The seq under which the store has it; null where it is from a file only. */
+  readonly seq: number | null
+  readonly text: string
+  /** The parsed text; null when it is not a line of a log. */
+  readonly line: JsonObject | null
+}
+
+/** The texts that are verified: others can do the same with them. */
+export interface LogToVerify {
+  /** The lines of the log, in their order. */
+  readonly lines: Iterable<VerifiedLine>
+  /** The records in the order of their creation, as JSON. */
+  readonly records: Iterable<string>
+  /** The seq of the last line that was imported with the log of an earlier store, which explains nothing of this one; 0 for none. */
+  readonly historyAfter: number
+  /** The file that the records were imported from, if it is at hand. */
+  readonly source: string | null
+  readonly checkpoints: GivenCheckpoints
+}
+
+/** The outcome of the comparison, apart from the differences. */
+export interface LogReport {
+  readonly lines: number
+  /** The seq of the last line; 0 for none. */
+  readonly lastSeq: number
+  /** Lines of which only the hash is left. */
+  readonly erasedLines: number
+  /** Lines of the log of an earlier store. */
+  readonly earlierLines: number
+  readonly records: ComparedRecords
+  readonly checkpoints: CheckpointReport
+  /** The import whose file was not at hand; null for none. */
+  readonly unknownImport: UnknownImport | null
+}
+
+/**
+ * Replays the lines of a log, and compares what they leave with the records, and the roots of the Merkle tree over them with
+ * checkpoints. Reads each text once, with little memory.
+ */
+export function verifyLog(log: LogToVerify, differences: Differences): LogReport {
+  const checks = new CheckpointChecks(log.checkpoints, differences)
+  const replay = new LogReplay(differences, log.source)
+  try {
+    let [last, erasedLines, earlierLines] = [0, 0, 0]
+    for (const { seq: stored, text, line: read } of log.lines) {
+      const line = isTooDeep(read, text) ? null : read
+      checks.add(lineLeaf(sha256, text))
+      const seq = Number(line?.['seq'])
+      if (line === null || (stored !== null && stored !== seq)) {
+        const place = `line number ${checks.size}`
+        const fault =
+          line === null ? 'is not a line of a log' : `has the seq ${seq}, and the store has it as ${stored}`
+        differences.line(stored, `${place} ${fault}`)
+        last = stored ?? last + 1
+        continue
+      }
+      const isEarlier = seq <= log.historyAfter
+      if (isEarlier ? seq <= last : seq !== Math.max(last, log.historyAfter) + 1)
+        differences.line(seq, `follows the line ${last}`)
+      last = seq
+      const isErased = text.length <= ERASED_BYTES && erasedLeaf(text) !== null
+      if (isErased) erasedLines += 1
+      if (isEarlier) earlierLines += 1
+      else if (isErased) replay.addErased()
+      else replay.add(line)
+    }
+    const records = compareRecords(replay, log.records, differences)
+    replay.finish()
+    const { unknownImport } = replay
+    return {
+      lines: checks.size,
+      lastSeq: last,
+      erasedLines,
+      earlierLines,
+      records,
+      checkpoints: checks.end(),
+      unknownImport,
+    }
+  } finally {
+    replay.close()
+  }
+}

@@ -1,0 +1,202 @@
+import { existsSync, statSync } from 'node:fs'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { basename, join, resolve } from 'node:path'
+import { SheetError, ValidationError } from '../../errors/service-error.ts'
+import { parseNotes, type CheckpointNote } from '../../proof/checkpoint.ts'
+import { sha256 } from '../../proof/node-primitives.ts'
+import { parseKey, type NoteKey } from '../../proof/note-keys.ts'
+import { noCalls } from '../calls/no-calls.ts'
+import { checkStoreFiles } from '../definition/check-store-files.ts'
+import { migrateCopy, withStoreTexts, type StoreTexts } from '../definition/other-store.ts'
+import { CHECKPOINT_FILE, inFile } from '../../store/sheet-files/checkpoint-file.ts'
+import { checkSheetDirectory, openSheet } from '../open-sheet.ts'
+import { isStoreUrl } from '../store-url.ts'
+import { unpackArchive } from '../transfer/unpack-archive.ts'
+import { Differences, type Difference } from './differences.ts'
+
+import { sameTexts } from './same-texts.ts'
+import { verifyLog, type LogReport } from './verify-log.ts'
+
+export type { Difference }
+
+/** The files that a sheet is verified with; null for none. */
+export interface VerifyOptions {
+  /** Checkpoints that somebody else has kept. */
+  readonly checkpoint: string | null
+  /** The public key that must have signed the checkpoints. */
+  readonly key: string | null
+  /** The file that the records were imported from. */
+  readonly source: string | null
+  /** The maximum size of an unpacked archive, in bytes. */
+  readonly maxBytes: number
+}
+
+/** The result of verifying a sheet. */
+export interface Verification extends LogReport {
+  readonly differences: { readonly count: number; readonly listed: readonly Difference[] }
+}
+
+/**
+ * Verifies a sheet in a directory, at the URL of a store, or in an archive, and changes nothing of it: replays its log, and compares the
+ * result with the records, and the log with the checkpoints. Throws SheetError when there is no sheet or no such file, ValidationError for a damaged
+ * archive and for files that are no checkpoints or no key, RecordsError for a store that cannot be read.
+ */
+export async function verifySheet(path: string, options: VerifyOptions): Promise<Verification> {
+  const given = await readGiven(options)
+  if (isStoreUrl(path)) {
+    return inTemporary(async (directory) => {
+      const sheet = await openSheet(path, { transport: noCalls() })
+      try {
+        const { store } = await sheet.deriving()
+        await store.snapshot(directory)
+      } finally {
+        await sheet.close()
+      }
+      return verifyDirectory(directory, given)
+    })
+  }
+  if (statSync(path, { throwIfNoEntry: false })?.isFile() === true) {
+    return inTemporary((directory) => verifyArchive(path, { directory, given, maxBytes: options.maxBytes }))
+  }
+  checkSheetDirectory(path)
+  return verifyDirectory(resolve(path), given)
+}
+
+interface Given {
+  readonly outside: readonly (CheckpointNote | null)[]
+  readonly key: NoteKey | null
+  readonly source: string | null
+}
+
+async function readGiven({ checkpoint, key, source }: VerifyOptions): Promise<Given> {
+  const outside = checkpoint === null ? [] : parseNotes(await readGivenFile(checkpoint))
+  if (checkpoint !== null && outside.length === 0)
+    throw new ValidationError(`${basename(checkpoint)} has no checkpoint; give a file with the text of one`)
+  const parsed = key === null ? null : parseKey(sha256, await readGivenFile(key))
+  if (key !== null && parsed === null) {
+    throw new ValidationError(
+      `${basename(key)} is not a public key; give a file with one line, "<name>+<id>+<key>"`,
+    )
+  }
+  if (source !== null && statSync(source, { throwIfNoEntry: false })?.isFile() !== true)
+    throw new SheetError(`${basename(source)}: there is no such file`, 'unknown_file')
+  return { outside, key: parsed, source }
+}
+
+async function readGivenFile(path: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8')
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === undefined) throw error
+    throw new SheetError(`${basename(path)} cannot be read (${code})`, 'unknown_file')
+  }
+}
+
+async function inTemporary<T>(work: (directory: string) => Promise<T>): Promise<T> {
+  const directory = await mkdtemp(join(tmpdir(), 'colophon-verify-'))
+  try {
+    return await work(directory)
+  } finally {
+    await rm(directory, { recursive: true, force: true })
+  }
+}
+
+/** Verifies the sheet in a directory, whose log must be that of its store. */
+async function verifyDirectory(directory: string, given: Given): Promise<Verification> {
+  checkStore(directory)
+  return withStoreTexts(directory, (store) => {
+    const differences = new Differences()
+    return verifyStore(store, { directory, given, differences, records: store.records() })
+  })
+}
+
+/** Verifies an archive, all of whose files must be those of its store. */
+async function verifyArchive(
+  path: string,
+  {
+    directory,
+    given,
+    maxBytes,
+  }: { readonly directory: string; readonly given: Given; readonly maxBytes: number },
+): Promise<Verification> {
+  const { manifest } = await unpackArchive({ path, name: basename(path) }, directory, {
+    maxBytes,
+    signal: null,
+    withRecording: true,
+  })
+  checkStore(directory)
+  await migrateCopy(directory)
+  return withStoreTexts(directory, async (store) => {
+    const differences = new Differences()
+    // Without a byte order mark, which the stored text does not have.
+    const contract = new TextDecoder().decode(await readFile(join(directory, 'contract.yaml')))
+    if (contract !== store.contract.text)
+      differences.file('contract.yaml: is not the one that the store follows')
+    const records = sameTexts(join(directory, 'records.jsonl'), store.records(), {
+      textOf: (text) => text,
+      mayBeLonger: false,
+      differences,
+    })
+    const verified = await verifyStore(store, { directory, given, differences, records })
+    for (const [name, named, found] of [
+      ['records', manifest.records, verified.records.records],
+      ['last_seq', manifest.lastSeq, verified.lastSeq],
+    ] as const) {
+      if (named !== found) differences.file(`colophon.json: "${name}" is ${named}, and not ${found}`)
+    }
+    return { ...verified, differences }
+  })
+}
+
+/** Throws SheetError for a sheet without a store. */
+function checkStore(directory: string): void {
+  checkStoreFiles(directory)
+  if (existsSync(join(directory, 'sheet.db'))) return
+  throw new SheetError(
+    'the sheet has no sheet.db, so that it has no log of its own yet; open it once, for example with "colophon status"',
+    'not_a_sheet',
+  )
+}
+
+async function verifyStore(
+  store: StoreTexts,
+  {
+    directory,
+    given: { outside, key, source },
+    differences,
+    records,
+  }: {
+    readonly directory: string
+    readonly given: Given
+    readonly differences: Differences
+    readonly records: Iterable<string>
+  },
+): Promise<Verification> {
+  const imported = join(directory, 'records.jsonl')
+  const lines = sameTexts(join(directory, 'provenance.jsonl'), store.lines(), {
+    textOf: ({ text }) => text,
+    mayBeLonger: store.isShared,
+    differences,
+  })
+  const noted = join(directory, CHECKPOINT_FILE)
+  const stored = store.checkpoints().map(inFile).join('')
+  const written = existsSync(noted) ? await readFile(noted, 'utf8') : ''
+  // A process that uses the store can be adding one.
+  const isSame = store.isShared
+    ? written.startsWith(stored) || stored.startsWith(written)
+    : written === stored
+  if (!isSame) differences.file(`${CHECKPOINT_FILE}: has not the checkpoints that the store has`)
+  const report = verifyLog(
+    {
+      lines,
+      records,
+      historyAfter: store.historyAfter,
+      source: source ?? (existsSync(imported) ? imported : null),
+      checkpoints: { own: parseNotes(stored), outside, key },
+    },
+    differences,
+  )
+  return { ...report, differences }
+}

@@ -1,0 +1,77 @@
+import type { Contract } from '../../../contract/contract.ts'
+import type { JsonObject } from '../../../contract/json/json.ts'
+import { readWhole } from '../../../provenance/log-line.ts'
+import { NOTES } from '../../rows/log-tree.ts'
+import type { Connection, StoredRow } from '../database/connection.ts'
+import { jsonBytes } from '../database/values.ts'
+import { recordJsonExpression } from '../sql/json-columns.ts'
+import { beginReading, openInspected, storeError, type InspectedStore } from './other-store.ts'
+
+/** A line of the log, and the seq under which the table has it. */
+export interface StoredText {
+  readonly seq: number
+  readonly text: string
+  /** The parsed text; null when it is not a line of a provenance log. */
+  readonly line: JsonObject | null
+}
+
+/**
+ * The texts of a store in one state: the lines of its log and its records, as a snapshot has them. The store is only read, as {@link openInspected} describes it.
+ */
+export class StoreTexts {
+  readonly contract: Contract
+  /** The seq of the last line that was imported with the log of an earlier store; 0 for none. */
+  readonly historyAfter: number
+  readonly isShared: boolean
+  readonly isUnchanged: () => boolean
+  readonly #db: Connection
+
+  private constructor({ db, isShared, isUnchanged }: InspectedStore) {
+    this.contract = beginReading(db)
+    this.historyAfter = Number(db.get('SELECT history_after FROM "$sheet"')?.['history_after'])
+    this.isShared = isShared
+    this.isUnchanged = () => isUnchanged()
+    this.#db = db
+  }
+
+  /** Opens the store of a sheet's directory; null while it is locked. Throws RecordsError. */
+  static open(directory: string): StoreTexts | null {
+    return openInspected(directory, (store) => new StoreTexts(store))
+  }
+
+  /** Yields the lines of the log. Throws RecordsError. */
+  *lines(): Generator<StoredText> {
+    for (const row of this.#rows('SELECT seq, line FROM "$provenance" ORDER BY seq')) {
+      yield { seq: Number(row['seq']), ...readWhole(String(row['line'])) }
+    }
+  }
+
+  /** Returns the texts of the checkpoints, in their order. Throws RecordsError. */
+  checkpoints(): readonly string[] {
+    try {
+      return this.#db.query(NOTES)
+    } catch (error) {
+      throw storeError(error)
+    }
+  }
+
+  /** Yields the records in creation order, as JSON. Throws RecordsError. */
+  *records(): Generator<string> {
+    const json = recordJsonExpression(this.contract.fields)
+    for (const { line } of this.#rows(`SELECT CAST(${json} AS BLOB) AS line FROM "$data" ORDER BY "$seq"`)) {
+      yield jsonBytes(line).toString()
+    }
+  }
+
+  close(): void {
+    this.#db.close()
+  }
+
+  *#rows(sql: string): Generator<StoredRow> {
+    try {
+      yield* this.#db.db.prepare(sql).iterate()
+    } catch (error) {
+      throw storeError(error)
+    }
+  }
+}
