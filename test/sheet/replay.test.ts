@@ -258,6 +258,12 @@ test('calls and costs of whole runs are compared', async (t) => {
   const { differentRuns, equal } = await replay({ replacements: dearer })
   assert.deepEqual(differentRuns, [{ run: '1', what: 'total_cost', replayed: 0.6, recorded: 0.2 }])
   assert.equal(equal, 3)
+  // What is not in the recording is not sent, and costs nothing.
+  const text = await readFile(join(run.directory, 'derivations/b.yaml'), 'utf8')
+  const missed = await replay({
+    replacements: await withDerivation(t, 'b.yaml', text.replace('/b/', '/B/')),
+  })
+  assert.deepEqual([missed.missed.count, missed.calls, missed.totalCost], [3, 0, 0])
 })
 
 test('an archive without a recording is refused', async (t) => {

@@ -20,13 +20,13 @@ export class ReplayTransport implements Transport {
   async send(request: TransportRequest, options: SendOptions): Promise<SendResult> {
     const { signal, onSent, mayRetry, origin = NOWHERE } = options
     signal.throwIfAborted()
-    onSent?.()
     const call = { request, origin, run: this.run }
     const recorded = this.#recording.find(call)
     if (recorded === null) {
       const detail = this.#recording.missing(call)
       return err({ reason: 'not_recorded', request: requestLabel(request), detail })
     }
+    onSent?.()
     this.answered += 1
     if (recorded.run !== this.run) this.fromOtherRuns += 1
     const { answer } = recorded
