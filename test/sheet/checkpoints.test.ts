@@ -15,6 +15,8 @@ import { makeCheckpoint, proveConsistency, proveEntry, readCheckpoint } from '..
 import { createSignKey } from '../../src/sheet/log/sign-key.ts'
 import { openSheet } from '../../src/sheet/open-sheet.ts'
 import type { Sheet } from '../../src/sheet/sheet.ts'
+import { isProofFile, verifyProof, type ProofVerification } from '../../src/sheet/verify/verify-proof.ts'
+import type { VerifyOptions } from '../../src/sheet/verify/verify-sheet.ts'
 import { deleteRecords } from '../../src/sheet/writes/delete-records.ts'
 import { upsertRecords } from '../../src/sheet/writes/upsert-records.ts'
 import { copiesOf } from '../support/sheet-copies.ts'
@@ -288,4 +290,44 @@ test('a new store takes the checkpoints of its log, and refuses others', async (
       return true
     })
   }
+})
+
+test('a proof is verified without the sheet, and an imported value with the imported file', async (t) => {
+  if (skipOnPostgres(t)) return
+  const { sheet, directory } = await openSmall(t)
+  await write(sheet, { id: 'x', a: 'three' })
+  const { note } = await makeCheckpoint(sheet)
+  const folder = await mkdtemp(join(tmpdir(), 'colophon-proofs-'))
+  onEnd(t, () => rm(folder, { recursive: true }))
+  const given = { checkpoint: null, key: null, source: null, maxBytes: 0 }
+  const verified = async (text: string, options: Partial<VerifyOptions> = {}): Promise<ProofVerification> => {
+    const path = join(folder, 'proof.json')
+    await writeFile(path, text)
+    assert.ok(isProofFile(path))
+    return verifyProof(path, { ...given, ...options })
+  }
+  const kept = join(folder, 'kept.txt')
+  await writeFile(kept, note)
+  const written = JSON.stringify(await proveEntry(sheet, { recordId: 'x', field: 'a' }))
+  const holds = await verified(written, { checkpoint: kept })
+  assert.deepEqual([holds.faults, holds.isKept, holds.isInSource], [[], true, null])
+  assert.match((await verified(written.replaceAll('three', 'seven'))).faults.join(' '), /were changed/)
+
+  const imported = JSON.stringify(await proveEntry(sheet, { recordId: 'y', field: 'a' }))
+  assert.deepEqual((await verified(imported)).isInSource, null)
+  const source = join(directory, 'records.jsonl')
+  assert.deepEqual((await verified(imported, { source })).isInSource, true)
+  const other = imported.replace('"value":"two"', '"value":"ten"')
+  assert.match(
+    (await verified(other, { source })).faults.join(' '),
+    /has another value of the field "a": "two"/,
+  )
+  await appendFile(source, '\n')
+  assert.match((await verified(imported, { source })).faults.join(' '), /is not the imported file/)
+
+  await write(sheet, { id: 'x', a: 'four' })
+  await writeFile(kept, (await makeCheckpoint(sheet)).note.replace(/^colophon/, 'other'))
+  assert.match((await verified(written, { checkpoint: kept })).faults.join(' '), /is of another log/)
+  await assert.rejects(verified('{"a":1}'), /proof.json is not a proof/)
+  assert.ok(!isProofFile(directory))
 })

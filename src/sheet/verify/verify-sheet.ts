@@ -2,10 +2,8 @@ import { existsSync, statSync } from 'node:fs'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join, resolve } from 'node:path'
-import { SheetError, ValidationError } from '../../errors/service-error.ts'
-import { parseNotes, type CheckpointNote } from '../../proof/checkpoint.ts'
-import { sha256 } from '../../proof/node-primitives.ts'
-import { parseKey, type NoteKey } from '../../proof/note-keys.ts'
+import { SheetError } from '../../errors/service-error.ts'
+import { parseNotes } from '../../proof/checkpoint.ts'
 import { noCalls } from '../calls/no-calls.ts'
 import { checkStoreFiles } from '../definition/check-store-files.ts'
 import { migrateCopy, withStoreTexts, type StoreTexts } from '../definition/other-store.ts'
@@ -14,23 +12,11 @@ import { checkSheetDirectory, openSheet } from '../open-sheet.ts'
 import { isStoreUrl } from '../store-url.ts'
 import { unpackArchive } from '../transfer/unpack-archive.ts'
 import { Differences, type Difference } from './differences.ts'
-
+import { readGiven, type Given, type VerifyOptions } from './given-files.ts'
 import { sameTexts } from './same-texts.ts'
 import { verifyLog, type LogReport } from './verify-log.ts'
 
-export type { Difference }
-
-/** The files that a sheet is verified with; null for none. */
-export interface VerifyOptions {
-  /** Checkpoints that somebody else has kept. */
-  readonly checkpoint: string | null
-  /** The public key that must have signed the checkpoints. */
-  readonly key: string | null
-  /** The file that the records were imported from. */
-  readonly source: string | null
-  /** The maximum size of an unpacked archive, in bytes. */
-  readonly maxBytes: number
-}
+export type { Difference, VerifyOptions }
 
 /** The result of verifying a sheet. */
 export interface Verification extends LogReport {
@@ -61,37 +47,6 @@ export async function verifySheet(path: string, options: VerifyOptions): Promise
   }
   checkSheetDirectory(path)
   return verifyDirectory(resolve(path), given)
-}
-
-interface Given {
-  readonly outside: readonly (CheckpointNote | null)[]
-  readonly key: NoteKey | null
-  readonly source: string | null
-}
-
-async function readGiven({ checkpoint, key, source }: VerifyOptions): Promise<Given> {
-  const outside = checkpoint === null ? [] : parseNotes(await readGivenFile(checkpoint))
-  if (checkpoint !== null && outside.length === 0)
-    throw new ValidationError(`${basename(checkpoint)} has no checkpoint; give a file with the text of one`)
-  const parsed = key === null ? null : parseKey(sha256, await readGivenFile(key))
-  if (key !== null && parsed === null) {
-    throw new ValidationError(
-      `${basename(key)} is not a public key; give a file with one line, "<name>+<id>+<key>"`,
-    )
-  }
-  if (source !== null && statSync(source, { throwIfNoEntry: false })?.isFile() !== true)
-    throw new SheetError(`${basename(source)}: there is no such file`, 'unknown_file')
-  return { outside, key: parsed, source }
-}
-
-async function readGivenFile(path: string): Promise<string> {
-  try {
-    return await readFile(path, 'utf8')
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    if (code === undefined) throw error
-    throw new SheetError(`${basename(path)} cannot be read (${code})`, 'unknown_file')
-  }
 }
 
 async function inTemporary<T>(work: (directory: string) => Promise<T>): Promise<T> {

@@ -17,6 +17,7 @@ export function proofCommand(): Command {
       'colophon proof countries CH currency_name > proof.json',
       'The line of the log, its proof and a checkpoint',
     ],
+    ['colophon proof countries CH name > p.json && colophon verify p.json', 'Whether it holds'],
   ])
   return addSheetOptions(command, { writes: true, prints: false, names: false }).action(
     onSheet((flags: SheetFlags, id: string, field: string) =>

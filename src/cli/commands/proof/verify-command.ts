@@ -18,9 +18,12 @@ const GIB = 1024 ** 3
 export function verifyCommand(): Command {
   const command = new Command('verify')
     .description(
-      'Compare the records of a sheet with its log, and the log with checkpoints. Changes nothing.',
+      'Compare the records of a sheet with its log, and the log with checkpoints, or verify the proof of a cell. Changes nothing.',
     )
-    .argument('<sheet>', 'directory of the sheet, or its archive; omit it with --store')
+    .argument(
+      '<sheet>',
+      'directory of the sheet, its archive, or a file of `colophon proof`; omit it with --store',
+    )
     .option('--checkpoint <file>', 'one or more checkpoints that somebody else has kept')
     .option('--key <file>', 'public key that must have signed the checkpoints')
     .option(
@@ -33,6 +36,7 @@ export function verifyCommand(): Command {
         .default(16 * GIB, '16'),
     )
   addExamples(command, [
+    ['colophon verify proof.json --key countries.pub', 'The proof of a cell'],
     ['colophon verify countries', 'Replay the log, and compare it with the records'],
     [
       'colophon verify countries.zip --checkpoint kept.txt --key countries.key',
@@ -42,13 +46,19 @@ export function verifyCommand(): Command {
   return addStoreOption(addOutputOptions(command)).action(
     onSheet(({ sheet, checkpoint, key, source, maxSize, ...flags }: Flags) =>
       withOutput(flags, async (out) => {
-        const { runVerify } = await import('./run-verify.ts')
-        return runVerify(out, sheet, {
+        const options = {
           checkpoint: checkpoint ?? null,
           key: key ?? null,
           source: source ?? null,
           maxBytes: maxSize,
-        })
+        }
+        const { isProofFile } = await import('../../../sheet/verify/verify-proof.ts')
+        if (isProofFile(sheet)) {
+          const { printVerifiedProof } = await import('./print-verified-proof.ts')
+          return printVerifiedProof(out, sheet, options)
+        }
+        const { runVerify } = await import('./run-verify.ts')
+        return runVerify(out, sheet, options)
       }),
     ),
   )
