@@ -1,6 +1,6 @@
 import { closeSync, openSync, readSync } from 'node:fs'
 import { basename } from 'node:path'
-import { isJsonObject, jsonEqual, type JsonValue } from '../../contract/json/json.ts'
+import { isJsonObject, jsonEqual } from '../../contract/json/json.ts'
 import { ValidationError } from '../../errors/service-error.ts'
 import { checkProof, compareCheckpoints, parseProof, type CheckedProof } from '../../proof/entry-proof.ts'
 import { sha256, verifySignature } from '../../proof/node-primitives.ts'
@@ -76,7 +76,7 @@ function sourceFault({ proof }: CheckedProof, source: string): string | null {
     const record: unknown = JSON.parse(text)
     if (!isJsonObject(record) || record['id'] !== id) continue
     const imported = memberOf(record, field)
-    return jsonEqual(imported, value as JsonValue)
+    return jsonEqual(imported, value)
       ? null
       : `The imported file has another value of the field ${JSON.stringify(field)}: ${JSON.stringify(imported)}.`
   }
