@@ -278,10 +278,12 @@ test('a new store takes the checkpoints of its log, and refuses others', async (
       text.split('\n').slice(0, 1).join('\n') + '\n',
       /it has a checkpoint of 2 lines, and provenance.jsonl has 1/,
     ],
+    [null, /it has a checkpoint of 2 lines, and provenance.jsonl has 0/],
   ] as const) {
     if (skipOnPostgres(t)) return
     await rm(join(copy, 'sheet.db'), { force: true })
-    await writeFile(log, changed)
+    if (changed === null) await rm(log)
+    else await writeFile(log, changed)
     const refused = await openOnEngine(copy)
     onEnd(t, () => refused.close())
     await assert.rejects(refused.current(), (error) => {

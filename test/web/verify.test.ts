@@ -53,7 +53,7 @@ test('a proof that the viewer makes is verified without a server', { skip: NO_BR
     await page
       .getByLabel('Checkpoint that you kept')
       .fill((JSON.parse(proof) as { checkpoint: string }).checkpoint)
-    await result.getByText(/It is the one that you kept/).waitFor()
+    await result.getByText(/the one that you kept$/).waitFor()
     await page.getByLabel('Public key').fill('someone+00000000+AAAA')
     await result.getByRole('heading', { name: 'The public key is not one' }).waitFor()
   })

@@ -81,11 +81,11 @@ function compareKept({ checkpoint }: CheckedProof): { readonly isFault: boolean;
     return { isFault: true, text: 'The checkpoint that you kept is not one: paste all of its lines.' }
   switch (compareCheckpoints(checkpoint, note)) {
     case 'same':
-      return { isFault: false, text: 'It is the one that you kept.' }
+      return { isFault: false, text: 'the one that you kept' }
     case 'other-size':
       return {
         isFault: false,
-        text: `Yours is of ${note.size} entries: whether both are of one history shows \`colophon verify --checkpoint\` with the sheet or an archive.`,
+        text: `yours is of ${note.size} entries, and whether both are of one history is shown by \`colophon verify --checkpoint\` with the sheet or an archive`,
       }
     case 'other-log':
       return { isFault: true, text: `The checkpoint that you kept is of another log, ${note.origin}.` }
@@ -129,7 +129,7 @@ function factsOf(
       'Checkpoint',
       [`${checkpoint.origin}, ${checkpoint.size} entries`, signed, keptText]
         .filter((part) => part !== '')
-        .join('. '),
+        .join('; '),
     ],
   ]
   return all.filter(([, text]) => text !== '')

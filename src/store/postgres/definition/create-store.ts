@@ -44,7 +44,7 @@ export async function createStore(db: ClientConnection, store: NewStore): Promis
     contract.text,
     randomBytes(32),
   )
-  const lastSeq = sources !== null && existsSync(sources.log) ? await importLog(db, sources) : 0
+  const lastSeq = sources === null ? 0 : await importLog(db, sources)
   if (sources !== null && existsSync(sources.source)) {
     await importRecords(db, { ...store, path: sources.source, seq: lastSeq + 1 })
   }

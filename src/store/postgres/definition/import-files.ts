@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import type { Contract, Field } from '../../../contract/contract.ts'
 import type { JsonObject } from '../../../contract/json/json.ts'
 import { formatLine } from '../../../provenance/log-line.ts'
@@ -26,7 +26,7 @@ import { columnsOf } from '../database/columns.ts'
 import { toColumnTexts } from '../database/values.ts'
 import { runNumber, textOrNull } from '../../rows/stored-rows.ts'
 
-/** Imports an existing log, and continues from its last run and proposal; returns its last seq. */
+/** Imports the log if there is one, and continues from its last run and proposal; returns its last seq, 0 for none. */
 export async function importLog(
   db: ClientConnection,
   { log, checkpoints: noted }: SourcePaths,
@@ -37,7 +37,7 @@ export async function importLog(
   const changes: StoredFieldChange[] = []
   const copy = new TableCopy(db, '"$provenance"', ['seq', 'earlier_id', 'line'])
   try {
-    for (const line of textLines(log)) {
+    for (const line of existsSync(log) ? textLines(log) : []) {
       const parsed = readLogLine(line, last)
       if (parsed === null) continue
       last = Number(parsed['seq'])

@@ -79,7 +79,7 @@ export function createStore(paths: StorePaths, store: NewStore): void {
       store.contract.text,
       randomBytes(32),
     )
-    const lastSeq = existsSync(paths.log) ? importLog(db, paths) : 0
+    const lastSeq = importLog(db, paths)
     if (existsSync(paths.source)) importRecords(db, paths.source, { ...store, seq: lastSeq + 1 })
     // Created after the records, an index takes a third of the time.
     for (const { sql } of fieldIndexes(store.contract)) db.exec(sql)
@@ -110,14 +110,14 @@ function syncFile(path: string): void {
   }
 }
 
-/** Imports an existing log, and continues from its last run and proposal; returns its last seq. */
+/** Imports the log if there is one, and continues from its last run and proposal; returns its last seq, 0 for none. */
 function importLog(db: Connection, { log, checkpoints: noted }: StorePaths): number {
   const checkpoints = new ImportedCheckpoints(noted)
   let last = 0
   let lastRun = 0
   let lastProposal = 0
   let changes = 0
-  for (const line of textLines(log)) {
+  for (const line of existsSync(log) ? textLines(log) : []) {
     const parsed = readLogLine(line, last)
     if (parsed === null) continue
     last = Number(parsed['seq'])
