@@ -5,7 +5,7 @@ import { checkpointBody } from './checkpoint.ts'
 import { checkProof, parseProof, type EntryProof } from './entry-proof.ts'
 import { formatErased, lineLeaf } from './line-leaf.ts'
 import { parentHash } from './merkle.ts'
-import { NoteSigner, sha256, verifySignature } from './node-primitives.ts'
+import { leafOfLine, NoteSigner, sha256, verifySignature } from './node-primitives.ts'
 
 const PRIMITIVES = { sha256, verify: verifySignature }
 const { signer } = NoteSigner.create('sheet.example')
@@ -55,6 +55,13 @@ test('an imported value is in the file whose hash is in the line', () => {
     value: 'in an imported file',
     signature: 'signed',
   })
+})
+
+test('Node.js hashes a line like a page', () => {
+  const erased = formatErased({ seq: 2, at: 't', erased: toBase64(lineLeaf(sha256, 'x')) })
+  for (const line of [...LINES, erased, '', 'é\u{1f600}\u2028', '\0']) {
+    assert.equal(toBase64(leafOfLine(line)), toBase64(lineLeaf(sha256, line)))
+  }
 })
 
 test('an erased line keeps its place', () => {

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../contract/json/json.ts'
-import { ERASED_BYTES, erasedLeaf, lineLeaf } from '../../proof/line-leaf.ts'
-import { sha256 } from '../../proof/node-primitives.ts'
+import { ERASED_BYTES, erasedLeaf } from '../../proof/line-leaf.ts'
+import { leafOfLine } from '../../proof/node-primitives.ts'
 import { CheckpointChecks, type CheckpointReport, type GivenCheckpoints } from './checkpoint-checks.ts'
 import { compareRecords, type ComparedRecords } from './compare-records.ts'
 import type { Differences } from './differences.ts'
@@ -55,7 +55,7 @@ export function verifyLog(log: LogToVerify, differences: Differences): LogReport
     let [last, erasedLines, earlierLines] = [0, 0, 0]
     for (const { seq: stored, text, line: read } of log.lines) {
       const line = isTooDeep(read, text) ? null : read
-      checks.add(lineLeaf(sha256, text))
+      checks.add(leafOfLine(text))
       const seq = Number(line?.['seq'])
       if (line === null || (stored !== null && stored !== seq)) {
         const place = `line number ${checks.size}`

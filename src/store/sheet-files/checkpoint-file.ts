@@ -9,8 +9,7 @@ import {
 } from 'node:fs'
 import { parseNotes, type CheckpointNote } from '../../proof/checkpoint.ts'
 import { isEqual, RootHasher } from '../../proof/merkle.ts'
-import { sha256 } from '../../proof/node-primitives.ts'
-import { lineLeaf } from '../../proof/line-leaf.ts'
+import { leafOfLine, sha256 } from '../../proof/node-primitives.ts'
 import { fileError, RecordsError } from '../../errors/service-error.ts'
 import type { StoredCheckpoint } from '../log-tree-store.ts'
 
@@ -68,7 +67,7 @@ export class ImportedCheckpoints {
     { seq, at }: { readonly seq: number; readonly at: string },
   ): Generator<StoredCheckpoint> {
     if (this.#notes.length === 0) return
-    this.#hasher.add(lineLeaf(sha256, text))
+    this.#hasher.add(leafOfLine(text))
     const { size } = this.#hasher
     for (let note = this.#notes[0]; note !== undefined && note.size <= size; note = this.#notes[0]) {
       this.#notes.shift()

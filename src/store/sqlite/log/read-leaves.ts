@@ -1,6 +1,5 @@
 import { HASH_BYTES } from '../../../proof/merkle.ts'
-import { sha256 } from '../../../proof/node-primitives.ts'
-import { lineLeaf } from '../../../proof/line-leaf.ts'
+import { leafOfLine } from '../../../proof/node-primitives.ts'
 import type { LeafHashes } from '../../log-tree-store.ts'
 import type { Connection } from '../database/connection.ts'
 import { lineOf } from './stored-line.ts'
@@ -16,7 +15,7 @@ export function readLeaves(db: Connection, after: number, limit: number): LeafHa
   const statement = db.prepare('SELECT seq, line FROM "$provenance" WHERE seq > ? ORDER BY seq LIMIT ?')
   for (const row of statement.iterate(after, limit)) {
     const line = lineOf(row)
-    leaves.push(lineLeaf(sha256, line))
+    leaves.push(leafOfLine(line))
     seqs.push(Number(row['seq']))
     characters += line.length
     if (characters >= CHARACTERS_AT_ONCE) break
