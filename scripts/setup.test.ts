@@ -27,10 +27,11 @@ setTimeout(() => {
 }, 50)
 `
 
-/** Stands in for vite: writes down that it was called, and builds. */
+/** Stands in for vite: writes down the configuration with which it was called, and builds. */
 const VITE = `
 const { appendFileSync, mkdirSync } = require('node:fs')
-appendFileSync('builds', 'built\\n')
+const { basename } = require('node:path')
+appendFileSync('builds', basename(process.argv[process.argv.indexOf('--config') + 1]) + '\\n')
 if (process.env.VITE_FAILS) { console.error('no such import'); process.exit(1) }
 mkdirSync('web/dist', { recursive: true })
 `
@@ -53,10 +54,10 @@ beforeEach(async () => {
   }
   await writeFile(join(project, 'package-lock.json'), JSON.stringify(LOCKFILE))
   await writeFile(join(project, 'npm-cli.js'), NPM)
-  for (const folder of ['web/src', 'web/public', 'src/wire', 'src/client']) {
+  for (const folder of ['web/src', 'web/public', 'src/wire', 'src/client', 'src/proof']) {
     await mkdir(join(project, folder), { recursive: true })
   }
-  for (const name of ['index.html', 'vite.config.ts', 'src/main.tsx']) {
+  for (const name of ['index.html', 'vite.config.ts', 'verify.html', 'verify.config.ts', 'src/main.tsx']) {
     await writeFile(join(project, 'web', name), '')
   }
   await mkdir(join(project, 'node_modules', 'vite', 'bin'), { recursive: true })
@@ -122,7 +123,7 @@ test('builds the viewer when its sources have changed, once, and not for their t
     both.map(({ code }) => code),
     [0, 0],
   )
-  assert.deepEqual(await linesOf('builds'), ['built'])
+  assert.deepEqual(await linesOf('builds'), ['vite.config.ts', 'verify.config.ts'])
   assert.deepEqual(await setup(), { code: 0, stdout: '', stderr: '' })
 })
 
