@@ -19,8 +19,6 @@ export interface LogTreeStore {
   addNodes(nodes: readonly TreeNode[]): Promise<void>
   /** Returns the last checkpoint; null for none. */
   lastCheckpoint(): Promise<StoredCheckpoint | null>
-  /** Returns checkpoints in their order, those after a number. */
-  checkpoints(after: number, limit: number): Promise<readonly StoredCheckpoint[]>
   /**
    * Stores a checkpoint, unless the last one is of a later state, or of the same one and this one has no signature more. Returns
    * whether it was stored.
@@ -38,6 +36,8 @@ export const NODE_LINES: number = 2 ** TREE_LEVELS[0]
 export interface LeafHashes {
   readonly hashes: Uint8Array
   readonly seqs: Float64Array
+  /** Whether no line followed when they were read. */
+  readonly isLast: boolean
 }
 
 /** The lines of the log up to one. */

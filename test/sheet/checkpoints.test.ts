@@ -213,6 +213,16 @@ test('a command that cannot publish is an error, and the checkpoint stays', asyn
   assert.equal((await readCheckpoint(sheet)).size, 1)
 })
 
+test('a command that leaves something running does not delay what comes after', async (t) => {
+  if (skipOnPostgres(t)) return
+  const directory = await mkdtemp(join(tmpdir(), 'colophon-publish-'))
+  onEnd(t, () => rm(directory, { recursive: true }))
+  const pid = join(directory, 'pid')
+  onEnd(t, async () => process.kill(Number(await readFile(pid, 'utf8'))))
+  const { sheet } = await openSmall(t, { publish: `sleep 600 & echo $! > '${pid}'` })
+  assert.equal((await makeCheckpoint(sheet)).size, 1)
+})
+
 test('processes that make the first checkpoint at once agree on one', async (t) => {
   const { sheet, directory } = await openSmall(t)
   const other = await openOnEngine(directory)

@@ -33,6 +33,7 @@ class MemoryTree implements Pick<LogTreeStore, 'leaves' | 'end' | 'nodes' | 'bef
     return {
       hashes: new Uint8Array(Buffer.concat(some)),
       seqs: Float64Array.from(some, (_, index) => seqOf(from + index)),
+      isLast: end === this.lines && end - from < limit,
     }
   }
 
@@ -106,6 +107,22 @@ test('hashes of a tree that grew in steps are those of its leaves', async () => 
   for (const size of SIZES) {
     assert.ok(isEqual(await tree.root(size), rootOf(size)), String(size))
   }
+})
+
+/** A store to which a line is written at each read. */
+class BusyTree extends MemoryTree {
+  override async leaves(after: number, limit: number) {
+    const found = await super.leaves(after, limit)
+    this.lines += 1
+    return found
+  }
+}
+
+test('lines that are written while a log is hashed are for the next time', async () => {
+  const store = new BusyTree()
+  store.lines = 1000
+  const tree = new LogTree(store as unknown as LogTreeStore)
+  assert.deepEqual(await tree.grow(), { lines: 1000, seq: seqOf(999) })
 })
 
 test('proofs hold, and read the lines of two nodes at most', async () => {

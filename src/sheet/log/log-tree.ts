@@ -57,13 +57,13 @@ export class LogTree {
         })
         number += 1
       }
-      const isLast = read.seqs.length === 0
-      if (nodes.length >= NODES_AT_ONCE || (isLast && nodes.length > 0)) {
+      if (nodes.length >= NODES_AT_ONCE || (read.isLast && nodes.length > 0)) {
         await this.#store.addNodes(nodes)
         await this.#addHigher(nodes)
         nodes = []
       }
-      if (isLast) return { lines: number * NODE_LINES + rest.length, seq: last }
+      // Lines that are written meanwhile are for the next time: otherwise a busy writer would keep this going.
+      if (read.isLast) return { lines: number * NODE_LINES + rest.length, seq: last }
     }
   }
 
@@ -141,8 +141,8 @@ class Hashes {
     // Long lines come a few at a time.
     for (let { seq } = await this.#store.before(node); leaves.length < NODE_LINES;) {
       const read = await this.#store.leaves(seq, NODE_LINES - leaves.length)
-      if (read.seqs.length === 0) break
       leaves.push(...leavesOf(read).map(({ hash }) => hash))
+      if (read.isLast) break
       seq = read.seqs.at(-1) as number
     }
     this.#leaves.set(node, leaves)

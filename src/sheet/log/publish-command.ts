@@ -4,6 +4,9 @@ import { OperationError } from '../../errors/service-error.ts'
 /** The time after which a command that publishes is ended, in milliseconds. */
 const PUBLISH_MS = 60_000
 
+/** The time for which the output of a command that has ended is read, in milliseconds. */
+const OUTPUT_MS = 1000
+
 /** The characters of its output that an error shows. */
 const SHOWN = 300
 
@@ -23,6 +26,8 @@ export function publishBy(command: string): (note: string) => Promise<void> {
         const said = output.trim() === '' ? '' : `: ${output.trim()}`
         reject(new OperationError(`the command of --publish ${fault}${said}`, 'publish_failed'))
       }
+      // What it left running in the background may keep the pipe open.
+      child.on('exit', () => setTimeout(() => child.stderr.destroy(), OUTPUT_MS).unref())
       child.on('error', (error) => fail(`could not be started (${error.message})`))
       child.on('close', (code, signal) => {
         if (code === 0) resolve()

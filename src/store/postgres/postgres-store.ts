@@ -6,6 +6,7 @@ import { RecordsError } from '../../errors/service-error.ts'
 import { sourceDiffers, sourcePaths } from '../sheet-files/import-lines.ts'
 import { boundFilter } from '../rules/sql/bound-filter.ts'
 import type { Condition } from '../condition.ts'
+import type { LogTreeStore } from '../log-tree-store.ts'
 import type { NamedStore } from '../named/named-store.ts'
 import type { ChartState } from '../named/stored-chart.ts'
 import type { ViewState } from '../named/stored-view.ts'
@@ -104,7 +105,7 @@ import { HistoryReader } from './log/history-reader.ts'
 import { readLogText } from './log/log-text.ts'
 import { openSheetTables } from './definition/open-sheet-tables.ts'
 import { PostgresProposals } from './postgres-proposals.ts'
-import { PostgresLogTree } from './postgres-log-tree.ts'
+import { postgresLogTree } from './postgres-log-tree.ts'
 import { PostgresNamed } from './postgres-named.ts'
 import { CHARTS, VIEWS } from '../rules/named/named-kinds.ts'
 import { PostgresResponses } from './postgres-responses.ts'
@@ -180,7 +181,7 @@ export class PostgresStore implements SheetStore {
   readonly proposals: PostgresProposals
   readonly views: NamedStore<ViewState>
   readonly charts: NamedStore<ChartState>
-  readonly tree: PostgresLogTree
+  readonly tree: LogTreeStore
   readonly responses: PostgresResponses
   readonly frames: SharedFrames
   readonly tasks: TaskQueue
@@ -220,7 +221,7 @@ export class PostgresStore implements SheetStore {
     this.proposals = new PostgresProposals({ writer, db: database, records: this, contract })
     this.views = new PostgresNamed(VIEWS, { writer, db: database, contract })
     this.charts = new PostgresNamed(CHARTS, { writer, db: database, contract })
-    this.tree = new PostgresLogTree({ writer, db: database })
+    this.tree = postgresLogTree(database, writer)
     this.responses = new PostgresResponses(writer, database)
     this.#ownFrames = frames === undefined ? new FrameFeed(database) : null
     this.frames = frames ?? (this.#ownFrames as FrameFeed)

@@ -84,14 +84,6 @@ export const LAST_CHECKPOINT: Query<StoredCheckpoint | null> = {
   result: ([row]) => (row === undefined ? null : checkpointOf(row)),
 }
 
-export function checkpointsAfter(number: number, limit: number): Query<readonly StoredCheckpoint[]> {
-  return {
-    sql: 'SELECT number, size, seq, signed, note, at FROM "$checkpoint" WHERE number > ?1 ORDER BY number LIMIT ?2',
-    params: [number, limit],
-    result: (rows) => rows.map(checkpointOf),
-  }
-}
-
 /** Reads the texts of all checkpoints. */
 export const NOTES: Query<readonly string[]> = {
   sql: 'SELECT note FROM "$checkpoint" ORDER BY number',

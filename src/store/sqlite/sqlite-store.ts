@@ -5,6 +5,7 @@ import { parseStoredContract } from '../../contract/odcs/parse-contract.ts'
 import type { JsonObject } from '../../contract/json/json.ts'
 import { boundFilter } from '../rules/sql/bound-filter.ts'
 import type { Condition } from '../condition.ts'
+import type { LogTreeStore } from '../log-tree-store.ts'
 import type { NamedStore } from '../named/named-store.ts'
 import type { ChartState } from '../named/stored-chart.ts'
 import type { ViewState } from '../named/stored-view.ts'
@@ -87,6 +88,7 @@ import type {
   RunPruning,
   StoredRun,
 } from '../stored-run.ts'
+import { storedLogTree } from '../rules/log/stored-log-tree.ts'
 import { prunableRuns } from '../rules/prune-runs.ts'
 import { entriesOfCells } from '../rules/log/record-entries.ts'
 import { runAsync, runSync } from '../rules/steps.ts'
@@ -111,7 +113,6 @@ import { CHARTS, VIEWS } from '../rules/named/named-kinds.ts'
 import { conditionText } from './sql/condition-sql.ts'
 import type { PageRun } from './sql/run-page.ts'
 import type { SortTerm } from './sql/sort-sql.ts'
-import { SqliteLogTree } from './sqlite-log-tree.ts'
 import { SqliteResponses } from './sqlite-responses.ts'
 import { sqlTokens } from './sql/sql-lexer.ts'
 import { FormulaProcess } from './queries/formula-process.ts'
@@ -155,7 +156,7 @@ export class SqliteStore implements SheetStore {
   readonly proposals: SqliteProposals
   readonly views: NamedStore<ViewState>
   readonly charts: NamedStore<ChartState>
-  readonly tree: SqliteLogTree
+  readonly tree: LogTreeStore
   readonly responses: SqliteResponses
   readonly formulas: FormulaProcess
   readonly queries: QueryProcess
@@ -199,7 +200,14 @@ export class SqliteStore implements SheetStore {
     }
     this.views = new SqliteNamed(VIEWS, named)
     this.charts = new SqliteNamed(CHARTS, named)
-    this.tree = new SqliteLogTree(parts)
+    const { reader, writer } = parts
+    this.tree = storedLogTree({
+      query: async (query) => reading(() => reader.connection.query(query)),
+      leaves: (after, limit) => reader.leaves(after, limit),
+      line: (seq) => reader.line(seq),
+      addNodes: (nodes) => writer.call('addNodes', nodes),
+      addCheckpoint: (checkpoint) => writer.call('addCheckpoint', checkpoint),
+    })
     this.responses = new SqliteResponses(parts.writer, parts.reader.connection)
   }
 

@@ -3,9 +3,6 @@ import { insertCheckpoint, insertNodes, LAST_CHECKPOINT } from '../../rows/log-t
 import { load, type Steps } from '../steps.ts'
 import type { StoreChange } from '../store-change.ts'
 
-/** The nodes that one statement stores. */
-const NODES_AT_ONCE = 64
-
 /** Stores a checkpoint where the last one is not as good; see {@link LogTreeStore.addCheckpoint}. */
 export function* addCheckpoint({ db, at }: StoreChange, checkpoint: NewCheckpoint): Steps<boolean> {
   const last = yield* load(db.query(LAST_CHECKPOINT))
@@ -26,7 +23,5 @@ function originOf({ note }: NewCheckpoint): string {
 
 /** Stores nodes of the Merkle tree; those that are stored already stay. */
 export function* addNodes({ db }: StoreChange, nodes: readonly TreeNode[]): Steps<void> {
-  for (let start = 0; start < nodes.length; start += NODES_AT_ONCE) {
-    yield* load(db.change(insertNodes(nodes.slice(start, start + NODES_AT_ONCE))))
-  }
+  yield* load(db.change(insertNodes(nodes)))
 }

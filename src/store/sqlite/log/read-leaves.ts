@@ -12,16 +12,21 @@ export function readLeaves(db: Connection, after: number, limit: number): LeafHa
   const leaves: Uint8Array[] = []
   const seqs: number[] = []
   let characters = 0
+  let isLast = true
   const statement = db.prepare('SELECT seq, line FROM "$provenance" WHERE seq > ? ORDER BY seq LIMIT ?')
   for (const row of statement.iterate(after, limit)) {
     const line = lineOf(row)
     leaves.push(leafOfLine(line))
     seqs.push(Number(row['seq']))
     characters += line.length
-    if (characters >= CHARACTERS_AT_ONCE) break
+    if (characters >= CHARACTERS_AT_ONCE || leaves.length === limit) {
+      isLast = false
+      break
+    }
   }
   return {
     hashes: new Uint8Array(Buffer.concat(leaves, leaves.length * HASH_BYTES)),
     seqs: Float64Array.from(seqs),
+    isLast,
   }
 }
