@@ -229,6 +229,16 @@ test('processes that make the first checkpoint at once agree on one', async (t) 
   onEnd(t, () => other.close())
   const [one, two] = await Promise.all([makeCheckpoint(sheet), makeCheckpoint(other)])
   assert.equal(one.note, two.note)
+  // The one that comes too late may have seen more lines.
+  const { tree } = (await sheet.current()).store
+  const late = {
+    size: one.size + 1,
+    seq: one.seq + 1,
+    note: one.note.replace(one.origin, 'colophon/late'),
+    isSigned: true,
+  }
+  assert.equal(await tree.addCheckpoint(late), false)
+  assert.equal((await readCheckpoint(sheet)).note, one.note)
 })
 
 test('checkpoints.txt has all checkpoints, whatever happens to it', async (t) => {
