@@ -1,4 +1,4 @@
-import { fromBase64 } from './bytes.ts'
+import { fromBase64, utf8 } from './bytes.ts'
 import {
   parseNote,
   signatureState,
@@ -6,8 +6,7 @@ import {
   type CheckpointNote,
   type VerifySignature,
 } from './checkpoint.ts'
-import { lineLeaf } from './line-leaf.ts'
-import { isEqual, rootFromInclusion, HASH_BYTES, type Sha256 } from './merkle.ts'
+import { isEqual, leafHash, rootFromInclusion, HASH_BYTES, type Sha256 } from './merkle.ts'
 import type { NoteKey } from './note-keys.ts'
 
 /**
@@ -71,7 +70,7 @@ export function checkProof(
   const { cell, seq, line, index } = proof
   const faults: string[] = []
   const root = rootFromInclusion(sha256, {
-    leaf: lineLeaf(sha256, line),
+    leaf: leafHash(sha256, utf8(line)),
     index,
     size: checkpoint.size,
     proof: proof.hashes.map((hash) => fromBase64(hash) ?? new Uint8Array()),

@@ -12,7 +12,6 @@ import { formatSecret, isKeyName, KEY_BYTES, noteKey, parseSecret, type NoteKey 
 import { formatNote, type VerifySignature } from './checkpoint.ts'
 import { isEqual } from './merkle.ts'
 import { utf8 } from './bytes.ts'
-import { erasedLeaf } from './line-leaf.ts'
 
 /** DER of an Ed25519 key before its 32 bytes (RFC 8410). */
 const PRIVATE_DER = Buffer.from('302e020100300506032b657004220420', 'hex')
@@ -26,9 +25,9 @@ export const verifySignature: VerifySignature = (message, signature, key) => {
   return verify(null, message, publicKey, signature)
 }
 
-/** Returns the same as `lineLeaf`, in half of the time: the text is hashed as it is, and not copied before. */
+/** Returns the same as `leafHash` for a text, in half of the time: it is hashed as it is, and not copied before. */
 export function leafOfLine(text: string): Uint8Array {
-  return erasedLeaf(text) ?? hash('sha256', `\0${text}`, 'buffer')
+  return hash('sha256', `\0${text}`, 'buffer')
 }
 
 /** A private key that signs checkpoints. */

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test, type TestContext } from 'node:test'
 import type { JsonObject } from '../../src/contract/json/json.ts'
-import { ServiceError } from '../../src/errors/service-error.ts'
+import { RecordsError, ValidationError } from '../../src/errors/service-error.ts'
 import { wholeLine } from '../../src/provenance/log-line.ts'
 import { noCalls } from '../../src/sheet/calls/no-calls.ts'
 import { Checkpoints } from '../../src/sheet/log/checkpoints.ts'
@@ -130,7 +130,8 @@ async function isFound(path: string, sheet: VerifiedSheet): Promise<boolean> {
   try {
     return (await differencesOf(path, sheet)).length > 0
   } catch (error) {
-    if (!(error instanceof ServiceError)) throw error
+    // Not for a lock, which says nothing of the change.
+    if (!(error instanceof RecordsError || error instanceof ValidationError)) throw error
     return true
   }
 }
@@ -385,6 +386,19 @@ const CHANGES_BY_KIND: Readonly<Record<string, Change>> = {
   'a record with its line': ofStore(cutOff, { alsoFiles: true }),
   'a line under another seq': ofStore((db) => {
     db.exec('UPDATE "$provenance" SET seq = seq + 7 WHERE seq = (SELECT max(seq) FROM "$provenance")')
+  }),
+  'lines declared those of an earlier store': ofStore((db, random) => {
+    const { seq = 0 } = pickRow(db, LINES, random)
+    db.prepare('UPDATE "$sheet" SET history_after = ?').run(seq)
+    db.exec(`DELETE FROM "$data" WHERE id LIKE 's_' AND (SELECT history_after FROM "$sheet") > 2`)
+  }),
+  'a line under another record': ofStore((db, random) => {
+    const ofRecords = `${LINES} WHERE record IS NOT NULL`
+    const { seq = 0, line } = pickRow(db, ofRecords, random)
+    const { record_id: id } = JSON.parse(wholeLine(String(line))) as JsonObject
+    const others = `SELECT "$seq" AS record FROM "$data" WHERE id <> '${String(id)}'`
+    const { record: other = 0 } = pickRow(db, others, random)
+    db.prepare('UPDATE "$provenance" SET record = ? WHERE seq = ?').run(other, seq)
   }),
   'a line of the file': ofFile('provenance.jsonl', withOther),
   'a line removed from the file': ofFile('provenance.jsonl', withoutLine),

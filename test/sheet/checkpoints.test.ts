@@ -6,10 +6,9 @@ import { test, type TestContext } from 'node:test'
 import { parseNote, parseNotes, signatureState } from '../../src/proof/checkpoint.ts'
 import { fromBase64 } from '../../src/proof/bytes.ts'
 import { checkProof, parseProof } from '../../src/proof/entry-proof.ts'
-import { lineLeaf } from '../../src/proof/line-leaf.ts'
 import { isConsistent, isEqual, RootHasher } from '../../src/proof/merkle.ts'
 import { parseKey } from '../../src/proof/note-keys.ts'
-import { sha256, verifySignature } from '../../src/proof/node-primitives.ts'
+import { leafOfLine, sha256, verifySignature } from '../../src/proof/node-primitives.ts'
 import { OperationError, RecordsError, ServiceError, SheetError } from '../../src/errors/service-error.ts'
 import { makeCheckpoint, proveConsistency, proveEntry, readCheckpoint } from '../../src/sheet/proof/prove.ts'
 import { createSignKey } from '../../src/sheet/log/sign-key.ts'
@@ -66,7 +65,7 @@ async function linesOf(sheet: Sheet): Promise<readonly string[]> {
 
 function rootOf(lines: readonly string[]): Uint8Array {
   const hasher = new RootHasher(sha256)
-  for (const line of lines) hasher.add(lineLeaf(sha256, line))
+  for (const line of lines) hasher.add(leafOfLine(line))
   return hasher.root()
 }
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { copyFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { appendFile, copyFile, cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
@@ -176,4 +176,20 @@ test('files that are no checkpoints, keys or sheets are refused', async (t) => {
   assert.deepEqual([checkpoints.covered.signed, checkpoints.unsigned.length], [0, checkpoints.own])
   await assert.rejects(verifySheet(empty, GIVEN), ValidationError)
   await assert.rejects(verifySheet(`${empty}x`, GIVEN), SheetError)
+})
+
+test('lines that a store which was not closed does not have are found', async (t) => {
+  if (skipOnPostgres(t)) return
+  const { sheet, directory } = await openBusy(t)
+  const copy = await mkdtemp(join(tmpdir(), 'colophon-verify-'))
+  onEnd(t, () => rm(copy, { recursive: true, force: true }))
+  // With -wal and -shm, as a crash leaves them.
+  await cp(directory, copy, { recursive: true })
+  assert.deepEqual(messages(await verifySheet(copy, GIVEN)), [])
+  await sheet.close()
+  await appendFile(join(copy, 'provenance.jsonl'), 'garbage\n')
+  await writeFile(join(copy, 'checkpoints.txt'), '')
+  const found = messages(await verifySheet(copy, GIVEN))
+  assert.match(found[0] ?? '', /^provenance.jsonl: goes on after the line \d+, the last one of the store$/)
+  assert.deepEqual(found.slice(1), ['checkpoints.txt: has not the checkpoints that the store has'])
 })

@@ -4,7 +4,7 @@ import { sameValue } from '../../store/same-value.ts'
 import { memberOf } from '../../store/sheet-files/import-lines.ts'
 import type { Differences } from './differences.ts'
 import type { LogReplay } from './replay-log.ts'
-import { parsedObject } from './parsed-object.ts'
+import { parsedRecord } from './parsed-object.ts'
 import { recordOf, type ReplayedRecord, type StoredRecord } from './replayed-records.ts'
 
 /** The records that were compared, and the cells of them that no line explains. */
@@ -12,8 +12,6 @@ export interface ComparedRecords {
   readonly records: number
   /** Cells that are as an imported file left them, which is not at hand, and the records that have some. */
   readonly imported: { readonly records: number; readonly cells: number }
-  /** Cells that an erased line may have changed. */
-  readonly erased: number
   /** Cells that are as a conversion left them, which can have made several values of the one before. */
   readonly converted: number
 }
@@ -42,7 +40,6 @@ class Comparison {
   /** The places of records whose order is not known. */
   readonly #unplaced = new Set<number>()
   #records = 0
-  #erased = 0
   #converted = 0
   readonly #imported = { records: 0, cells: 0 }
   /** Imported records that no line names. */
@@ -62,7 +59,7 @@ class Comparison {
       this.#advance(this.#next)
       return
     }
-    const record = parsedObject(text)
+    const record = parsedRecord(text)
     const id = record?.['id']
     if (record === null || typeof id !== 'string') {
       this.#differences.record(`number ${this.#records}`, null, `is not a record: ${showValue(text)}`)
@@ -82,7 +79,7 @@ class Comparison {
       if (!this.#unplaced.has(record.place)) this.#missing(record)
     const file = this.#replay.unknownImport
     const expected = file === null ? 0 : file.records - file.named
-    if (file !== null && this.#unnamed !== expected && this.#replay.erased === 0) {
+    if (file !== null && this.#unnamed !== expected) {
       this.#differences.line(
         file.seq,
         `imported ${expected} records that no other line names, and there are ${this.#unnamed}`,
@@ -91,7 +88,6 @@ class Comparison {
     return {
       records: this.#records,
       imported: this.#imported,
-      erased: this.#erased,
       converted: this.#converted,
     }
   }
@@ -120,9 +116,7 @@ class Comparison {
 
   #addUnknown(record: JsonObject, id: string): void {
     const cells = Object.keys(record).length
-    if (this.#replay.erased > 0) {
-      this.#erased += cells
-    } else if (this.#replay.unknownImport !== null && this.#areImported) {
+    if (this.#replay.unknownImport !== null && this.#areImported) {
       this.#unnamed += 1
       this.#imported.records += 1
       this.#imported.cells += cells
@@ -137,8 +131,7 @@ class Comparison {
   }
 
   #missing(record: Omit<ReplayedRecord, 'values'> | null): void {
-    // An erased line may have deleted it.
-    if (record === null || record.erased < this.#replay.erased) return
+    if (record === null) return
     this.#differences.record(record.id, null, 'is missing, and no line of the log has deleted it')
   }
 
@@ -152,7 +145,6 @@ class Comparison {
       const column = fields.of(field)
       const possible = this.#replay.possible(replayed, column)
       if (possible === 'imported') imported += 1
-      else if (possible === 'erased') this.#erased += 1
       else {
         if (possible.length > 1) this.#converted += 1
         if (this.#replay.accepts(replayed, column, value)) continue
@@ -166,6 +158,14 @@ class Comparison {
       const field = value === null ? null : isPlain ? key : fields.nameOf(key)
       if (field === null || Object.hasOwn(record, field)) continue
       const message = `the log ends with ${showValue(value)}, and the record has no such field`
+      this.#differences.record(replayed.id, field, message)
+    }
+    // A conversion begins a column without values of its own.
+    for (const column of fields.converted()) {
+      const field = fields.nameOf(column.key)
+      if (field === null || Object.hasOwn(record, field) || this.#replay.accepts(replayed, column, null))
+        continue
+      const message = `the log ends with ${this.#replay.shown(replayed, column)}, and the record has no such field`
       this.#differences.record(replayed.id, field, message)
     }
     if (imported > 0) this.#imported.records += 1

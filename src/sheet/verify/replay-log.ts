@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../contract/json/json.ts'
 import { showValue } from '../../contract/json/show-value.ts'
-import { importedChange } from '../../store/fields/stored-changes.ts'
+import { importedChange, MOST_CHANGES } from '../../store/fields/stored-changes.ts'
 import { sameValue } from '../../store/same-value.ts'
 import { hashFile, memberOf, textLines } from '../../store/sheet-files/import-lines.ts'
 import { convertedValues } from './converted-values.ts'
@@ -14,8 +14,8 @@ import {
 } from './replayed-fields.ts'
 import { ReplayedRecords, type ReplayedRecord } from './replayed-records.ts'
 
-/** The values that a cell can have by the lines so far; or why any is possible. */
-export type PossibleValues = readonly JsonValue[] | 'imported' | 'erased'
+/** The values that a cell can have by the lines so far; or that any is possible, since its imported file is not at hand. */
+export type PossibleValues = readonly JsonValue[] | 'imported'
 
 /** An import whose file is not at hand: the values of its records are not known until a line changes them. */
 export interface UnknownImport {
@@ -37,14 +37,16 @@ export class LogReplay {
   readonly records = new ReplayedRecords()
   readonly #differences: Differences
   readonly #source: string | null
-  /** Erased lines so far. */
-  #erased = 0
   #created = 0
   #unplaced = 0
   #lines = 0
   #import: UnknownImport | null = null
   /** Values that conversions have lost, by the keys of the columns before the first of them. */
   readonly #lost = new Map<string, number>()
+
+  /** What {@link possible} has returned for a record and a column: conversions of conversions ask for the same again and again. */
+  readonly #possible = new WeakMap<ReplayedRecord, Map<string, PossibleValues>>()
+  #changes = 0
 
   /** The keys of the columns that {@link #countUnfit} has noted. */
   readonly #exact = new Set<string>()
@@ -58,16 +60,6 @@ export class LogReplay {
   /** The import whose file was not at hand; null for none. */
   get unknownImport(): UnknownImport | null {
     return this.#import
-  }
-
-  get erased(): number {
-    return this.#erased
-  }
-
-  /** Takes a line of which only the hash is left: it may have changed anything. */
-  addErased(): void {
-    this.#lines += 1
-    this.#erased += 1
   }
 
   add(line: JsonObject): void {
@@ -105,18 +97,34 @@ export class LogReplay {
   }
 
   /** Whether all values of a record are those that it has here, under the names of their fields. */
-  isPlain({ erased, known, imported }: Omit<ReplayedRecord, 'values'>): boolean {
-    return this.fields.areUnchanged && erased === this.#erased && known === null && !imported
+  isPlain({ imported }: Omit<ReplayedRecord, 'values'>): boolean {
+    return this.fields.areUnchanged && !imported
   }
 
   /** Returns the values that a cell can have now; with `lossless` those that it can have where no conversion has lost it. */
   possible(record: ReplayedRecord, column: ReplayedColumn, { lossless = false } = {}): PossibleValues {
-    const { key, conversion } = column
-    if (!this.#isKnown(record, key)) return 'erased'
+    const known = this.#possible.get(record) ?? new Map<string, PossibleValues>()
+    this.#possible.set(record, known)
+    const placeOf = ({ key }: ReplayedColumn): string => `${lossless} ${key}`
+    // From the first conversion on: a field can have been converted very often.
+    const chain: ReplayedColumn[] = []
+    for (let one: ReplayedColumn | undefined = column; one !== undefined; one = one.conversion?.from) {
+      if (known.has(placeOf(one))) break
+      chain.push(one)
+    }
+    for (const one of chain.toReversed()) known.set(placeOf(one), this.#computed(record, one, lossless))
+    return known.get(placeOf(column)) ?? EMPTY
+  }
+
+  #computed(
+    record: ReplayedRecord,
+    { key, conversion, since }: ReplayedColumn,
+    lossless: boolean,
+  ): PossibleValues {
     if (Object.hasOwn(record.values, key)) return [record.values[key] ?? null]
     if (conversion !== null && record.created < conversion.seq)
       return this.#converted(record, { key, conversion }, { lossless })
-    if (record.imported && column.since <= record.created) return 'imported'
+    if (record.imported && since <= record.created) return 'imported'
     return EMPTY
   }
 
@@ -135,10 +143,6 @@ export class LogReplay {
     if (typeof values === 'string' || values.includes(null)) return
     const { key } = this.fields.firstOf(column)
     this.#lost.set(key, (this.#lost.get(key) ?? 0) + 1)
-  }
-
-  #isKnown({ erased, known }: ReplayedRecord, key: string): boolean {
-    return erased === this.#erased && (known === null || known.includes(key))
   }
 
   #converted(
@@ -210,7 +214,7 @@ export class LogReplay {
       const values = parsedObject(text)
       const id = values?.['id']
       if (values === null || typeof id !== 'string') continue
-      const record = { place: (this.#created += 1), created: seq, imported: false, erased: 0, known: null }
+      const record = { place: (this.#created += 1), created: seq, imported: false }
       this.records.add({ ...record, id, values })
     }
     if (this.#created !== count)
@@ -219,6 +223,13 @@ export class LogReplay {
 
   #changeFields(line: JsonObject, seq: number): void {
     const change = importedChange(line)
+    this.#changes += 1
+    if (this.#changes === MOST_CHANGES + 1)
+      this.#differences.line(
+        seq,
+        `changes fields for the ${this.#changes}th time, and a sheet takes ${MOST_CHANGES} such lines`,
+      )
+    if (this.#changes > MOST_CHANGES) return
     if (change === null) {
       this.#differences.line(seq, UNKNOWN_KIND)
       return
@@ -292,11 +303,9 @@ export class LogReplay {
           Object.entries(created).map(([field, value]) => [this.fields.of(field).key, value ?? null]),
         )
     const place = (this.#created += 1)
-    const record = { id, place, created: seq, imported: false, erased: this.#erased, known: null, values }
+    const record = { id, place, created: seq, imported: false, values }
     if (this.records.add(record)) return
-    // An erased line may have deleted it.
-    if (this.records.get(id)?.erased === this.#erased)
-      this.#differences.line(seq, 'creates a record that exists', { recordId: id })
+    this.#differences.line(seq, 'creates a record that exists', { recordId: id })
     this.records.delete(id)
     this.records.add(record)
   }
@@ -308,17 +317,13 @@ export class LogReplay {
     const file = this.#import
     const isImported = file !== null && file.named < file.records
     if (file !== null && isImported) file.named += 1
-    else if (this.#erased === 0)
-      this.#differences.line(seq, 'changes a record that does not exist', { recordId: id })
+    else this.#differences.line(seq, 'changes a record that does not exist', { recordId: id })
     const place = (this.#unplaced -= 1)
     const record = {
       id,
       place,
       created: isImported ? file.seq : seq,
       imported: isImported,
-      erased: this.#erased,
-      // An erased line may have created it with any values.
-      known: this.#erased > 0 ? [] : null,
       values: { id },
     }
     this.records.add(record)
@@ -326,16 +331,7 @@ export class LogReplay {
   }
 
   #change(record: ReplayedRecord, written: readonly (readonly [string, JsonValue])[]): void {
-    const { erased, known } = record
-    const keys = written.map(([key]) => key)
-    const isKnown = erased === this.#erased && known === null
-    const knownBefore = erased === this.#erased ? (known ?? []) : []
-    this.records.set({
-      ...record,
-      erased: this.#erased,
-      known: isKnown ? null : [...new Set([...knownBefore, ...keys])],
-      values: { ...record.values, ...Object.fromEntries(written) },
-    })
+    this.records.set({ ...record, values: { ...record.values, ...Object.fromEntries(written) } })
   }
 
   #delete(previous: JsonObject, { seq, id }: LinePlace): void {

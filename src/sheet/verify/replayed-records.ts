@@ -10,12 +10,6 @@ export interface ReplayedRecord {
   readonly created: number
   /** Whether its first values are those of an imported file that is not at hand. */
   readonly imported: boolean
-  /** The number of erased lines before its last change. */
-  readonly erased: number
-  /**
-   * The keys of columns whose values are known since the last of these erased lines, which may have changed any; null for all.
-   */
-  readonly known: readonly string[] | null
   /** Values by the keys of their columns; those that are absent are as they were in the beginning. */
   readonly values: JsonObject
 }
@@ -25,17 +19,9 @@ export interface StoredRecord extends Omit<ReplayedRecord, 'values'> {
   readonly text: string
 }
 
-type Row = readonly [
-  id: string,
-  place: number,
-  created: number,
-  imported: number,
-  erased: number,
-  known: string | null,
-  values: string,
-]
+type Row = readonly [id: string, place: number, created: number, imported: number, values: string]
 
-const COLUMNS = 'id, place, created, imported, erased, known, vals'
+const COLUMNS = 'id, place, created, imported, vals'
 
 /**
  * The records of a sheet while its log is replayed, in a file that SQLite deletes: many records take little memory. Those that
@@ -53,17 +39,15 @@ export class ReplayedRecords {
     this.#database.exec(`
       PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA temp_store = FILE; PRAGMA cache_size = -65536;
       CREATE TABLE replayed (id TEXT NOT NULL, place INTEGER PRIMARY KEY, created INTEGER NOT NULL, imported INTEGER NOT NULL,
-        erased INTEGER NOT NULL, known TEXT, vals TEXT NOT NULL);
+        vals TEXT NOT NULL);
       CREATE UNIQUE INDEX replayed_id ON replayed (id);
       BEGIN
     `)
-    const values = '(?, ?, ?, ?, ?, ?, ?)'
+    const values = '(?, ?, ?, ?, ?)'
     this.#insert = this.#database.prepare(
       `INSERT INTO replayed (${COLUMNS}) VALUES ${values} ON CONFLICT DO NOTHING`,
     )
-    this.#update = this.#database.prepare(
-      'UPDATE replayed SET erased = ?, known = ?, vals = ? WHERE place = ?',
-    )
+    this.#update = this.#database.prepare('UPDATE replayed SET vals = ? WHERE place = ?')
     this.#find = this.#database.prepare(`SELECT ${COLUMNS} FROM replayed WHERE id = ?`)
     this.#find.setReturnArrays(true)
     this.#remove = this.#database.prepare('DELETE FROM replayed WHERE id = ?')
@@ -124,8 +108,7 @@ export class ReplayedRecords {
 
   #write(): void {
     for (const record of this.#recent.values()) {
-      const [, place, , , erased, known, values] = rowOf(record)
-      this.#update.run(erased, known, values, place)
+      this.#update.run(JSON.stringify(record.values), record.place)
     }
     this.#recent.clear()
   }
@@ -134,21 +117,12 @@ export class ReplayedRecords {
 /** Records whose changes are in memory: few, since each can be as large as a request. */
 const MOST_RECENT = 500
 
-function rowOf({ id, place, created, imported, erased, known, values }: ReplayedRecord): Row {
-  const ofKnown = known === null ? null : JSON.stringify(known)
-  return [id, place, created, imported ? 1 : 0, erased, ofKnown, JSON.stringify(values)]
+function rowOf({ id, place, created, imported, values }: ReplayedRecord): Row {
+  return [id, place, created, imported ? 1 : 0, JSON.stringify(values)]
 }
 
-function storedOf([id, place, created, imported, erased, known, text]: Row): StoredRecord {
-  return {
-    id,
-    place,
-    created,
-    imported: imported === 1,
-    erased,
-    known: known === null ? null : (JSON.parse(known) as string[]),
-    text,
-  }
+function storedOf([id, place, created, imported, text]: Row): StoredRecord {
+  return { id, place, created, imported: imported === 1, text }
 }
 
 /** Reads the values of a stored record. */

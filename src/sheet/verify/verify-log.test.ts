@@ -7,9 +7,7 @@ import { after, test } from 'node:test'
 import type { JsonObject, JsonValue } from '../../contract/json/json.ts'
 import { checkpointBody, formatNote, parseNotes } from '../../proof/checkpoint.ts'
 import { RootHasher } from '../../proof/merkle.ts'
-import { NoteSigner, sha256 } from '../../proof/node-primitives.ts'
-import { toBase64 } from '../../proof/bytes.ts'
-import { lineLeaf } from '../../proof/line-leaf.ts'
+import { leafOfLine, NoteSigner, sha256 } from '../../proof/node-primitives.ts'
 import { parseLine } from '../../provenance/log-line.ts'
 import { Differences } from './differences.ts'
 import { verifyLog, type LogReport, type LogToVerify } from './verify-log.ts'
@@ -86,10 +84,6 @@ function computed(id: string, field: string, value: JsonValue, previous: JsonVal
 
 function contract(change: JsonObject): JsonObject {
   return { source: 'contract', ...change }
-}
-
-function erased(seq: number): string {
-  return JSON.stringify({ seq, at: '', erased: toBase64(sha256(new Uint8Array([seq]))) })
 }
 
 test('the records are what the lines of the log leave', () => {
@@ -333,34 +327,73 @@ test('imported values are compared with the imported file, or are not covered wi
 
 test('the lines of an imported log explain nothing of the present records', () => {
   const earlier = [created('x', { n: 1 }), { ...deleted('y', {}), seq: 5 }]
-  const lines = [...earlier, { ...created('a', { n: 1 }), seq: 6 }]
+  const imported = { source: 'import', file: 'records.jsonl', sha256: '0', records: 0, seq: 6 }
+  const lines = [...earlier, imported, { ...created('a', { n: 1 }), seq: 7 }]
   const { found, earlierLines } = verify(lines, [{ id: 'a', n: 1 }], { historyAfter: 5 })
   assert.deepEqual([found, earlierLines], [[], 2])
-  const [x] = verify(lines, [{ id: 'x', n: 1 }], { historyAfter: 5 }).found
-  assert.equal(x, 'x no line of the log has created it')
+  const gone = verify(lines, [{ id: 'x', n: 1 }], { historyAfter: 5 }).found
+  assert.deepEqual(gone, [
+    'a is missing, and no line of the log has deleted it',
+    '6 imported 0 records that no other line names, and there are 1',
+  ])
 })
 
-test('an erased line explains what only it can explain', () => {
+test('a store cannot declare lines those of an earlier store', () => {
+  const lines = [created('a'), created('b'), created('c')]
+  const fault = 'and a store that takes over a log begins with an import of records'
+  for (const historyAfter of [1, 2, 3]) {
+    const { found } = verify(lines, [{ id: 'c' }].slice(0, 3 - historyAfter), { historyAfter })
+    assert.ok(
+      found.some((each) => each.endsWith(fault)),
+      `${historyAfter}: ${found.join('; ')}`,
+    )
+  }
+})
+
+test('a line under another record than its own is named', () => {
+  const differences = new Differences()
+  const lines = [created('a'), created('b')].map((line, index) => {
+    const text = JSON.stringify({ seq: index + 1, at: '', actor: 'human:ann', ...line })
+    return { seq: index + 1, text, line: parseLine(text), owner: ['a', 'a'][index] as string }
+  })
+  const checkpoints = { own: [], outside: [], key: null }
+  const records = ['{"id":"a"}', '{"id":"b"}']
+  verifyLog({ lines, records, historyAfter: 0, source: null, checkpoints }, differences)
+  assert.deepEqual(
+    differences.listed.map(({ seq, message }) => [seq, message]),
+    [[2, 'the store has it as a line of the record "a"']],
+  )
+})
+
+test('a record whose text readers can take for other values is named', () => {
+  const lines = [created('a', { o: { x: null }, z: 1 })]
+  const fine = ['{"id":"a","o":{"x":null},"z":1}', '{"id":"a","z":1.0,"o":{ "x" : null }}']
+  for (const text of fine) assert.deepEqual(verify(lines, [text]).found, [], text)
+  for (const text of [
+    '{"id":"a","o":{"x":1e999},"z":1}',
+    '{"id":"a","o":{"x":9,"x":null},"z":1}',
+    '{"id":"a","z":7,"o":{"x":null},"z":1}',
+  ])
+    assert.match(verify(lines, [text]).found.join(), /is not a record/, text)
+})
+
+test('a converted field that is no longer there is named', () => {
   const lines = [
-    created('a', { n: 1, t: 'x' }),
-    created('b', { n: 1 }),
-    erased(3),
-    written('a', { n: 3 }, { n: 2 }),
+    created('a', { n: '1', m: 1 }),
+    contract({ converted: { n: { from: 'string', to: 'integer', lost: 0 } } }),
   ]
-  const records = (a: JsonObject, ...others: JsonObject[]): JsonObject[] => [{ id: 'a', ...a }, ...others]
-  const verified = verify(lines, records({ n: 3, t: 'y' }, { id: 'b', n: 1 }))
-  assert.deepEqual([verified.found, verified.erasedLines], [[], 1])
-  assert.ok(verified.records.erased > 0)
-  // It can have deleted a record, or created one.
-  assert.deepEqual(verify(lines, records({ n: 3, t: 'x' }, { id: 'c', n: 1 })).found, [])
-  // A line after it says what was left.
-  assert.deepEqual(verify(lines, records({ n: 4, t: 'x' })).found, [
-    'a n the log ends with 3, and the record has 4',
+  assert.deepEqual(verify(lines, [{ id: 'a', n: 1, m: 1 }]).found, [])
+  assert.deepEqual(verify(lines, [{ id: 'a', m: 1 }]).found, [
+    'a n the log ends with 1, and the record has no such field',
   ])
-  const later = [...lines, written('a', { n: 5 }, { n: 4 })]
-  assert.deepEqual(verify(later, records({ n: 5, t: 'x' })).found, [
-    '5 a n the value before is 4 in this line, and 3 by the lines before',
-  ])
+})
+
+test('a field can have been converted very often', () => {
+  const conversions = Array.from({ length: 2000 }, (_, index) => {
+    const [from, to] = index % 2 === 0 ? (['string', 'integer'] as const) : (['integer', 'string'] as const)
+    return contract({ converted: { n: { from, to } } })
+  })
+  assert.deepEqual(verify([created('a', { n: '1' }), ...conversions], [{ id: 'a', n: '1' }]).found, [])
 })
 
 const LINES = [created('a', { n: 1 }), written('a', { n: 2 }, { n: 1 }), written('a', { n: 3 }, { n: 2 })]
@@ -368,7 +401,7 @@ const RECORDS = [{ id: 'a', n: 3 }]
 
 function noteOf(lines: readonly Line[], origin = 'sheet.example', size = lines.length): string {
   const hasher = new RootHasher(sha256)
-  for (const text of textsOf(lines)) hasher.add(lineLeaf(sha256, text))
+  for (const text of textsOf(lines)) hasher.add(leafOfLine(text))
   return formatNote(checkpointBody({ origin, size, root: hasher.root() }), [])
 }
 

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../contract/json/json.ts'
-import { ERASED_BYTES, erasedLeaf } from '../../proof/line-leaf.ts'
+import { showValue } from '../../contract/json/show-value.ts'
 import { leafOfLine } from '../../proof/node-primitives.ts'
 import { CheckpointChecks, type CheckpointReport, type GivenCheckpoints } from './checkpoint-checks.ts'
 import { compareRecords, type ComparedRecords } from './compare-records.ts'
@@ -14,6 +14,8 @@ export interface VerifiedLine {
   readonly text: string
   /** The parsed text; null when it is not a line of a log. */
   readonly line: JsonObject | null
+  /** The id of the record under which the store has it, null for none; absent where it is from a file only. */
+  readonly owner?: string | null
 }
 
 /** The texts that are verified: others can do the same with them. */
@@ -34,8 +36,6 @@ export interface LogReport {
   readonly lines: number
   /** The seq of the last line; 0 for none. */
   readonly lastSeq: number
-  /** Lines of which only the hash is left. */
-  readonly erasedLines: number
   /** Lines of the log of an earlier store. */
   readonly earlierLines: number
   readonly records: ComparedRecords
@@ -43,6 +43,10 @@ export interface LogReport {
   /** The import whose file was not at hand; null for none. */
   readonly unknownImport: UnknownImport | null
 }
+
+/** The fault of a store that declares lines those of an earlier store, with which no import of records begins. */
+const NO_IMPORT =
+  'the lines before it count as those of an earlier store, and a store that takes over a log begins with an import of records'
 
 /**
  * Replays the lines of a log, and compares what they leave with the records, and the roots of the Merkle tree over them with
@@ -52,8 +56,8 @@ export function verifyLog(log: LogToVerify, differences: Differences): LogReport
   const checks = new CheckpointChecks(log.checkpoints, differences)
   const replay = new LogReplay(differences, log.source)
   try {
-    let [last, erasedLines, earlierLines] = [0, 0, 0]
-    for (const { seq: stored, text, line: read } of log.lines) {
+    let [last, earlierLines] = [0, 0]
+    for (const { seq: stored, text, line: read, owner } of log.lines) {
       const line = isTooDeep(read, text) ? null : read
       checks.add(leafOfLine(text))
       const seq = Number(line?.['seq'])
@@ -68,20 +72,26 @@ export function verifyLog(log: LogToVerify, differences: Differences): LogReport
       const isEarlier = seq <= log.historyAfter
       if (isEarlier ? seq <= last : seq !== Math.max(last, log.historyAfter) + 1)
         differences.line(seq, `follows the line ${last}`)
+      if (!isEarlier && log.historyAfter > 0 && last <= log.historyAfter && line['source'] !== 'import')
+        differences.line(seq, NO_IMPORT)
       last = seq
-      const isErased = text.length <= ERASED_BYTES && erasedLeaf(text) !== null
-      if (isErased) erasedLines += 1
+      const id = line['record_id']
+      if (owner !== undefined && owner !== (typeof id === 'string' ? id : null))
+        differences.line(
+          seq,
+          `the store has it as a line of ${owner === null ? 'no record' : `the record ${showValue(owner)}`}`,
+        )
       if (isEarlier) earlierLines += 1
-      else if (isErased) replay.addErased()
       else replay.add(line)
     }
+    if (log.historyAfter > 0 && last <= log.historyAfter)
+      differences.line(last, `no line follows. ${NO_IMPORT}`)
     const records = compareRecords(replay, log.records, differences)
     replay.finish()
     const { unknownImport } = replay
     return {
       lines: checks.size,
       lastSeq: last,
-      erasedLines,
       earlierLines,
       records,
       checkpoints: checks.end(),

@@ -1,7 +1,8 @@
-import { existsSync, statSync } from 'node:fs'
+import { closeSync, existsSync, openSync, readFileSync, readSync, statSync } from 'node:fs'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join, resolve } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { SheetError } from '../../errors/service-error.ts'
 import { parseNotes } from '../../proof/checkpoint.ts'
 import { noCalls } from '../calls/no-calls.ts'
@@ -91,7 +92,6 @@ async function verifyArchive(
       differences.file('contract.yaml: is not the one that the store follows')
     const records = sameTexts(join(directory, 'records.jsonl'), store.records(), {
       textOf: (text) => text,
-      mayBeLonger: false,
       differences,
     })
     const verified = await verifyStore(store, { directory, given, differences, records })
@@ -130,28 +130,88 @@ async function verifyStore(
   },
 ): Promise<Verification> {
   const imported = join(directory, 'records.jsonl')
-  const lines = sameTexts(join(directory, 'provenance.jsonl'), store.lines(), {
+  const log = join(directory, LOG_FILE)
+  let rest: number | null = null
+  const lines = sameTexts(log, store.lines(), {
     textOf: ({ text }) => text,
-    mayBeLonger: store.isShared,
     differences,
+    onRest: store.isShared ? (offset) => (rest = offset) : undefined,
   })
-  const noted = join(directory, CHECKPOINT_FILE)
-  const stored = store.checkpoints().map(inFile).join('')
-  const written = existsSync(noted) ? await readFile(noted, 'utf8') : ''
-  // A process that uses the store can be adding one.
-  const isSame = store.isShared
-    ? written.startsWith(stored) || stored.startsWith(written)
-    : written === stored
-  if (!isSame) differences.file(`${CHECKPOINT_FILE}: has not the checkpoints that the store has`)
+  const notes = store.checkpoints().map(inFile).join('')
   const report = verifyLog(
     {
       lines,
       records,
       historyAfter: store.historyAfter,
       source: source ?? (existsSync(imported) ? imported : null),
-      checkpoints: { own: parseNotes(stored), outside, key },
+      checkpoints: { own: parseNotes(notes), outside, key },
     },
     differences,
   )
+  const { lastSeq } = report
+  if (
+    rest !== null &&
+    !(await isSoon(
+      directory,
+      () => restOf(log, rest ?? 0),
+      (later, text) => hasLines(later, lastSeq, text),
+    ))
+  )
+    differences.file(`${LOG_FILE}: goes on after the line ${lastSeq}, the last one of the store`)
+  const noted = join(directory, CHECKPOINT_FILE)
+  const read = (): string => (existsSync(noted) ? readFileSync(noted, 'utf8') : '')
+  const isSame = store.isShared
+    ? await isSoon(directory, read, (later, text) => text === later.checkpoints().map(inFile).join(''))
+    : read() === notes
+  if (!isSame) differences.file(`${CHECKPOINT_FILE}: has not the checkpoints that the store has`)
   return { ...report, differences }
+}
+
+const LOG_FILE = 'provenance.jsonl'
+
+const TRIES = 20
+const WAIT_MS = 100
+
+/**
+ * Whether a file is soon as its store has it: a process that uses the store writes to the file before it commits. The file is read first, so that only a transaction under way makes a
+ * difference.
+ */
+async function isSoon<T>(
+  directory: string,
+  read: () => T,
+  isAs: (store: StoreTexts, text: T) => boolean,
+): Promise<boolean> {
+  for (let tries = 1; tries <= TRIES; tries += 1) {
+    const text = read()
+    if (await withStoreTexts(directory, async (store) => isAs(store, text))) return true
+    await delay(WAIT_MS)
+  }
+  return false
+}
+
+/** Returns the bytes of a file from an offset on. */
+function restOf(path: string, offset: number): Buffer {
+  const { size } = statSync(path)
+  const bytes = Buffer.alloc(Math.max(0, Math.min(size - offset, MOST_REST)))
+  const fd = openSync(path, 'r')
+  try {
+    return bytes.subarray(0, readSync(fd, bytes, 0, bytes.length, offset))
+  } finally {
+    closeSync(fd)
+  }
+}
+
+/** The most bytes that a process is expected to have written while a sheet was verified. */
+const MOST_REST = 256 * 1024 * 1024
+
+/** Whether the lines of a store after a seq begin with a text. */
+function hasLines(store: StoreTexts, seq: number, text: Buffer): boolean {
+  let offset = 0
+  for (const line of store.lines(seq)) {
+    if (offset >= text.length) break
+    const bytes = Buffer.from(`${line.text}\n`)
+    if (!text.subarray(offset, offset + bytes.length).equals(bytes)) return false
+    offset += bytes.length
+  }
+  return offset >= text.length
 }

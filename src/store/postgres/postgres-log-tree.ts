@@ -1,5 +1,4 @@
 import { HASH_BYTES } from '../../proof/merkle.ts'
-import { erasedLeaf, ERASED_BYTES } from '../../proof/line-leaf.ts'
 import type { LeafHashes, LogTreeStore } from '../log-tree-store.ts'
 import { addCheckpoint, addNodes } from '../rules/log/add-checkpoint.ts'
 import { storedLogTree } from '../rules/log/stored-log-tree.ts'
@@ -7,9 +6,8 @@ import { runAsync } from '../rules/steps.ts'
 import type { Connection } from './database/connection.ts'
 import type { Writer } from './write/writer.ts'
 
-/** Hashes lines as `leafHash` does; returns the text of those that may be erased. */
-const LEAVES = `SELECT seq, sha256('\\x00'::bytea || convert_to(line, 'UTF8')) AS hash,
-    CASE WHEN octet_length(line) <= ${ERASED_BYTES} AND line LIKE '%"erased":%' THEN line END AS line
+/** Hashes lines as `leafHash` does. */
+const LEAVES = `SELECT seq, sha256('\\x00'::bytea || convert_to(line, 'UTF8')) AS hash
   FROM "$provenance" WHERE seq > $1 ORDER BY seq LIMIT $2`
 
 /** Returns the Merkle tree of the log of a store in PostgreSQL. */
@@ -28,9 +26,7 @@ export function postgresLogTree(db: Connection, writer: Pick<Writer, 'change'>):
 
 async function readLeaves(db: Connection, after: number, limit: number): Promise<LeafHashes> {
   const rows = await db.all(LEAVES, after, limit)
-  const leaves = rows.map(({ hash, line }) => {
-    return (typeof line === 'string' ? erasedLeaf(line) : null) ?? (hash as Buffer)
-  })
+  const leaves = rows.map(({ hash }) => hash as Buffer)
   return {
     hashes: new Uint8Array(Buffer.concat(leaves, leaves.length * HASH_BYTES)),
     seqs: Float64Array.from(rows, ({ seq }) => Number(seq)),

@@ -19,12 +19,11 @@ function coveredLines({ checkpoints: { covered } }: Verification): number {
 
 function answerOf(verification: Verification): unknown {
   const { differences, records, checkpoints, unknownImport, lines } = verification
-  const { imported, erased, converted } = records
+  const { imported, converted } = records
   return {
     holds: differences.count === 0,
     lines,
     last_seq: verification.lastSeq,
-    erased_lines: verification.erasedLines,
     earlier_lines: verification.earlierLines,
     records: records.records,
     differences: {
@@ -40,7 +39,6 @@ function answerOf(verification: Verification): unknown {
     checkpoints,
     not_covered: {
       lines: lines - coveredLines(verification),
-      erased_cells: erased,
       converted_cells: converted,
       imported:
         unknownImport === null
@@ -106,7 +104,7 @@ function checkpointLines(verification: Verification): string[] {
 }
 
 function uncoveredLines(verification: Verification, screen: Screen): string[] {
-  const { lines, records, erasedLines, earlierLines, unknownImport } = verification
+  const { lines, records, earlierLines, unknownImport } = verification
   const covered = coveredLines(verification)
   const mark = screen.paint('yellow', 'not covered:')
   const which =
@@ -122,9 +120,6 @@ function uncoveredLines(verification: Verification, screen: Screen): string[] {
       `${mark} ${counted(imported.cells, 'value')} of ${counted(imported.records, 'record')} that no line has changed since the import; give the imported ${visibleText(unknownImport.file)} with --source (SHA-256 ${visibleText(unknownImport.sha256)})`,
     )
   }
-  if (erasedLines > 0) found.push(`erased: ${counted(erasedLines, 'line')}, of which only the hash is left`)
-  if (records.erased > 0)
-    found.push(`${mark} ${counted(records.erased, 'value')} that an erased line can have changed`)
   if (records.converted > 0)
     found.push(
       `${mark} ${counted(records.converted, 'value')} that a conversion of the field left, of which the log allows several`,

@@ -39,7 +39,7 @@ export function verifyCommand(): Command {
     ['colophon verify proof.json --key countries.pub', 'The proof of a cell'],
     ['colophon verify countries', 'Replay the log, and compare it with the records'],
     [
-      'colophon verify countries.zip --checkpoint kept.txt --key countries.key',
+      'colophon verify countries.zip --checkpoint kept.txt --key countries.pub',
       'An archive, with a checkpoint that somebody else has kept',
     ],
   ])

@@ -2,10 +2,17 @@ import type { Contract } from '../../../contract/contract.ts'
 import type { JsonObject } from '../../../contract/json/json.ts'
 import { readWhole } from '../../../provenance/log-line.ts'
 import { NOTES } from '../../rows/log-tree.ts'
+import { textOrNull } from '../../rows/stored-rows.ts'
 import type { Connection, StoredRow } from '../database/connection.ts'
 import { jsonBytes } from '../database/values.ts'
 import { recordJsonExpression } from '../sql/json-columns.ts'
 import { beginReading, openInspected, storeError, type InspectedStore } from './other-store.ts'
+
+/** Each line with the id of its record: a present one, a deleted one, or one of an imported log. */
+const LINES = `SELECT seq, line, iif(record IS NULL, earlier_id, coalesce(
+    (SELECT id FROM "$data" WHERE "$seq" = "$provenance".record),
+    (SELECT record_id FROM "$deleted" WHERE "$deleted".record = "$provenance".record), '')) AS owner
+  FROM "$provenance" WHERE seq > ? ORDER BY seq`
 
 /** A line of the log, and the seq under which the table has it. */
 export interface StoredText {
@@ -13,6 +20,8 @@ export interface StoredText {
   readonly text: string
   /** The parsed text; null when it is not a line of a provenance log. */
   readonly line: JsonObject | null
+  /** The id of the record whose line it is in the table, null for none. */
+  readonly owner: string | null
 }
 
 /**
@@ -39,10 +48,10 @@ export class StoreTexts {
     return openInspected(directory, (store) => new StoreTexts(store))
   }
 
-  /** Yields the lines of the log. Throws RecordsError. */
-  *lines(): Generator<StoredText> {
-    for (const row of this.#rows('SELECT seq, line FROM "$provenance" ORDER BY seq')) {
-      yield { seq: Number(row['seq']), ...readWhole(String(row['line'])) }
+  /** Yields the lines of the log after a seq. Throws RecordsError. */
+  *lines(after = 0): Generator<StoredText> {
+    for (const row of this.#rows(LINES, after)) {
+      yield { seq: Number(row['seq']), ...readWhole(String(row['line'])), owner: textOrNull(row['owner']) }
     }
   }
 
@@ -67,9 +76,9 @@ export class StoreTexts {
     this.#db.close()
   }
 
-  *#rows(sql: string): Generator<StoredRow> {
+  *#rows(sql: string, ...params: readonly number[]): Generator<StoredRow> {
     try {
-      yield* this.#db.db.prepare(sql).iterate()
+      yield* this.#db.db.prepare(sql).iterate(...params)
     } catch (error) {
       throw storeError(error)
     }
