@@ -44,7 +44,7 @@ export class LogReplay {
   /** Values that conversions have lost, by the keys of the columns before the first of them. */
   readonly #lost = new Map<string, number>()
 
-  /** What {@link possible} has returned for a record and a column: conversions of conversions ask for the same again and again. */
+  /** Results of {@link possible} by record and column: conversions of conversions ask for the same again and again. */
   readonly #possible = new WeakMap<ReplayedRecord, Map<string, PossibleValues>>()
   #changes = 0
 
