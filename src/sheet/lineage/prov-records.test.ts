@@ -160,3 +160,28 @@ test('a line whose value nobody knows describes none', () => {
 function restored(values: JsonObject): JsonObject {
   return { values, previous: Object.fromEntries(Object.keys(values).map((name) => [name, null])) }
 }
+
+test('a record that is imported again has the values of that import', () => {
+  const computed = {
+    source: 'http',
+    record_id: 'a',
+    field: 'z',
+    value: 'Z',
+    previous: null,
+    run_id: '7',
+    derivation: 'z.yaml',
+  }
+  const statements = statementsOf(
+    [
+      write({ id: 'a', x: 1 }, { id: null, x: null }),
+      { ...computed, seq: 20 },
+      { ...write({ x: 6 }, { x: 5 }), seq: 21 },
+    ],
+    { inputsOf: () => ['x'], importBefore: (seq) => (seq > 15 ? 15 : null) },
+  )
+  assert.ok(
+    statements.includes('wasDerivedFrom value/a/z/20 value/a/x/15 run/7/z.yaml'),
+    statements.join('\n'),
+  )
+  assert.ok(statements.includes('entity value/a/x/15 = 5'), statements.join('\n'))
+})

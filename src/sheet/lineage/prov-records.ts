@@ -35,6 +35,8 @@ interface LoggedRecord {
   readonly cells: Map<string, Cell>
   /** The seq of the import that it came with; null if a line created it. */
   imported: number | null
+  /** The seq of the last import before its lines; null for none. */
+  readonly since: number | null
 }
 
 /**
@@ -63,17 +65,25 @@ export class ProvRecords {
 
   /** Describes the values of `records.jsonl` that were used and never replaced. The log does not have what they are. */
   end(): void {
-    for (const { id, cells } of this.#records.values())
-      for (const { versions } of cells.values())
-        for (const version of versions) if (version.isUsed) this.#describe(id, version, null)
+    for (const record of this.#records.values()) this.#endRecord(record)
     this.#records.clear()
+  }
+
+  #endRecord({ id, cells }: LoggedRecord): void {
+    for (const { versions } of cells.values())
+      for (const version of versions) if (version.isUsed) this.#describe(id, version, null)
   }
 
   #recordOf(id: string, { seq, values, previous }: JsonObject): LoggedRecord {
     const isCreated =
       isJsonObject(values) && isJsonObject(previous) && Boolean(values['id']) && previous['id'] === null
+    const since = this.#context.importBefore(Number(seq))
     const known = this.#records.get(id)
-    const record = known ?? { id, cells: new Map(), imported: this.#context.importBefore(Number(seq)) }
+    // A store that takes over a log imports all records anew, perhaps with other values.
+    const isImportedAnew = known !== undefined && known.since !== since
+    if (isImportedAnew) this.#endRecord(known)
+    const record =
+      known === undefined || isImportedAnew ? { id, cells: new Map(), imported: since, since } : known
     if (isCreated) record.imported = null
     this.#records.set(id, record)
     return record
