@@ -2,13 +2,12 @@ import { Command, InvalidArgumentError, Option } from 'commander'
 import { isLogicalType, LOGICAL_TYPES, type LogicalType } from '../../../sheet/schema/logical-types.ts'
 import { addOutputOptions, withOutput, type OutputFlags } from '../../options/command-context.ts'
 import { addExamples } from '../../options/examples.ts'
+import { maxSizeOption } from '../../options/max-size-option.ts'
 import { integerBetween, parseActor } from '../../options/option-values.ts'
 import { UsageError } from '../../options/usage-error.ts'
 import { addReadFileOptions, readFileOptionsOf, type ReadFileFlags } from '../../options/read-file-flags.ts'
 
 const INPUT_FORMATS = ['csv', 'json', 'ndjson', 'parquet', 'xlsx', 'archive'] as const
-
-const GIB = 1024 ** 3
 
 interface Flags extends OutputFlags, ReadFileFlags {
   readonly from?: string
@@ -52,11 +51,7 @@ export function initCommand(): Command {
     .option('--no-key', 'number the records instead, in the order of the file')
     .option('--contract <file>', 'use this ODCS contract instead of inferring one from the records')
     .option('--schema <name>', 'schema entry of that contract to use, if it has several')
-    .addOption(
-      new Option('--max-size <GiB>', 'maximum size of an unpacked archive')
-        .argParser(integerBetween(1, 1024, GIB))
-        .default(16 * GIB, '16'),
-    )
+    .addOption(maxSizeOption())
     .addOption(
       new Option(
         '--type <column=type>',

@@ -1,7 +1,7 @@
-import { Command, Option } from 'commander'
+import { Command } from 'commander'
 import { addOutputOptions, withOutput, type OutputFlags } from '../../options/command-context.ts'
 import { addExamples } from '../../options/examples.ts'
-import { integerBetween } from '../../options/option-values.ts'
+import { maxSizeOption } from '../../options/max-size-option.ts'
 import { addStoreOption, onSheet, type StoreFlags } from '../../options/sheet-argument.ts'
 
 interface Flags extends OutputFlags, StoreFlags {
@@ -11,8 +11,6 @@ interface Flags extends OutputFlags, StoreFlags {
   readonly source?: string
   readonly maxSize: number
 }
-
-const GIB = 1024 ** 3
 
 /** `colophon verify <sheet>`. */
 export function verifyCommand(): Command {
@@ -30,11 +28,7 @@ export function verifyCommand(): Command {
       '--source <file>',
       'records.jsonl that the sheet was imported from (default: that of the sheet, if it is the same)',
     )
-    .addOption(
-      new Option('--max-size <GiB>', 'maximum size of an unpacked archive')
-        .argParser(integerBetween(1, 1024, GIB))
-        .default(16 * GIB, '16'),
-    )
+    .addOption(maxSizeOption())
   addExamples(command, [
     ['colophon verify proof.json --key countries.pub', 'The proof of a cell'],
     ['colophon verify countries', 'Replay the log, and compare it with the records'],

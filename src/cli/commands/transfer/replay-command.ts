@@ -1,15 +1,13 @@
-import { Command, Option } from 'commander'
+import { Command } from 'commander'
 import { addScriptOption, type CallFlags } from '../../options/call-options.ts'
 import { addOutputOptions, withOutput, type OutputFlags } from '../../options/command-context.ts'
 import { addExamples } from '../../options/examples.ts'
-import { integerBetween } from '../../options/option-values.ts'
+import { maxSizeOption } from '../../options/max-size-option.ts'
 
 interface Flags extends OutputFlags, Pick<CallFlags, 'allowScripts'> {
   readonly with?: string
   readonly maxSize: number
 }
-
-const GIB = 1024 ** 3
 
 /** `colophon replay <archive>`. */
 export function replayCommand(): Command {
@@ -22,11 +20,7 @@ export function replayCommand(): Command {
       '--with <directory>',
       'take the definition files of this directory instead of those of the archive, where it has them',
     )
-    .addOption(
-      new Option('--max-size <GiB>', 'maximum size of the unpacked archive')
-        .argParser(integerBetween(1, 1024, GIB))
-        .default(16 * GIB, '16'),
-    )
+    .addOption(maxSizeOption())
   addScriptOption(command)
   addExamples(command, [
     ['colophon replay countries.zip', 'Whether the recorded responses make the same sheet'],
