@@ -3,7 +3,7 @@ import { isLogicalType, LOGICAL_TYPES, type LogicalType } from '../../../sheet/s
 import { addOutputOptions, withOutput, type OutputFlags } from '../../options/command-context.ts'
 import { addExamples } from '../../options/examples.ts'
 import { maxSizeOption } from '../../options/max-size-option.ts'
-import { integerBetween, parseActor } from '../../options/option-values.ts'
+import { parseActor } from '../../options/option-values.ts'
 import { UsageError } from '../../options/usage-error.ts'
 import { addReadFileOptions, readFileOptionsOf, type ReadFileFlags } from '../../options/read-file-flags.ts'
 
