@@ -48,6 +48,15 @@ test('the proof of a value that is in its line holds', () => {
   assert.deepEqual(check(proofOf(2, null)), { faults: [], value: null, signature: 'signed' })
 })
 
+test('a looked-up value is in its line', () => {
+  const lines = LINES.with(2, (LINES[2] as string).replace('"http"', '"import"'))
+  assert.deepEqual(check(proofOf(2, computed, lines)), {
+    faults: [],
+    value: 'in the line',
+    signature: 'signed',
+  })
+})
+
 test('an imported value is in the file whose hash is in the line', () => {
   assert.deepEqual(check(proofOf(0, computed)), {
     faults: [],

@@ -111,7 +111,9 @@ function valueFault(
   { record_id: id, field, value }: NonNullable<EntryProof['cell']>,
 ): { readonly place: CheckedProof['value']; readonly fault: string | null } {
   const line = isObject(entry) ? entry : {}
-  if (line['source'] === 'import') return { place: 'in an imported file', fault: null }
+  // A looked-up cell has this source too, and a record.
+  if (line['source'] === 'import' && line['record_id'] === undefined)
+    return { place: 'in an imported file', fault: null }
   const place = 'in the line'
   if (line['record_id'] !== id)
     return { place, fault: `The line is not about the record ${JSON.stringify(id)}.` }

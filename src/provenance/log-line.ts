@@ -118,6 +118,11 @@ export interface ReviewLine extends CommonFields {
   readonly value: JsonValue
 }
 
+/** Whether a line is about an imported file; lines of looked-up cells have the same `source`, the name of their kind. */
+export function isImportLine({ source, record_id: id }: JsonObject): boolean {
+  return source === 'import' && id === undefined
+}
+
 /** Returns a line's text, without the line break. */
 export function formatLine(line: LogLine): string {
   return JSON.stringify(line)

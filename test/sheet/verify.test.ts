@@ -15,6 +15,7 @@ import { verifySheet, type Verification, type VerifyOptions } from '../../src/sh
 import { reviewCells } from '../../src/sheet/writes/review-cells.ts'
 import { changeStore, perEngine, placeOnEngine, skipOnPostgres } from '../support/engine.ts'
 import { allBytes } from '../support/init-files.ts'
+import { liveThrough, openLineageSheet } from '../support/lineage-sheet.ts'
 import { onEnd } from '../support/on-end.ts'
 import { openLookupSheet, type RunSheet } from '../support/run-fixture.ts'
 import { copiesOf } from '../support/sheet-copies.ts'
@@ -192,4 +193,11 @@ test('lines that a store which was not closed does not have are found', async (t
   const found = messages(await verifySheet(copy, GIVEN))
   assert.match(found[0] ?? '', /^provenance.jsonl: goes on after the line \d+, the last one of the store$/)
   assert.deepEqual(found.slice(1), ['checkpoints.txt: has not the checkpoints that the store has'])
+})
+
+test('a sheet with derivations of every kind holds', async (t) => {
+  const sheet = await openLineageSheet(t)
+  await liveThrough(t, sheet)
+  const archive = await temporaryFile(t, 'sheet.zip', await allBytes(exportArchive(sheet)))
+  assert.deepEqual(messages(await verifySheet(archive.path, GIVEN)), [])
 })

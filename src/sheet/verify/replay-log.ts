@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../contract/json/json.ts'
 import { showValue } from '../../contract/json/show-value.ts'
+import { isImportLine } from '../../provenance/log-line.ts'
 import { importedChange, MOST_CHANGES } from '../../store/fields/stored-changes.ts'
 import { sameValue } from '../../store/same-value.ts'
 import { hashFile, memberOf, textLines } from '../../store/sheet-files/import-lines.ts'
@@ -66,7 +67,7 @@ export class LogReplay {
     this.#lines += 1
     const { source, field, record_id: id, values } = line
     const seq = Number(line['seq'])
-    if (source === 'import') this.#importFile(line, seq)
+    if (isImportLine(line)) this.#importFile(line, seq)
     else if (source === 'contract') this.#changeFields(line, seq)
     else if (typeof id !== 'string') this.#differences.line(seq, UNKNOWN_KIND)
     else if (source === 'review') this.#review(line, { seq, id })

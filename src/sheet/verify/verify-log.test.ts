@@ -90,7 +90,8 @@ test('the records are what the lines of the log leave', () => {
   const lines = [
     created('a', { n: 1, t: 'x' }),
     created('b', { n: 2 }),
-    computed('a', 'rate', 0.5, null),
+    // As a look-up in a file writes it.
+    { ...computed('a', 'rate', 0.5, null), source: 'import' },
     written('a', { n: null, t: 'y' }, { n: 1, t: 'x' }),
     { source: 'review', record_id: 'a', reviewed: 't', verdict: 'approved', value: 'y' },
     deleted('b', { n: 2 }),

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../contract/json/json.ts'
+import { isImportLine } from '../../provenance/log-line.ts'
 import { showValue } from '../../contract/json/show-value.ts'
 import { leafOfLine } from '../../proof/node-primitives.ts'
 import { CheckpointChecks, type CheckpointReport, type GivenCheckpoints } from './checkpoint-checks.ts'
@@ -72,7 +73,7 @@ export function verifyLog(log: LogToVerify, differences: Differences): LogReport
       const isEarlier = seq <= log.historyAfter
       if (isEarlier ? seq <= last : seq !== Math.max(last, log.historyAfter) + 1)
         differences.line(seq, `follows the line ${last}`)
-      if (!isEarlier && log.historyAfter > 0 && last <= log.historyAfter && line['source'] !== 'import')
+      if (!isEarlier && log.historyAfter > 0 && last <= log.historyAfter && !isImportLine(line))
         differences.line(seq, NO_IMPORT)
       last = seq
       const id = line['record_id']
