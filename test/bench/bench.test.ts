@@ -14,7 +14,7 @@ import { checkBenchResults } from '../support/check-bench-results.ts'
 const RUN = join(import.meta.dirname, '..', '..', 'bench', 'run.ts')
 const SETTINGS: BenchSettings = { records: 200, cells: 600, seconds: 0.1, rounds: 1 }
 
-/** A few of them, or in the campaign all that need nothing but Node. */
+/** A few of them, or in long tests all that need nothing but Node. */
 const CHOSEN = CASES.filter(({ name }) =>
   process.env['COLOPHON_BENCH'] ? name !== 'viewer' : ['reads', 'status'].includes(name),
 )

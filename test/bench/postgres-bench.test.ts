@@ -5,7 +5,7 @@ import { renderReport } from '../../bench/support/report.ts'
 import { runPostgresCases } from '../../bench/support/run-cases.ts'
 import { checkBenchResults } from '../support/check-bench-results.ts'
 
-/** One of them, or in the campaign all. */
+/** One of them, or in long tests all. */
 const CHOSEN = POSTGRES_CASES.filter(({ name }) => process.env['COLOPHON_BENCH'] || name === 'writes')
 
 test('benchmarks of a store in PostgreSQL give rows with figures, and each of these is in the report', async () => {

@@ -20,7 +20,7 @@ import { seededRandom } from './kill-harness.ts'
 const HOOK = pathToFileURL(join(import.meta.dirname, 'kill-at-statement.ts')).href
 const PROGRAM = join(import.meta.dirname, 'change-process.ts')
 
-/** The number of random steps at which the change is killed, beside the first and the last two: all in the campaign. */
+/** The number of random steps at which the change is killed, beside the first and the last two: all in long tests. */
 const KILLS = process.env['COLOPHON_KILLS'] === undefined ? 2 : Infinity
 const SEED = Number(process.env['COLOPHON_SEED'] ?? 1)
 

@@ -16,10 +16,10 @@ const PROGRAM = join(import.meta.dirname, 'change-process.ts')
 
 const IS_CAMPAIGN = process.env['COLOPHON_KILLS'] !== undefined
 
-/** The steps between two faults of an editor or the disk: all steps in the campaign. */
+/** The steps between two faults of an editor or the disk: all steps in long tests. */
 const STRIDE = IS_CAMPAIGN ? 1 : 6
 
-/** The number of random steps at which the change is killed: all in the campaign. */
+/** The number of random steps at which the change is killed: all in long tests. */
 const KILLS = IS_CAMPAIGN ? Infinity : 3
 const SEED = Number(process.env['COLOPHON_SEED'] ?? 1)
 

@@ -14,7 +14,7 @@ import type { FieldProcessOrder } from './field-process.ts'
 
 const PROGRAM = join(import.meta.dirname, 'field-process.ts')
 
-/** The steps between two kills: all steps in the campaign. */
+/** The steps between two kills: all steps in long tests. */
 const STRIDE = process.env['COLOPHON_KILLS'] === undefined ? 13 : 1
 
 const BEFORE = contractText([

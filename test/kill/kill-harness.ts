@@ -20,7 +20,7 @@ const WRITE_HEADERS = {
   cookie: `svc_csrf=${TOKEN}`,
 }
 
-/** The number of kills in each test: more in the campaign. */
+/** The number of kills in each test: more in long tests. */
 export const KILLS = Number(process.env['COLOPHON_KILLS'] ?? 2)
 
 /** Numbers that look random and are the same for the same seed (mulberry32). */

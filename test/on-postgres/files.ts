@@ -27,9 +27,9 @@ export const GROUPS = {
     'sheet/verify.test.ts',
     'sheet/watch-sheet.test.ts',
   ],
-  // Apart, so that the campaign can run it alone.
+  // Apart, so that long tests can run it alone.
   sequences: ['sheet/changes-back-and-forth.test.ts'],
-  // Apart, so that the campaign can run it alone.
+  // Apart, so that long tests can run it alone.
   stale: ['sheet/kinds-random.test.ts'],
   runs: [
     'kill/run-kill.test.ts',

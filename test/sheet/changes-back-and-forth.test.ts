@@ -30,7 +30,7 @@ import { writeSheet } from '../support/sheet-fixture.ts'
 
 const ACTOR = 'human:ann'
 
-/** The number of random sequences: 300 in the campaign. */
+/** The number of random sequences: 300 in long tests. */
 const SEQUENCES = Number(process.env['COLOPHON_SEQUENCES'] ?? perEngine({ sqlite: 5, postgres: 2 }))
 const SEED = Number(process.env['COLOPHON_SEED'] ?? 1)
 

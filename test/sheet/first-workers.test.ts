@@ -15,7 +15,7 @@ import { writeSheet } from '../support/sheet-fixture.ts'
 
 const postgres = await startPostgres()
 
-/** More in a campaign, which has time for them. */
+/** More in long tests, which have time for them. */
 const WORKERS = RANDOM_TIMES > 1 ? 8 : 3
 
 test('max_cost is never exceeded by the steps of several workers together, and equal calls are made once', async (t) => {

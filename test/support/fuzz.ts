@@ -10,7 +10,7 @@ export interface FuzzRun {
 }
 
 /**
- * Returns the same cases in every `npm test`; `npm run campaign -- fuzz` runs more, and others each time. `COLOPHON_FUZZ_COUNT` and
+ * Returns the same cases in every `npm test`; `npm run test:long -- fuzz` runs more, and others each time. `COLOPHON_FUZZ_COUNT` and
  * `COLOPHON_FUZZ_SEED` override this.
  */
 export function fuzzRun(counts: { readonly test: number; readonly fuzz: number }): FuzzRun {
@@ -20,6 +20,6 @@ export function fuzzRun(counts: { readonly test: number; readonly fuzz: number }
   return {
     count,
     random: seededRandom(seed),
-    again: `COLOPHON_FUZZ_SEED=${seed} COLOPHON_FUZZ_COUNT=${count} npm run campaign -- fuzz`,
+    again: `COLOPHON_FUZZ_SEED=${seed} COLOPHON_FUZZ_COUNT=${count} npm run test:long -- fuzz`,
   }
 }

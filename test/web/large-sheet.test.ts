@@ -8,13 +8,13 @@ import { QUERY_LIMITS } from '../support/serve-here.ts'
 import { eventually, picture, settled, SheetViewer, shows } from '../support/viewer.ts'
 
 /**
- * A multiple of 8, the number of cities. The campaign takes a million, whose rows are taller than what a browser can scroll;
+ * A multiple of 8, the number of cities. Long tests take a million, whose rows are taller than what a browser can scroll;
  * the arithmetic of that has tests of its own (web/src/grid/layout/scroll-scale.test.ts).
  */
 const COUNT = Number(process.env['COLOPHON_LARGE_RECORDS'] ?? 24_000)
 const OF_A_CITY = COUNT / CITIES.length
 const shown = (count: number): string => count.toLocaleString('en')
-/** Sorting a million records, as the campaign does, takes the server some seconds, on a machine that does other things more. */
+/** Sorting a million records, as long tests do, takes the server some seconds, on a machine that does other things more. */
 const SERVER_PATIENCE_MS = 120_000
 /** Most of it is for making the sheet. */
 const TEST_PATIENCE_MS = 600_000

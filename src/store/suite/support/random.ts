@@ -8,7 +8,7 @@ export interface Random {
   chance(probability: number): boolean
 }
 
-/** Factor by which a campaign increases the number of operations. */
+/** Factor by which a long test increases the number of operations. */
 export const RANDOM_TIMES = Number(process.env['COLOPHON_RANDOM_TIMES'] ?? 1)
 
 /** Mulberry32. */

@@ -1,9 +1,9 @@
 /*
- * Runs tests with far more cases than `npm test` does, one campaign after the other.
+ * Runs tests with far more cases than `npm test` does, one group after the other.
  *
- *   npm run campaign                        all of them: some hours
- *   npm run campaign -- fuzz kill           these two
- *   COLOPHON_FUZZ_COUNT=5000 COLOPHON_FUZZ_SEED=7 npm run campaign -- fuzz
+ *   npm run test:long                       all of them: some hours
+ *   npm run test:long -- fuzz kill          these two
+ *   COLOPHON_FUZZ_COUNT=5000 COLOPHON_FUZZ_SEED=7 npm run test:long -- fuzz
  *
  * A variable that is set already keeps its value.
  */
@@ -14,7 +14,7 @@ import { endAs, forwardSignalsTo } from '../bin/launcher.js'
 import { findNode, missingNode, ROOT } from './node24.mjs'
 
 /** @type {Readonly<Record<string, { files: string, settings: Readonly<Record<string, string>> }>>} */
-const CAMPAIGNS = {
+const GROUPS = {
   fuzz: { files: 'test/fuzz/*.test.ts', settings: { COLOPHON_FUZZ: '1' } },
   kill: { files: 'test/kill/*.test.ts', settings: { COLOPHON_KILLS: '200' } },
   random: {
@@ -39,19 +39,19 @@ const CAMPAIGNS = {
 }
 
 const named = process.argv.slice(2)
-const unknown = named.find((name) => !Object.keys(CAMPAIGNS).includes(name))
+const unknown = named.find((name) => !Object.keys(GROUPS).includes(name))
 const node = findNode()
 if (node === null || unknown !== undefined) {
-  const problem = node === null ? missingNode() : `unknown campaign "${unknown}"`
-  console.error(node === null ? problem : `${problem}; there are ${Object.keys(CAMPAIGNS).join(', ')}`)
+  const problem = node === null ? missingNode() : `unknown group "${unknown}"`
+  console.error(node === null ? problem : `${problem}; there are ${Object.keys(GROUPS).join(', ')}`)
   process.exit(1)
 }
 
 process.chdir(ROOT)
 let failed = false
-for (const [name, { files, settings }] of Object.entries(CAMPAIGNS)) {
+for (const [name, { files, settings }] of Object.entries(GROUPS)) {
   if (named.length > 0 && !named.includes(name)) continue
-  console.log(`\nCampaign ${name}\n`)
+  console.log(`\nGroup ${name}\n`)
   // One file after the other: fuzzers measure the memory of the process.
   const child = spawn(node, ['--test', '--test-reporter=spec', '--test-concurrency=1', files], {
     stdio: 'inherit',

@@ -1,0 +1,16 @@
+import type { Campaign } from '../campaign.ts'
+import { testRounds } from '../support/test-rounds.ts'
+
+/** Statements and filters of a test. */
+const CASES = 20_000
+
+/** Statements and filters that try to read or to write what is not theirs. */
+export const hostileSql: Campaign = {
+  name: 'hostile-sql',
+  attack: 'Hostile SQL and filters',
+  claim:
+    'Each is answered from the records alone, or refused with a message that tells nothing of other tables; nothing is written, no crash.',
+  engines: ['sqlite'],
+  goal: { 'statements and filters': 100_000 },
+  start: testRounds({ file: 'test/fuzz/sql-fuzz.test.ts', cases: CASES, unit: 'statements and filters' }),
+}

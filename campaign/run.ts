@@ -1,0 +1,133 @@
+/*
+ * Runs campaigns of the track record until they reach their goals, which takes from minutes to days. A campaign goes on where it was
+ * stopped: each part of it is kept in progress.json, and docs/track-record.md is written from it.
+ *
+ *   npm run campaign                                         all of them, one after the other
+ *   npm run campaign -- kill-writers --engine postgres       one of them on one engine
+ *   npm run campaign -- kill-writers --minutes 30            for half an hour at most
+ *   npm run campaign -- kill-writers --seed 7 --again        from a seed, whether or not the goal is reached
+ */
+import { execFileSync } from 'node:child_process'
+import { randomInt } from 'node:crypto'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { seededRandom } from '../src/store/suite/support/random.ts'
+import { useEngine, type Engine } from '../test/support/engine.ts'
+import type { Campaign, Counts } from './campaign.ts'
+import { CAMPAIGNS } from './campaigns.ts'
+import { added, isReached, partsOf, readParts, writePart, type Part } from './support/progress.ts'
+import { Scope } from './support/scope.ts'
+import { withTable } from './support/track-record.ts'
+
+const ROOT = join(import.meta.dirname, '..')
+const PROGRESS = join(import.meta.dirname, 'progress.json')
+const RECORD = join(ROOT, 'docs', 'track-record.md')
+
+/** The interval at which progress is written. */
+const SAVE_EVERY_MS = 10_000
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    engine: { type: 'string' },
+    minutes: { type: 'string' },
+    seed: { type: 'string' },
+    again: { type: 'boolean', default: false },
+  },
+})
+const engines = enginesOf(values.engine)
+const endsAt = Date.now() + numberOf('minutes', Infinity) * 60_000
+const commit = git('rev-parse', 'HEAD')
+const modified =
+  git('status', '--porcelain', '--', 'src', 'campaign/campaigns', 'campaign/support', 'test') !== ''
+
+for (const campaign of chosen(positionals)) {
+  for (const engine of campaign.engines.filter((name) => engines.includes(name))) {
+    await runCampaign(campaign, engine)
+  }
+}
+
+async function runCampaign(campaign: Campaign, engine: Engine): Promise<void> {
+  const { name, goal } = campaign
+  const before = partsOf(readParts(PROGRESS), campaign, engine).reduce<Counts>(
+    (sum, { counts }) => added(sum, counts),
+    {},
+  )
+  if (isReached(goal, before) && !values.again) {
+    console.log(`${name} on ${engine}: reached, ${shown(before)}`)
+    return
+  }
+  if (Date.now() >= endsAt) return
+  const seed = numberOf('seed', randomInt(2 ** 31))
+  console.log(`${name} on ${engine}, seed ${seed}`)
+  useEngine(engine)
+  const started = Date.now()
+  let part: Part = {
+    campaign: name,
+    engine,
+    commit,
+    modified,
+    seed,
+    startedAt: new Date(started).toISOString(),
+    seconds: 0,
+    counts: {},
+    violation: null,
+  }
+  const save = (change: Partial<Part>): void => {
+    part = { ...part, ...change, seconds: Math.round((Date.now() - started) / 1000) }
+    writePart(PROGRESS, part)
+    writeFileSync(RECORD, withTable(RECORD, CAMPAIGNS, readParts(PROGRESS)))
+    console.log(`${name} on ${engine}: ${shown(added(before, part.counts))} after ${part.seconds} s`)
+  }
+  try {
+    await using scope = new Scope()
+    const round = await campaign.start({ engine, random: seededRandom(seed), scope })
+    let saved = started
+    while (Date.now() < endsAt && !isReached(goal, values.again ? part.counts : added(before, part.counts))) {
+      part = { ...part, counts: added(part.counts, await round()) }
+      if (Date.now() - saved < SAVE_EVERY_MS) continue
+      saved = Date.now()
+      save({})
+    }
+    save({})
+  } catch (error) {
+    save({ violation: error instanceof Error ? error.message : String(error) })
+    console.error(error)
+    process.exitCode = 1
+  }
+}
+
+function chosen(names: readonly string[]): readonly Campaign[] {
+  const unknown = names.find((name) => !CAMPAIGNS.some((campaign) => campaign.name === name))
+  if (unknown !== undefined)
+    refuse(`no campaign "${unknown}"; there are ${CAMPAIGNS.map(({ name }) => name).join(', ')}`)
+  return CAMPAIGNS.filter(({ name }) => names.length === 0 || names.includes(name))
+}
+
+function enginesOf(name: string | undefined): readonly Engine[] {
+  if (name === undefined) return ['sqlite', 'postgres']
+  if (name === 'sqlite' || name === 'postgres') return [name]
+  return refuse(`--engine must be sqlite or postgres, not "${name}"`)
+}
+
+function numberOf(option: 'minutes' | 'seed', otherwise: number): number {
+  const given = values[option]
+  if (given === undefined) return otherwise
+  const value = Number(given)
+  return value > 0 ? value : refuse(`--${option} must be a number above 0, not "${given}"`)
+}
+
+function refuse(message: string): never {
+  console.error(message)
+  process.exit(2)
+}
+
+function shown(counts: Counts): string {
+  const entries = Object.entries(counts).map(([unit, count]) => `${count.toLocaleString('en')} ${unit}`)
+  return entries.length === 0 ? 'nothing yet' : entries.join(', ')
+}
+
+function git(...args: readonly string[]): string {
+  return execFileSync('git', args, { cwd: ROOT, encoding: 'utf8' }).trim()
+}
