@@ -14,7 +14,7 @@ import type { NoteKey } from './note-keys.ts'
  * `GET /api/log/proof`. It shows that the line was there when its checkpoint was made; not that no later line changed the cell.
  */
 export interface EntryProof {
-  /** The cell whose value the entry explains; null where the proof is of an entry alone. */
+  /** The cell whose value the entry explains, with the name that its field had right after the entry; null where the proof is of an entry alone. */
   readonly cell: { readonly record_id: string; readonly field: string; readonly value: unknown } | null
   readonly seq: number
   /** The text of the line, without its line break. */
@@ -34,7 +34,7 @@ export interface CheckedProof {
   /** The parts that do not hold, each a sentence; empty for a proof that holds. */
   readonly faults: readonly string[]
   /** The way in which the line gives the value; null where the proof is of an entry alone. */
-  readonly value: 'in the line' | 'in an imported file' | null
+  readonly value: 'in the line' | 'in an imported file' | 'by a conversion' | null
   readonly signature: 'signed' | 'invalid' | 'none' | 'unchecked'
 }
 
@@ -114,6 +114,10 @@ function valueFault(
   // A looked-up cell has this source too, and a record.
   if (line['source'] === 'import' && line['record_id'] === undefined)
     return { place: 'in an imported file', fault: null }
+  // Of a conversion the line has the field, and the value is that of an earlier line as another type.
+  const { converted } = line
+  if (line['source'] === 'contract' && isObject(converted) && Object.hasOwn(converted, field))
+    return { place: 'by a conversion', fault: null }
   const place = 'in the line'
   if (line['record_id'] !== id)
     return { place, fault: `The line is not about the record ${JSON.stringify(id)}.` }

@@ -15,6 +15,8 @@ export interface LogTreeStore {
   placeOf(seq: number): Promise<LinePlace | null>
   /** Returns the text of the line with a seq, without its line break; null where there is no such line. */
   line(seq: number): Promise<string | null>
+  /** Returns the name that a present field had right after the line with a seq. */
+  nameAt(field: string, seq: number): Promise<string>
   /** Stores nodes; those that are stored already stay. */
   addNodes(nodes: readonly TreeNode[]): Promise<void>
   /** Returns the last checkpoint; null for none. */

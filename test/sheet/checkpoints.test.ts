@@ -10,6 +10,7 @@ import { isConsistent, isEqual, RootHasher } from '../../src/proof/merkle.ts'
 import { parseKey } from '../../src/proof/note-keys.ts'
 import { leafOfLine, sha256, verifySignature } from '../../src/proof/node-primitives.ts'
 import { OperationError, RecordsError, ServiceError, SheetError } from '../../src/errors/service-error.ts'
+import { changeContractField, type FieldChange } from '../../src/sheet/definition/change/change-fields.ts'
 import { makeCheckpoint, proveConsistency, proveEntry, readCheckpoint } from '../../src/sheet/proof/prove.ts'
 import { createSignKey } from '../../src/sheet/log/sign-key.ts'
 import { openSheet } from '../../src/sheet/open-sheet.ts'
@@ -144,6 +145,31 @@ test('a cell is proved with the entry that explains its value', async (t) => {
   assert.deepEqual(computed.cell, { record_id: 'y', field: 'b', value: '<two>' })
   await assert.rejects(proveEntry(sheet, { seq: 5 }), /the log has no entry 5/)
   await assert.rejects(proveEntry(sheet, { recordId: 'z', field: 'a' }), SheetError)
+})
+
+test('a cell is proved after its field was renamed and converted', async (t) => {
+  const { sheet } = await openSmall(t)
+  await write(sheet, { id: 'x', a: '7' })
+  const change = async (edit: Partial<FieldChange>): Promise<void> => {
+    const all = { onInvalid: 'refuse', editInputs: true, ...edit } as const
+    const request = { actor: ACTOR, note: null, ifMatch: null, dryRun: false, change: all }
+    await changeContractField(sheet, edit.newName === undefined ? 'c' : 'a', request)
+    await makeCheckpoint(sheet)
+  }
+  const proved = async (recordId: string, field = 'c'): Promise<readonly unknown[]> => {
+    const proof = await proveEntry(sheet, { recordId, field })
+    const read = parseProof(JSON.stringify(proof))
+    assert.ok(read)
+    const { faults, value } = checkProof({ sha256, verify: verifySignature }, read, null)
+    return [proof.cell?.field, proof.cell?.value, value, faults]
+  }
+  await change({ newName: 'c' })
+  // The line and the imported file have the name of their time.
+  assert.deepEqual(await proved('x'), ['a', '7', 'in the line', []])
+  assert.deepEqual(await proved('x', 'a'), await proved('x', 'c'))
+  assert.deepEqual(await proved('y'), ['a', 'two', 'in an imported file', []])
+  await change({ logicalType: 'integer', onInvalid: 'null' })
+  assert.deepEqual(await proved('x'), ['c', 7, 'by a conversion', []])
 })
 
 test('a process that writes many lines makes checkpoints on the way', async (t) => {

@@ -57,7 +57,7 @@ export async function makeCheckpoint(sheet: Sheet): Promise<LogCheckpoint> {
  */
 export async function proveEntry(sheet: Sheet, entry: ProvedEntry): Promise<EntryProof> {
   const { store } = await sheet.current()
-  const cell = 'seq' in entry ? null : await cellOf(sheet, entry)
+  const cell = 'seq' in entry ? null : await cellOf(sheet, store, entry)
   const seq = 'seq' in entry ? entry.seq : (cell as CellEntry).seq
   const place = await store.tree.placeOf(seq)
   const line = await store.tree.line(seq)
@@ -103,6 +103,7 @@ interface CellEntry {
 /** Returns the entry that explains the value of a cell. */
 async function cellOf(
   sheet: Sheet,
+  { tree }: SheetStore,
   { recordId, field }: { recordId: string; field: string },
 ): Promise<CellEntry> {
   const entry = await readProvenance(sheet, { recordId, field })
@@ -111,14 +112,10 @@ async function cellOf(
       `the cell ${JSON.stringify(field)} of the record ${JSON.stringify(recordId)} has no entry in the log yet, so that there is nothing to prove`,
     )
   }
-  return {
-    seq: Number(entry['seq']),
-    cell: {
-      record_id: recordId,
-      field: typeof entry['field'] === 'string' ? entry['field'] : field,
-      value: entry['value'] ?? null,
-    },
-  }
+  const seq = Number(entry['seq'])
+  // The entry has the present name, and the caller perhaps an earlier one.
+  const name = await tree.nameAt(String(entry['field']), seq)
+  return { seq, cell: { record_id: recordId, field: name, value: entry['value'] ?? null } }
 }
 
 async function lastCheckpoint({ tree }: SheetStore): Promise<StoredCheckpoint> {

@@ -119,7 +119,11 @@ function factsOf(
     ['Value', cell === null ? '' : JSON.stringify(cell.value)],
     [
       'Where it is',
-      value === 'in an imported file' ? `in the file ${of('file')} with the SHA-256 ${of('sha256')}` : '',
+      value === 'in an imported file'
+        ? `in the file ${of('file')} with the SHA-256 ${of('sha256')}`
+        : value === 'by a conversion'
+          ? 'an earlier entry has it as another type'
+          : '',
     ],
     ['Written by', by],
     ['At', of('at')],
@@ -145,6 +149,9 @@ function limits({ proof, value }: CheckedProof): HTMLElement {
   const texts = [
     value === 'in an imported file'
       ? 'The log has the hash of the imported file: compare it with the file to see the value.'
+      : '',
+    value === 'by a conversion'
+      ? 'The line says that the field got another type, and does not have the value.'
       : '',
     proof.cell === null ? '' : 'It does not show that no later entry changed the cell.',
     'A checkpoint that only the owner of the sheet has can be made again: compare it with one that somebody else kept.',

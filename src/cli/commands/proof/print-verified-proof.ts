@@ -52,6 +52,9 @@ function textOf(verified: ProofVerification, screen: Screen): string {
     ...(value === 'in an imported file' && isInSource === null
       ? [`${mark} the value, which is in the imported file; give it with --source`]
       : []),
+    ...(value === 'by a conversion'
+      ? [`${mark} the value, which the line made of an earlier one when the field got another type`]
+      : []),
     ...(cell === null ? [] : [`${mark} that no later line changed the cell`]),
     ...(isKept === true
       ? []

@@ -1,3 +1,5 @@
+import { spanAt, spansOf } from '../../fields/field-lineage.ts'
+import { FIELD_CHANGES } from '../../fields/stored-changes.ts'
 import type { LogTreeStore } from '../../log-tree-store.ts'
 import { LAST_CHECKPOINT, linesBefore, nodeHashes, placeOfLine, TREE_END } from '../../rows/log-tree.ts'
 import type { Query } from '../../rows/query.ts'
@@ -15,6 +17,7 @@ export function storedLogTree({ query, ...engine }: LogTreeEngine): LogTreeStore
     before: (number) => query(linesBefore(number)),
     nodes: (level, from, to) => query(nodeHashes(level, from, to)),
     placeOf: (seq) => query(placeOfLine(seq)),
+    nameAt: async (field, seq) => spanAt(spansOf(await query(FIELD_CHANGES), field), seq)?.name ?? field,
     lastCheckpoint: () => query(LAST_CHECKPOINT),
   }
 }
