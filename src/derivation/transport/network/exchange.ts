@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import type { Dispatcher } from 'undici'
-import { err, ok } from '../../../errors/result.ts'
+import { err } from '../../../errors/result.ts'
 import { AbortWatch } from '../../limiter/abort-watch.ts'
 import type { BodyReservation } from '../response/body-memory.ts'
 import { BreakOff } from '../call/call-cancellation.ts'
@@ -12,8 +12,8 @@ import { isSuccess, sendHop } from './hop.ts'
 import type { Hop, HopOptions, HopResponse } from './hop.ts'
 import type { Permit } from '../../limiter/resource-queue.ts'
 import { NetworkFault } from '../call/network-fault.ts'
-import { parseJson } from '../response/parse-json.ts'
 import { MAX_REDIRECTS, redirectedHop } from './redirect.ts'
+import { resultOf } from './result-of.ts'
 import { isIdempotent, retryAfterMs, statusMayPass } from '../call/retry.ts'
 import { requestLabel } from '../call/transport.ts'
 import type { SendResult, TransportRequest } from '../call/transport.ts'
@@ -156,45 +156,25 @@ class Try implements HopOptions {
   }
 
   /** Returns the result of a response; `body` is decoded if the response is a success. */
-  async #tried(response: HopResponse, body: Buffer, tookMs: number): Promise<Tried> {
-    const { status } = response
-    const request = requestLabel(this.#request)
-    if (this.#accepts(status)) return this.#accepted(response, body, tookMs)
-    if (!isSuccess(status)) {
-      const received = await errorText(body, response.header('content-encoding'))
-      return {
-        result: err({ reason: 'status', request, status, ...(received !== undefined && { received }) }),
-        mayPass: (this.#options.mayRetry ?? statusMayPass)(status),
-        retryAfterMs: retryAfterMs(response.header('retry-after'), response.header('date')),
-      }
+  async #tried({ status, header }: HopResponse, body: Buffer, tookMs: number): Promise<Tried> {
+    const { accepts, mayRetry = statusMayPass } = this.#options
+    const text = isSuccess(status)
+      ? textOf(body)
+      : ((await errorText(body, header('content-encoding'))) ?? '')
+    const received = { request: this.#request, status, text, durationMs: Math.round(tookMs) }
+    const result = resultOf(received, accepts)
+    if (result.ok) return { result, mayPass: false, retryAfterMs: null }
+    if (result.error.reason !== 'status') {
+      const start = await errorText(body, undefined)
+      const failure = { ...result.error, ...(start !== undefined && { received: start }) }
+      return { result: err(failure), mayPass: false, retryAfterMs: null }
     }
-    const text = textOf(body)
-    const json = parseJson(text)
-    if (json !== undefined) {
-      const result = ok({ status, json, text, durationMs: Math.round(tookMs) })
-      return { result, mayPass: false, retryAfterMs: null }
-    }
-    const received = await errorText(body, undefined)
-    const failure = {
-      reason: 'malformed_json',
-      request,
-      ...(received !== undefined && { received }),
-    } as const
-    return { result: err(failure), mayPass: false, retryAfterMs: null }
+    const wait = retryAfterMs(header('retry-after'), header('date'))
+    return { result, mayPass: mayRetry(status), retryAfterMs: wait }
   }
 
   #accepts(status: number): boolean {
     return this.#options.accepts?.has(status) === true
-  }
-
-  /** Returns the result of a response whose status alone decides. */
-  async #accepted({ status, header }: HopResponse, body: Buffer, tookMs: number): Promise<Tried> {
-    const text = isSuccess(status)
-      ? textOf(body)
-      : ((await errorText(body, header('content-encoding'))) ?? '')
-    const json = (isSuccess(status) ? parseJson(text) : null) ?? null
-    const result = ok({ status, json, text, durationMs: Math.round(tookMs) })
-    return { result, mayPass: false, retryAfterMs: null }
   }
 
   /** Follows redirects of a response, and sends a request again that was not to be sent. */

@@ -1,8 +1,10 @@
-import { err, ok } from '../../../errors/result.ts'
+import type { Failure } from '../../../errors/failure.ts'
+import { err } from '../../../errors/result.ts'
+import type { RecordedCall } from '../../recording/recorded-call.ts'
 import type { RecordingIndex } from '../../recording/recording-index.ts'
 import { requestLabel } from '../call/transport.ts'
 import type { SendOptions, SendResult, Transport, TransportRequest } from '../call/transport.ts'
-import { parseJson } from '../response/parse-json.ts'
+import { resultOf, type Received } from './result-of.ts'
 
 /** A transport that answers from a recording, and never leaves the process. The requests of a replay have no secrets, as those of the recording. */
 export class ReplayTransport implements Transport {
@@ -18,7 +20,7 @@ export class ReplayTransport implements Transport {
   }
 
   async send(request: TransportRequest, options: SendOptions): Promise<SendResult> {
-    const { signal, onSent, mayRetry, origin = NOWHERE } = options
+    const { signal, onSent, accepts, mayRetry, origin = NOWHERE } = options
     signal.throwIfAborted()
     const call = { request, origin, run: this.run }
     const recorded = this.#recording.find(call)
@@ -29,15 +31,12 @@ export class ReplayTransport implements Transport {
     onSent?.()
     this.answered += 1
     if (recorded.run !== this.run) this.fromOtherRuns += 1
-    const { answer } = recorded
-    if ('failure' in answer) {
-      // Kinds note with it whether the request may have cost something.
-      if (answer.failure.reason === 'status') mayRetry?.(answer.failure.status)
-      return err(answer.failure)
-    }
-    const { status, durationMs, body } = answer
-    const text = body ?? ''
-    return ok({ status, durationMs, text, json: parseJson(text) ?? null })
+    const received = receivedOf(recorded.answer)
+    if ('reason' in received) return err(received)
+    const result = resultOf({ request, ...received }, accepts)
+    // Kinds note with it whether the request may have cost something.
+    if (!result.ok && result.error.reason === 'status') mayRetry?.(result.error.status)
+    return result
   }
 
   /** Nothing is called in any case. */
@@ -50,3 +49,11 @@ export class ReplayTransport implements Transport {
 }
 
 const NOWHERE = { derivation: '', recordId: '' }
+
+/** Returns the response that a call received; otherwise the failure of a call that received none, or one of no use in any case. */
+function receivedOf(answer: RecordedCall['answer']): Omit<Received, 'request'> | Failure {
+  if (!('failure' in answer)) return { ...answer, text: answer.body ?? '' }
+  const { failure } = answer
+  if (failure.reason !== 'status') return failure
+  return { status: failure.status, text: failure.responseBody ?? '', durationMs: 0 }
+}

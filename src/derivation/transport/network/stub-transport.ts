@@ -4,7 +4,7 @@ import { showValue } from '../../../contract/json/show-value.ts'
 import { err, ok } from '../../../errors/result.ts'
 import { ValidationError } from '../../../errors/service-error.ts'
 import { didYouMean } from '../../definition/did-you-mean.ts'
-import { isSuccess } from './hop.ts'
+import { resultOf } from './result-of.ts'
 import { parseJson } from '../response/parse-json.ts'
 import { HTTP_METHODS, requestLabel } from '../call/transport.ts'
 import type { SendOptions, SendResult, Transport, TransportRequest } from '../call/transport.ts'
@@ -43,12 +43,7 @@ export class StubTransport implements Transport {
     onSent?.()
     const label = requestLabel(request)
     const status = this.#stub.statuses?.get(label)
-    if (status !== undefined) {
-      if (accepts?.has(status) === true) return ok({ status, json: null, text: '', durationMs: 0 })
-      // An empty body is not JSON.
-      if (isSuccess(status)) return err({ reason: 'malformed_json', request: label })
-      return err({ reason: 'status', request: label, status })
-    }
+    if (status !== undefined) return resultOf({ request, status, text: '', durationMs: 0 }, accepts)
     const json = this.#stub.responses.get(label) ?? this.#unprepared(label, request)
     if (json === undefined) return err({ reason: 'no_stub_response', request: label })
     return ok({ status: 200, json, text: JSON.stringify(json), durationMs: 0 })
