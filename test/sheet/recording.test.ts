@@ -165,6 +165,14 @@ test('each request of a conversation with a model is recorded', async (t) => {
   )
 })
 
+test('a recording that cannot be written rejects with the error of the system', async (t) => {
+  const run = await openLookupSheet(t, [{ id: '1', a: 'x' }])
+  await run.run()
+  await assert.rejects(writeRecording(run.sheet, join(run.directory, 'none', 'recording.jsonl')), {
+    code: 'ENOENT',
+  })
+})
+
 function compareTexts(one: string, other: string): number {
   return one < other ? -1 : 1
 }

@@ -25,7 +25,7 @@ import { checkFree, stageSheet } from './init-staging.ts'
 import { writeGitignore, writeStarter, type SheetNames } from './new-sheet-files.ts'
 import { openSheet } from '../open-sheet.ts'
 import { unpackArchive } from '../transfer/unpack-archive.ts'
-import { writeLines } from './write-lines.ts'
+import { writeLines } from '../../files/io/write-lines.ts'
 
 /** A file of records that a sheet starts from. */
 export interface DataFile {

@@ -1,6 +1,3 @@
-import { createWriteStream } from 'node:fs'
-import { finished } from 'node:stream/promises'
-import { once } from 'node:events'
 import type { JsonObject } from '../../contract/json/json.ts'
 import type { Derivation, Plan } from '../../derivation/definition/derivation-kind.ts'
 import { planComputation } from '../../derivation/hash/plan-computation.ts'
@@ -12,6 +9,7 @@ import {
 } from '../../derivation/recording/recorded-call.ts'
 import type { CellOfRun } from '../../derivation/run-request.ts'
 import type { SheetStore } from '../../store/sheet-store.ts'
+import { writeLines } from '../../files/io/write-lines.ts'
 import type { Sheet } from '../sheet.ts'
 import { computedRecords, type ComputedCell } from './computed-cells.ts'
 
@@ -32,39 +30,35 @@ export interface WrittenRecording {
  */
 export async function writeRecording(sheet: Sheet, path: string): Promise<WrittenRecording> {
   const { store, derivations } = await sheet.deriving()
-  const output = createWriteStream(path, { flags: 'wx' })
-  const write = async (text: string): Promise<void> => {
-    if (!output.write(`${text}\n`)) await once(output, 'drain')
-  }
-  try {
-    const { calls, usable } = await writeCalls(store, write)
-    const first: CellOfRun[] = []
-    let uncovered = 0
+  const first: CellOfRun[] = []
+  const counts = { calls: 0, uncovered: 0 }
+  async function* lines(): AsyncGenerator<string> {
+    const usable = new Set<string>()
+    for await (const line of callsOf(store, usable)) {
+      yield line
+      counts.calls += 1
+    }
     for (const derivation of derivations.levels.flat()) {
       for await (const cell of uncoveredCells(store, derivation, usable)) {
-        await write(notRecordedLine(cell))
+        yield `${notRecordedLine(cell)}\n`
         if (first.length < LISTED) first.push(cell)
-        uncovered += 1
+        counts.uncovered += 1
       }
     }
-    return { calls, uncovered, firstUncovered: first }
-  } finally {
-    output.end()
-    await finished(output)
   }
+  await writeLines(path, lines())
+  return { ...counts, firstUncovered: first }
 }
 
-/** Writes the calls, each with the number of calls with an equal request up to it. Returns the keys of those whose response may be used. */
-async function writeCalls(
+/** Yields the lines of the calls, each with the number of calls with an equal request up to it. Adds the keys of those whose response may be used. */
+async function* callsOf(
   { responses }: Pick<SheetStore, 'responses'>,
-  write: (text: string) => Promise<void>,
-): Promise<{ readonly calls: number; readonly usable: ReadonlySet<string> }> {
+  usable: Set<string>,
+): AsyncGenerator<string> {
   const occurrences = new Map<string, number>()
-  const usable = new Set<string>()
-  let calls = 0
   for (let after = 0; ;) {
     const { lines, next } = await responses.recorded(after)
-    if (lines.length === 0) return { calls, usable }
+    if (lines.length === 0) return
     for (const { line, at } of lines) {
       const call = readRecordedLine(line)
       if (call === null) throw new Error('the recording has a line that is not a call')
@@ -72,8 +66,7 @@ async function writeCalls(
       const occurrence = (occurrences.get(key) ?? 0) + 1
       occurrences.set(key, occurrence)
       if ('failure' in call.answer || call.answer.body !== null) usable.add(key)
-      await write(`${JSON.stringify({ occurrence, at }).slice(0, -1)},${line.slice(1)}`)
-      calls += 1
+      yield `${JSON.stringify({ occurrence, at }).slice(0, -1)},${line.slice(1)}\n`
     }
     after = next
   }

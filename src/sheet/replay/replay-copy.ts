@@ -6,7 +6,7 @@ import { SheetError } from '../../errors/service-error.ts'
 import type { PagePlace, SheetStore } from '../../store/sheet-store.ts'
 import type { Contract } from '../../contract/contract.ts'
 import type { DefinitionFile } from '../definition/definition-files.ts'
-import { writeLines } from '../lifecycle/write-lines.ts'
+import { writeLines } from '../../files/io/write-lines.ts'
 import { isDefinitionPath } from '../transfer/archive-format.ts'
 import type { CellsToReplay } from './cells-to-replay.ts'
 
