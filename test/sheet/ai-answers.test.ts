@@ -11,9 +11,10 @@ import { Limiter } from '../../src/derivation/limiter/limiter.ts'
 import { NotWanted } from '../../src/derivation/limiter/limiter.ts'
 import { parseDerivation } from '../../src/derivation/parse-derivation.ts'
 import { sourceOf } from '../../src/derivation/read-sources.ts'
+import type { Transport } from '../../src/derivation/transport/call/transport.ts'
 import { UndiciTransport } from '../../src/derivation/transport/network/undici-transport.ts'
 import type { Failure } from '../../src/errors/failure.ts'
-import type { Result } from '../../src/errors/result.ts'
+import { err, type Result } from '../../src/errors/result.ts'
 import { PRICE } from '../support/ai-fixture.ts'
 import { contractWith } from '../support/contract-with.ts'
 import { ModelServer, type JsonMap, type ModelAnswer, type ModelRequest } from '../support/model-server.ts'
@@ -43,6 +44,8 @@ interface Asked {
   readonly entry?: JsonObject
   readonly inputs?: JsonObject
   readonly context?: Partial<RunContext>
+  /** The transport of the kind; by default to the server. */
+  readonly by?: Transport
 }
 
 /** Computes one record with the server's answers; returns the result and what the server billed, in dollars. */
@@ -52,6 +55,7 @@ async function ask({
   entry = {},
   inputs = { company: 'Acme' },
   context = {},
+  by = transport,
 }: Asked) {
   const keys = {
     targets: ['industry', 'staff'],
@@ -68,7 +72,7 @@ async function ask({
       read: (path) => sourceOf(path, Buffer.from(JSON.stringify(models))),
     },
     CONTRACT,
-    new Kinds([kind], () => null),
+    new Kinds([by === transport ? kind : new AiKind(by, {})], () => null),
   )
   const planned = derivation.kind.plan(derivation.spec, inputs)
   assert.ok(planned.outcome === 'run')
@@ -299,6 +303,22 @@ inEither('with retries, only a request that cost nothing is sent again', async (
     assert.deepEqual([requests, result.ok], [expected, expected === 2], JSON.stringify(first))
     if (result.ok) assert.deepEqual([result.value.cost, result.value.evidence['attempts']], [billed, 1])
   }
+})
+
+test('a request for another answer that a recording does not have fails the result, at the cost of the first', async () => {
+  let sent = 0
+  const missing: Failure = { reason: 'not_recorded', request: 'POST x', detail: 'not in the recording' }
+  const replay: Transport = {
+    send: (request, options) =>
+      ++sent === 1 ? transport.send(request, options) : Promise.resolve(err(missing)),
+    refusal: () => null,
+    close: () => Promise.resolve(),
+  }
+  answer = () => ({ json: { industry: 'Retail', staff: 0 } })
+  const { result, billed } = await ask({ by: replay })
+  assert.deepEqual([reasonsOf(result), sent], [['not_recorded', 'not_recorded'], 2])
+  assert.ok(result.ok && billed > 0)
+  assert.equal(result.value.cost, billed)
 })
 
 test('tokens of reasoning that only the total has are billed as output', async () => {

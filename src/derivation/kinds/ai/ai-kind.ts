@@ -130,7 +130,9 @@ export class AiKind implements DerivationKind<AiSpec, AiPlan> {
     if (conversation.mayRepair(first.value)) {
       const { onBegun: _begun, onSent: _sent, ...again } = context
       try {
-        await this.#ask(conversation, constant, { ...again, onSent: () => undefined })
+        const second = await this.#ask(conversation, constant, { ...again, onSent: () => undefined })
+        // The first answer is not the result of the recorded run.
+        if (!second.ok && second.error.reason === 'not_recorded') return ok(conversation.failed(second.error))
       } catch (error) {
         // The first answer is paid for, and what it has is the result.
         if (!context.signal.aborted && !(error instanceof NotWanted)) throw error

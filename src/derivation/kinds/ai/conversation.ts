@@ -90,9 +90,10 @@ export class Conversation {
     return spent !== null && sumOf([spent, this.#mostOfNext(price)]) <= (this.plan.most ?? 0)
   }
 
-  /** The result of a first request that failed at no cost. */
+  /** The result of a request that failed at no cost: the cost is that of the request before it. */
   failed(failure: Failure): Computed {
-    return { values: failedAnswer(this.spec, failure).values, evidence: {}, cost: 0 }
+    const cost = this.#usages.length === 0 ? 0 : (this.computed().cost ?? null)
+    return { values: failedAnswer(this.spec, failure).values, evidence: {}, cost }
   }
 
   computed(): Computed {
