@@ -150,6 +150,19 @@ test('cells whose calls are not in the recording are listed, and no others', asy
   assert.deepEqual(written, { calls: 1, uncovered: 2, firstUncovered: uncovered })
 })
 
+test('the log is not read for cells of derivations without steps', async (t) => {
+  const run = await openLookupSheet(t, [
+    { id: '1', a: 'x' },
+    { id: '2', a: 'no' },
+  ])
+  run.api.answer('/b/no', { status: 404, json: {} })
+  await run.run()
+  const { store } = await run.sheet.deriving()
+  const reads = (['computation', 'provenance'] as const).map((name) => t.mock.method(store, name))
+  const { written } = await recordingOf(t, run.sheet)
+  assert.deepEqual([written.uncovered, ...reads.map(({ mock }) => mock.callCount())], [0, 0, 0])
+})
+
 test('each request of a conversation with a model is recorded', async (t) => {
   let answers = 0
   const { run, server } = await openAiSheet(t, {

@@ -13,14 +13,14 @@ const VALUES_LIMIT: InputBytes = { text: 64 << 20, json: 64 << 20 }
 export type ComputedCell = { readonly target: string } & (
   | {
       readonly state: 'fresh'
-      /** The entry of the log with the computation; null if the log has none, as after the check of stale cells that keep their value. */
-      readonly entry: JsonObject | null
+      /** Reads the entry of the log with the computation; null if the log has none, as after the check of stale cells that keep their value. */
+      entry(): Promise<JsonObject | null>
     }
   | {
       readonly state: 'failed'
       readonly failure: CellFailureNote
-      /** Whether one of its inputs was written after the failure. */
-      readonly isOutdated: boolean
+      /** Reads whether one of its inputs was written after the failure. */
+      isOutdated(): Promise<boolean>
     }
   | { readonly state: 'stale' }
 )
@@ -100,28 +100,29 @@ async function computedCell(
 ): Promise<ComputedCell | null> {
   const { target, state, inputHash } = cell
   switch (state) {
-    case 'fresh':
-      return {
-        target,
-        state,
-        entry: inputHash === null ? null : await store.computation(id, target, inputHash),
-      }
+    case 'fresh': {
+      const entry = async (): Promise<JsonObject | null> =>
+        inputHash === null ? null : store.computation(id, target, inputHash)
+      return { target, state, entry: lazily(entry) }
+    }
     case 'stale':
       return { target, state }
     case 'failed': {
       const failure = await store.cellFailure(key, target)
       if (failure === null) return null
-      return {
-        target,
-        state,
-        failure,
-        isOutdated: await isWrittenSince(store, id, { inputs, at: failure.at }),
-      }
+      const isOutdated = (): Promise<boolean> => isWrittenSince(store, id, { inputs, at: failure.at })
+      return { target, state, failure, isOutdated }
     }
     case 'missing':
     case 'overridden':
       return null
   }
+}
+
+/** Returns a function that reads once, when it is first called. */
+function lazily<T>(load: () => Promise<T>): () => Promise<T> {
+  let result: Promise<T> | null = null
+  return () => (result ??= load())
 }
 
 /** Whether one of these fields of a record was written after a time. */

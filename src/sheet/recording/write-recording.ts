@@ -87,7 +87,7 @@ async function* uncoveredCells(
       const planned = planComputation(derivation, inputs)
       if (planned.outcome !== 'run') continue
       for (const cell of present) {
-        const requests = requestsOf(derivation, planned.plan, cell)
+        const requests = await requestsOf(derivation, planned.plan, cell)
         if (requests.every((request) => recorded.has(keyOfRequest(request)))) continue
         yield { recordId: item.id, field: cell.target }
       }
@@ -102,11 +102,15 @@ function sendsRequests({ kind, spec }: Derivation): boolean {
 }
 
 /** Returns the requests by which a cell was computed; of a conversation with a model the first. */
-function requestsOf({ kind, spec }: Derivation, plan: Plan, cell: ComputedCell): readonly SentRequest[] {
+async function requestsOf(
+  { kind, spec }: Derivation,
+  plan: Plan,
+  cell: ComputedCell,
+): Promise<readonly SentRequest[]> {
   if (cell.state === 'failed' && !wasCalled(cell)) return []
   if (kind.stepsOf === undefined)
     return kind.firstRequest === undefined ? [] : [kind.firstRequest(spec, plan)]
-  const last = cell.state === 'fresh' ? lastStep(cell.entry) : null
+  const last = cell.state === 'fresh' ? lastStep(await cell.entry()) : null
   const steps = kind.stepsOf(plan).filter(({ number }) => last === null || number <= last)
   const requests = steps.flatMap(({ derivation, plan: own }) => {
     const request = derivation.kind.firstRequest?.(derivation.spec, own)

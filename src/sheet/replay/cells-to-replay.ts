@@ -61,15 +61,16 @@ export async function cellsToReplay(archived: Archived): Promise<CellsToReplay> 
         const groups = new Map<string, { run: RunId; isCached: boolean; targets: string[] }>()
         for (const cell of record.cells) {
           const of = { recordId: id, field: cell.target }
-          const reason = reasonToLeaveOut(archived, derivation, { record, cell })
+          const reason = await reasonToLeaveOut(archived, derivation, { record, cell })
           if (reason !== null) {
             const listing = leftOut.get(reason) ?? new Listing<CellOfRun>()
             leftOut.set(reason, listing)
             listing.add(of)
             continue
           }
-          const run = cell.state === 'fresh' ? runOf(cell.entry) : await runs.of(of)
-          const isCached = cell.state === 'fresh' && cell.entry?.['cached'] === true
+          const entry = cell.state === 'fresh' ? await cell.entry() : null
+          const run = cell.state === 'fresh' ? runOf(entry) : await runs.of(of)
+          const isCached = entry?.['cached'] === true
           const level = levelOf.get(cell.target) ?? 0
           const name = `${level} ${run} ${isCached ? 'cached' : ''}`
           const group = groups.get(name) ?? { run, isCached, targets: [] }
@@ -102,20 +103,20 @@ function inOrder(one: ReplayGroup, other: ReplayGroup): number {
 }
 
 /** Returns the reason why a cell is not replayed; null if it is. */
-function reasonToLeaveOut(
+async function reasonToLeaveOut(
   { replayed, isRecorded }: Archived,
   { file }: Derivation,
   { record, cell }: { readonly record: ComputedRecord; readonly cell: ComputedCell },
-): string | null {
+): Promise<string | null> {
   const present = replayed.byTarget.get(cell.target)
   if (present === undefined) return `${file} does not compute the field in the replay`
   if (cell.state === 'stale') return 'stale: its inputs or its derivation changed since it was computed'
   if (present.sheetPaths.length > 0) return `${file} reads another sheet, which is not in the archive`
   if (present.refusal !== null) return present.refusal
   if (cell.state === 'failed') {
-    if (cell.isOutdated) return 'failed before one of its inputs was written'
+    if (await cell.isOutdated()) return 'failed before one of its inputs was written'
     if (OF_THE_MACHINE.has(cell.failure.reason ?? '')) return 'failed for a reason of the machine that ran it'
-  } else if (typeof cell.entry?.['run_id'] !== 'string') return 'its value comes from no run'
+  } else if (typeof (await cell.entry())?.['run_id'] !== 'string') return 'its value comes from no run'
   return isRecorded({ recordId: record.item.id, field: cell.target })
     ? null
     : 'its call is not in the recording'

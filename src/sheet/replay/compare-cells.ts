@@ -62,7 +62,7 @@ export class CellComparison {
         const { target } = recorded
         const { cell = null, value = null } = replayed.get(`${item.id}\0${target}`) ?? {}
         const values = { recorded: item.inputs[target] ?? null, replayed: value }
-        this.#compareCell({ recordId: item.id, field: target }, { recorded, cell, values, derivation })
+        await this.#compareCell({ recordId: item.id, field: target }, { recorded, cell, values, derivation })
       }
     }
   }
@@ -85,10 +85,10 @@ export class CellComparison {
     return cells
   }
 
-  #compareCell(of: CellOfRun, pair: ComparedPair): void {
+  async #compareCell(of: CellOfRun, pair: ComparedPair): Promise<void> {
     this.cells += 1
     const { cell, values } = pair
-    this.#digest.update(`${JSON.stringify([of, digested(cell), values.replayed])}\n`)
+    this.#digest.update(`${JSON.stringify([of, await digested(cell), values.replayed])}\n`)
     if (cell === null) {
       this.notComputed.add(of)
       return
@@ -97,13 +97,16 @@ export class CellComparison {
       this.missed.add({ ...of, error: cell.failure.error })
       return
     }
-    const differences = this.#differences(of.field, pair)
+    const differences = await this.#differences(of.field, pair)
     if (differences.length === 0) this.equal += 1
     const [first] = differences
     if (first !== undefined) this.different.add({ ...of, ...first })
   }
 
-  #differences(field: string, { recorded, cell, values, derivation }: ComparedPair): readonly Difference[] {
+  async #differences(
+    field: string,
+    { recorded, cell, values, derivation }: ComparedPair,
+  ): Promise<readonly Difference[]> {
     if (cell === null || recorded.state !== cell.state)
       return [{ what: 'state', replayed: shownState(cell), recorded: shownState(recorded) }]
     if (recorded.state === 'failed' && cell.state === 'failed') {
@@ -116,7 +119,7 @@ export class CellComparison {
     // The hash of a formula covers the dialect of the engine, which can be that of PostgreSQL in the archive.
     const isSameFile = this.#replayed.derivations.byTarget.get(field)?.sha256 === derivation.sha256
     const hasHash = isSameFile && derivation.formulas.length === 0
-    return entryDifferences(cell.entry ?? {}, recorded.entry ?? {}, hasHash)
+    return entryDifferences((await cell.entry()) ?? {}, (await recorded.entry()) ?? {}, hasHash)
   }
 }
 
@@ -187,9 +190,9 @@ function failureText({ failure }: Extract<ComputedCell, { state: 'failed' }>): s
 }
 
 /** Returns the part of a replayed cell that is the same in each replay. */
-function digested(cell: ComputedCell | null): JsonValue {
+async function digested(cell: ComputedCell | null): Promise<JsonValue> {
   if (cell === null) return null
   if (cell.state === 'failed') return ['failed', failureText(cell)]
   if (cell.state === 'stale') return ['stale']
-  return ['fresh', comparable(cell.entry ?? {}, true)]
+  return ['fresh', comparable((await cell.entry()) ?? {}, true)]
 }
