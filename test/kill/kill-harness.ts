@@ -48,26 +48,52 @@ export class Victim {
     this.#child = child
   }
 
-  /** Serves the sheet of a directory, where it is on this engine; it is gone when the test ends. */
-  static async start(t: TestContext, directory: string): Promise<Victim> {
+  /** Serves the sheet of a directory, where it is on this engine, with these options; it is gone when the test ends. */
+  static async start(
+    t: Pick<TestContext, 'after'>,
+    directory: string,
+    options: readonly string[] = [],
+  ): Promise<Victim> {
     const place = await placeOnEngine(directory, ACTOR)
     const sheet = isStoreUrl(place) ? ['--store', place] : [place]
-    const args = [BIN, 'serve', ...sheet, '--port', '0', '--actor', ACTOR, '--log-level', 'error']
+    const args = [BIN, 'serve', ...sheet, '--port', '0', '--actor', ACTOR, '--log-level', 'error'].concat(
+      options,
+    )
     const child = spawn(process.execPath, args, { detached: true, stdio: ['ignore', 'pipe', 'inherit'] })
     const victim = new Victim(child)
     onEnd(t, () => victim.kill())
-    const [line] = (await once(createInterface({ input: child.stdout }), 'line')) as [string]
+    const [line] = (await Promise.race([
+      once(createInterface({ input: child.stdout }), 'line'),
+      once(child, 'exit').then(() => assert.fail('the server ended before it served')),
+    ])) as [string]
     victim.#url = line.slice(line.indexOf('http'))
     return victim
   }
 
+  /** Reads JSON. */
+  async get<T>(path: string): Promise<T> {
+    const answer = await fetch(this.#url + path)
+    const text = await answer.text()
+    assert.equal(answer.status, 200, text)
+    return JSON.parse(text) as T
+  }
+
   /** Sends a write; resolves to the answer's body when it is acknowledged, to null when the server died over it. */
-  async post(path: string, body: object): Promise<unknown> {
+  post(path: string, body: object): Promise<unknown> {
+    return this.#write('POST', path, JSON.stringify(body))
+  }
+
+  /** Deletes as {@link post} writes. */
+  delete(path: string): Promise<unknown> {
+    return this.#write('DELETE', path, null)
+  }
+
+  async #write(method: string, path: string, body: string | null): Promise<unknown> {
     try {
       const answer = await fetch(this.#url + path, {
-        method: 'POST',
+        method,
         headers: WRITE_HEADERS,
-        body: JSON.stringify(body),
+        body,
       })
       const text = await answer.text()
       assert.equal(answer.status, 200, text)

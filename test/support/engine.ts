@@ -10,6 +10,7 @@ import { ContractError, SheetError } from '../../src/errors/service-error.ts'
 import { DefinitionDirectory } from '../../src/sheet/definition/definition-directory.ts'
 import { DefinitionFiles } from '../../src/sheet/definition/definition-files.ts'
 import { noCalls } from '../../src/sheet/calls/no-calls.ts'
+import { wholeLine } from '../../src/provenance/log-line.ts'
 import { openSheet, type SheetOptions } from '../../src/sheet/open-sheet.ts'
 import { pushSheet } from '../../src/sheet/lifecycle/push-sheet.ts'
 import type { Sheet } from '../../src/sheet/sheet.ts'
@@ -128,6 +129,26 @@ export async function everythingStored(directory: string): Promise<readonly stri
     }
     return found
   })
+}
+
+/** Returns the whole lines of the log after a seq, from the table. */
+export async function readLinesAfter(directory: string, seq: number): Promise<readonly string[]> {
+  const lines = 'SELECT line FROM "$provenance" WHERE seq > '
+  const url = stores.get(directory)
+  if (url !== undefined) {
+    return inStore(url, async (database) => {
+      const rows = await database.all(`${lines}$1 ORDER BY seq`, seq)
+      return rows.map(({ line }) => wholeLine(String(line)))
+    })
+  }
+  const { DatabaseSync } = await import('node:sqlite')
+  const database = new DatabaseSync(join(directory, 'sheet.db'), { readOnly: true })
+  try {
+    const rows = database.prepare(`${lines}? ORDER BY seq`).all(seq)
+    return rows.map(({ line }) => wholeLine(String(line)))
+  } finally {
+    database.close()
+  }
 }
 
 async function push(directory: string, url: string, actor: string): Promise<void> {

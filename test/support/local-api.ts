@@ -157,7 +157,7 @@ export class LocalApi {
 }
 
 /** Starts an API that is stopped when the test ends. */
-export async function startLocalApi(t: TestContext): Promise<LocalApi> {
+export async function startLocalApi(t: Pick<TestContext, 'after'>): Promise<LocalApi> {
   const api = new LocalApi()
   await api.listen()
   onEnd(t, () => api.close())

@@ -1,9 +1,9 @@
 import type { TestContext } from 'node:test'
 
-const STACKS = new WeakMap<TestContext, (() => unknown)[]>()
+const STACKS = new WeakMap<Pick<TestContext, 'after'>, (() => unknown)[]>()
 
 /** Registers a cleanup for the end of a test; the last registered runs first, unlike with `t.after`. */
-export function onEnd(t: TestContext, undo: () => unknown): void {
+export function onEnd(t: Pick<TestContext, 'after'>, undo: () => unknown): void {
   const known = STACKS.get(t)
   if (known !== undefined) {
     known.push(undo)

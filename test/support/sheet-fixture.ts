@@ -50,7 +50,10 @@ export const RATES = JSON.stringify({
 })
 
 /** Writes a sheet into a new directory, which is removed when the test ends. */
-export async function writeSheet(t: TestContext, files: Partial<SheetFiles> = {}): Promise<string> {
+export async function writeSheet(
+  t: Pick<TestContext, 'after'>,
+  files: Partial<SheetFiles> = {},
+): Promise<string> {
   const { contract, records, derivations } = { ...OFFERS, ...files }
   const directory = await mkdtemp(join(tmpdir(), 'colophon-sheet-'))
   onEnd(t, () => rm(directory, { recursive: true, force: true }))

@@ -114,7 +114,8 @@ async function cellOf(
   }
   const seq = Number(entry['seq'])
   // The entry has the present name, and the caller perhaps an earlier one.
-  const name = await tree.nameAt(String(entry['field']), seq)
+  const present = typeof entry['field'] === 'string' ? entry['field'] : field
+  const name = await tree.nameAt(present, seq)
   return { seq, cell: { record_id: recordId, field: name, value: entry['value'] ?? null } }
 }
 
