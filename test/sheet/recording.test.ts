@@ -136,6 +136,8 @@ test('cells whose calls are not in the recording are listed, and no others', asy
     { id: '2', a: 'y' },
     { id: '3', a: 'z' },
     { id: '4', a: 'w' },
+    { id: '5', a: 'x' },
+    { id: '6', a: 'z' },
   ])
   run.api.answer('/b/z', { status: 404, json: {} })
   await changeKeptResponses(run.sheet, { limit: 0, olderThanMs: null, trimTo: null })
@@ -145,9 +147,11 @@ test('cells whose calls are not in the recording are listed, and no others', asy
   // Fresh by the cache, with a call that is recorded.
   await run.write({ id: '4', a: 'y' })
   await run.run({ recordIds: ['4'] })
+  // The requests of 1 and 3, in a later run.
+  await run.run({ recordIds: ['5', '6'], force: true })
   const { written } = await recordingOf(t, run.sheet)
   const uncovered = ['1', '3'].map((recordId) => ({ recordId, field: 'b' }))
-  assert.deepEqual(written, { calls: 1, uncovered: 2, firstUncovered: uncovered })
+  assert.deepEqual(written, { calls: 3, uncovered: 2, firstUncovered: uncovered })
 })
 
 test('the log is not read for cells of derivations without steps', async (t) => {

@@ -54,6 +54,14 @@ export function keyOfRequest({ method, url, headers, body }: SentRequest): strin
   return hash('sha256', JSON.stringify([method, url, sent.toSorted(byName), body]), 'base64')
 }
 
+/** Whether a call of a run may answer a request of another: that run is not later, or it is a preview. */
+export function mayAnswer(ofCall: string, run: string): boolean {
+  return ofCall === PREVIEW || Number(ofCall) <= Number(run)
+}
+
+/** The run of calls of previews. */
+const PREVIEW = 'preview'
+
 function byName([one = '']: readonly string[], [other = '']: readonly string[]): number {
   return one < other ? -1 : 1
 }

@@ -59,6 +59,26 @@ test('a request is answered for the same record and run first, in order, then by
   )
 })
 
+test('a call of a later run is no answer, and one of a preview is if no run before made it', async (t) => {
+  const index = await indexOf(t, [
+    call({ run: 'preview', id: 'a', to: 'x' }, 'of a preview'),
+    call({ run: '2', id: 'a', to: 'x' }, 'of run 2'),
+    call({ run: '3', id: 'a', to: 'y' }, 'of run 3'),
+    call({ run: '10', id: 'b', to: 'z' }, 'of run 10'),
+  ])
+  const find = (run: string, to: string): unknown => {
+    const wanted = { request: request(to), origin: { derivation: 'a.yaml', recordId: 'a' }, run }
+    const found = index.find(wanted)
+    return found !== null && 'body' in found.answer ? found.answer.body : index.missing(wanted)
+  }
+  assert.deepEqual([find('1', 'x'), find('3', 'x')], ['of a preview', 'of run 2'])
+  assert.equal(find('1', 'y'), 'not in the recording of run 1; run 3 made the request later')
+  assert.deepEqual(
+    [find('9', 'z'), find('11', 'z')],
+    ['not in the recording of run 9; run 10 made the request later', 'of run 10'],
+  )
+})
+
 test('a request that is not recorded has the nearest of its record, else of its derivation', async (t) => {
   const index = await indexOf(t, [
     call({ run: '1', id: 'a', to: 'people/ann' }, 'x'),

@@ -2,6 +2,7 @@ import { closeSync, createReadStream, openSync, readSync } from 'node:fs'
 import { firstDifference } from './first-difference.ts'
 import {
   keyOfRequest,
+  mayAnswer,
   readNotRecorded,
   readRecordedLine,
   type CallOrigin,
@@ -72,11 +73,12 @@ export class RecordingIndex {
 
   /**
    * Returns the recorded call for a request: the call of the same record, derivation and run if there is one, the next of several at each
-   * use. Otherwise that of another record or derivation of the run, which shared its call, or of the nearest run. Null for none.
+   * use. Otherwise that of another record or derivation of the run, which shared its call, or of the last run before it, or of a preview.
+   * Null for none.
    */
   find({ request, origin, run }: CallToFind): RecordedLine | null {
     const key = keyOfRequest(request)
-    const calls = (this.#byKey.get(key) ?? []).filter(({ isWithheld }) => !isWithheld)
+    const calls = this.#usable(key).filter((call) => mayAnswer(call.run, run))
     const ofRun = calls.filter((call) => call.run === run)
     const own = ofRun.filter((call) => isOf(call, origin))
     if (own.length > 0) {
@@ -91,9 +93,13 @@ export class RecordingIndex {
   }
 
   /** Returns the reason why a request has no recorded call, with the most similar request, of the same record first. */
-  missing({ request, origin }: CallToFind): string {
-    const equal = this.#byKey.get(keyOfRequest(request)) ?? []
-    if (equal.length > 0) return 'not in the recording, since its response repeats a secret of the request'
+  missing({ request, origin, run: ofCell }: CallToFind): string {
+    const key = keyOfRequest(request)
+    const [later] = this.#usable(key)
+    if (later !== undefined)
+      return `not in the recording of run ${ofCell}; run ${later.run} made the request later`
+    if (this.#byKey.has(key))
+      return 'not in the recording, since its response repeats a secret of the request'
     const nearest = this.#nearest(request, origin)
     if (nearest === null) return `not in the recording, which has no request for ${origin.derivation}`
     const { run, origin: of, request: recorded } = nearest
@@ -103,6 +109,10 @@ export class RecordingIndex {
 
   close(): void {
     closeSync(this.#file)
+  }
+
+  #usable(key: string): readonly IndexedCall[] {
+    return (this.#byKey.get(key) ?? []).filter(({ isWithheld }) => !isWithheld)
   }
 
   #add(text: string, start: number, length: number): boolean {

@@ -3,6 +3,7 @@ import type { Derivation, Plan } from '../../derivation/definition/derivation-ki
 import { planComputation } from '../../derivation/hash/plan-computation.ts'
 import {
   keyOfRequest,
+  mayAnswer,
   notRecordedLine,
   readRecordedLine,
   type SentRequest,
@@ -12,6 +13,7 @@ import type { SheetStore } from '../../store/sheet-store.ts'
 import { writeLines } from '../../files/io/write-lines.ts'
 import type { Sheet } from '../sheet.ts'
 import { computedRecords, type ComputedCell } from './computed-cells.ts'
+import { RunsOfCells } from './runs-of-cells.ts'
 
 /** The most cells of a {@link WrittenRecording} that are listed. */
 const LISTED = 10
@@ -33,7 +35,7 @@ export async function writeRecording(sheet: Sheet, path: string): Promise<Writte
   const first: CellOfRun[] = []
   const counts = { calls: 0, uncovered: 0 }
   async function* lines(): AsyncGenerator<string> {
-    const usable = new Set<string>()
+    const usable = new UsableCalls()
     for await (const line of callsOf(store, usable)) {
       yield line
       counts.calls += 1
@@ -50,10 +52,10 @@ export async function writeRecording(sheet: Sheet, path: string): Promise<Writte
   return { ...counts, firstUncovered: first }
 }
 
-/** Yields the lines of the calls, each with the number of calls with an equal request up to it. Adds the keys of those whose response may be used. */
+/** Yields the lines of the calls, each with the number of calls with an equal request up to it. Adds those whose response may be used. */
 async function* callsOf(
   { responses }: Pick<SheetStore, 'responses'>,
-  usable: Set<string>,
+  usable: UsableCalls,
 ): AsyncGenerator<string> {
   const occurrences = new Map<string, number>()
   for (let after = 0; ;) {
@@ -65,10 +67,25 @@ async function* callsOf(
       const key = keyOfRequest(call.request)
       const occurrence = (occurrences.get(key) ?? 0) + 1
       occurrences.set(key, occurrence)
-      if ('failure' in call.answer || call.answer.body !== null) usable.add(key)
+      if ('failure' in call.answer || call.answer.body !== null) usable.add(key, call.run)
       yield `${JSON.stringify({ occurrence, at }).slice(0, -1)},${line.slice(1)}\n`
     }
     after = next
+  }
+}
+
+/** The calls that may answer a request, by the first run that made it: later runs follow from it. */
+class UsableCalls {
+  readonly #firstRuns = new Map<string, string>()
+
+  add(key: string, run: string): void {
+    const first = this.#firstRuns.get(key)
+    if (first === undefined || !mayAnswer(first, run)) this.#firstRuns.set(key, run)
+  }
+
+  has(request: SentRequest, run: string): boolean {
+    const first = this.#firstRuns.get(keyOfRequest(request))
+    return first !== undefined && mayAnswer(first, run)
   }
 }
 
@@ -76,10 +93,12 @@ async function* callsOf(
 async function* uncoveredCells(
   store: SheetStore,
   derivation: Derivation,
-  recorded: ReadonlySet<string>,
+  recorded: UsableCalls,
 ): AsyncGenerator<CellOfRun> {
   if (!sendsRequests(derivation)) return
+  const runs = new RunsOfCells(store)
   for await (const records of computedRecords(store, derivation)) {
+    await runs.read(records)
     for (const { item, cells } of records) {
       const present = cells.filter((cell) => cell.state !== 'stale')
       if (present.length === 0) continue
@@ -88,7 +107,9 @@ async function* uncoveredCells(
       if (planned.outcome !== 'run') continue
       for (const cell of present) {
         const requests = await requestsOf(derivation, planned.plan, cell)
-        if (requests.every((request) => recorded.has(keyOfRequest(request)))) continue
+        if (requests.length === 0) continue
+        const run = await runs.of(item.id, cell)
+        if (requests.every((request) => recorded.has(request, run))) continue
         yield { recordId: item.id, field: cell.target }
       }
     }

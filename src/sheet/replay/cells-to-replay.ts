@@ -1,10 +1,10 @@
-import type { JsonObject } from '../../contract/json/json.ts'
 import type { Derivation } from '../../derivation/definition/derivation-kind.ts'
 import type { CellOfRun } from '../../derivation/run-request.ts'
 import type { SheetStore } from '../../store/sheet-store.ts'
-import type { RunId, StoredRun } from '../../store/stored-run.ts'
+import type { RunId } from '../../store/stored-run.ts'
 import type { Derivations } from '../definition/definition-files.ts'
 import { computedRecords, type ComputedCell, type ComputedRecord } from '../recording/computed-cells.ts'
+import { runOfEntry, RunsOfFailures } from '../recording/runs-of-cells.ts'
 import { Listing, type LeftOut } from './replay-report.ts'
 
 /** Cells that one run of a replay computes: of one recorded run and one derivation. */
@@ -25,9 +25,6 @@ export interface CellsToReplay {
   readonly cellsOfRuns: ReadonlyMap<RunId, number>
   has(recordId: string, field: string): boolean
 }
-
-/** The run of a failure whose run was removed; it counts as the last. */
-export const REMOVED_RUN = String(Number.MAX_SAFE_INTEGER)
 
 /** Failures that come from the machine of the run, or of cells that no replay can compute. */
 const OF_THE_MACHINE: ReadonlySet<string> = new Set(['refused', 'no_stub_response', 'not_recorded'])
@@ -69,7 +66,7 @@ export async function cellsToReplay(archived: Archived): Promise<CellsToReplay> 
             continue
           }
           const entry = cell.state === 'fresh' ? await cell.entry() : null
-          const run = cell.state === 'fresh' ? runOf(entry) : await runs.of(of)
+          const run = cell.state === 'fresh' ? runOfEntry(entry) : await runs.of(of)
           const isCached = entry?.['cached'] === true
           const level = levelOf.get(cell.target) ?? 0
           const name = `${level} ${run} ${isCached ? 'cached' : ''}`
@@ -120,52 +117,4 @@ async function reasonToLeaveOut(
   return isRecorded({ recordId: record.item.id, field: cell.target })
     ? null
     : 'its call is not in the recording'
-}
-
-function runOf(entry: JsonObject | null): RunId {
-  const run = entry?.['run_id']
-  return typeof run === 'string' ? run : REMOVED_RUN
-}
-
-/** The runs in which cells failed last; read when the first failed cell needs them. */
-class RunsOfFailures {
-  readonly #store: SheetStore
-  #runs: Promise<ReadonlyMap<string, RunId>> | null = null
-
-  constructor(store: SheetStore) {
-    this.#store = store
-  }
-
-  async of({ recordId, field }: CellOfRun): Promise<RunId> {
-    this.#runs ??= this.#read()
-    return (await this.#runs).get(`${recordId}\0${field}`) ?? REMOVED_RUN
-  }
-
-  async #read(): Promise<ReadonlyMap<string, RunId>> {
-    const runs = new Map<string, RunId>()
-    for await (const { id } of runsOf(this.#store)) {
-      for (let after = 0; ;) {
-        const failures = await this.#store.runFailures({ run: id, after, limit: 1000 })
-        const last = failures.at(-1)
-        if (last === undefined) break
-        for (const { recordId, field } of failures) {
-          const cell = `${recordId}\0${field}`
-          if (!runs.has(cell)) runs.set(cell, id)
-        }
-        after = last.number
-      }
-    }
-    return runs
-  }
-}
-
-/** Yields the runs of a store, newest first. */
-async function* runsOf(store: SheetStore): AsyncGenerator<StoredRun> {
-  for (let before: RunId | null = null; ;) {
-    const runs: readonly StoredRun[] = await store.runs({ before, limit: 100 })
-    const last = runs.at(-1)
-    if (last === undefined) return
-    yield* runs
-    before = last.id
-  }
 }
