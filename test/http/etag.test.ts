@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { FastifyInstance, LightMyRequestResponse } from 'fastify'
+import { StoreAwayError } from '../../src/errors/service-error.ts'
 import { CSRF, assertEnvelope, listen, runScenarios, startApp } from '../support/http-fixture.ts'
 import { exchange } from '../support/raw-client.ts'
 
@@ -179,6 +180,23 @@ test('RFC 9110 13.1.1: If-Match is * or a list of tags, one of which must be tha
   for (const header of [`"${' '.repeat(100_000)}`, '"'.repeat(100_001), `"x"${' '.repeat(100_000)}"x"`]) {
     assert.equal(await status(header), 400)
   }
+})
+
+test('a version that cannot be compared at the moment is no other version: the error of the store is reported', async (t) => {
+  const { app, sheet } = await startApp(t)
+  const tag = await tagOf(app, 'a')
+  const away = new StoreAwayError('the store cannot be used: the connection to the database is lost')
+  const current = t.mock.method(sheet, 'current')
+  for (const request of [upsert([{ id: 'a', price: 9 }], tag), remove('a', tag)]) {
+    current.mock.mockImplementationOnce(() => Promise.reject(away))
+    const answer = await app.inject(request)
+    assert.equal(answer.statusCode, 500)
+    assert.equal(answer.headers['retry-after'], '5')
+    assertEnvelope(answer, 'RecordsError', /connection to the database is lost/)
+  }
+  assert.equal(await tagOf(app, 'a'), tag)
+  current.mock.mockImplementationOnce(() => Promise.reject(away))
+  assertEnvelope(await app.inject(upsert([{ id: 'a' }, { id: 'b' }], tag)), 'ValidationError', /one record/)
 })
 
 test('several If-Match headers are one list', async (t) => {

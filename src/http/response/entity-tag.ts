@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { ValidationError } from '../../errors/service-error.ts'
+import { ValidationError, type ServiceError } from '../../errors/service-error.ts'
 import { shorten } from '../../errors/violations.ts'
 
 /** The versions to which a write is limited: any with `*`, null if the request has no condition. */
@@ -74,13 +74,18 @@ function readTags(header: string): readonly string[] | null {
 
 /**
  * Reads `If-Match` (RFC 9110 13.1.1) of a write to a record; several headers count as one list. A tag that no record with this `stamp` can
- * have is kept as written, and equals no version, since the comparison is strong. Throws ValidationError.
+ * have is kept as written, and equals no version, since the comparison is strong. Without the stamp, returns the error because of which it
+ * cannot be read: whether the tag is that of the record is not known then. Throws ValidationError.
  */
-export function readIfMatch(request: FastifyRequest, stamp: string | null): VersionCondition {
+export function readIfMatch(
+  request: FastifyRequest,
+  stamp: string | ServiceError,
+): VersionCondition | ServiceError {
   const header = request.headers['if-match']
   if (header === undefined || header === '*') return header ?? null
   const tags = readTags(header)
   if (tags === null) throw malformed(header)
+  if (stamp instanceof Error) return stamp
   return tags.map((tag) => {
     const [, version, seen] = /^"(\d+)-([\w-]+)(?:\+\w+)?"$/.exec(tag) ?? []
     return version === undefined || seen !== stamp ? tag : version

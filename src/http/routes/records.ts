@@ -168,7 +168,7 @@ export function recordsRoutes(app: Api, { sheet, actors, read, write }: RouteCon
         actor: actors.besideBody(request),
       })
       const stamp = version === null ? null : await readStamp(sheet)
-      if (version !== null && stamp !== null) tagVersion(reply, version, stamp)
+      if (version !== null && typeof stamp === 'string') tagVersion(reply, version, stamp)
       return { inserted, updated, total }
     },
   )

@@ -23,12 +23,12 @@ export function responseStamp({ contract, store }: CurrentSheet): string {
   return stamp
 }
 
-/** Returns the stamp of the present sheet; null while it cannot be read, when requests for records fail. */
-export async function readStamp(sheet: Sheet): Promise<string | null> {
+/** Returns the stamp of the present sheet; the error where it cannot be read at the moment. */
+export async function readStamp(sheet: Sheet): Promise<string | ServiceError> {
   try {
     return responseStamp(await sheet.current())
   } catch (error) {
-    if (error instanceof ServiceError) return null
+    if (error instanceof ServiceError) return error
     throw error
   }
 }

@@ -1,5 +1,5 @@
 import { checkMayDelete } from '../../contract/rules/permissions.ts'
-import { ValidationError } from '../../errors/service-error.ts'
+import { ValidationError, type ServiceError } from '../../errors/service-error.ts'
 import type { DeleteResult, Upsert } from '../../store/sheet-store.ts'
 import { resolveActor, type GivenActor } from '../resolve-actor.ts'
 import type { Sheet } from '../sheet.ts'
@@ -7,8 +7,8 @@ import type { Sheet } from '../sheet.ts'
 export interface DeleteRequest {
   readonly ids: readonly string[]
   readonly actor: GivenActor
-  /** The versions of which the single record must have one; `*` requires that it exists. */
-  readonly ifMatch?: Upsert['ifMatch']
+  /** The versions of which the single record must have one; `*` requires that it exists. An error is thrown after those of the request. */
+  readonly ifMatch?: Upsert['ifMatch'] | ServiceError
 }
 
 /** The predicted result of a deletion. */
@@ -52,6 +52,7 @@ export async function deleteRecords(
     )
   }
   const writer = resolveActor(sheet, actor)
+  if (ifMatch instanceof Error) throw ifMatch
   const { store } = await sheet.current()
   return store.delete(ids, writer, ifMatch)
 }
