@@ -2,7 +2,14 @@ import type { Campaign } from './campaign.ts'
 import { hostileSql } from './campaigns/hostile-sql.ts'
 import { killRuns } from './campaigns/kill-runs.ts'
 import { killWriters } from './campaigns/kill-writers.ts'
+import { linearizable } from './campaigns/linearizable.ts'
 import { malformedRequests } from './campaigns/malformed-requests.ts'
 
 /** The campaigns of the track record, in its order. */
-export const CAMPAIGNS: readonly Campaign[] = [killWriters, killRuns, malformedRequests, hostileSql]
+export const CAMPAIGNS: readonly Campaign[] = [
+  killWriters,
+  killRuns,
+  linearizable,
+  malformedRequests,
+  hostileSql,
+]

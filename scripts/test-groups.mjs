@@ -6,7 +6,7 @@ import { existsSync, readdirSync } from 'fs'
 import { join } from 'path'
 
 /** Folders that contain tests. */
-export const TEST_FOLDERS = ['src', 'web/src', 'test', 'scripts', 'examples']
+export const TEST_FOLDERS = ['src', 'web/src', 'test', 'scripts', 'examples', 'campaign']
 
 /** The files of a folder with more than this many are divided, so that the processors have equal work. A process takes a second to begin. */
 const MOST_FILES = 24

@@ -27,7 +27,7 @@ export class ColophonProcess {
    * writes to its standard input. It is killed when the test ends.
    */
   constructor(
-    t: TestContext,
+    t: Pick<TestContext, 'after'>,
     args: readonly string[],
     {
       node = process.execPath,

@@ -29,7 +29,7 @@ export class DatabaseProxy {
   }
 
   /** Starts a proxy before the store at a URL; it is closed when the test ends. */
-  static async start(t: TestContext, url: string): Promise<DatabaseProxy> {
+  static async start(t: Pick<TestContext, 'after'>, url: string): Promise<DatabaseProxy> {
     const proxy = new DatabaseProxy(url)
     await new Promise<void>((resolve) => proxy.#server.listen(0, '127.0.0.1', resolve))
     onEnd(t, () => proxy.#close())
@@ -74,6 +74,14 @@ export class DatabaseProxy {
     for (const { client } of this.#pairs) {
       client.removeAllListeners('data')
       client.once('data', () => client.resetAndDestroy())
+    }
+  }
+
+  /** Ends all present connections at once, on both sides, as a network does that reports its failure. */
+  cut(): void {
+    for (const { client, server } of this.#pairs) {
+      client.resetAndDestroy()
+      server.destroy()
     }
   }
 

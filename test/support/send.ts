@@ -15,8 +15,11 @@ export interface Answer {
   readonly body: string
 }
 
-/** Sends a request to 127.0.0.1, over one of the agent's connections. */
-export function send(target: { port: number; agent: Agent }, sent: SentRequest): Promise<Answer> {
+/** Sends a request to 127.0.0.1, over one of the agent's connections; rejects when `signal` aborts it. */
+export function send(
+  target: { port: number; agent: Agent; signal?: AbortSignal },
+  sent: SentRequest,
+): Promise<Answer> {
   const { promise, resolve, reject } = Promise.withResolvers<Answer>()
   const length = sent.body === undefined ? [] : ['Content-Length', String(Buffer.byteLength(sent.body))]
   const options = {
