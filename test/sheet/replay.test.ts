@@ -150,6 +150,54 @@ test('cells that cannot be replayed are left out with the reason, and keep their
   assert.deepEqual([report.cells, report.equal, report.missed, report.different], [5, 5, NONE, NONE])
 })
 
+test('failed cells are left out if the definition changed after their failure', async (t) => {
+  const run = await openRunSheet(t, {
+    properties: [
+      'a: string',
+      'b: string',
+      'c: string',
+      'd: integer',
+      '{name: e, logicalType: string, logicalTypeOptions: {maxLength: 1}}',
+    ],
+    records: [{ id: '1', a: 'x' }],
+    derivations: (url) => ({
+      'b.yaml': lookup(url, 'b', 'a'),
+      'c.yaml': lookup(url, 'c', 'a'),
+      'd.yaml': {
+        targets: ['d'],
+        kind: 'import',
+        source: 'names.csv',
+        key_field: 'code',
+        match: 'a',
+        value_field: 'name',
+      },
+      'e.yaml': lookup(url, 'e', 'a'),
+    }),
+  })
+  await run.edit('names.csv', 'code,name\nx,Ex\n')
+  await run.edit('transport.yaml', `hosts:\n  ${run.api.host}:\n    retries: 0\n`)
+  run.api.answer('/b/x', { status: 404, json: {} })
+  run.api.answer('/c/x', { status: 500, json: {} })
+  run.api.answer('/e/x', { json: { value: 'yy' } })
+  const { failures } = await run.run()
+  assert.equal(failures.length, 4)
+  const fieldsOf = async (): Promise<unknown> => {
+    const { leftOut, different, missed, equal } = await (await archived(t, run.sheet))()
+    assert.deepEqual([different, missed], [NONE, NONE])
+    const fields = leftOut.map(({ reason, first }) => [reason, first.map(({ field }) => field)])
+    return { equal, leftOut: Object.fromEntries(fields) as unknown }
+  }
+  assert.deepEqual(await fieldsOf(), { equal: 4, leftOut: {} })
+  const reason = 'failed before its derivation, a file that this reads, or the contract changed'
+  const readOtherwise = (text: string): string => text.replace('"value"', '"other"')
+  await run.edit('derivations/b.yaml', readOtherwise)
+  await run.edit('derivations/c.yaml', readOtherwise)
+  await run.edit('names.csv', 'code,name\nx,5\n')
+  assert.deepEqual(await fieldsOf(), { equal: 1, leftOut: { [reason]: ['b', 'c', 'd'] } })
+  await run.edit('contract.yaml', (text) => text.replace('maxLength: 1', 'maxLength: 2'))
+  assert.deepEqual(await fieldsOf(), { equal: 0, leftOut: { [reason]: ['b', 'c', 'd', 'e'] } })
+})
+
 test('a conversation with a model is replayed with its usage and cost, without its key', async (t) => {
   process.env['MODEL_KEY_OF_REPLAY'] = 'secret-of-the-model'
   t.after(() => delete process.env['MODEL_KEY_OF_REPLAY'])

@@ -5,6 +5,7 @@ import type { RunId } from '../../store/stored-run.ts'
 import type { Derivations } from '../definition/definition-files.ts'
 import { computedRecords, type ComputedCell, type ComputedRecord } from '../recording/computed-cells.ts'
 import { runOfEntry, RunsOfFailures } from '../recording/runs-of-cells.ts'
+import { DefinitionChanges } from './definition-changes.ts'
 import { Listing, type LeftOut } from './replay-report.ts'
 
 /** Cells that one run of a replay computes: of one recorded run and one derivation. */
@@ -29,6 +30,8 @@ export interface CellsToReplay {
 /** Failures that come from the machine of the run, or of cells that no replay can compute. */
 const OF_THE_MACHINE: ReadonlySet<string> = new Set(['refused', 'no_stub_response', 'not_recorded'])
 
+const FAILED_OTHERWISE = 'failed before its derivation, a file that this reads, or the contract changed'
+
 /** The archive's store, its derivations, and those of the replay, which may be changed. */
 interface Archived {
   readonly store: SheetStore
@@ -42,6 +45,7 @@ interface Archived {
 export async function cellsToReplay(archived: Archived): Promise<CellsToReplay> {
   const { store, derivations, replayed } = archived
   const runs = new RunsOfFailures(store)
+  const changes = await DefinitionChanges.read(store)
   const leftOut = new Map<string, Listing<CellOfRun>>()
   const included = new Map<string, Set<string>>()
   const cellsOfRuns = new Map<RunId, number>()
@@ -58,7 +62,7 @@ export async function cellsToReplay(archived: Archived): Promise<CellsToReplay> 
         const groups = new Map<string, { run: RunId; isCached: boolean; targets: string[] }>()
         for (const cell of record.cells) {
           const of = { recordId: id, field: cell.target }
-          const reason = await reasonToLeaveOut(archived, derivation, { record, cell })
+          const reason = await reasonToLeaveOut({ ...archived, changes }, derivation, { record, cell })
           if (reason !== null) {
             const listing = leftOut.get(reason) ?? new Listing<CellOfRun>()
             leftOut.set(reason, listing)
@@ -101,10 +105,11 @@ function inOrder(one: ReplayGroup, other: ReplayGroup): number {
 
 /** Returns the reason why a cell is not replayed; null if it is. */
 async function reasonToLeaveOut(
-  { replayed, isRecorded }: Archived,
-  { file }: Derivation,
+  { replayed, changes, isRecorded }: Archived & { readonly changes: DefinitionChanges },
+  derivation: Derivation,
   { record, cell }: { readonly record: ComputedRecord; readonly cell: ComputedCell },
 ): Promise<string | null> {
+  const { file } = derivation
   const present = replayed.byTarget.get(cell.target)
   if (present === undefined) return `${file} does not compute the field in the replay`
   if (cell.state === 'stale') return 'stale: its inputs or its derivation changed since it was computed'
@@ -112,6 +117,7 @@ async function reasonToLeaveOut(
   if (present.refusal !== null) return present.refusal
   if (cell.state === 'failed') {
     if (await cell.isOutdated()) return 'failed before one of its inputs was written'
+    if (changes.since(cell.failure, derivation, record.item)) return FAILED_OTHERWISE
     if (OF_THE_MACHINE.has(cell.failure.reason ?? '')) return 'failed for a reason of the machine that ran it'
   } else if (typeof (await cell.entry())?.['run_id'] !== 'string') return 'its value comes from no run'
   return isRecorded({ recordId: record.item.id, field: cell.target })
