@@ -13,10 +13,10 @@ const AT_ONCE = 12
 /** The clients and the operations of a history, and the faults while they are recorded: at least, and how many more at most. */
 const CLIENTS = [5, 3] as const
 const OPERATIONS = [100, 200] as const
-const FAULTS = [2, 3] as const
+const FAULTS = [4, 5] as const
 
 /** A history ends after so many milliseconds, even if it has fewer operations. */
-const LONGEST_MS = 30_000
+const LONGEST_MS = 120_000
 
 /** Histories of several clients at several servers, which an independent checker holds to linearizability. */
 export const linearizable: Campaign = {
