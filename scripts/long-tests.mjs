@@ -15,11 +15,13 @@ import { findNode, missingNode, ROOT } from './node24.mjs'
 
 /** @type {Readonly<Record<string, { files: string, settings: Readonly<Record<string, string>> }>>} */
 const GROUPS = {
-  fuzz: { files: 'test/fuzz/*.test.ts', settings: { COLOPHON_FUZZ: '1' } },
+  fuzz: {
+    files: '{test/fuzz/*,src/store/postgres/sql/sql-guard}.test.ts',
+    settings: { COLOPHON_FUZZ: '1' },
+  },
   kill: { files: 'test/kill/*.test.ts', settings: { COLOPHON_KILLS: '200' } },
   random: {
-    files:
-      '{src/store/{sqlite/sqlite-store,postgres/postgres-store,postgres/sql/sql-guard},test/sheet/kinds-random}.test.ts',
+    files: '{src/store/{sqlite/sqlite-store,postgres/postgres-store},test/sheet/kinds-random}.test.ts',
     settings: { COLOPHON_RANDOM_TIMES: '20' },
   },
   sequences: {

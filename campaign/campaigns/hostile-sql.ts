@@ -9,8 +9,15 @@ export const hostileSql: Campaign = {
   name: 'hostile-sql',
   attack: 'Hostile SQL and filters',
   claim:
-    'Each is answered from the records alone, or refused with a message that tells nothing of other tables; nothing is written, no crash.',
-  engines: ['sqlite'],
+    'On SQLite, each is answered from the records alone, or refused with a message that tells nothing of other tables; nothing is written, no crash. On PostgreSQL, what passes the checks reads only the records, by allowed functions, as the server itself has understood it.',
+  engines: ['sqlite', 'postgres'],
   goal: { 'statements and filters': 100_000 },
-  start: testRounds({ file: 'test/fuzz/sql-fuzz.test.ts', cases: CASES, unit: 'statements and filters' }),
+  start: testRounds({
+    files: {
+      sqlite: 'test/fuzz/sql-fuzz.test.ts',
+      postgres: 'src/store/postgres/sql/sql-guard.test.ts',
+    },
+    cases: CASES,
+    unit: 'statements and filters',
+  }),
 }

@@ -12,5 +12,9 @@ export const malformedRequests: Campaign = {
     'Each gets one answer with the envelope of errors; no status 500, no crash, no memory that is kept; records, log and counts agree at the end.',
   engines: ['sqlite'],
   goal: { requests: 1_000_000 },
-  start: testRounds({ file: 'test/fuzz/http-fuzz.test.ts', cases: CASES, unit: 'requests' }),
+  start: testRounds({
+    files: { sqlite: 'test/fuzz/http-fuzz.test.ts' },
+    cases: CASES,
+    unit: 'requests',
+  }),
 }

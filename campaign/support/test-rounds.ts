@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
+import type { Engine } from '../../test/support/engine.ts'
 import type { Campaign, Counts, Round, Setting } from '../campaign.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
@@ -10,8 +11,8 @@ const SHOWN = 4000
 
 /** A test that a round runs in a process of its own, with a new seed. */
 interface TestOfRounds {
-  /** The test file, from the root of the repository. */
-  readonly file: string
+  /** The test file of each engine, from the root of the repository. */
+  readonly files: Readonly<Partial<Record<Engine, string>>>
   /** The number of cases of a round. */
   readonly cases: number
   /** The unit in which they are counted. */
@@ -19,8 +20,9 @@ interface TestOfRounds {
 }
 
 /** Returns rounds that run a test of random cases (`fuzzRun`) with many cases and a seed of their own. */
-export function testRounds({ file, cases, unit }: TestOfRounds): Campaign['start'] {
-  return ({ random, scope }: Setting): Promise<Round> => {
+export function testRounds({ files, cases, unit }: TestOfRounds): Campaign['start'] {
+  return ({ engine, random, scope }: Setting): Promise<Round> => {
+    const file = files[engine] ?? ''
     const round = async (): Promise<Counts> => {
       const seed = random.below(2 ** 31)
       const env = { ...process.env, COLOPHON_FUZZ_COUNT: String(cases), COLOPHON_FUZZ_SEED: String(seed) }
