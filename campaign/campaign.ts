@@ -16,6 +16,8 @@ export interface Campaign {
   readonly engines: readonly Engine[]
   /** The counts that end it, on each engine. */
   readonly goal: Counts
+  /** Whether one part must reach the goal; otherwise parts add up. */
+  readonly isWhole?: boolean
   /**
    * Prepares rounds on an engine. What must be undone at the end, also after a violation, is registered at the scope. The choices of
    * rounds depend on `random` alone, so that a seed repeats them as far as the clock of the machine allows.
@@ -28,6 +30,8 @@ export interface Setting {
   readonly engine: Engine
   readonly random: Random
   readonly scope: Scope
+  /** Sets what the track record says of the part beside its counts. */
+  readonly note: (text: string) => void
 }
 
 /** One round: attacks, checks, and returns what it adds to the counts. Throws when the claim does not hold. */

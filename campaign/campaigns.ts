@@ -1,4 +1,5 @@
 import type { Campaign } from './campaign.ts'
+import { everything } from './campaigns/everything.ts'
 import { hostileSql } from './campaigns/hostile-sql.ts'
 import { killRuns } from './campaigns/kill-runs.ts'
 import { killWriters } from './campaigns/kill-writers.ts'
@@ -12,4 +13,5 @@ export const CAMPAIGNS: readonly Campaign[] = [
   linearizable,
   malformedRequests,
   hostileSql,
+  everything,
 ]

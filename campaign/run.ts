@@ -50,14 +50,15 @@ for (const campaign of chosen(positionals)) {
 
 async function runCampaign(campaign: Campaign, engine: Engine): Promise<void> {
   const { name, goal } = campaign
-  const before = partsOf(readParts(PROGRESS), campaign, engine).reduce<Counts>(
+  const done = partsOf(readParts(PROGRESS), campaign, engine).reduce<Counts>(
     (sum, { counts }) => added(sum, counts),
     {},
   )
-  if (isReached(goal, before) && !values.again) {
-    console.log(`${name} on ${engine}: reached, ${shown(before)}`)
+  if (isReached(goal, done) && !values.again) {
+    console.log(`${name} on ${engine}: reached, ${shown(done)}`)
     return
   }
+  const before = campaign.isWhole === true || values.again ? {} : done
   if (Date.now() >= endsAt) return
   const seed = numberOf('seed', randomInt(2 ** 31))
   console.log(`${name} on ${engine}, seed ${seed}`)
@@ -72,6 +73,7 @@ async function runCampaign(campaign: Campaign, engine: Engine): Promise<void> {
     startedAt: new Date(started).toISOString(),
     seconds: 0,
     counts: {},
+    note: null,
     violation: null,
   }
   const save = (change: Partial<Part>): void => {
@@ -82,9 +84,12 @@ async function runCampaign(campaign: Campaign, engine: Engine): Promise<void> {
   }
   try {
     await using scope = new Scope()
-    const round = await campaign.start({ engine, random: seededRandom(seed), scope })
+    const note = (text: string): void => {
+      part = { ...part, note: text }
+    }
+    const round = await campaign.start({ engine, random: seededRandom(seed), scope, note })
     let saved = started
-    while (Date.now() < endsAt && !isReached(goal, values.again ? part.counts : added(before, part.counts))) {
+    while (Date.now() < endsAt && !isReached(goal, added(before, part.counts))) {
       part = { ...part, counts: added(part.counts, await round()) }
       if (Date.now() - saved < SAVE_EVERY_MS) continue
       saved = Date.now()

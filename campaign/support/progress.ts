@@ -14,6 +14,8 @@ export interface Part {
   readonly startedAt: string
   readonly seconds: number
   readonly counts: Counts
+  /** What the campaign says of it beside the counts; null for nothing. */
+  readonly note: string | null
   /** The message of what did not hold, which ended the part; null for nothing. */
   readonly violation: string | null
 }
@@ -39,9 +41,19 @@ export function added(a: Counts, b: Counts): Counts {
   return Object.fromEntries([...units].map((unit) => [unit, (a[unit] ?? 0) + (b[unit] ?? 0)]))
 }
 
-/** Returns the parts of a campaign on an engine that count: a part with a violation shows a bug and proves nothing. */
-export function partsOf(parts: readonly Part[], { name }: Campaign, engine: Engine): readonly Part[] {
-  return parts.filter((part) => part.campaign === name && part.engine === engine && part.violation === null)
+/**
+ * Returns the parts of a campaign on an engine that count: a part with a violation shows a bug and proves nothing, and of a campaign
+ * that one part must finish the longest counts.
+ */
+export function partsOf(
+  parts: readonly Part[],
+  { name, isWhole = false }: Campaign,
+  engine: Engine,
+): readonly Part[] {
+  const own = parts.filter(
+    (part) => part.campaign === name && part.engine === engine && part.violation === null,
+  )
+  return isWhole ? own.toSorted((a, b) => b.seconds - a.seconds).slice(0, 1) : own
 }
 
 /** Whether counts reach a goal. */

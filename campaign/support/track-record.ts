@@ -42,8 +42,9 @@ function row(campaign: Campaign, engine: Engine, parts: readonly Part[]): string
     ...new Set(parts.map((part) => part.commit.slice(0, 8) + (part.modified ? ' (modified)' : ''))),
   ]
   const state = isReached(campaign.goal, counts) ? 'reached' : 'not reached yet'
+  const notes = parts.flatMap(({ note }) => (note === null ? [] : [note]))
   const command = `\`npm run campaign -- ${campaign.name} --engine ${engine} --seed ${last.seed} --again\``
-  return `| ${[ENGINES[engine], shown(counts), state, time(seconds), commits.join(', '), last.seed, command].join(' | ')} |`
+  return `| ${[ENGINES[engine], [shown(counts), ...notes].join('; '), state, time(seconds), commits.join(', '), last.seed, command].join(' | ')} |`
 }
 
 function shown(counts: Counts): string {

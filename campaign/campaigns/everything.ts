@@ -1,0 +1,324 @@
+import assert from 'node:assert/strict'
+import { readdirSync, readlinkSync, statSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { pathToFileURL } from 'node:url'
+import { ApiError, createClient } from '../../src/client/client.ts'
+import { ColophonProcess } from '../../test/support/colophon-process.ts'
+import { contractText } from '../../test/support/contract-with.ts'
+import { placeOnEngine } from '../../test/support/engine.ts'
+import { startLocalApi } from '../../test/support/local-api.ts'
+import { writeSheet } from '../../test/support/sheet-fixture.ts'
+import { isStoreUrl } from '../../src/sheet/store-url.ts'
+import type { Campaign, Counts, Round, Setting } from '../campaign.ts'
+import { verifyPlace } from '../support/verify-place.ts'
+
+const RECORDS = 2000
+const WORDS = 400
+
+/** A round is so many milliseconds of everything. */
+const ROUND_MS = 60_000
+
+/** After these rounds the process has all that it keeps; what it has then is compared with what it has later. */
+const WARM_UP = 10
+
+/** Later, there may be so much more. */
+const MORE = { heapMiB: 48, rssMiB: 160, handles: 24, walMiB: 64 }
+
+const MIB = 1024 * 1024
+const PRELOAD = pathToFileURL(join(import.meta.dirname, '../../test/support/report-memory.mjs')).href
+
+/**
+ * Errors that somebody who does all of this must expect: a record that another client deleted or wrote meanwhile, a field that is renamed at this moment, a
+ * run that another client has ended, a value that was written again.
+ */
+const EXPECTED: readonly (readonly [status: number, message: RegExp])[] = [
+  [404, /not found|no record|unknown record|never existed/],
+  [409, /./],
+  [412, /./],
+  [400, /unknown field|no field|unknown column|no such column|does not exist/],
+]
+
+interface SheetRecord {
+  readonly id: string
+  readonly word: string | null
+  readonly count: number | null
+}
+
+type Client = ReturnType<typeof createClient<SheetRecord>>
+
+/** What a client does again and again, and the pause between, in milliseconds. */
+interface Habit {
+  readonly every: number
+  readonly act: () => Promise<unknown>
+}
+
+/** What a process has in use. */
+interface Use {
+  readonly heapMiB: number
+  readonly rssMiB: number
+  readonly handles: number
+  /** The write-ahead log of SQLite; 0 on PostgreSQL. */
+  readonly walMiB: number
+}
+
+/** A server that does all that it can at once, for two hours. */
+export const everything: Campaign = {
+  name: 'everything',
+  attack: 'Two hours of everything at once',
+  claim:
+    'Reads, writes, queries, runs over a failing API, streams, exports, imports, proposals, reviews, views, reverts, changes of fields and checkpoints by many clients of one server: each error is one that its client must expect, memory, open files and the write-ahead log stay flat, and in the end `colophon verify` finds no difference.',
+  engines: ['sqlite', 'postgres'],
+  goal: { minutes: 120 },
+  isWhole: true,
+  start,
+}
+
+async function start({ random, scope, note }: Setting): Promise<Round> {
+  const api = await startLocalApi(scope)
+  api.answer('*', async ({ path }) => {
+    await delay(random.below(20))
+    if (random.chance(0.05)) return { status: random.pick([404, 429, 500, 503]), json: { error: 'not now' } }
+    return random.chance(0.01) ? { breaks: true } : { json: { value: `value of ${path}` } }
+  })
+  const directory = await writeSheet(scope, {
+    contract: contractText([
+      '{name: word, logicalType: string}',
+      '{name: count, logicalType: integer}',
+      '{name: label, logicalType: string}',
+      '{name: twice, logicalType: integer}',
+      '{name: remark, logicalType: string}',
+    ]),
+    records: Array.from({ length: RECORDS }, (_, index) => ({
+      id: `r${index}`,
+      word: `w${index % WORDS}`,
+      count: index,
+    })),
+    derivations: {
+      'label.yaml': `targets: [label]\nkind: http\nurl: ${api.url}/{{ word }}\nresponse_path: value\n`,
+      'twice.yaml': 'targets: [twice]\nkind: sql\nexpression: count * 2\n',
+    },
+  })
+  await writeFile(join(directory, 'transport.yaml'), 'hosts:\n  "*": {retries: 1, concurrency: 16}\n')
+  const place = await placeOnEngine(directory, 'agent:everything')
+  const sheet = isStoreUrl(place) ? ['--store', place] : [place]
+  const server = new ColophonProcess(
+    scope,
+    ['serve', ...sheet, '--port', '0', '--actor', 'agent:everything', '--log-level', 'error'],
+    { env: { NODE_OPTIONS: `--import=${PRELOAD} --max-semi-space-size=4` } },
+  )
+  const baseUrl = `http://127.0.0.1:${await server.port()}`
+  const client = createClient<SheetRecord>({ baseUrl, actor: 'user:ann' })
+  const load = new Load(client, habitsOf(client, random))
+  let rounds = 0
+  let early: Use | null = null
+  return async (): Promise<Counts> => {
+    const requests = await load.run(ROUND_MS)
+    rounds += 1
+    if (rounds % WARM_UP === 0) {
+      const use = await useOf(server, directory)
+      early ??= use
+      note(`${shown(early)} after ${WARM_UP} minutes, ${shown(use)} after ${rounds}`)
+      for (const [name, most] of Object.entries(MORE) as [keyof Use, number][])
+        assert.ok(use[name] <= early[name] + most, `${name} grew: ${shown(early)}, then ${shown(use)}`)
+    }
+    if (rounds === everything.goal['minutes']) {
+      server.kill('SIGTERM')
+      const { code, stderr } = await server.end()
+      const told = stderr.split('\n').filter((line) => line !== '' && !line.startsWith('memory '))
+      assert.deepEqual([code, told], [0, []])
+      await verifyPlace(directory)
+    }
+    return { minutes: 1, requests }
+  }
+}
+
+/** Clients that follow their habits for a time. */
+class Load {
+  readonly #client: Client
+  readonly #habits: readonly Habit[]
+  #requests = 0
+
+  constructor(client: Client, habits: readonly Habit[]) {
+    this.#client = client
+    this.#habits = habits
+  }
+
+  /** Returns the number of requests. Throws the first error that nobody must expect. */
+  async run(ms: number): Promise<number> {
+    this.#requests = 0
+    const stop = new AbortController()
+    const until = Date.now() + ms
+    const streams = [0, 1].map(async () => {
+      for await (const _ of this.#client.changes({ signal: stop.signal })) if (Date.now() >= until) return
+    })
+    try {
+      await Promise.all(this.#habits.map((habit) => this.#follow(habit, until)))
+    } finally {
+      stop.abort()
+      await Promise.allSettled(streams)
+    }
+    return this.#requests
+  }
+
+  async #follow({ every, act }: Habit, until: number): Promise<void> {
+    while (Date.now() < until) {
+      this.#requests += 1
+      try {
+        await act()
+      } catch (error) {
+        if (!(error instanceof ApiError)) throw error
+        const { status, message } = error
+        if (!EXPECTED.some(([expected, text]) => expected === status && text.test(message))) {
+          throw new Error(`an error that nobody must expect: ${status} ${message}\n${act.toString()}`, {
+            cause: error,
+          })
+        }
+      }
+      await delay(every)
+    }
+  }
+}
+
+function habitsOf(client: Client, { below, chance, pick }: Setting['random']): readonly Habit[] {
+  const id = (): string => `r${below(RECORDS)}`
+  const ids = (): string[] => Array.from({ length: 1 + below(20) }, id)
+  const read = async (response: Promise<Response>): Promise<void> =>
+    void (await (await response).arrayBuffer())
+  let remark = 'remark'
+  return [
+    {
+      every: 40,
+      act: () => client.records.list({ limit: 100, filter: `count > ${below(RECORDS)}`, sort: '-count' }),
+    },
+    { every: 60, act: () => client.records.getVersioned(id()) },
+    {
+      every: 100,
+      act: () => client.query(`SELECT word, count(*) AS n FROM records GROUP BY word LIMIT ${1 + below(50)}`),
+    },
+    { every: 100, act: () => client.records.summary({ fields: ['word', 'count'] }) },
+    { every: 200, act: () => client.status() },
+    { every: 200, act: () => client.cells.history({ record_id: id() }) },
+    {
+      every: 80,
+      act: () =>
+        client.records.upsert(
+          ids().map((one) => ({ id: one, word: `w${below(WORDS)}`, count: below(1000) })),
+        ),
+    },
+    {
+      every: 150,
+      act: async () => {
+        const one = id()
+        const { version } = await client.records.getVersioned(one)
+        await client.records.upsert([{ id: one, count: below(1000) }], { ifMatch: version })
+      },
+    },
+    {
+      every: 1000,
+      act: async () => {
+        const some = ids()
+        await client.records.delete(some)
+        if (chance(0.5)) await client.records.restore(some)
+        else await client.records.upsert(some.map((one) => ({ id: one, word: 'w1', count: 1 })))
+      },
+    },
+    { every: 2000, act: () => client.runs.materialize({ record_ids: ids() }) },
+    {
+      every: 10_000,
+      act: async () => {
+        const { id: run } = await client.runs.start()
+        for await (const event of client.runs.events(run)) if (event.kind === 'run.end') break
+        await client.runs.failures(run)
+      },
+    },
+    {
+      every: 7000,
+      act: async () => {
+        const { id: run } = await client.runs.start({ record_ids: ids() })
+        await client.runs.cancel(run)
+      },
+    },
+    {
+      every: 5000,
+      act: () => read(client.records.export(pick(['csv', 'xlsx', 'parquet', 'ndjson', 'json']), {})),
+    },
+    { every: 30_000, act: () => read(client.records.export(pick(['prov-json', 'openlineage']))) },
+    {
+      every: 6000,
+      act: async () => {
+        const text = ['id,word,count', ...ids().map((one) => `${one},w${below(WORDS)},${below(1000)}`)].join(
+          '\n',
+        )
+        const { run_id: run } = await client.records.import(new Blob([text]), { name: 'words.csv' })
+        if (chance(0.3) && run !== null) await client.runs.revert(run)
+      },
+    },
+    {
+      every: 3000,
+      act: async () => {
+        const { id: proposal } = await client.proposals.propose({
+          records: [{ id: id(), count: below(1000) }],
+        })
+        await (chance(0.5)
+          ? client.proposals.accept(proposal, { actor: 'user:bob' })
+          : client.proposals.reject(proposal))
+      },
+    },
+    {
+      every: 3000,
+      act: () =>
+        client.cells.review([{ record_id: id(), field: 'word' }], pick(['approved', 'flagged', null])),
+    },
+    {
+      every: 5000,
+      act: async () => {
+        const view = await client.views.create({ name: `view ${below(1_000_000)}` })
+        await client.views.delete(view.id)
+      },
+    },
+    {
+      every: 45_000,
+      act: async () => {
+        const next = remark === 'remark' ? 'comment' : 'remark'
+        await client.definition.changeField(remark, { new_name: next })
+        remark = next
+      },
+    },
+    {
+      every: 20_000,
+      act: async () => {
+        const { size } = await client.log.makeCheckpoint()
+        await client.log.proof({ record_id: id(), field: 'word' })
+        await client.log.consistency(1 + below(size))
+      },
+    },
+  ]
+}
+
+async function useOf(server: ColophonProcess, directory: string): Promise<Use> {
+  const [heap, rss] = await server.memory()
+  const handles = readdirSync(`/proc/${server.pid}/fd`).filter((name) =>
+    isOpen(`/proc/${server.pid}/fd/${name}`),
+  )
+  const wal = statSync(join(directory, 'sheet.db-wal'), { throwIfNoEntry: false })?.size ?? 0
+  return {
+    heapMiB: Math.round(heap / MIB),
+    rssMiB: Math.round(rss / MIB),
+    handles: handles.length,
+    walMiB: Math.round(wal / MIB),
+  }
+}
+
+function isOpen(path: string): boolean {
+  try {
+    return readlinkSync(path) !== ''
+  } catch {
+    return false
+  }
+}
+
+function shown({ heapMiB, rssMiB, handles, walMiB }: Use): string {
+  return `heap ${heapMiB} MiB, process ${rssMiB} MiB, ${handles} handles, write-ahead log ${walMiB} MiB`
+}
