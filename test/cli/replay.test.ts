@@ -76,5 +76,7 @@ test('an archive with its recording is replayed without a network, twice the sam
     /^3 cells of 1 run replayed with 0 recorded calls, \$0\n0 as in the archive\n3 not in the recording\n {2}b of 1: GET http:\S+\/b\/x- -> not in the recording; the nearest request is that of record "1" in run 2: the URL differs at character \d+: "-", recorded ""\n/,
   )
   assert.equal(api.requests.length, calls)
+  const unconfined = await runCommand(['replay', file, '--allow-scripts=unconfined'])
+  assert.match(unconfined.stderr, /unconfined does not apply to replay: scripts could reach the network/)
   assert.match((await runCommand(['replay', file, '--with', `${sheet}-no`])).stderr, /has none of the files/)
 })

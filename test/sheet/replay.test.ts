@@ -252,14 +252,27 @@ test('the steps of fallbacks are replayed, and a changed step misses', async (t)
 
 test('scripts run again only with permission, and look-ups read the tables of the archive', async (t) => {
   if (skipOnPostgres(t)) return
-  const scripts = unconfinable === false ? 'confined' : 'unconfined'
+  process.env['KEY_OF_SCRIPT'] = 'k'
+  t.after(() => delete process.env['KEY_OF_SCRIPT'])
   const run = await openRunSheet(
     t,
     {
-      properties: ['a: string', 'b: string', 'c: string', 'd: string'],
-      records: [{ id: '1', a: 'x' }],
+      properties: ['a: string', 'b: string', 'c: string', 'd: string', 'e: string'],
+      records: [
+        { id: '1', a: 'x' },
+        { id: '2', a: 'y' },
+      ],
       derivations: (url) => ({
         'b.yaml': { targets: ['b'], inputs: ['a'], kind: 'script', script: 'double' },
+        'e.yaml': {
+          targets: ['e'],
+          inputs: ['a'],
+          kind: 'first',
+          steps: [
+            { kind: 'http', url: `${url}/e/{{ a }}`, response_path: 'value' },
+            { kind: 'script', script: 'keyed', env: ['KEY_OF_SCRIPT'] },
+          ],
+        },
         'c.yaml': lookup(url, 'c', 'b'),
         'd.yaml': {
           targets: ['d'],
@@ -271,23 +284,36 @@ test('scripts run again only with permission, and look-ups read the tables of th
         },
       }),
     },
-    { scripts },
+    { scripts: 'unconfined' },
   )
   await mkdir(join(run.directory, 'scripts'))
   await run.edit('scripts/double.mjs', 'const { a } = JSON.parse(process.argv[3])\nconsole.log(a + a)\n')
-  await run.edit('names.csv', 'code,name\nx,Ex\n')
+  await run.edit('scripts/keyed.mjs', 'console.log(process.env.KEY_OF_SCRIPT)\n')
+  await run.edit('names.csv', 'code,name\nx,Ex\ny,Why\n')
   answerLookups(run.api)
+  run.api.answer('/e/x', { json: { value: null } })
   await run.run()
-  assert.deepEqual(await run.record('1'), { id: '1', a: 'x', b: 'xx', c: '<xx>', d: 'Ex' })
+  assert.deepEqual(await run.record('1'), { id: '1', a: 'x', b: 'xx', c: '<xx>', d: 'Ex', e: 'k' })
+  assert.equal(await run.value('2', 'e'), '<y>')
   const replay = await archived(t, run.sheet)
   const report = await replay()
   assert.deepEqual(
     report.leftOut.map(({ reason, count }) => [/allow-scripts/.test(reason), count]),
-    [[true, 1]],
+    [[true, 3]],
   )
-  assert.deepEqual([report.cells, report.equal], [2, 2])
-  const all = await replay({ scripts })
-  assert.deepEqual([all.cells, all.equal, all.leftOut], [3, 3, []])
+  assert.deepEqual([report.cells, report.equal], [5, 5])
+  if (unconfinable !== false) return t.diagnostic(unconfinable)
+  const all = await replay({ scripts: 'confined' })
+  assert.deepEqual([all.cells, all.equal, all.different], [7, 7, NONE])
+  assert.deepEqual(
+    all.leftOut.map(({ reason, first }) => [reason, first]),
+    [
+      [
+        'e.yaml has a script with env, whose values are not in the recording',
+        [{ recordId: '1', field: 'e' }],
+      ],
+    ],
+  )
 })
 
 test('calls and costs of whole runs are compared', async (t) => {

@@ -28,7 +28,10 @@ export function addLogLevel(command: Command): Command {
 }
 
 /** Adds `--allow-scripts`. */
-export function addScriptOption(command: Command): Command {
+export function addScriptOption(
+  command: Command,
+  description = 'run the scripts of the sheet: confined, or unconfined with all that this user may do',
+): Command {
   // Otherwise the argument after the option would be its value, such as the sheet.
   command.parseOptions = (args) => {
     const end = args.indexOf('--')
@@ -40,10 +43,7 @@ export function addScriptOption(command: Command): Command {
     )
   }
   return command.addOption(
-    new Option(
-      '--allow-scripts [how]',
-      'run the scripts of the sheet: confined, or unconfined with all that this user may do',
-    ).choices(['confined', 'unconfined']),
+    new Option('--allow-scripts [how]', description).choices(['confined', 'unconfined']),
   )
 }
 

@@ -331,6 +331,8 @@ export interface DerivationKind<Spec = unknown, P extends Plan = Plan> {
   stepsOfFile?(spec: Spec): readonly DerivationStep[]
   /** Returns the most that all steps of a computation may cost, in dollars; null for no bound. Absent for a kind without steps. */
   maxCostOf?(spec: Spec): number | null
+  /** Returns the environment variables that its computations receive, other than in requests. Absent for a kind whose computations receive none. */
+  variablesOf?(spec: Spec): readonly string[]
   /** False for a kind that finds its inputs in its own keys, so that a file need not list them. True by default. */
   readonly needsListedInputs?: boolean
   /** False for a kind without use for other inputs than it finds: its steps do not take those that the file lists. True by default. */

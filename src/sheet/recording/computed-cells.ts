@@ -61,6 +61,12 @@ export async function computedRecordsOf(
   return records
 }
 
+/** Returns the number of the step that an entry's value comes from; null for none. */
+export function lastStep(entry: JsonObject | null): number | null {
+  const step = entry?.['step']
+  return typeof step === 'number' ? step : null
+}
+
 function read(
   store: SheetStore,
   { targets, inputs }: Derivation,

@@ -1,4 +1,3 @@
-import type { JsonObject } from '../../contract/json/json.ts'
 import type { Derivation, Plan } from '../../derivation/definition/derivation-kind.ts'
 import { planComputation } from '../../derivation/hash/plan-computation.ts'
 import {
@@ -12,7 +11,7 @@ import type { CellOfRun } from '../../derivation/run-request.ts'
 import type { SheetStore } from '../../store/sheet-store.ts'
 import { writeLines } from '../../files/io/write-lines.ts'
 import type { Sheet } from '../sheet.ts'
-import { computedRecords, type ComputedCell } from './computed-cells.ts'
+import { computedRecords, lastStep, type ComputedCell } from './computed-cells.ts'
 import { RunsOfCells } from './runs-of-cells.ts'
 
 /** The most cells of a {@link WrittenRecording} that are listed. */
@@ -147,10 +146,4 @@ const NO_CALL: ReadonlySet<string> = new Set(['refused', 'unusable_input', 'no_r
 
 function wasCalled({ failure: { reason } }: Extract<ComputedCell, { state: 'failed' }>): boolean {
   return reason === null || !NO_CALL.has(reason)
-}
-
-/** Returns the number of the step that an entry's value comes from; null for none. */
-function lastStep(entry: JsonObject | null): number | null {
-  const step = entry?.['step']
-  return typeof step === 'number' ? step : null
 }

@@ -3,7 +3,12 @@ import type { CellOfRun } from '../../derivation/run-request.ts'
 import type { SheetStore } from '../../store/sheet-store.ts'
 import type { RunId } from '../../store/stored-run.ts'
 import type { Derivations } from '../definition/definition-files.ts'
-import { computedRecords, type ComputedCell, type ComputedRecord } from '../recording/computed-cells.ts'
+import {
+  computedRecords,
+  lastStep,
+  type ComputedCell,
+  type ComputedRecord,
+} from '../recording/computed-cells.ts'
 import { runOfEntry, RunsOfFailures } from '../recording/runs-of-cells.ts'
 import { DefinitionChanges } from './definition-changes.ts'
 import { Listing, type LeftOut } from './replay-report.ts'
@@ -114,7 +119,8 @@ async function reasonToLeaveOut(
   if (present === undefined) return `${file} does not compute the field in the replay`
   if (cell.state === 'stale') return 'stale: its inputs or its derivation changed since it was computed'
   if (present.sheetPaths.length > 0) return `${file} reads another sheet, which is not in the archive`
-  if (present.refusal !== null) return present.refusal
+  const refusal = refusalOf(present, cell.state === 'fresh' ? lastStep(await cell.entry()) : null)
+  if (refusal !== null) return refusal
   if (cell.state === 'failed') {
     if (await cell.isOutdated()) return 'failed before one of its inputs was written'
     if (changes.since(cell.failure, derivation, record.item)) return FAILED_OTHERWISE
@@ -123,4 +129,13 @@ async function reasonToLeaveOut(
   return isRecorded({ recordId: record.item.id, field: cell.target })
     ? null
     : 'its call is not in the recording'
+}
+
+/** Returns the reason why a derivation with its steps, up to the last one of a computation, is not carried out in a replay; null if it is. */
+function refusalOf({ file, kind, spec, refusal }: Derivation, last: number | null): string | null {
+  if (refusal !== null) return refusal
+  if ((kind.variablesOf?.(spec) ?? []).length > 0)
+    return `${file} has a script with env, whose values are not in the recording`
+  const steps = (kind.stepsOfFile?.(spec) ?? []).filter(({ number }) => last === null || number <= last)
+  return steps.map(({ derivation }) => refusalOf(derivation, null)).find((found) => found !== null) ?? null
 }

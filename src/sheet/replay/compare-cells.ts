@@ -144,8 +144,8 @@ function isMiss({ failure: { reason, error } }: Extract<ComputedCell, { state: '
 }
 
 /**
- * Returns the members of provenance entries that differ. Times, seqs, runs and actors are those of the replay, and so is whether a result
- * was cached: a replay makes only the calls of present cells. `hasHash`: whether input hashes are compared, too.
+ * Returns the members of provenance entries that differ. Times, seqs, runs, actors and confinements of scripts are those of the replay, and
+ * so is whether a result was cached: a replay makes only the calls of present cells. `hasHash`: whether input hashes are compared, too.
  */
 function entryDifferences(
   replayed: JsonObject,
@@ -164,7 +164,7 @@ function entryDifferences(
 
 function comparable(entry: JsonObject, hasHash: boolean): JsonObject {
   const { source = null, derivation = null, input_hash: inputHash = null } = entry
-  const { duration_ms: _, steps, ...evidence } = evidenceOf(entry)
+  const { duration_ms: _duration, confinement: _confinement, steps, ...evidence } = evidenceOf(entry)
   return {
     source,
     derivation,

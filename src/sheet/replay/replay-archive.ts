@@ -28,8 +28,8 @@ export interface ReplayRequest {
   readonly maxBytes: number
   /** A directory with definition files that replace those of the archive; null for none. */
   readonly replacements: string | null
-  /** Whether scripts of the archive may run; cells of scripts are left out otherwise. */
-  readonly scripts: SheetOptions['scripts']
+  /** Whether scripts of the archive may run, without a network; cells of scripts are left out otherwise. */
+  readonly scripts: Exclude<SheetOptions['scripts'], 'unconfined'>
   readonly signal: AbortSignal
 }
 

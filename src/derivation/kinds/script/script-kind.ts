@@ -92,6 +92,10 @@ export class ScriptKind implements DerivationKind<ScriptSpec, ScriptPlan> {
     return script.ok ? null : { key: 'script', message: script.error }
   }
 
+  variablesOf({ env }: ScriptSpec): readonly string[] {
+    return env
+  }
+
   prepare({ env, file }: ScriptSpec): void {
     for (const name of env) readEnv(name, this.#env, file)
   }
