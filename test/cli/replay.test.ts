@@ -53,6 +53,7 @@ test('an archive with its recording is replayed without a network, twice the sam
     runs: 1,
     cells: 3,
     equal: 3,
+    different_costs: 0,
     missed: 0,
     not_computed: 0,
     different: 0,
@@ -62,6 +63,7 @@ test('an archive with its recording is replayed without a network, twice the sam
     misses: [],
     cells_not_computed: [],
     differences: [],
+    cost_differences: [],
     different_runs: [],
     cells_left_out: [],
   })

@@ -3,7 +3,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { replayArchive, type ReplayRequest } from '../../src/sheet/replay/replay-archive.ts'
-import type { ReplayReport } from '../../src/sheet/replay/replay-report.ts'
+import { isAsRecorded, type ReplayReport } from '../../src/sheet/replay/replay-report.ts'
 import type { Sheet } from '../../src/sheet/sheet.ts'
 import { exportArchive } from '../../src/sheet/transfer/export-archive.ts'
 import { GOOD, openAiSheet } from '../support/ai-fixture.ts'
@@ -69,6 +69,7 @@ test('an archive is replayed without its host: values, failures, provenance and 
       runs: 2,
       cells: 13,
       equal: 13,
+      differentCosts: NONE,
       calls: 7,
       totalCost: 1.75,
       missed: NONE,
@@ -217,6 +218,25 @@ test('a conversation with a model is replayed with its usage and cost, without i
   assert.equal(report.totalCost, Math.round(totalCost * 1e9) / 1e9)
 })
 
+test('costs by prices that changed since are reported, and are no differences of the cells', async (t) => {
+  if (skipOnPostgres(t)) return
+  const { run, models } = await openAiSheet(t, { companies: ['Acme', 'Bolt'] })
+  const { totalCost } = await run.run()
+  const price = { input: 0.3, cached_input: 0.15, output: 1.2 }
+  await run.edit('models.yaml', models({ price }))
+  const report = await (await archived(t, run.sheet))()
+  assert.deepEqual([report.cells, report.equal, report.different], [4, 4, NONE])
+  const { count, first } = report.differentCosts
+  assert.deepEqual([count, ...new Set(first.map(({ what }) => what))], [4, 'cost'])
+  for (const { replayed, recorded } of first) assert.equal(Number(replayed), 2 * Number(recorded))
+  assert.deepEqual(
+    report.differentRuns.map(({ what, recorded }) => [what, recorded]),
+    [['total_cost', totalCost]],
+  )
+  assert.equal(isAsRecorded(report), true)
+  assert.equal(isAsRecorded({ ...report, equal: 3 }), false)
+})
+
 test('the steps of fallbacks are replayed, and a changed step misses', async (t) => {
   if (skipOnPostgres(t)) return
   const run = await openRunSheet(t, {
@@ -329,9 +349,11 @@ test('calls and costs of whole runs are compared', async (t) => {
   assert.deepEqual((await replay()).differentRuns, [])
   const dearer = await scratch(t)
   await writeFile(join(dearer, 'transport.yaml'), price(0.3))
-  const { differentRuns, equal } = await replay({ replacements: dearer })
+  const report = await replay({ replacements: dearer })
+  const { differentRuns, equal } = report
   assert.deepEqual(differentRuns, [{ run: '1', what: 'total_cost', replayed: 0.6, recorded: 0.2 }])
   assert.equal(equal, 3)
+  assert.equal(isAsRecorded(report), true)
   // What is not in the recording is not sent, and costs nothing.
   const text = await readFile(join(run.directory, 'derivations/b.yaml'), 'utf8')
   const missed = await replay({

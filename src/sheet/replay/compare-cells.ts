@@ -28,6 +28,7 @@ export class CellComparison {
   readonly missed = new Listing<ReplayMiss>()
   readonly notComputed = new Listing<CellOfRun>()
   readonly different = new Listing<CellDifference>()
+  readonly differentCosts = new Listing<CellDifference>()
   readonly #archived: Compared
   readonly #replayed: Compared
   readonly #cells: CellsToReplay
@@ -98,9 +99,14 @@ export class CellComparison {
       return
     }
     const differences = await this.#differences(of.field, pair)
-    if (differences.length === 0) this.equal += 1
-    const [first] = differences
-    if (first !== undefined) this.different.add({ ...of, ...first })
+    const first = differences.find(({ what }) => what !== 'cost')
+    if (first !== undefined) {
+      this.different.add({ ...of, ...first })
+      return
+    }
+    this.equal += 1
+    const [cost] = differences
+    if (cost !== undefined) this.differentCosts.add({ ...of, ...cost })
   }
 
   async #differences(

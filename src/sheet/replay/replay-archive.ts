@@ -169,12 +169,13 @@ class Replay {
     }
     const comparison = new CellComparison(archived, { store, derivations }, cells)
     await comparison.compareAll()
-    const { cells: count, equal, missed, notComputed, different, digest } = comparison
+    const { cells: count, equal, differentCosts, missed, notComputed, different, digest } = comparison
     const sums = [...this.#sums.values()]
     return {
       runs: cells.cellsOfRuns.size,
       cells: count,
       equal,
+      differentCosts: differentCosts.list(),
       calls: transport.answered,
       totalCost: inBillionths(sums.reduce((sum, { totalCost }) => sum + totalCost, 0)),
       missed: missed.list(),

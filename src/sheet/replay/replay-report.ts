@@ -39,9 +39,11 @@ export interface LeftOut extends Listed<CellOfRun> {
 export interface ReplayReport {
   /** Recorded runs of which cells were replayed. */
   readonly runs: number
-  /** Replayed cells, and those of them that are as in the archive. */
+  /** Replayed cells, and those of them that are as in the archive, whatever they cost. */
   readonly cells: number
   readonly equal: number
+  /** Those of the equal ones with another cost. */
+  readonly differentCosts: Listed<CellDifference>
   /** Calls that the recording answered, and dollars that they cost by the prices of the definition. */
   readonly calls: number
   readonly totalCost: number
@@ -53,6 +55,14 @@ export interface ReplayReport {
   readonly leftOut: readonly LeftOut[]
   /** Hex SHA-256 of the values, failures and provenance of all replayed cells: equal for equal replays. */
   readonly digest: string
+}
+
+/**
+ * Whether a replay made the cells and calls of the archive. Costs do not count: a store does not keep the prices of its runs, and from equal
+ * calls and usage only other prices make other costs.
+ */
+export function isAsRecorded({ cells, equal, differentRuns }: ReplayReport): boolean {
+  return equal === cells && differentRuns.every(({ what }) => what !== 'calls')
 }
 
 /** Counts items, and keeps the first of them. */

@@ -1,7 +1,12 @@
 import { basename } from 'node:path'
 import { OperationError } from '../../../errors/service-error.ts'
 import { replayArchive, type ReplayRequest } from '../../../sheet/replay/replay-archive.ts'
-import type { Listed, ReplayReport } from '../../../sheet/replay/replay-report.ts'
+import {
+  isAsRecorded,
+  type CellDifference,
+  type Listed,
+  type ReplayReport,
+} from '../../../sheet/replay/replay-report.ts'
 import { EXIT, type ExitCode } from '../../terminal/exit-codes.ts'
 import { onInterrupt } from '../../terminal/interrupts.ts'
 import type { Output } from '../../terminal/output.ts'
@@ -29,7 +34,7 @@ export async function runReplay(out: Output, { file, ...what }: WhatToReplay): P
       signal: stop.signal,
     })
     await out.print(answerOf(report), () => textOf(report))
-    return report.equal === report.cells && report.differentRuns.length === 0 ? EXIT.done : EXIT.failedCells
+    return isAsRecorded(report) ? EXIT.done : EXIT.failedCells
   } catch (error) {
     if (interrupts.seen && stop.signal.aborted) return EXIT.interrupted
     throw error
@@ -40,11 +45,12 @@ export async function runReplay(out: Output, { file, ...what }: WhatToReplay): P
 
 /** Returns a report as JSON. */
 function answerOf(report: ReplayReport): object {
-  const { runs, cells, equal, calls, totalCost, missed, notComputed, different } = report
+  const { runs, cells, equal, differentCosts, calls, totalCost, missed, notComputed, different } = report
   return {
     runs,
     cells,
     equal,
+    different_costs: differentCosts.count,
     missed: missed.count,
     not_computed: notComputed.count,
     different: different.count,
@@ -54,13 +60,8 @@ function answerOf(report: ReplayReport): object {
     digest: `sha256:${report.digest}`,
     misses: missed.first.map(({ recordId, field, error }) => ({ record_id: recordId, field, error })),
     cells_not_computed: notComputed.first.map(cellOf),
-    differences: different.first.map(({ recordId, field, what, replayed, recorded }) => ({
-      record_id: recordId,
-      field,
-      what,
-      replayed,
-      recorded,
-    })),
+    differences: different.first.map(differenceOf),
+    cost_differences: differentCosts.first.map(differenceOf),
     different_runs: report.differentRuns,
     cells_left_out: report.leftOut.map(({ reason, count, first }) => ({
       reason,
@@ -79,17 +80,19 @@ function cellOf({ recordId, field }: Cell): object {
   return { record_id: recordId, field }
 }
 
+function differenceOf({ what, replayed, recorded, ...cell }: CellDifference): object {
+  return { ...cellOf(cell), what, replayed, recorded }
+}
+
 function textOf(report: ReplayReport): string {
   const { runs, cells, equal, calls, totalCost, missed, notComputed, different, differentRuns } = report
   const lines = [
     `${amount(cells, 'cell')} of ${amount(runs, 'run')} replayed with ${amount(calls, 'recorded call')}, $${totalCost}`,
     `${grouped(equal)} as in the archive`,
+    ...listed('of them at another cost, since prices changed', report.differentCosts, shownDifference),
     ...listed('not in the recording', missed, (miss) => `${nameOf(miss)}: ${miss.error}`),
     ...listed('not computed, since an input was not', notComputed, nameOf),
-    ...listed('different', different, (cell) => {
-      const { what, replayed, recorded } = cell
-      return `${nameOf(cell)}: ${what} ${JSON.stringify(replayed)}, recorded ${JSON.stringify(recorded)}`
-    }),
+    ...listed('different', different, shownDifference),
     ...differentRuns.map(
       ({ run, what, replayed, recorded }) => `run ${run}: ${what} ${replayed}, recorded ${recorded}`,
     ),
@@ -97,6 +100,10 @@ function textOf(report: ReplayReport): string {
     `digest sha256:${report.digest}`,
   ]
   return lines.map(visibleText).join('\n')
+}
+
+function shownDifference({ what, replayed, recorded, ...cell }: CellDifference): string {
+  return `${nameOf(cell)}: ${what} ${JSON.stringify(replayed)}, recorded ${JSON.stringify(recorded)}`
 }
 
 /** Returns the lines of a list: its number, the first items, and how many more there are. */
