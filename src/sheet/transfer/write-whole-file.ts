@@ -2,6 +2,7 @@ import { createWriteStream } from 'node:fs'
 import { rename, rm } from 'node:fs/promises'
 import { pipeline } from 'node:stream/promises'
 import { OperationError } from '../../errors/service-error.ts'
+import { systemCode } from '../../errors/system-code.ts'
 
 /**
  * Writes a file atomically: it replaces an earlier one only once all its bytes are on disk. Throws OperationError when
@@ -25,14 +26,13 @@ const FAULTS: Readonly<Record<string, string>> = {
   EPERM: 'permission denied',
   EROFS: 'the file system is read-only',
   ENOSPC: 'the disk is full',
-  EDQUOT: 'the disk is full',
+  EDQUOT: 'the quota of the disk is used up',
   EISDIR: 'that is a directory',
   EEXIST: 'another export to this file is running',
 }
 
 function asFileError(error: unknown, path: string): unknown {
-  const { code } = error as { code?: unknown }
-  const fault = typeof code === 'string' ? FAULTS[code] : undefined
+  const fault = FAULTS[systemCode(error) ?? '']
   return fault === undefined
     ? error
     : new OperationError(`${path} cannot be written: ${fault}`, 'output_failed')

@@ -18,6 +18,7 @@ import {
 import { dirname, join } from 'node:path'
 import { checkFileSize } from '../../contract/yaml/yaml-limits.ts'
 import { OperationError } from '../../errors/service-error.ts'
+import { adviceFor, systemCode } from '../../errors/system-code.ts'
 import type { BaseFile, ChangedFile } from '../definition-change.ts'
 import { readSheetFile, SheetFileError } from './sheet-paths.ts'
 
@@ -83,7 +84,7 @@ export class DefinitionMirror {
       try {
         for (const path of [this.#prepared(file.path), this.#kept(file.path)]) rmSync(path, { force: true })
       } catch (error) {
-        if (!isFileError(error)) throw error
+        if (systemCode(error) === undefined) throw error
       }
     }
   }
@@ -224,8 +225,9 @@ function linkIfPossible(file: string, name: string): 'linked' | 'exists' | 'impo
     linkSync(file, name)
     return 'linked'
   } catch (error) {
-    if (!isFileError(error)) throw error
-    return error.code === 'EEXIST' ? 'exists' : 'impossible'
+    const code = systemCode(error)
+    if (code === undefined) throw error
+    return code === 'EEXIST' ? 'exists' : 'impossible'
   }
 }
 
@@ -238,20 +240,13 @@ function sync(path: string): void {
   }
 }
 
-function isFileError(error: unknown): error is Error & { readonly code: string } {
-  return error instanceof Error && 'syscall' in error && 'code' in error
-}
-
 /** Runs a call of the file system; its errors become an OperationError that names the file, and no path of this machine. */
 function onFile<T>(name: string, call: () => T): T {
   try {
     return call()
   } catch (error) {
-    if (!isFileError(error)) throw error
-    const { code } = error
-    throw new OperationError(
-      `${name} cannot be written (${code}); let the server write the sheet's directory and its files`,
-      'output_failed',
-    )
+    const code = systemCode(error)
+    if (code === undefined) throw error
+    throw new OperationError(`${name} cannot be written (${code}); ${adviceFor(code)}`, 'output_failed')
   }
 }

@@ -2,6 +2,7 @@ import { basename } from 'node:path'
 import { DatabaseSync, type SQLInputValue, type SQLOutputValue, type StatementSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { LockTimeoutError, RecordsError } from '../../../errors/service-error.ts'
+import { adviceFor, systemCode } from '../../../errors/system-code.ts'
 import type { Query, Statement } from '../../rows/query.ts'
 
 const SQLITE_BUSY = 5
@@ -190,17 +191,11 @@ export function asRecordsError(error: unknown): unknown {
   const system = systemCode(error)
   if (system !== undefined) {
     return new RecordsError(
-      `the store cannot be used: reading or writing ${fileOf(error)} failed (${system})`,
+      `the store cannot be used: reading or writing ${fileOf(error)} failed (${system}); ${adviceFor(system)}`,
     )
   }
   const what = FILE_ERRORS[(sqliteCode(error) ?? 0) % 256]
   return what === undefined ? error : new RecordsError(`the store cannot be used: ${what}`)
-}
-
-/** Returns the code of an error of the file system, such as ENOSPC; `undefined` for any other error. */
-function systemCode(error: unknown): string | undefined {
-  if (!(error instanceof Error) || !('syscall' in error) || !('code' in error)) return undefined
-  return String(error.code)
 }
 
 /** Returns the name of the file of a file system error, as far as the error has it. */
@@ -217,7 +212,7 @@ const FILE_ERRORS: Readonly<Record<number, string>> = {
   8: `sheet.db cannot be written; ${MAKE_WRITABLE}`,
   10: 'reading or writing sheet.db failed',
   11: 'sheet.db is damaged',
-  13: 'the disk is full',
+  13: adviceFor('ENOSPC'),
   14: `sheet.db cannot be opened; ${MAKE_WRITABLE}`,
   26: 'sheet.db is not a SQLite database',
 }
