@@ -287,6 +287,23 @@ test('checkpoints.txt has all checkpoints, whatever happens to it', async (t) =>
   await another()
 })
 
+test('checkpoints.txt is as the store has it after the next open, as a kill or a power failure left it', async (t) => {
+  if (skipOnPostgres(t)) return
+  const { sheet, directory } = await openSmall(t)
+  await write(sheet, { id: 'x', a: '1' })
+  const { note } = await makeCheckpoint(sheet)
+  await sheet.close()
+  const path = join(directory, 'checkpoints.txt')
+  const whole = await readFile(path, 'utf8')
+  // It has one that was not committed, or it is cut, empty or not there.
+  for (const left of [`${whole}${note}\n`, whole.slice(0, 20), '', null]) {
+    if (left === null) await rm(path)
+    else await writeFile(path, left)
+    await (await openOnEngine(directory)).close()
+    assert.equal(await readFile(path, 'utf8'), whole, `after ${JSON.stringify(left)}`)
+  }
+})
+
 test('a copy has the checkpoints, and goes on from them', async (t) => {
   const opened = await openSmall(t)
   await opened.run()

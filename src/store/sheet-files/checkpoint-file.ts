@@ -11,6 +11,7 @@ import { parseNotes, type CheckpointNote } from '../../proof/checkpoint.ts'
 import { isEqual, RootHasher } from '../../proof/merkle.ts'
 import { leafOfLine, sha256 } from '../../proof/node-primitives.ts'
 import { fileError, RecordsError } from '../../errors/service-error.ts'
+import { adviceFor, systemCode } from '../../errors/system-code.ts'
 import type { StoredCheckpoint } from '../log-tree-store.ts'
 
 /** The file of a sheet's directory with the checkpoints of its log, one after the other, each followed by an empty line. */
@@ -23,27 +24,52 @@ export function inFile(note: string): string {
 
 /**
  * Adds a checkpoint to the file at a path, or writes the file anew where it is not as it was left. `before` are the
- * checkpoints before it, and `bytes` is their size in the file. The store has the durable copy. Throws RecordsError where it
- * cannot be written.
+ * checkpoints before it, and `bytes` is their size in the file. The bytes are on the disk when it returns; the store has the durable
+ * copy. Throws RecordsError where it cannot be written.
  */
 export function addToFile(
   path: string,
   note: string,
   { before, bytes }: { before: () => readonly string[]; bytes: number },
 ): void {
-  try {
-    const found = lstatSync(path, { throwIfNoEntry: false })
-    if (found?.isFile() === true && found.size === bytes) {
-      appendFileSync(path, inFile(note))
-      return
-    }
+  if (isAsLeft(path, bytes)) onFile(() => appendFileSync(path, inFile(note), { flush: true }))
+  else writeAnew(path, [...before(), note])
+}
+
+/**
+ * Writes the file at a path anew where its size is not that of the checkpoints of the store, such as after a crash: a checkpoint is
+ * added to the file before it is committed. Throws RecordsError where it cannot be written.
+ */
+export function repairFile(
+  path: string,
+  { notes, bytes }: { notes: () => readonly string[]; bytes: number },
+): void {
+  if (!isAsLeft(path, bytes)) writeAnew(path, notes())
+}
+
+/** Whether the file at a path has this size, or is not there and has none. */
+function isAsLeft(path: string, bytes: number): boolean {
+  const found = onFile(() => lstatSync(path, { throwIfNoEntry: false }))
+  return found === undefined ? bytes === 0 : found.isFile() && found.size === bytes
+}
+
+function writeAnew(path: string, notes: readonly string[]): void {
+  onFile(() => {
     // A link might lead anywhere: it is replaced.
     const building = `${path}-new`
     rmSync(building, { force: true })
-    writeFileSync(building, [...before(), note].map(inFile).join(''), { flag: 'wx' })
+    writeFileSync(building, notes.map(inFile).join(''), { flag: 'wx', flush: true })
     renameSync(building, path)
+  })
+}
+
+function onFile<T>(call: () => T): T {
+  try {
+    return call()
   } catch (error) {
-    throw new RecordsError(`${CHECKPOINT_FILE} cannot be written: ${(error as Error).message}`)
+    const code = systemCode(error)
+    if (code === undefined) throw error
+    throw new RecordsError(`${CHECKPOINT_FILE} cannot be written (${code}); ${adviceFor(code)}`)
   }
 }
 

@@ -47,7 +47,7 @@ import { textOrNull } from '../../rows/stored-rows.ts'
 import type { NewCheckpoint } from '../../log-tree-store.ts'
 import { NOTES, NOTES_SIZE } from '../../rows/log-tree.ts'
 import { addCheckpoint } from '../../rules/log/add-checkpoint.ts'
-import { addToFile } from '../../sheet-files/checkpoint-file.ts'
+import { addToFile, repairFile } from '../../sheet-files/checkpoint-file.ts'
 
 /** Milliseconds without a change after which the mirror is synced and its position stored. */
 const MIRROR_SYNC_MS = 1000
@@ -279,9 +279,13 @@ export class Writer {
       numbers: null,
       dataVersion: dataVersion(db),
     }
+    const repair = (): void => {
+      mirror.repair()
+      repairFile(paths.checkpoints, { bytes: db.query(NOTES_SIZE), notes: () => db.query(NOTES) })
+    }
     try {
-      if (define !== null) await this.#define(define, () => mirror.repair())
-      else await this.#followStored(() => mirror.repair())
+      if (define !== null) await this.#define(define, repair)
+      else await this.#followStored(repair)
     } catch (error) {
       this.#close()
       throw error
