@@ -133,6 +133,11 @@ export class LogMirror {
     if (locked && position.offset < fstatSync(this.#fd).size) ftruncateSync(this.#fd, position.offset)
   }
 
+  /** Whether the file ends where this process left it. */
+  get isAsLeft(): boolean {
+    return this.#isAsLeft(this.#position.seq)
+  }
+
   /** Syncs the file to the disk. */
   sync(): void {
     fdatasyncSync(this.#fd)

@@ -1,6 +1,7 @@
 import { closeSync, fsyncSync, openSync, readdirSync, readSync, writeSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { RecordsError } from '../errors/service-error.ts'
+import { systemCode } from '../errors/system-code.ts'
 import type { LogSource } from './log-line.ts'
 import { readLines, type FileLine } from './read-lines.ts'
 
@@ -25,8 +26,6 @@ export interface CutLines {
 
 const CHUNK = 1 << 16
 const OWN_START = '{"seq":'
-/** More bytes than {@link OWN_LINE} matches. */
-const OWN_START_BYTES = 100
 const OWN_LINE = /^\{"seq":(\d{1,15})(?:,"at":"([^"]*)")?[,}]/
 const NUMBERED = /-(\d+)\.jsonl$/
 
@@ -34,23 +33,18 @@ const NUMBERED = /-(\d+)\.jsonl$/
  * Copies lines of the log that the store does not have into a new file beside it, durably, so that they can be cut: those
  * of another program, and those of a store that was replaced by an older copy since. Returns null for none. Not copied are
  * lines of the store, those of an interrupted transaction (see {@link isOneTransaction}), an incomplete one of these, and
- * blocks that a power failure left unwritten. Throws RecordsError when the file cannot be written; nothing may be cut then.
+ * lines that a power failure left unwritten. Throws RecordsError when the file cannot be written; nothing may be cut then.
  */
 export function setAside(cut: CutLines): SetAside | null {
   const interrupted = cut.interrupted && isOneTransaction(cut)
-  let uncommitted = cut.seq
+  const reader = new CutReader(cut)
   const isOwn = (line: FileLine): boolean => {
     if (line.tooLong) return false
-    const text = Buffer.from(line.bytes).toString('utf8').replaceAll('\0', '')
-    if (text.trim() === '') return true
+    const text = Buffer.from(line.bytes).toString('utf8')
+    const { isUnwritten, isStored, continues } = reader.next(text)
+    if (isUnwritten || text.trim() === '') return true
     if (!line.whole) return text.startsWith(OWN_START) || OWN_START.startsWith(text)
-    const seq = Number(OWN_LINE.exec(text)?.[1])
-    if (interrupted && seq === uncommitted + 1) {
-      uncommitted = seq
-      return true
-    }
-    const [stored] = seq > 0 ? take(cut.source.linesAfter(seq - 1), 1) : []
-    return stored?.seq === seq && stored.line === text
+    return isStored || (interrupted && continues)
   }
 
   let copy: { readonly file: string; readonly fd: number } | undefined
@@ -70,10 +64,11 @@ export function setAside(cut: CutLines): SetAside | null {
     fsyncSync(copy.fd)
     return { file: copy.file, lines }
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error)) throw error
+    const code = systemCode(error)
+    if (code === undefined) throw error
     throw new RecordsError(
       `provenance.jsonl has lines that the store does not have, and they could not be moved to a file of their own ` +
-        `(${error.message}): move them away, or make room`,
+        `(${code}): move them away, or make room`,
     )
   } finally {
     if (copy !== undefined) closeSync(copy.fd)
@@ -84,17 +79,53 @@ export function setAside(cut: CutLines): SetAside | null {
  * Whether the lines whose seqs continue those of the store are of one transaction, all of whose lines have the same time.
  * Of several transactions, all but the last were committed, so that the store must be an older copy.
  */
-function isOneTransaction({ fd, seq, offset }: CutLines): boolean {
-  let last = seq
+function isOneTransaction(cut: CutLines): boolean {
+  const reader = new CutReader(cut)
   const times = new Set<string | undefined>()
-  for (const { bytes, tooLong } of readLines(fd, offset)) {
-    const own = tooLong ? null : OWN_LINE.exec(Buffer.from(bytes).toString('latin1', 0, OWN_START_BYTES))
-    if (Number(own?.[1]) !== last + 1) continue
-    last += 1
-    times.add(own?.[2])
+  for (const { bytes, tooLong, whole } of readLines(cut.fd, cut.offset)) {
+    // The time of an incomplete line may be cut.
+    if (tooLong || !whole) continue
+    const { at, continues } = reader.next(Buffer.from(bytes).toString('utf8'))
+    if (!continues) continue
+    times.add(at)
     if (times.size > 1) return false
   }
   return true
+}
+
+interface CutLine {
+  readonly at: string | undefined
+  /** Whether a power failure left some of its bytes unwritten: no JSON has zero bytes. */
+  readonly isUnwritten: boolean
+  /** Whether the store has it. */
+  readonly isStored: boolean
+  /** Whether its seq continues those before: it is the next one, or a later one after lines that were left unwritten. */
+  readonly continues: boolean
+}
+
+/** Reads lines that are about to be cut, in their order. */
+class CutReader {
+  readonly #source: LogSource
+  #last: number
+  #hasGap = false
+
+  constructor({ source, seq }: CutLines) {
+    this.#source = source
+    this.#last = seq
+  }
+
+  next(text: string): CutLine {
+    const own = OWN_LINE.exec(text)
+    const seq = Number(own?.[1])
+    const isUnwritten = text.includes('\0')
+    const [stored] = seq > 0 && !isUnwritten ? take(this.#source.linesAfter(seq - 1), 1) : []
+    const isStored = stored?.seq === seq && stored.line === text
+    const continues =
+      !isStored && !isUnwritten && (seq === this.#last + 1 || (this.#hasGap && seq > this.#last))
+    if (isStored || continues) this.#last = seq
+    this.#hasGap = isUnwritten || (this.#hasGap && !isStored && !continues)
+    return { at: own?.[2], isUnwritten, isStored, continues }
+  }
 }
 
 /** Returns the names of the files beside a log with lines set aside, in the order of their creation. */

@@ -8,6 +8,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { test, type TestContext } from 'node:test'
 import { contractText } from '../../../test/support/contract-with.ts'
 import { parseContract } from '../../contract/odcs/parse-contract.ts'
+import { setAsideFiles } from '../../provenance/set-aside.ts'
 import { Connection } from './database/connection.ts'
 import { storePaths } from './definition/create-store.ts'
 import { logOf } from './read-log.ts'
@@ -134,7 +135,7 @@ test(
   { skip: noStrace },
   async (t) => {
     for (const [index, fault] of [
-      'fsync,fdatasync:error=EIO:when=4',
+      'fsync,fdatasync:error=EIO:when=5',
       'pwrite64:error=EIO:when=120',
       'pwrite64:error=ENOSPC:when=120',
     ].entries()) {
@@ -164,6 +165,8 @@ test(
         logOf(directory).map(({ seq }) => seq),
         [...ids].map((_, position) => position + 1),
       )
+      // The process that could not commit has closed the store: its lines are not those of somebody else.
+      assert.deepEqual(setAsideFiles(storePaths(directory).log), [], fault)
       await writer.handle('close', null)
       assert.ok(stored > 0, `fault ${index} came too early`)
     }

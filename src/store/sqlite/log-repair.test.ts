@@ -197,6 +197,54 @@ test('D34: lines of several transactions are set aside after a kill, too: only t
   assert.deepEqual(sheet.setAside, [two])
 })
 
+test('D34: lines of the interrupted transaction are cut after others of it that a power failure left unwritten', async (t) => {
+  const sheet = new Sheet(t)
+  await sheet.session('1')
+  const whole = sheet.log
+  const line = (seq: number, second = 1): string =>
+    `{"seq":${seq},"at":"2026-01-01T00:00:0${second}.000Z","actor":"human:ann","source":"write"}\n`
+  const unwritten = '\0'.repeat(30) + line(2).slice(30)
+  appendFileSync(sheet.paths.log, `${unwritten}${line(3)}${line(4)}${line(5).slice(0, 25)}`)
+  sheet.killed()
+  await sheet.open()
+  assert.ok(sheet.log.equals(whole))
+  assert.deepEqual(sheet.setAside, [])
+  await sheet.close()
+
+  appendFileSync(sheet.paths.log, unwritten + line(3) + line(4, 2))
+  sheet.killed()
+  await sheet.open()
+  assert.ok(sheet.log.equals(whole))
+  assert.deepEqual(sheet.setAside, [line(3) + line(4, 2)])
+})
+
+test('D34: lines of the interrupted transaction are cut after committed ones that a power failure left unwritten', async (t) => {
+  const sheet = new Sheet(t)
+  await sheet.session('1', '2', '3')
+  const whole = sheet.log
+  const damaged = Buffer.from(whole)
+  damaged.fill(0, whole.indexOf(0x0a) + 5, whole.indexOf(0x0a) + 25)
+  const one = [4, 5]
+    .map((seq) => `{"seq":${seq},"at":"2026-01-01T00:00:01.000Z","source":"write"}\n`)
+    .join('')
+  writeFileSync(sheet.paths.log, Buffer.concat([damaged, Buffer.from(one)]))
+  sheet.unverify()
+  sheet.killed()
+  await sheet.open()
+  assert.ok(sheet.log.equals(whole))
+  assert.deepEqual(sheet.setAside, [])
+  await sheet.close()
+
+  // Those of another store are not: they continue lines that this one does not have.
+  const other = whole.toString().replaceAll('human:ann', 'human:bob') + one
+  writeFileSync(sheet.paths.log, other)
+  sheet.unverify()
+  sheet.killed()
+  await sheet.open()
+  assert.ok(sheet.log.equals(whole))
+  assert.deepEqual(sheet.setAside, [other])
+})
+
 test('D34: lines that another process did not commit are cut by the next write, in an empty sheet too', async (t) => {
   const sheet = new Sheet(t)
   await sheet.open()
@@ -224,6 +272,7 @@ test('D34: lines that a power failure damaged before they were synced are writte
     sheet.unverify()
     await sheet.open()
     assert.ok(sheet.log.equals(whole), `zeros at byte ${position}`)
+    assert.deepEqual(sheet.setAside, [], `zeros at byte ${position}`)
     await sheet.close()
   }
 })

@@ -101,7 +101,8 @@ export function createStore(paths: StorePaths, store: NewStore): void {
   syncFile(dirname(paths.database))
 }
 
-function syncFile(path: string): void {
+/** Syncs a file, or the names in a directory, to the disk. */
+export function syncFile(path: string): void {
   const fd = openSync(path, 'r')
   try {
     fsyncSync(fd)

@@ -22,7 +22,7 @@ import {
   type StoredRow,
 } from '../database/connection.ts'
 import { sourceDiffers, type ImportedSource } from '../../sheet-files/import-lines.ts'
-import { createStore, storePaths, type StorePaths } from '../definition/create-store.ts'
+import { createStore, storePaths, syncFile, type StorePaths } from '../definition/create-store.ts'
 import { applyDefinition, loadTargets } from '../definition/apply-contract.ts'
 import { IdleTimer } from '../database/idle-timer.ts'
 import { logSource } from '../log/log-source.ts'
@@ -260,6 +260,8 @@ export class Writer {
     // Before opening, which creates the files that it checks.
     const wasClosed = wasStoreClosed(paths)
     const { db, sheet } = await openDatabase(paths.database, { deadline, what: 'the store' })
+    // By its write-ahead log the next process recognizes that this one was interrupted.
+    syncFile(request.directory)
     const mirror = new LogMirror(paths.log, logSource(db), {
       verified: { seq: Number(sheet['mirror_seq']), offset: Number(sheet['mirror_offset']) },
       onSetAside: this.#onSetAside,
@@ -432,9 +434,27 @@ export class Writer {
     }
   }
 
+  /**
+   * Removes lines of a transaction that could not be committed from the log. A process that finds them after this one has closed the
+   * store would take them for those of another store.
+   */
+  #repairMirror(): void {
+    const store = this.#store
+    try {
+      if (store === null || store.mirror.isAsLeft) return
+      store.db.exec('BEGIN IMMEDIATE')
+      store.mirror.repair()
+    } catch {
+      // Another process is writing, which repairs the file, or the disk still fails.
+    } finally {
+      if (store?.db.db.isTransaction === true) store.db.exec('ROLLBACK')
+    }
+  }
+
   #close(): void {
     this.#checkpoint.cancel()
     this.#mirrorSync.cancel()
+    this.#repairMirror()
     this.#syncMirror()
     this.#store?.mirror.close()
     this.#store?.db.close()
