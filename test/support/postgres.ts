@@ -12,6 +12,7 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs'
+import { once } from 'node:events'
 import { createRequire } from 'node:module'
 import { tmpdir, userInfo } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -31,6 +32,18 @@ export interface TestPostgres {
   stop(how?: 'fast' | 'crash'): Promise<void>
   /** Starts it again, on the same socket and with its data; as a standby, it is read-only. */
   start(as?: 'primary' | 'standby'): Promise<void>
+  /** Starts it again where it has ended by itself. */
+  ensureStarted(): Promise<void>
+  /** Ends it like a crash, and removes its directory; it does not start again. */
+  remove(): Promise<void>
+}
+
+/** What happens to a server before it starts for the first time. */
+export interface BeforeStart {
+  /** Puts files into its directory of data, which is initialized by default. */
+  readonly fill?: (data: string) => void
+  /** Returns the additional environment of its processes. */
+  readonly env?: (data: string) => NodeJS.ProcessEnv
 }
 
 /** A user whom the server asks for a password, once it exists; all others are trusted. */
@@ -87,20 +100,29 @@ export function startPostgres(): Promise<TestPostgres> {
 }
 
 /** Starts another one for this process, with settings as in `postgresql.conf`. */
-export async function startPostgresWith(settings: string): Promise<TestPostgres> {
+export async function startPostgresWith(
+  settings: string,
+  { fill, env }: BeforeStart = {},
+): Promise<TestPostgres> {
   const directory = mkdtempSync(join(tmpdir(), 'colophon-pg-'))
   const owner = userInfo().uid === 0 ? { uid: NOBODY, gid: NOBODY } : {}
   if (owner.uid !== undefined) chownSync(directory, owner.uid, owner.gid)
   const found = await programs()
   const { postgres, initdb } = withinReach(found, directory, owner)
-  initialise(initdb, { directory, owner, settings, version: found.version })
+  const data = join(directory, 'data')
+  if (fill === undefined) initialise(initdb, { data, owner, version: found.version })
+  else fill(data)
+  configure(data, settings)
+  const more = env?.(data)
   const keeper = spawn('/bin/sh', ['-c', KEEPER, 'sh', postgres, directory], {
     ...owner,
     // The server must not get signals that are meant for this process, such as that of a Ctrl-C.
     detached: true,
     cwd: directory,
     stdio: ['pipe', 'ignore', 'ignore'],
+    ...(more !== undefined && { env: { ...process.env, ...more } }),
   })
+  const ended = once(keeper, 'close')
   keeper.unref()
   const { stdin } = keeper
   if (stdin !== null && 'unref' in stdin && typeof stdin.unref === 'function') stdin.unref()
@@ -122,6 +144,18 @@ export async function startPostgresWith(settings: string): Promise<TestPostgres>
       else rmSync(signal, { force: true })
       tell('start')
       await ready(directory)
+    },
+    ensureStarted: async () => {
+      // A server that has crashed leaves its file.
+      if (isRunning(data)) return
+      rmSync(join(data, 'postmaster.pid'), { force: true })
+      tell('start')
+      await ready(directory)
+    },
+    remove: async () => {
+      keeper.ref()
+      stdin?.end()
+      await ended
     },
   }
 }
@@ -190,31 +224,31 @@ const CACHE = join(import.meta.dirname, '..', '..', '.cache')
 /** Initializes a database, as a copy of the first one, since initdb takes most of a second of a processor. */
 function initialise(
   initdb: string,
-  {
-    directory,
-    owner,
-    settings,
-    version,
-  }: { directory: string; owner: Owner; settings: string; version: string },
+  { data, owner, version }: { data: string; owner: Owner; version: string },
 ): void {
-  const data = join(directory, 'data')
   const options = createHash('sha256').update(INITDB_OPTIONS.join()).digest('hex').slice(0, 8)
   const first = join(CACHE, `initdb-${version}-${options}-${userInfo().uid}`)
   if (!existsSync(first) || !copyTree(first, data)) {
     const made = spawnSync(initdb, ['-D', data, ...INITDB_OPTIONS], {
       ...owner,
-      cwd: directory,
+      cwd: dirname(data),
       encoding: 'utf8',
     })
     if (made.status !== 0) {
-      rmSync(directory, { recursive: true, force: true })
+      rmSync(dirname(data), { recursive: true, force: true })
       assert.fail(`initdb failed: ${made.error?.message ?? made.stderr}`)
     }
     keepAs(first, data)
   }
+}
+
+/** Writes the settings and the rules of access of a directory of data. */
+function configure(data: string, settings: string): void {
   writeFileSync(join(data, 'postgresql.auto.conf'), SETTINGS + settings)
   const rules = join(data, 'pg_hba.conf')
-  writeFileSync(rules, `local all ${GUARDED_USER} scram-sha-256\n${readFileSync(rules, 'utf8')}`)
+  const guarded = `local all ${GUARDED_USER} scram-sha-256\n`
+  const present = readFileSync(rules, 'utf8')
+  if (!present.startsWith(guarded)) writeFileSync(rules, guarded + present)
 }
 
 /** Keeps a new directory of data for later servers, whole or not at all: other processes may do so at the same time. */
@@ -243,6 +277,13 @@ function ready(directory: string): Promise<void> {
     directory,
     (file) => existsSync(file) && /^(ready|standby)\s*$/m.test(readFileSync(file, 'utf8')),
   )
+}
+
+/** Whether the process exists that the file of a directory of data names. */
+function isRunning(data: string): boolean {
+  const file = join(data, 'postmaster.pid')
+  const pid = existsSync(file) ? Number.parseInt(readFileSync(file, 'utf8'), 10) : 0
+  return pid > 0 && existsSync(`/proc/${pid}`)
 }
 
 /** Waits for a condition on the file that a server has while it runs. */

@@ -1,0 +1,133 @@
+import assert from 'node:assert/strict'
+import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Random } from '../../src/store/suite/support/random.ts'
+import type { Engine } from '../../test/support/engine.ts'
+import { LocalApi } from '../../test/support/local-api.ts'
+import type { Campaign, Counts, Round, Setting } from '../campaign.ts'
+import { checkSheet } from '../disk/check-image.ts'
+import { crashImage, explainsDirectory, writeImage, type Before, type Loss } from '../disk/crash-image.ts'
+import { recordSheet, withImage } from '../disk/recorded-sheet.ts'
+import { ServedSheet } from '../disk/served-sheet.ts'
+import { readTrace, type Call } from '../disk/trace.ts'
+import { Workload, writeSheetFiles } from '../disk/workload.ts'
+import { labelOf } from '../disk/writer.ts'
+
+/** Images of each trace. */
+const IMAGES = 25
+
+/** Images of what a power loss at any moment leaves of the files of a sheet that is written to. */
+export const powerLoss: Campaign = {
+  name: 'power-loss',
+  attack: 'Power loss: the file system keeps any subset of unsynced writes',
+  claim:
+    'After a power loss at any moment, with any part of what was not synced, every acknowledged write is there, no write is there by half, the log explains the records, the store is sound, and it takes writes.',
+  engines: ['sqlite', 'postgres'],
+  goal: { 'crash images': 1000 },
+  start: async ({ engine, random, scope }: Setting): Promise<Round> => {
+    const api = new LocalApi()
+    await api.listen()
+    scope.after(() => api.close())
+    api.answer('*', ({ path }) => ({ json: { value: labelOf(path.slice(1)) } }))
+    return async (): Promise<Counts> => {
+      const place = realpathSync(mkdtempSync(join(tmpdir(), 'colophon-power-loss-')))
+      // The database may run as another user.
+      chmodSync(place, 0o711)
+      const recorded = await record(engine, { place, api: api.url, random })
+      for (let image = 0; image < IMAGES; image += 1) await lose(engine, { place, recorded, random })
+      rmSync(place, { recursive: true })
+      return { 'crash images': IMAGES, 'acknowledged writes': recorded.workload.acknowledged }
+    }
+  },
+}
+
+/** What was recorded of a sheet. */
+interface Recorded {
+  readonly workload: Workload
+  readonly before: Before
+  readonly calls: readonly Call[]
+  /** The length of the trace from which on there is a sheet. */
+  readonly from: number
+}
+
+/** Has clients write to a new sheet, through one or several lives of its server, and records all calls for its files. */
+async function record(
+  engine: Engine,
+  { place, api, random }: { place: string; api: string; random: Random },
+): Promise<Recorded> {
+  const files = join(place, 'sheet')
+  mkdirSync(files)
+  writeSheetFiles(files, api)
+  const trace = join(place, 'trace')
+  const recorded = await recordSheet(engine, { files, trace, copy: join(place, 'before') })
+  const length = (): number => statSync(trace, { throwIfNoEntry: false })?.size ?? 0
+  try {
+    const workload = new Workload(random, length)
+    const from = length()
+    const lives = 1 + random.below(3)
+    for (let life = 0; life < lives; life += 1) await live(recorded, workload, random)
+    const calls = readTrace(trace)
+    if (engine === 'sqlite') assert.equal(explainsDirectory(recorded, calls), null)
+    return { workload, before: recorded.before, calls, from }
+  } finally {
+    await recorded.end()
+  }
+}
+
+/** Serves a sheet from a start to a stop or a kill. */
+async function live(
+  { place, env }: { readonly place: string; readonly env: NodeJS.ProcessEnv },
+  workload: Workload,
+  random: Random,
+): Promise<void> {
+  const server = await ServedSheet.start(place, env)
+  if (!(server instanceof ServedSheet)) throw new Error(`the server did not start: ${server.stderr}`)
+  try {
+    const isKilled = random.chance(0.3)
+    const run = workload.run(server, { clients: 3 + random.below(5), requests: 5 + random.below(20) })
+    if (isKilled) {
+      const enough = workload.acknowledged + random.below(40)
+      await Promise.race([run, workload.reached(enough)])
+      await server.stop('SIGKILL')
+    }
+    await run
+  } finally {
+    await server.stop('SIGTERM')
+  }
+}
+
+/** Makes an image of the sheet and checks it. */
+async function lose(
+  engine: Engine,
+  { place, recorded, random }: { place: string; recorded: Recorded; random: Random },
+): Promise<void> {
+  const { before, calls, workload, from } = recorded
+  const loss: Loss = {
+    at: momentOf(calls, from, random),
+    // PostgreSQL relies on it that a sync of a new file keeps its name, as all its file systems do.
+    names: engine === 'sqlite' && random.chance(0.5) ? 'subset' : 'journal',
+    syncs: true,
+    random,
+  }
+  const image = crashImage(before, calls, loss)
+  const directory = join(place, 'image')
+  try {
+    await withImage(engine, { image, copy: before.copy, directory }, (sheet) =>
+      checkSheet(sheet, { workload, at: loss.at, kept: join(place, 'kept') }),
+    )
+  } catch (error) {
+    writeImage(image, before.copy, join(place, 'image-as-left'))
+    console.error(`The files are at ${place}: the trace up to ${loss.at}, names by ${loss.names}`)
+    throw error
+  }
+}
+
+/** Chooses the end of a call: of any, or of one just before or after a sync. */
+function momentOf(calls: readonly Call[], from: number, random: Random): number {
+  const after = calls.filter(({ end }) => end > from)
+  const place = random.below(after.length)
+  const next = after.findIndex(({ kind }, index) => index >= place && kind === 'sync')
+  const chosen = random.chance(0.4) || next < 0 ? place : Math.max(0, next - random.below(3))
+  return after[chosen]?.end ?? from
+}
