@@ -26,6 +26,7 @@ const FAULTS: readonly Fault[] = [
   { name: 'halt', weight: 6, engines: BOTH, strike: (server, _, random) => halt(server, brief(random)) },
   { name: 'halt for long', weight: 0.5, engines: BOTH, strike: (server) => halt(server, LONG_MS) },
   { name: 'cut', weight: 6, engines: ['postgres'], strike: cut },
+  { name: 'cut at a commit', weight: 6, engines: ['postgres'], strike: cutAtCommit },
   {
     name: 'hold',
     weight: 4,
@@ -117,6 +118,11 @@ async function lose({ proxy }: Server): Promise<void> {
 
 function cut({ proxy }: Server): Promise<void> {
   proxy?.cut()
+  return Promise.resolve()
+}
+
+function cutAtCommit({ proxy }: Server): Promise<void> {
+  proxy?.cutAtCommit()
   return Promise.resolve()
 }
 

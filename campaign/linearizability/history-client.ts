@@ -12,8 +12,8 @@ export interface Endpoint {
 }
 
 /** A client waits so many milliseconds for an answer, and an impatient one less. */
-const PATIENCE_MS = 4000
-const IMPATIENCE_MS = [20, 400] as const
+const PATIENCE_MS = 20_000
+const IMPATIENCE_MS = [20, 1000] as const
 
 /** The longest pause between two operations, and the pause when no server can be reached, in milliseconds. */
 const PAUSE_MS = 6
@@ -94,7 +94,7 @@ export class HistoryClient {
   async #carryOut(request: Request): Promise<boolean> {
     const { port } = this.#random.pick(this.#servers)
     const { method, path, headers = [], body, op } = request
-    const patience = this.#random.chance(0.1)
+    const patience = this.#random.chance(0.04)
       ? IMPATIENCE_MS[0] + this.#random.below(IMPATIENCE_MS[1] - IMPATIENCE_MS[0])
       : PATIENCE_MS
     if (port === null) {

@@ -15,16 +15,19 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"math"
 	"os"
 	"slices"
+	"sort"
 	"time"
 
 	"github.com/anishathalye/porcupine"
 )
 
-// How long a history may be searched, and each of its parts for the explanation.
+// How long a history may be searched, and the parts of it that are searched for a quick answer or for the explanation.
 const (
-	checkTime = 60 * time.Second
+	checkTime = 10 * time.Second
+	stepTime  = time.Second
 	partTime  = 300 * time.Millisecond
 )
 
@@ -43,7 +46,7 @@ func main() {
 	}
 	check := m.checker()
 	operations := operationsOf(history)
-	switch porcupine.CheckOperationsTimeout(check, operations, checkTime) {
+	switch verdict(check, operations) {
 	case porcupine.Ok:
 		fmt.Println("linearizable")
 		return
@@ -79,20 +82,95 @@ func read() ([]Operation, error) {
 	return history, lines.Err()
 }
 
-// operationsOf ends operations without an answer after all others.
+// verdict checks a history: first with those writes of unknown outcome alone that must have taken effect, since with each other one the search
+// can take twice as long. A history that is linearizable without them is linearizable with them, after everything else.
+func verdict(check porcupine.Model, operations []porcupine.Operation) porcupine.CheckResult {
+	var certain, possible []porcupine.Operation
+	for _, op := range operations {
+		if op.Return == forever {
+			possible = append(possible, op)
+		} else {
+			certain = append(certain, op)
+		}
+	}
+	slices.SortFunc(possible, func(a, b porcupine.Operation) int { return int(b.Call - a.Call) })
+	for {
+		switch porcupine.CheckOperationsTimeout(check, certain, stepTime) {
+		case porcupine.Ok:
+			return porcupine.Ok
+		case porcupine.Unknown:
+			return porcupine.CheckOperationsTimeout(check, operations, checkTime)
+		}
+		// Some write has taken effect before the first result that the others do not explain.
+		until := firstIllegal(check, certain)
+		taken := slices.IndexFunc(possible, func(op porcupine.Operation) bool {
+			op.Return = until
+			return op.Call < until && porcupine.CheckOperationsTimeout(check, begin(append(slices.Clone(certain), op), until), stepTime) == porcupine.Ok
+		})
+		if taken < 0 {
+			return porcupine.CheckOperationsTimeout(check, operations, checkTime)
+		}
+		op := possible[taken]
+		op.Return = until
+		certain, possible = append(certain, op), slices.Delete(possible, taken, taken+1)
+	}
+}
+
+// firstIllegal returns the end of the first operation with which a history that is not linearizable is not linearizable.
+func firstIllegal(check porcupine.Model, operations []porcupine.Operation) int64 {
+	var ends []int64
+	for _, op := range operations {
+		ends = append(ends, op.Return)
+	}
+	slices.Sort(ends)
+	first := sort.Search(len(ends), func(at int) bool {
+		return porcupine.CheckOperationsTimeout(check, begin(operations, ends[at]), stepTime) != porcupine.Ok
+	})
+	return ends[min(first, len(ends)-1)]
+}
+
+// begin returns a history until a moment, at which its last operations have no results yet.
+func begin(operations []porcupine.Operation, until int64) []porcupine.Operation {
+	var history []porcupine.Operation
+	for _, op := range operations {
+		if op.Return > until && op.Call <= until && op.Input.(Input).isWrite() && op.Output.(Output).State != "failed" {
+			op.Output, op.Return = Output{State: "unknown"}, forever
+		} else if op.Return > until {
+			continue
+		}
+		history = append(history, op)
+	}
+	return history
+}
+
+// The end of an operation without an answer.
+const forever = math.MaxInt64 - 1
+
+// operationsOf ends an operation without an answer after all others, or where one of its values was read.
 func operationsOf(history []Operation) []porcupine.Operation {
-	var end int64
+	read := map[int]int64{}
 	for _, op := range history {
-		end = max(end, op.Call)
-		if op.Return != nil {
-			end = max(end, *op.Return)
+		for _, record := range op.Result.Records {
+			for _, number := range []int{value(record.A), value(record.B)} {
+				if before, known := read[number]; op.Return != nil && (!known || *op.Return < before) {
+					read[number] = *op.Return
+				}
+			}
 		}
 	}
 	operations := make([]porcupine.Operation, len(history))
 	for index, op := range history {
-		ret := end + 1
+		ret := int64(forever)
 		if op.Return != nil {
 			ret = *op.Return
+		} else {
+			for _, record := range op.Op.Records {
+				for _, set := range record.Set {
+					if end, known := read[value(set)]; known && set != nil {
+						ret = min(ret, end)
+					}
+				}
+			}
 		}
 		operations[index] = porcupine.Operation{ClientId: op.Client, Input: op.Op, Call: op.Call, Output: op.Result, Return: ret}
 	}
@@ -151,14 +229,13 @@ func ofRecord(operations []porcupine.Operation, id string) []porcupine.Operation
 // must not be linearizable. Leaving out reads, and forgetting results of writes, can only make a history linearizable: what can be left out while
 // it does not become so is not needed.
 func contradiction(check porcupine.Model, operations []porcupine.Operation) []int {
-	end := slices.MaxFunc(operations, func(a, b porcupine.Operation) int { return int(a.Return - b.Return) }).Return
 	isNeeded := make([]bool, len(operations))
 	// Returns the history without the results that are not needed.
 	weakened := func() []porcupine.Operation {
 		var history []porcupine.Operation
 		for index, op := range operations {
 			if !isNeeded[index] && op.Input.(Input).isWrite() && op.Output.(Output).State != "failed" {
-				op.Output, op.Return = Output{State: "unknown"}, end
+				op.Output, op.Return = Output{State: "unknown"}, forever
 			} else if !isNeeded[index] {
 				continue
 			}

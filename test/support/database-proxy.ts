@@ -6,6 +6,9 @@ import { onEnd } from './on-end.ts'
 /** The treatment of bytes: passed on, held back until `pass`, or dropped. */
 type Way = 'open' | 'held' | 'lost'
 
+/** The message of PostgreSQL that a transaction is committed ends so. */
+const COMMITTED = 'COMMIT\0'
+
 interface Pair {
   readonly client: Socket
   readonly server: Socket
@@ -82,6 +85,17 @@ export class DatabaseProxy {
     for (const { client, server } of this.#pairs) {
       client.resetAndDestroy()
       server.destroy()
+    }
+  }
+
+  /** Ends each of the present connections when PostgreSQL next reports a commit, so that its client does not know the outcome. */
+  cutAtCommit(): void {
+    for (const { client, server } of this.#pairs) {
+      server.removeAllListeners('data')
+      server.on('data', (bytes) => {
+        if (!bytes.includes(COMMITTED)) client.write(bytes)
+        else client.resetAndDestroy()
+      })
     }
   }
 
