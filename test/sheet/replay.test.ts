@@ -354,6 +354,11 @@ test('calls and costs of whole runs are compared', async (t) => {
   assert.deepEqual(differentRuns, [{ run: '1', what: 'total_cost', replayed: 0.6, recorded: 0.2 }])
   assert.equal(equal, 3)
   assert.equal(isAsRecorded(report), true)
+  const unreadable = await scratch(t)
+  await mkdir(join(unreadable, 'models.yaml'))
+  await assert.rejects(replay({ replacements: unreadable }), {
+    message: `${join(unreadable, 'models.yaml')} is a directory; name a file in it`,
+  })
   // What is not in the recording is not sent, and costs nothing.
   const text = await readFile(join(run.directory, 'derivations/b.yaml'), 'utf8')
   const missed = await replay({

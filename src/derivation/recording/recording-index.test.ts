@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, rm, truncate, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
@@ -128,3 +128,15 @@ for (const [name, line] of [
     await assert.rejects(indexOf(t, [call({ run: '1', id: 'a', to: 'x' }, 'x'), line]), /^Error: line 2$/)
   })
 }
+
+test('a line without an end is no line of a recording, and is not read to its end', async (t) => {
+  const directory = await mkdtemp(join(tmpdir(), 'colophon-index-'))
+  t.after(() => rm(directory, { recursive: true }))
+  const path = join(directory, 'recording.jsonl')
+  await writeFile(path, `${call({ run: '1', id: 'a', to: 'x' }, 'x')}\n{"run":"`)
+  await truncate(path, 600 << 20)
+  const opened = RecordingIndex.open(path, (line) => {
+    throw new Error(`line ${line}`)
+  })
+  await assert.rejects(opened, /^Error: line 2$/)
+})

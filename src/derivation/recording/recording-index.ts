@@ -67,10 +67,6 @@ export class RecordingIndex {
     return index
   }
 
-  get size(): number {
-    return this.#all.length
-  }
-
   /**
    * Returns the recorded call for a request: the call of the same record, derivation and run if there is one, the next of several at each
    * use. Otherwise that of another record or derivation of the run, which shared its call, or of the last run before it, or of a preview.
@@ -201,22 +197,32 @@ function commonStart(one: string, other: string): number {
   return length
 }
 
-/** Yields the lines of a file with their places in bytes. */
+/** The most bytes of a line: a response has at most 10 MiB, and JSON up to six times as many. */
+const MAX_LINE_BYTES = 128 << 20
+
+/** Yields the lines of a file with their places in bytes. A line beyond the limit is the last, without its text. */
 async function* linesOf(
   path: string,
 ): AsyncGenerator<{ readonly text: string; readonly start: number; readonly length: number }> {
   let rest: Buffer[] = []
+  let size = 0
   let start = 0
   for await (const chunk of createReadStream(path, { highWaterMark: 1 << 20 }) as AsyncIterable<Buffer>) {
     let from = 0
     for (let end = chunk.indexOf(10); end !== -1; end = chunk.indexOf(10, from)) {
       const bytes = Buffer.concat([...rest, chunk.subarray(from, end)])
       rest = []
+      size = 0
       yield { text: bytes.toString(), start, length: bytes.length }
       start += bytes.length + 1
       from = end + 1
     }
     rest.push(chunk.subarray(from))
+    size += chunk.length - from
+    if (size > MAX_LINE_BYTES) {
+      yield { text: '', start, length: size }
+      return
+    }
   }
   const last = Buffer.concat(rest)
   if (last.length > 0) yield { text: last.toString(), start, length: last.length }

@@ -94,7 +94,7 @@ export class CellComparison {
       this.notComputed.add(of)
       return
     }
-    if (cell.state === 'failed' && isMiss(cell)) {
+    if (cell.state === 'failed' && cell.failure.reason === 'not_recorded') {
       this.missed.add({ ...of, error: cell.failure.error })
       return
     }
@@ -142,11 +142,6 @@ type Difference = Omit<CellDifference, keyof CellOfRun>
 interface CellWithValue {
   readonly cell: ComputedCell
   readonly value: JsonValue
-}
-
-/** Whether a cell failed since the recording has no response to its request, or to that of one of its steps. */
-function isMiss({ failure: { reason, error } }: Extract<ComputedCell, { state: 'failed' }>): boolean {
-  return reason === 'not_recorded' || (reason === 'step_not_made' && / in the recording[;,]/.test(error))
 }
 
 /**

@@ -6,6 +6,7 @@ import { SheetError } from '../../errors/service-error.ts'
 import type { PagePlace, SheetStore } from '../../store/sheet-store.ts'
 import type { Contract } from '../../contract/contract.ts'
 import type { DefinitionFile } from '../definition/definition-files.ts'
+import { asSourceError } from '../../files/io/source-error.ts'
 import { writeLines } from '../../files/io/write-lines.ts'
 import { isDefinitionPath } from '../transfer/archive-format.ts'
 import type { CellsToReplay } from './cells-to-replay.ts'
@@ -27,13 +28,13 @@ export async function writeDefinition(
 
 /**
  * Reads the files of a directory that replace those of a sheet, by their paths, and derivations that the sheet does not have. Throws
- * SheetError for a directory without any.
+ * SheetError for a directory without any, and as {@link asSourceError} says for one that cannot be read.
  */
 export async function readReplacements(
   directory: string,
   known: readonly DefinitionFile[],
 ): Promise<ReadonlyMap<string, Uint8Array>> {
-  const derivations = await readdir(join(directory, 'derivations')).catch(() => [])
+  const derivations = (await ifPresent(join(directory, 'derivations'), (path) => readdir(path))) ?? []
   const paths = new Set([
     ...known.map(({ path }) => path),
     ...OPTIONAL_FILES,
@@ -41,7 +42,7 @@ export async function readReplacements(
   ])
   const replacements = new Map<string, Uint8Array>()
   for (const path of paths) {
-    const bytes = await readFile(join(directory, ...path.split('/'))).catch(() => null)
+    const bytes = await ifPresent(join(directory, ...path.split('/')), (file) => readFile(file))
     if (bytes !== null) replacements.set(path, bytes)
   }
   if (replacements.size > 0) return replacements
@@ -49,6 +50,17 @@ export async function readReplacements(
     `${directory} has none of the files of the archive, such as contract.yaml or derivations/*.yaml; name a directory with those to replace`,
     'unknown_file',
   )
+}
+
+/** Returns what is read at a path; null if there is nothing. */
+async function ifPresent<T>(path: string, read: (path: string) => Promise<T>): Promise<T | null> {
+  try {
+    return await read(path)
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'ENOENT' || code === 'ENOTDIR') return null
+    throw asSourceError(error, path)
+  }
 }
 
 /** Files that a sheet need not have. */

@@ -304,6 +304,8 @@ function failureOf(
     case 'too_dear':
       return { reason: 'cost_per_record', request, detail: end.detail }
     case 'stopped':
+      if (end.failure?.reason === 'not_recorded')
+        return { reason: 'not_recorded', request, detail: end.detail }
       return { reason: 'step_not_made', request, detail: end.detail, ...bodyOf(end.failure) }
   }
 }

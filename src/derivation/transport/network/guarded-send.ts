@@ -1,6 +1,6 @@
 import type { Failure } from '../../../errors/failure.ts'
 import { err, ok, type Result } from '../../../errors/result.ts'
-import type { CallOrigin, FailedTry, RecordedCall, SentRequest } from '../../recording/recorded-call.ts'
+import type { FailedTry, RecordedCall, SentRequest } from '../../recording/recorded-call.ts'
 import type { SendOptions, Transport, TransportRequest, TransportResponse } from '../call/transport.ts'
 import type { SecretGuard } from '../guard/secret-guard.ts'
 import { SecretSearch } from '../guard/secret-search.ts'
@@ -17,7 +17,6 @@ export interface GuardedCall {
 }
 
 export interface GuardedOptions extends SendOptions {
-  readonly origin?: CallOrigin | undefined
   readonly onRecorded?: ((call: RecordedCall) => void) | undefined
 }
 
