@@ -41,7 +41,7 @@ export const linearizable: Campaign = {
       const counts = await Promise.all(
         histories.map((history) => check(history, `${engine}-${random.seed}`, struck)),
       )
-      return counts.reduce(added, { faults: struck.length })
+      return added(counts.reduce(added), { faults: struck.length })
     }
   },
 }
