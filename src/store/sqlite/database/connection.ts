@@ -6,7 +6,8 @@ import { adviceFor, systemCode } from '../../../errors/system-code.ts'
 import type { Query, Statement } from '../../rows/query.ts'
 
 const SQLITE_BUSY = 5
-const SQLITE_IOERR = 10
+/** `SQLITE_IOERR_FSYNC` and `SQLITE_IOERR_DIR_FSYNC`. */
+const SYNC_FAULTS: ReadonlySet<number> = new Set([1034, 1290])
 const SQLITE_TOOBIG = 18
 const RETRY_MS = 5
 
@@ -181,9 +182,13 @@ export function sqliteCode(error: unknown): number | undefined {
   return typeof error.errcode === 'number' ? error.errcode : undefined
 }
 
-/** Whether SQLite or the file system failed to read, write or sync. */
-export function isDiskFault(error: unknown): boolean {
-  return (sqliteCode(error) ?? 0) % 256 === SQLITE_IOERR || systemCode(error) === 'EIO'
+/**
+ * Whether the file system failed to sync. The content of the disk is then known only after a restart: a second sync would succeed without
+ * the pages that the first one lost. A write that failed is rolled back, as on a full disk.
+ */
+export function isSyncFault(error: unknown): boolean {
+  if (SYNC_FAULTS.has(sqliteCode(error) ?? 0)) return true
+  return error instanceof Error && 'syscall' in error && /^f(data)?sync$/.test(String(error.syscall))
 }
 
 /** Turns an error about a file into a RecordsError; returns other errors unchanged. */
@@ -210,7 +215,7 @@ const MAKE_WRITABLE = "the sheet's directory and its files must be writable for 
 const FILE_ERRORS: Readonly<Record<number, string>> = {
   3: `no permission to open sheet.db; ${MAKE_WRITABLE}`,
   8: `sheet.db cannot be written; ${MAKE_WRITABLE}`,
-  10: 'reading or writing sheet.db failed',
+  10: 'reading or writing sheet.db failed; check the disk and its quota',
   11: 'sheet.db is damaged',
   13: adviceFor('ENOSPC'),
   14: `sheet.db cannot be opened; ${MAKE_WRITABLE}`,

@@ -17,7 +17,7 @@ import type { Upsert, UpsertTrial } from '../../sheet-store.ts'
 import {
   AUTO_CHECKPOINT_PAGES,
   beginWhenFree,
-  isDiskFault,
+  isSyncFault,
   type Connection,
   type StoredRow,
 } from '../database/connection.ts'
@@ -215,7 +215,7 @@ export class Writer {
 
   /** Rolls a transaction back. A failed sync is final: the content of the disk is known only after a restart. */
   #undo(store: OpenStore, error: unknown): void {
-    if (isDiskFault(error)) this.#failed = true
+    if (isSyncFault(error)) this.#failed = true
     this.#rollBack(store)
   }
 
@@ -227,7 +227,7 @@ export class Writer {
   #writable(): OpenStore {
     if (this.#failed) {
       throw new RecordsError(
-        'writing to the disk failed, and writing has stopped; check the disk and restart',
+        'syncing to the disk failed, and writing has stopped; check the disk and restart',
       )
     }
     const store = this.#store
@@ -411,7 +411,7 @@ export class Writer {
     try {
       this.#store?.db.get('PRAGMA wal_checkpoint(PASSIVE)')
     } catch (error) {
-      if (isDiskFault(error)) this.#failed = true
+      if (isSyncFault(error)) this.#failed = true
     }
   }
 
@@ -429,7 +429,7 @@ export class Writer {
         seq,
       )
     } catch (error) {
-      if (isDiskFault(error)) this.#failed = true
+      if (isSyncFault(error)) this.#failed = true
       // Another process is writing, or the disk is full: the next open just compares more.
     }
   }
