@@ -43,6 +43,8 @@ interface ImageFile {
   readonly content: Buffer | { readonly asBefore: string }
   /** A number that orders files by when they were last changed. */
   readonly changed: number
+  /** The last call that changed its data; null for none. */
+  readonly last: Call | null
 }
 
 /** The files that a power loss leaves, by path, and the directories. */
@@ -95,6 +97,7 @@ export function crashImage(before: Before, calls: readonly Call[], loss: Loss): 
         ? { asBefore: file.before }
         : contentOf(file, { copy: before.copy, durable: durable.get(file) ?? 0, keep }),
       changed: file.calls.at(-1)?.end ?? file.created,
+      last: file.calls.at(-1) ?? null,
     })
   }
   return { files, directories }
@@ -299,11 +302,17 @@ export const NO_LOSS: Random = {
   chance: () => true,
 }
 
-/** Returns a file that differs from what the calls of its trace say, which then miss something; null for none. */
-export function explainsDirectory(
+/** A file that differs from what the calls of a trace say, and the last call that changed it. */
+interface Unexplained {
+  readonly path: string
+  readonly last: Call | null
+}
+
+/** Returns a file of a directory that the calls of its trace do not explain: they miss a call, or have one that was not made. */
+export function unexplained(
   { directory, before }: { readonly directory: string; readonly before: Before },
   calls: readonly Call[],
-): string | null {
+): Unexplained | null {
   const { files } = crashImage(before, calls, {
     at: Infinity,
     names: 'journal',
@@ -313,10 +322,11 @@ export function explainsDirectory(
   const found = filesBelow(directory)
   for (const path of new Set([...found, ...files.keys()])) {
     const file = files.get(path)
-    if (file === undefined || !found.includes(path)) return path
+    if (file === undefined || !found.includes(path)) return { path, last: null }
     // The shared memory of SQLite is written without calls, and read by nobody after a restart.
     if (path.endsWith('-shm')) continue
-    if (!readFileSync(join(directory, path)).equals(bytesOf(file.content, before.copy))) return path
+    if (!readFileSync(join(directory, path)).equals(bytesOf(file.content, before.copy)))
+      return { path, last: file.last }
   }
   return null
 }

@@ -32,17 +32,17 @@ export class ServedSheet {
   readonly #child: ChildProcess
   readonly #ended: Promise<End>
   #url = ''
+  #stderr = ''
   #hasEnded = false
 
   private constructor(child: ChildProcess) {
     this.#child = child
-    let stderr = ''
     child.stderr?.on('data', (chunk) => {
-      stderr += String(chunk)
+      this.#stderr += String(chunk)
     })
     this.#ended = once(child, 'close').then(([code, signal]) => {
       this.#hasEnded = true
-      return { code: code as number | null, signal: signal as NodeJS.Signals | null, stderr }
+      return { code: code as number | null, signal: signal as NodeJS.Signals | null, stderr: this.#stderr }
     })
   }
 
@@ -72,6 +72,11 @@ export class ServedSheet {
   /** Whether the process has ended by itself or was stopped. */
   get hasEnded(): boolean {
     return this.#hasEnded
+  }
+
+  /** The log so far. */
+  get log(): string {
+    return this.#stderr
   }
 
   /** Sends a request; resolves to null when the connection broke before its answer. */

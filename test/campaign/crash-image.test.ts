@@ -8,7 +8,7 @@ import { test, type TestContext } from 'node:test'
 import {
   copyBefore,
   crashImage,
-  explainsDirectory,
+  unexplained,
   writeImage,
   type Before,
 } from '../../campaign/disk/crash-image.ts'
@@ -95,7 +95,7 @@ test(
     const place = newPlace(t)
     const written = write(place)
     assert.equal(written.told.length, NUMBERS + 1)
-    assert.equal(explainsDirectory(written, written.calls), null)
+    assert.equal(unexplained(written, written.calls), null)
     assert.deepEqual(losses(place, written, true), [])
     rmSync(place, { recursive: true })
     mkdirSync(place)
