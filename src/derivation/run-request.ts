@@ -25,7 +25,8 @@ export type PlanStore = Pick<SheetStore, 'status' | 'work' | 'cached' | 'usage' 
   }
 
 /** The part of a store that computing needs. */
-export type RunStore = PlanStore & Pick<SheetStore, 'commitCells'>
+export type RunStore = PlanStore &
+  Pick<SheetStore, 'commitCells'> & { readonly responses: Pick<ResponseStore, 'limit'> }
 
 /** The cells that a run covers, and the way of computing them. */
 export interface PlanRequest {

@@ -90,6 +90,8 @@ export interface ResponseStore {
   now(): Promise<string>
   summary(): Promise<ResponsesSummary>
   trim(which: ResponseTrim): Promise<TrimResult>
+  /** Returns the most bytes that are kept, 0 for none. */
+  limit(): Promise<number>
   /** Sets the most bytes that are kept, 0 for none, and removes what exceeds that. */
   setLimit(bytes: number): Promise<TrimResult>
 }

@@ -2,14 +2,15 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { CellOutcome } from '../../store/cell-work.ts'
 import { usageOfSteps } from '../plan/run-steps.ts'
 import { recordedLine } from '../recording/recorded-call.ts'
-import type { SheetStore } from '../../store/sheet-store.ts'
+import type { ResponseStore } from '../../store/stored-responses.ts'
 import type { RunId } from '../../store/stored-run.ts'
+import type { RunStore } from '../run-request.ts'
 import type { CallBehind } from './call-behind.ts'
 import type { ResultOfRun } from './cell-result.ts'
 import type { Tally } from './tally.ts'
 
 interface CommitQueueOptions {
-  readonly store: Pick<SheetStore, 'commitCells'>
+  readonly store: Pick<RunStore, 'commitCells'> & { readonly responses: Pick<ResponseStore, 'limit'> }
   readonly run: RunId
   readonly actor: string
   /** Counts what is stored. */
@@ -43,6 +44,8 @@ export class CommitQueue {
   /** The number of waiting results. */
   #count = 0
   #storing = false
+  /** Whether the store keeps recorded calls, which is read with the first. */
+  #isRecording: boolean | null = null
 
   constructor(options: CommitQueueOptions) {
     this.#options = options
@@ -92,7 +95,7 @@ export class CommitQueue {
         made: group.flatMap(({ made }) => made),
         responses: group.flatMap(({ responses }) => responses),
         used: group.flatMap(({ used }) => used),
-        recorded: group.flatMap(({ recorded }) => recorded.map((call) => recordedLine({ run, ...call }))),
+        recorded: await this.#linesOf(group),
         usage: [...group.flatMap(({ usage }) => usage), ...usageOfSteps(run, steps)],
       })
       tally.stored(results, outcomes)
@@ -104,5 +107,14 @@ export class CommitQueue {
     } catch (error) {
       for (const { reject } of group) reject(error)
     }
+  }
+
+  /** Returns the lines of calls for the recording. */
+  async #linesOf(group: readonly Waiting[]): Promise<readonly string[]> {
+    const { store, run } = this.#options
+    const calls = group.flatMap(({ recorded }) => recorded)
+    if (calls.length === 0) return []
+    this.#isRecording ??= (await store.responses.limit()) > 0
+    return this.#isRecording ? calls.map((call) => recordedLine({ run, ...call })) : []
   }
 }

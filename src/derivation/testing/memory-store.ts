@@ -52,6 +52,7 @@ export class MemoryStore implements RunStore {
       ),
     read: async (request) => this.kept.get(request) ?? null,
     now: async () => KEPT_AT,
+    limit: async () => 1,
   }
   #derivations: readonly Derivation[]
   #lastKey = 0

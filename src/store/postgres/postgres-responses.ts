@@ -67,6 +67,10 @@ export class PostgresResponses implements ResponseStore {
     return this.#writer.change((change) => trimResponses(change, which))
   }
 
+  limit(): Promise<number> {
+    return readLimit(this.#db)
+  }
+
   setLimit(bytes: number): Promise<TrimResult> {
     return this.#writer.change((change) => limitResponses(change, bytes))
   }

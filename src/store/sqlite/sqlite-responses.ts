@@ -69,6 +69,10 @@ export class SqliteResponses implements ResponseStore {
     return this.#writer.call('trimResponses', which)
   }
 
+  async limit(): Promise<number> {
+    return reading(() => readLimit(this.#db))
+  }
+
   setLimit(bytes: number): Promise<TrimResult> {
     return this.#writer.call('limitResponses', bytes)
   }

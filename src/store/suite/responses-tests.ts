@@ -81,6 +81,7 @@ export function testResponses(open: OpenStore): void {
       await keep(sheet, response('a'), response('large', '"too long by a few characters"'))
       assert.deepEqual(await kept(sheet, ['a', 'large']), ['a'])
       assert.deepEqual(await sheet.store.responses.setLimit(0), { removed: 1, bytes: bytesOf(response('a')) })
+      assert.equal(await sheet.store.responses.limit(), 0)
       await keep(sheet, response('a'))
       const none = { count: 0, bytes: 0, limit: 0, recordedBytes: 0, oldest: null, newest: null }
       assert.deepEqual(await sheet.store.responses.summary(), none)

@@ -114,6 +114,14 @@ test('H2, D21: header values are percent-encoded, so that no value can end its h
   assert.equal(sent.secretHeaders.size, 0)
 })
 
+test('the body of a request is made once', async (t) => {
+  const own = 'method: POST\nurl: https://h/\nbody_template: {q: "{{ city }}"}\nresponse_path: v\n'
+  const made = t.mock.method(JSON, 'stringify')
+  const { sent } = await runAgainst(own, { v: 1 }, { inputs: { city: 'x' } })
+  assert.equal(sent.body, '{"q":"x"}')
+  assert.equal(made.mock.calls.filter(({ result }) => result === sent.body).length, 1)
+})
+
 test('D22: a null in the URL or a header blocks, a null in the body does not', () => {
   const own = (rest: string): Derivation => parse(`method: POST\n${rest}response_path: v\n`)
   const url = own('url: https://h/{{ city }}\n')

@@ -55,7 +55,7 @@ export function httpKind(transport: Transport, env: NodeJS.ProcessEnv): Derivati
     },
     plan: planCall,
     estimate: (plan, policies) => policies.forUrl(plan.hashed.url).costPerCall,
-    firstRequest: sentRequest,
+    firstRequest: (spec, plan) => sentRequest(plan, bodyOf(spec, plan)),
     async run(spec, plan, context) {
       const { url } = plan.hashed
       const { headers, secretHeaders, secrets } = fillHeaders(plan.headers, env, spec.file)
@@ -63,7 +63,7 @@ export function httpKind(transport: Transport, env: NodeJS.ProcessEnv): Derivati
       const request = { method: plan.method, url, headers, body, secretHeaders }
       const policy = context.policies.forUrl(url)
       const guard = guards.of(secrets)
-      const call = { request, shown: sentRequest(spec, plan), guard }
+      const call = { request, shown: sentRequest(plan, body), guard }
       const answer = await sendGuarded(transport, call, { ...context, policy, accepts: spec.onStatus })
       if (!answer.ok) return answer
       const response = answer.value
@@ -104,9 +104,8 @@ function bodyOf(spec: HttpSpec, plan: HttpPlan): string | null {
   return spec.body === null ? null : JSON.stringify(plan.hashed.body)
 }
 
-function sentRequest(spec: HttpSpec, plan: HttpPlan): SentRequest {
-  const { method, headers, hashed } = plan
-  return { method, url: hashed.url, headers: shownHeaders(headers), body: bodyOf(spec, plan) }
+function sentRequest({ method, headers, hashed }: HttpPlan, body: string | null): SentRequest {
+  return { method, url: hashed.url, headers: shownHeaders(headers), body }
 }
 
 function planCall(spec: HttpSpec, inputs: InputValues): Planned<HttpPlan> {
