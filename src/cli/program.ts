@@ -19,6 +19,7 @@ import { initCommand } from './commands/definition/init-command.ts'
 import { listCommand } from './commands/records/list-command.ts'
 import { materializeCommand } from './commands/runs/materialize-command.ts'
 import { mcpCommand } from './commands/serve/mcp-command.ts'
+import { mergeDriverCommand } from './commands/transfer/merge-driver-command.ts'
 import { packageVersion } from '../sheet/package-version.ts'
 import { proposalsCommand } from './commands/records/proposals-command.ts'
 import { provenanceCommand } from './commands/records/provenance-command.ts'
@@ -72,6 +73,7 @@ const COMMANDS = [
   signKeyCommand,
   pushCommand,
   pullCommand,
+  mergeDriverCommand,
   workerCommand,
   mcpCommand,
   completionCommand,

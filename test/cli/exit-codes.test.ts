@@ -129,6 +129,7 @@ test('each command of these tables exists, and each command that works on a shee
     'import',
     'export',
     'replay',
+    'merge-driver',
     'completion',
     'push',
     'pull',

@@ -71,6 +71,8 @@ export class LogReplay {
     else if (source === 'contract') this.#changeFields(line, seq)
     else if (typeof id !== 'string') this.#differences.line(seq, UNKNOWN_KIND)
     else if (source === 'review') this.#review(line, { seq, id })
+    // It changes no value.
+    else if (source === 'proposal') return
     else if (typeof field === 'string') {
       const changes = [{ field, value: line['value'] ?? null, previous: line['previous'] ?? null }]
       this.#write(changes, { seq, id })
