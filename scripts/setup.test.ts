@@ -42,6 +42,7 @@ const OTHER_PROGRAMS = {
   COLOPHON_SCRIPT: process.execPath,
   COLOPHON_ZSH: process.execPath,
   COLOPHON_FISH: process.execPath,
+  COLOPHON_GIT: process.execPath,
 }
 
 let project: string

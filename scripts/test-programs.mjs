@@ -57,8 +57,11 @@ export const ZSH = { name: 'zsh', commands: ['zsh'], variable: 'COLOPHON_ZSH', d
 /** @type {TestProgram} */
 export const FISH = { name: 'fish', commands: ['fish'], variable: 'COLOPHON_FISH', debianPackage: 'fish' }
 
+/** @type {TestProgram} */
+export const GIT = { name: 'git', commands: ['git'], variable: 'COLOPHON_GIT', debianPackage: 'git' }
+
 /** All programs. */
-export const TEST_PROGRAMS = [CHROMIUM, NGINX, PGBOUNCER, SCRIPT, ZSH, FISH]
+export const TEST_PROGRAMS = [CHROMIUM, NGINX, PGBOUNCER, SCRIPT, ZSH, FISH, GIT]
 
 /**
  * Returns the path of an installed program; null when there is none, or when its variable names a file that cannot be run.

@@ -9,6 +9,7 @@ import {
   readSync,
   statSync,
   writeSync,
+  type Stats,
 } from 'node:fs'
 import { fileError, RecordsError } from '../errors/service-error.ts'
 import { parseLine, type LineText, type LogSource } from './log-line.ts'
@@ -29,6 +30,8 @@ interface MirrorOptions {
    * {@link LogMirror.repair}, and lines after those of the store were committed to another one.
    */
   readonly wasClosed?: boolean
+  /** The {@link LogMirror.file} that the store knows; null or absent where it knows none. */
+  readonly knownFile?: string | null
   /** The flags of `openSync`. */
   readonly flags?: 'a+' | 'r'
 }
@@ -59,8 +62,11 @@ export class LogMirror {
   readonly #chunk = Buffer.allocUnsafeSlow(WRITE_CHUNK)
   #fd: number
   #inode: number
+  #file: string
   #position: MirrorPosition
   #wasClosed: boolean
+  /** Whether another program has made the file since the store has used it, so that nothing in it is of an interrupted transaction. */
+  #isReplaced: boolean
 
   /**
    * Opens or creates the file; {@link repair} completes it. `onSetAside` is called when a repair has moved lines that the
@@ -69,11 +75,14 @@ export class LogMirror {
   constructor(
     path: string,
     source: LogSource,
-    { verified, onSetAside, wasClosed = false, flags = 'a+' }: MirrorOptions,
+    { verified, onSetAside, wasClosed = false, knownFile = null, flags = 'a+' }: MirrorOptions,
   ) {
     this.#path = path
     this.#fd = openSync(path, flags)
-    this.#inode = fstatSync(this.#fd).ino
+    const stats = fstatSync(this.#fd)
+    this.#inode = stats.ino
+    this.#file = nameOf(stats)
+    this.#isReplaced = knownFile !== null && knownFile !== this.#file
     this.#source = source
     this.#onSetAside = onSetAside
     this.#position = verified
@@ -89,6 +98,17 @@ export class LogMirror {
     return this.#position
   }
 
+  /** A name of the file that no later one has, and that stays with it. */
+  get file(): string {
+    return this.#file
+  }
+
+  /** Whether {@link continuation} can find lines: another program has replaced the file since the last {@link repair}. */
+  get isReplaced(): boolean {
+    const found = statSync(this.#path, { throwIfNoEntry: false })
+    return this.#isReplaced || (found !== undefined && found.ino !== this.#inode)
+  }
+
   /**
    * Makes the file contain every line of the source once, in order, each complete: cuts an incomplete end and lines that
    * were never committed, appends what is missing. Lines of another program, or of a newer state of the store, are moved to
@@ -101,6 +121,7 @@ export class LogMirror {
     if (good.offset < fstatSync(this.#fd).size) this.#cut(good)
     this.#position = good
     this.#wasClosed = false
+    this.#isReplaced = false
     let batch: LineText[] = []
     let bytes = 0
     for (const { seq, line } of this.#source.linesAfter(good.seq)) {
@@ -112,6 +133,24 @@ export class LogMirror {
       bytes = 0
     }
     this.#write(batch, this.#source.lastSeq())
+  }
+
+  /**
+   * Returns the lines that follow those of the source with the next numbers, where another program has replaced the file, as git
+   * does with one to which another copy of the sheet has added lines; null for none. Call it under the store's write lock.
+   */
+  continuation(): readonly string[] | null {
+    this.#followPath()
+    if (!this.#isReplaced) return null
+    const good = this.#verify(this.#goodStart(), this.#position.seq)
+    if (good.seq !== this.#source.lastSeq()) return null
+    const texts: string[] = []
+    for (const { bytes, whole, tooLong } of readLines(this.#fd, good.offset)) {
+      const text = Buffer.from(bytes).toString('utf8')
+      if (!whole || tooLong || parseLine(text)?.['seq'] !== good.seq + texts.length + 1) return null
+      texts.push(text)
+    }
+    return texts.length === 0 ? null : texts
   }
 
   /** Appends the lines of the transaction under way, the last of which has this seq; repairs first if needed. */
@@ -159,8 +198,11 @@ export class LogMirror {
     const fd = this.#reopen()
     closeSync(this.#fd)
     this.#fd = fd
-    const { ino, size } = fstatSync(fd)
+    const stats = fstatSync(fd)
+    const { ino, size } = stats
     this.#inode = ino
+    this.#file = nameOf(stats)
+    this.#isReplaced = true
     // An empty file is written anew as a whole.
     if (size === 0) this.#position = { seq: 0, offset: 0 }
   }
@@ -183,7 +225,7 @@ export class LogMirror {
       ...good,
       path: this.#path,
       source: this.#source,
-      interrupted: !this.#wasClosed,
+      interrupted: !this.#wasClosed && !this.#isReplaced,
     })
     ftruncateSync(this.#fd, good.offset)
     if (moved !== null) this.#onSetAside(moved)
@@ -278,7 +320,8 @@ export class LogMirror {
         if (next.value.seq > knownGood) return good
         const message =
           `the line is not the one that the store has with seq ${next.value.seq}; ` +
-          'restore the file, or move it away and it is written again from the store'
+          'restore the file, or move it away and it is written again from the store; where it is the log of another branch or ' +
+          'copy that has all lines of this one, move sheet.db away, and the store is made from the files'
         throw new RecordsError(
           ...fileError({ file: 'provenance.jsonl', line: number, message }, 'invalid_records_file'),
         )
@@ -287,6 +330,11 @@ export class LogMirror {
     }
     return good
   }
+}
+
+/** The number of a file can be used again once it is deleted, so that its time of birth is part of the name. */
+function nameOf({ ino, birthtimeMs }: Stats): string {
+  return `${ino} ${Math.trunc(birthtimeMs)}`
 }
 
 /**

@@ -10,6 +10,8 @@ export interface SetAside {
   /** Path of the file that has them now. */
   readonly file: string
   readonly lines: number
+  /** The reason why they could not be taken over from another copy of the sheet; absent where they continue no log. */
+  readonly reason?: string
 }
 
 /** The lines of the log's file that are about to be cut. */

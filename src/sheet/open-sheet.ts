@@ -150,10 +150,16 @@ function sheetDirectory(
         writer: given,
         onLines,
         onSourceDiffers: () => logger.warn({ file: 'records.jsonl' }, SOURCE_DIFFERS),
-        onSetAside: ({ file, lines }) => logger.warn({ file: basename(file), lines }, setAsideWarning(file)),
+        onSetAside: ({ file, lines, reason }) =>
+          logger.warn({ file: basename(file), lines }, setAsideWarning(file, reason)),
+        onTakenOver: ({ lines, proposals, unproposed, leftCheckpoints }) => {
+          logger.warn({ lines, proposals }, takenOverText(lines, proposals))
+          if (unproposed > 0) logger.warn({ unproposed }, UNPROPOSED)
+          if (leftCheckpoints > 0) logger.warn({ leftCheckpoints }, LEFT_CHECKPOINTS)
+        },
       })
     },
-    warnings: () => setAsideFiles(join(directory, 'provenance.jsonl')).map(setAsideWarning),
+    warnings: () => setAsideFiles(join(directory, 'provenance.jsonl')).map((file) => setAsideWarning(file)),
   }
 }
 
@@ -254,16 +260,29 @@ function logTransportError(sheet: Sheet, logger: Logger): void {
   }
 }
 
-function setAsideWarning(file: string): string {
+function setAsideWarning(file: string, reason?: string): string {
+  const why = reason === undefined ? '' : `, and they cannot be taken over: ${reason}`
   return (
     'provenance.jsonl had lines that the store does not have: another program appended them, or sheet.db was replaced by an ' +
-    `older copy; they were moved to ${basename(file)}: check them, then delete that file`
+    `older copy${why}; they were moved to ${basename(file)}: check them, then delete that file`
   )
 }
 
+function takenOverText(lines: number, proposals: readonly string[]): string {
+  const taken = `${lines} ${lines === 1 ? 'line' : 'lines'} of another copy of the sheet taken over from provenance.jsonl`
+  if (proposals.length === 0) return taken
+  return `${taken}; what both copies have changed is proposed: ${proposals.length === 1 ? 'proposal' : 'proposals'} ${proposals.join(', ')}`
+}
+
+const LEFT_CHECKPOINTS =
+  'checkpoints of the other copy of the sheet do not hold for this log, and are left out of checkpoints.txt'
+
+const UNPROPOSED =
+  'values that another copy of the sheet has written, and this one as well, cannot be proposed here; they stay in provenance.jsonl as lines with the source "proposal"'
+
 const SOURCE_DIFFERS =
   'records.jsonl differs from what was imported, and is not imported again automatically: write its records with ' +
-  'an upsert, or stop the server and move sheet.db away to start over from the file'
+  'an upsert, or stop the server and move sheet.db and provenance.jsonl away to start over from the file'
 
 /** Throws SheetError when a path is not the directory of a sheet. */
 export function checkSheetDirectory(path: string): void {

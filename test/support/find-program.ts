@@ -2,6 +2,7 @@ import {
   CHROMIUM,
   findProgram,
   FISH,
+  GIT,
   NGINX,
   PGBOUNCER,
   SCRIPT,
@@ -42,6 +43,11 @@ export function findScript(): FoundProgram {
 /** Returns a shell of this machine; throws like {@link findChromium}. */
 export function findShell(shell: 'zsh' | 'fish'): FoundProgram {
   return find(shell === 'zsh' ? ZSH : FISH)
+}
+
+/** Returns the git of this machine; throws like {@link findChromium}. */
+export function findGit(): FoundProgram {
+  return find(GIT)
 }
 
 function find(program: TestProgram): FoundProgram {

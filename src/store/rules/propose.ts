@@ -13,12 +13,12 @@ import { isStored, type StoreChange, type StoredRecord } from './store-change.ts
 import { writeRecords } from './upsert.ts'
 import { idOf } from './upsert-validation.ts'
 
-/** Stores a change that waits for a decision; see {@link ProposalStore.propose}. */
+/** Stores a change that waits for a decision, by default since now; see {@link ProposalStore.propose}. */
 export function* propose(
   change: StoreChange,
-  { change: proposed, actor, note }: NewProposal,
+  { change: proposed, actor, note, at = change.at }: NewProposal & { readonly at?: string | undefined },
 ): Steps<ProposalId> {
-  const { db, at } = change
+  const { db } = change
   if ('definition' in proposed) return yield* proposeDefinition(change, proposed.definition, { actor, note })
   const kind = 'records' in proposed ? 'upsert' : 'delete'
   checkProposedCount(proposed)

@@ -53,7 +53,8 @@ function isAsLeft(path: string, bytes: number): boolean {
   return found === undefined ? bytes === 0 : found.isFile() && found.size === bytes
 }
 
-function writeAnew(path: string, notes: readonly string[]): void {
+/** Writes the file at a path anew, with these checkpoints. Throws RecordsError where it cannot be written. */
+export function writeAnew(path: string, notes: readonly string[]): void {
   onFile(() => {
     // A link might lead anywhere: it is replaced.
     const building = `${path}-new`

@@ -5,6 +5,7 @@ import {
   existsSync,
   mkdtempSync,
   readFileSync,
+  renameSync,
   rmSync,
   truncateSync,
   utimesSync,
@@ -243,6 +244,48 @@ test('D34: lines of the interrupted transaction are cut after committed ones tha
   await sheet.open()
   assert.ok(sheet.log.equals(whole))
   assert.deepEqual(sheet.setAside, [other])
+})
+
+test('D34: lines of a file that replaced the log are taken over by the next write and the next open, killed or not', async (t) => {
+  const sheet = new Sheet(t)
+  await sheet.session('1', '2')
+  const put = (...ids: string[]): void => {
+    const last = logOf(sheet.directory).length
+    const lines = ids.map(
+      (id, index) =>
+        `{"seq":${last + index + 1},"at":"2999-01-01T00:00:00.000Z","actor":"human:bob","source":"write","record_id":"${id}","values":{"id":"${id}"},"previous":{"id":null}}\n`,
+    )
+    writeFileSync(`${sheet.paths.log}-other`, `${sheet.log.toString()}${lines.join('')}`)
+    renameSync(`${sheet.paths.log}-other`, sheet.paths.log)
+  }
+  const idsOf = (): unknown[] => {
+    const db = new DatabaseSync(sheet.paths.database)
+    const rows = db.prepare('SELECT id FROM "$data" ORDER BY "$seq"').all()
+    db.close()
+    return rows.map(({ id }) => id)
+  }
+  await sheet.open()
+  put('3')
+  await sheet.write('4')
+  assert.deepEqual(idsOf(), ['1', '2', '3', '4'])
+  put('5', '6')
+  await sheet.close()
+  assert.deepEqual(idsOf(), ['1', '2', '3', '4'])
+  put('7')
+  sheet.killed()
+  await sheet.open()
+  await sheet.close()
+  assert.deepEqual(idsOf(), ['1', '2', '3', '4', '5', '6', '7'])
+  // A record that exists cannot be created: none of the lines is taken over.
+  put('8', '7')
+  await sheet.open()
+  await sheet.close()
+  assert.deepEqual(idsOf(), ['1', '2', '3', '4', '5', '6', '7'])
+  assert.equal(sheet.setAside.length, 1)
+  assert.deepEqual(
+    logOf(sheet.directory).map(({ seq, record_id: id }) => [seq, id]),
+    idsOf().map((id, index) => [index + 1, id]),
+  )
 })
 
 test('D34: lines that another process did not commit are cut by the next write, in an empty sheet too', async (t) => {

@@ -33,7 +33,7 @@ import type { ChangeTexts, DefinitionEffect, StoredChange } from '../definition-
 import { ConflictError, PreconditionFailedError } from '../../errors/service-error.ts'
 import { OutdatedDefinitionError } from '../revision-store.ts'
 import { changeById, changesBefore, STORED_CONTRACT } from '../rows/definition-changes.ts'
-import type { DefineRequest } from './write/writer-protocol.ts'
+import type { DefineRequest, TakenLines } from './write/writer-protocol.ts'
 import type {
   CellFailureNote,
   GroupedFailures,
@@ -145,6 +145,8 @@ export interface SqliteStoreOptions {
   onSourceDiffers(): void
   /** Called when lines of `provenance.jsonl` that the store does not have were moved to another file. */
   onSetAside?(lines: SetAside): void
+  /** Called when lines of another copy of the sheet were taken over from `provenance.jsonl`. */
+  onTakenOver?(taken: TakenLines): void
   /** Called when this process has written some hundred lines of the log, with their number. */
   onLines?: (count: number) => void
 }
@@ -217,6 +219,7 @@ export class SqliteStore implements SheetStore {
     const paths = storePaths(directory)
     const { writer = new WriterClient() } = options
     if (options.onSetAside !== undefined) writer.onSetAside = options.onSetAside
+    if (options.onTakenOver !== undefined) writer.onTakenOver = options.onTakenOver
     if (options.onLines !== undefined) writer.onLines = options.onLines
     try {
       const define = options.definition === null ? null : defineRequest(options.definition)

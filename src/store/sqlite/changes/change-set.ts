@@ -20,6 +20,7 @@ import type { DecidedRow, ProposedRow } from '../../rows/proposal-queries.ts'
 import { runSync, type Steps } from '../../rules/steps.ts'
 import type { FieldNumbers } from '../../rules/written/number-fields.ts'
 import { writtenByCell, writtenByRecord, type WrittenValues } from '../../rules/written/written-by.ts'
+import type { TakeOverChange } from '../../rules/log/take-over.ts'
 import type { CachedResult, Holders, NewRecord, StoreChange, StoredRecord } from '../../rules/store-change.ts'
 import { quoted } from '../database/schema.ts'
 import { toColumn } from '../database/values.ts'
@@ -71,7 +72,7 @@ export interface ChangeStart {
  * The changes of a transaction: record writes, cell states, provenance lines. All that must change together is part of one
  * change set; it keeps numbers and counters, which are written at its end.
  */
-export class ChangeSet implements StoreChange {
+export class ChangeSet implements TakeOverChange {
   readonly db: Connection
   readonly contract: Contract
   readonly records: StoredRecords
@@ -165,6 +166,10 @@ export class ChangeSet implements StoreChange {
     this.#changesFields = true
     const text = whole({ seq: this.nextSeq, at: this.at, ...line })
     return this.#add({ record: null, text, run: null, written: null })
+  }
+
+  logTaken(text: string, record: RecordKey | null, written: WrittenValues | null): number {
+    return this.#add({ record, text: { start: text, end: '' }, run: null, written })
   }
 
   #add(line: RecordedLine): number {

@@ -33,8 +33,9 @@ const CONTRACT = parseContract(
 const TARGETS = [target('label', ['a'])]
 const FIELDS = ['id', 'a', 'label']
 
-/** Removes the changes of version 33. */
+/** Removes the changes of version 33 and later. */
 const BACK_TO_VERSION_32 = `
+  ALTER TABLE "$sheet" DROP COLUMN mirror_file;
   DROP TABLE "$log_node"; DROP TABLE "$checkpoint";
   UPDATE "$sheet" SET schema_version = 32`
 

@@ -14,7 +14,7 @@ import { PROPOSAL_PARTS } from '../../rows/proposal-tables.ts'
 import { STATE_INDEXES } from '../../rows/state-tables.ts'
 
 /** Version of the tables below; a store of a later version is refused. */
-export const SCHEMA_VERSION = 33
+export const SCHEMA_VERSION = 34
 
 /**
  * The tables of the first version. {@link MIGRATIONS} adds those of later versions, to new and existing stores.
@@ -177,6 +177,8 @@ export const FIRST_TABLES = `
  *
  * 32: {@link recordingTable}.
  * 33: {@link logTreeTables}.
+ *
+ * 34: `$sheet.mirror_file`: a name of the file that `provenance.jsonl` was when it was last verified; null in stores of earlier versions.
  */
 export const MIGRATIONS: Readonly<Record<number, string>> = {
   2: `
@@ -313,6 +315,7 @@ export const MIGRATIONS: Readonly<Record<number, string>> = {
   31: failureGroupColumns({ integer: 'INTEGER', text: 'TEXT' }) + FAILURE_GROUP_INDEXES,
   32: recordingTable({ integer: 'INTEGER', text: 'TEXT', options: 'STRICT' }),
   33: logTreeTables({ integer: 'INTEGER', text: 'TEXT', bytes: 'BLOB', flag: 'INTEGER', options: 'STRICT' }),
+  34: 'ALTER TABLE "$sheet" ADD COLUMN mirror_file TEXT;',
 }
 
 /** Creates the tables of a new store. */

@@ -31,7 +31,7 @@ export function copyStore(database: string, directory: string): StoreSnapshot {
     writeCheckpoints(db, paths.checkpoints)
     const source = writeRecords(db, paths.source, contract)
     db.run(
-      'UPDATE "$sheet" SET cursor_key = ?, source_size = ?, source_mtime = ?, source_sha256 = ?, mirror_seq = 0, mirror_offset = 0',
+      'UPDATE "$sheet" SET cursor_key = ?, source_size = ?, source_mtime = ?, source_sha256 = ?, mirror_seq = 0, mirror_offset = 0, mirror_file = NULL',
       randomBytes(32),
       source.size,
       source.at * 1000,

@@ -2,12 +2,15 @@ import { isUtf8 } from 'node:buffer'
 import type { SetAside } from '../../../provenance/set-aside.ts'
 import type { Upsert } from '../../sheet-store.ts'
 import { ThreadClient, TRANSFER_BYTES } from '../database/thread-client.ts'
-import type { WriterMessage, WriterOperations } from './writer-protocol.ts'
+import type { TakenLines, WriterMessage, WriterOperations } from './writer-protocol.ts'
 
 /** The writing thread, as the other threads use it. */
 export class WriterClient extends ThreadClient<WriterOperations> {
   /** Called when the thread has moved lines that the store does not have out of the log. */
   onSetAside: (lines: SetAside) => void = () => undefined
+
+  /** Called when the thread has taken lines of another copy of the sheet over. */
+  onTakenOver: (taken: TakenLines) => void = () => undefined
 
   /** Called when the thread has written lines of the log, with their number. */
   onLines: (count: number) => void = () => undefined
@@ -32,6 +35,7 @@ export class WriterClient extends ThreadClient<WriterOperations> {
 
   protected override receive(message: WriterMessage): void {
     if ('setAside' in message) this.onSetAside(message.setAside)
+    else if ('takenOver' in message) this.onTakenOver(message.takenOver)
     else if ('lines' in message) this.onLines(message.lines)
     else super.receive(message)
   }

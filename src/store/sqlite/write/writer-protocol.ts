@@ -2,6 +2,7 @@ import type { SetAside } from '../../../provenance/set-aside.ts'
 import type { BaseFile, DefinitionEffect } from '../../definition-change.ts'
 import type { FieldsEffect } from '../../field-changes.ts'
 import type { NewCheckpoint } from '../../log-tree-store.ts'
+import type { TakenOver } from '../../rules/log/take-over.ts'
 import type { DefinitionChange, Upsert, UpsertTrial } from '../../sheet-store.ts'
 import type { DefinitionRequest } from '../definition/apply-contract.ts'
 import type { ThreadResponse, ThreadRequest } from '../database/thread-client.ts'
@@ -54,6 +55,12 @@ export interface OpenResult {
   readonly contractText: string
 }
 
+/** The lines of another copy of the sheet that were taken over. */
+export interface TakenLines extends TakenOver {
+  /** Checkpoints of the other copy that do not hold for this log. */
+  readonly leftCheckpoints: number
+}
+
 export type WriterOperation = keyof WriterOperations
 
 /** A request to the writing thread. */
@@ -64,4 +71,7 @@ export type WriterRequest = ThreadRequest<WriterOperation>
  * does not have; or the number of lines that were written since the last such message.
  */
 export type WriterMessage =
-  readonly ThreadResponse[] | { readonly setAside: SetAside } | { readonly lines: number }
+  | readonly ThreadResponse[]
+  | { readonly setAside: SetAside }
+  | { readonly takenOver: TakenLines }
+  | { readonly lines: number }

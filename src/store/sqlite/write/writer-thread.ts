@@ -29,6 +29,7 @@ class WriterThread {
     this.#writer = new Writer(
       (setAside) => port.postMessage({ setAside } satisfies WriterMessage),
       (count) => this.#noteLines(count),
+      (takenOver) => port.postMessage({ takenOver } satisfies WriterMessage),
     )
     port.on('message', (request: WriterRequest) => {
       this.#queue.push(request)

@@ -18,11 +18,13 @@ import {
   AUTO_CHECKPOINT_PAGES,
   beginWhenFree,
   isSyncFault,
+  sqliteCode,
   type Connection,
   type StoredRow,
 } from '../database/connection.ts'
 import { sourceDiffers, type ImportedSource } from '../../sheet-files/import-lines.ts'
 import { createStore, storePaths, syncFile, type StorePaths } from '../definition/create-store.ts'
+import { knowRecordsFile } from '../definition/records-file.ts'
 import { applyDefinition, loadTargets } from '../definition/apply-contract.ts'
 import { IdleTimer } from '../database/idle-timer.ts'
 import { logSource } from '../log/log-source.ts'
@@ -33,6 +35,7 @@ import { readBody } from '../../rules/upsert-body.ts'
 import { runSync } from '../../rules/steps.ts'
 import { numberFields, type FieldNumbers } from '../../rules/written/number-fields.ts'
 import { CHANGES, type Changes } from './changes.ts'
+import { takeCheckpoints } from './take-checkpoints.ts'
 import { StoreFile } from '../database/store-file.ts'
 import type {
   ChangeDefinitionRequest,
@@ -40,6 +43,7 @@ import type {
   DefineRequest,
   OpenRequest,
   OpenResult,
+  TakenLines,
   WriterOperation,
   WriterRequest,
 } from './writer-protocol.ts'
@@ -47,6 +51,7 @@ import { textOrNull } from '../../rows/stored-rows.ts'
 import type { NewCheckpoint } from '../../log-tree-store.ts'
 import { NOTES, NOTES_SIZE } from '../../rows/log-tree.ts'
 import { addCheckpoint } from '../../rules/log/add-checkpoint.ts'
+import { NotTakenOver, takeOver } from '../../rules/log/take-over.ts'
 import { addToFile, repairFile } from '../../sheet-files/checkpoint-file.ts'
 
 /** Milliseconds without a change after which the mirror is synced and its position stored. */
@@ -80,6 +85,9 @@ export class Writer {
   #failed = false
   readonly #onSetAside: (lines: SetAside) => void
   readonly #onLines: (count: number) => void
+  readonly #onTakenOver: (taken: TakenLines) => void
+  /** The reason why the lines after those of the store were not taken over; null where they were. */
+  #refusal: string | null = null
   readonly #checkpoint = new IdleTimer(CHECKPOINT_IDLE_MS, () => this.#runCheckpoint())
   readonly #mirrorSync = new IdleTimer(MIRROR_SYNC_MS, () => {
     this.#syncMirror()
@@ -89,14 +97,17 @@ export class Writer {
 
   /**
    * `onSetAside` is called when lines that the store does not have were moved out of the log, `onLines` after a commit with the
-   * number of its lines.
+   * number of its lines, `onTakenOver` when lines of another copy of the sheet were taken over.
    */
   constructor(
     onSetAside: (lines: SetAside) => void = () => undefined,
     onLines: (count: number) => void = () => undefined,
+    onTakenOver: (taken: TakenLines) => void = () => undefined,
   ) {
-    this.#onSetAside = onSetAside
+    this.#onSetAside = (lines) =>
+      onSetAside(this.#refusal === null ? lines : { ...lines, reason: this.#refusal })
     this.#onLines = onLines
+    this.#onTakenOver = onTakenOver
   }
 
   isChange(operation: WriterOperation): operation is keyof Changes {
@@ -173,7 +184,11 @@ export class Writer {
   }
 
   /** Runs `work` in a transaction; its lines of the log are appended to the file before the lock is released. */
-  async #transaction<T>(work: (change: ChangeSet, store: OpenStore) => T): Promise<T> {
+  async #transaction<T>(
+    work: (change: ChangeSet, store: OpenStore) => T,
+    { takesOver = true } = {},
+  ): Promise<T> {
+    if (takesOver) await this.#takeLinesOver()
     const { store, change } = await this.#begin()
     const { position } = store.mirror
     try {
@@ -195,6 +210,39 @@ export class Writer {
       }
       throw error
     }
+  }
+
+  /**
+   * Takes over the lines of another copy of the sheet that follow those of the store in the file, as after a merge in git: all of
+   * them, or none, which are set aside then.
+   */
+  async #takeLinesOver(): Promise<void> {
+    if (!this.#writable().mirror.isReplaced) return
+    const { store, change } = await this.#begin()
+    try {
+      const texts = store.mirror.continuation()
+      const taken = texts === null ? null : runSync(takeOver(change, texts))
+      change.finish()
+      const { checkpoints } = storePaths(store.directory)
+      const left = taken === null ? 0 : takeCheckpoints(change, logSource(store.db), checkpoints)
+      store.db.run('COMMIT')
+      this.#refusal = null
+      if (taken !== null) this.#onTakenOver({ ...taken, leftCheckpoints: left })
+    } catch (error) {
+      this.#undo(store, error)
+      if (!(error instanceof NotTakenOver)) throw error
+      this.#refusal = error.message
+    }
+  }
+
+  /** Makes the files of the log and of checkpoints those of the store, which knows the log by its name from then on. */
+  #repair(): Promise<void> {
+    return this.#transaction(({ db }, { mirror, directory }) => {
+      mirror.repair()
+      const { checkpoints } = storePaths(directory)
+      repairFile(checkpoints, { bytes: db.query(NOTES_SIZE), notes: () => db.query(NOTES) })
+      db.run('UPDATE "$sheet" SET mirror_file = ?1 WHERE mirror_file IS NOT ?1', mirror.file)
+    })
   }
 
   async #begin(): Promise<{ readonly store: OpenStore; readonly change: ChangeSet }> {
@@ -266,6 +314,7 @@ export class Writer {
       verified: { seq: Number(sheet['mirror_seq']), offset: Number(sheet['mirror_offset']) },
       onSetAside: this.#onSetAside,
       wasClosed,
+      knownFile: textOrNull(sheet['mirror_file']),
     })
     const states = new CellStates(db, loadTargets(db))
     const contract = given ?? parseStoredContract(String(sheet['contract']))
@@ -281,27 +330,36 @@ export class Writer {
       numbers: null,
       dataVersion: dataVersion(db),
     }
-    const repair = (): void => {
-      mirror.repair()
-      repairFile(paths.checkpoints, { bytes: db.query(NOTES_SIZE), notes: () => db.query(NOTES) })
-    }
     try {
-      if (define !== null) await this.#define(define, repair)
-      else await this.#followStored(repair)
+      // Lines of another copy of the sheet can have fields that its contract has added.
+      if (define !== null) await this.#define(define, { opens: true })
+      else await this.#settle()
+      await this.#takeLinesOver()
+      // Without a valid contract, they wait for one.
+      if (define !== null || this.#refusal === null) await this.#repair()
     } catch (error) {
       this.#close()
       throw error
     }
     return {
       cursorKey: sheet['cursor_key'] as Uint8Array,
-      sourceDiffers: sourceDiffers(paths.source, importedSource(sheet)),
+      sourceDiffers: this.#sourceDiffers(paths.source),
       contractText: contract.text,
     }
   }
 
-  async #followStored(alsoDo: () => void): Promise<void> {
-    await this.#settle()
-    await this.#transaction(alsoDo)
+  /** Whether there is a `records.jsonl` that neither was imported nor has the records of the store, as an export has. */
+  #sourceDiffers(path: string): boolean {
+    const { db, contract } = this.#writable()
+    const sheet = db.get('SELECT source_size, source_mtime, source_sha256 FROM "$sheet"') ?? {}
+    if (!sourceDiffers(path, importedSource(sheet))) return false
+    try {
+      return knowRecordsFile(db, path, contract) !== null
+    } catch (error) {
+      // The file cannot be read as records, or another process writes: it is compared again at the next start.
+      if (error instanceof RecordsError || sqliteCode(error) !== undefined) return true
+      throw error
+    }
   }
 
   async #create(paths: StorePaths, contract: Contract, request: OpenRequest): Promise<void> {
@@ -314,18 +372,20 @@ export class Writer {
     }
   }
 
-  async #define(request: DefineRequest, alsoDo: () => void = () => undefined): Promise<FieldsEffect> {
+  async #define(request: DefineRequest, { opens = false } = {}): Promise<FieldsEffect> {
     const contract = parseContract(request.contractText)
     if (request.dryRun === true) return this.#tryDefinition(contract, request)
     await this.#settle()
-    const { store, effect } = await this.#transaction((change, open) => {
-      checkBase(open, request.base)
-      const edits = runSync(editedFiles(change.db, { contract, targets: request.targets }))
-      const applied = applyDefinition(change, contract, request)
-      runSync(recordEdit(change.db, edits, { actor: null, note: null, at: new Date().toISOString() }))
-      alsoDo()
-      return { store: open, effect: applied }
-    })
+    const { store, effect } = await this.#transaction(
+      (change, open) => {
+        checkBase(open, request.base)
+        const edits = runSync(editedFiles(change.db, { contract, targets: request.targets }))
+        const applied = applyDefinition(change, contract, request)
+        runSync(recordEdit(change.db, edits, { actor: null, note: null, at: new Date().toISOString() }))
+        return { store: open, effect: applied }
+      },
+      { takesOver: !opens },
+    )
     this.#follow(store, contract)
     return effect
   }
@@ -419,14 +479,15 @@ export class Writer {
   #syncMirror(): void {
     const store = this.#store
     if (store === null || this.#failed) return
-    const { seq, offset } = store.mirror.position
+    const { mirror } = store
+    const { seq, offset } = mirror.position
     try {
-      store.mirror.sync()
+      mirror.sync()
       store.db.run(
-        'UPDATE "$sheet" SET mirror_seq = ?, mirror_offset = ? WHERE mirror_seq < ?',
+        'UPDATE "$sheet" SET mirror_seq = ?1, mirror_offset = ?2, mirror_file = ?3 WHERE mirror_seq < ?1',
         seq,
         offset,
-        seq,
+        mirror.file,
       )
     } catch (error) {
       if (isSyncFault(error)) this.#failed = true
@@ -441,7 +502,8 @@ export class Writer {
   #repairMirror(): void {
     const store = this.#store
     try {
-      if (store === null || store.mirror.isAsLeft) return
+      // What another program has put in its place is for the next open, which may have another contract.
+      if (store === null || store.mirror.isAsLeft || store.mirror.isReplaced) return
       store.db.exec('BEGIN IMMEDIATE')
       store.mirror.repair()
     } catch {
