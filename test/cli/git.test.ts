@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import type { JsonObject } from '../../src/contract/json/json.ts'
 import { findGit } from '../support/find-program.ts'
+import { readPage } from '../support/markdown.ts'
 import { onEnd } from '../support/on-end.ts'
 import { BIN } from '../support/run-colophon.ts'
 import { runCommand } from '../support/run-command.ts'
@@ -132,6 +133,12 @@ async function cloneOf(t: TestContext, origin: Copy, person: string): Promise<Co
 const ATTRIBUTES = ['records.jsonl', 'provenance.jsonl', 'checkpoints.txt']
   .map((name) => `${name} -text merge=colophon\n`)
   .join('')
+
+test('the guide sets a repository up as these tests do', () => {
+  const guide = readPage('docs/guides/git.md')
+  assert.ok(guide.includes(ATTRIBUTES))
+  assert.ok(guide.includes("git config merge.colophon.driver 'colophon merge-driver %O %A %B %P'"))
+})
 
 test(
   'two branches are merged cell by cell, and the other values of a conflict are proposals',
