@@ -9,7 +9,6 @@ import { PostgresGrammar } from '../../../../test/support/postgres-grammar.ts'
 import { spoiled } from '../../../../test/support/sql-spoiler.ts'
 import { QueryError } from '../../../errors/service-error.ts'
 import { fuzzRun } from '../../../../test/support/fuzz.ts'
-import type { Random } from '../../suite/support/random.ts'
 import { ClientConnection } from '../database/connection.ts'
 import { checkStatement } from './sql-checks.ts'
 import { ALLOWED_FUNCTIONS } from './sql-functions.ts'
@@ -158,7 +157,7 @@ suite('statements that pass the checks of names', () => {
     const grammar = new PostgresGrammar(random)
     let understood = 0
     for (let number = 0; number < count; number += 1) {
-      const wellFormed = (): string => withPieces(random, grammar.statement())
+      const wellFormed = (): string => withPieces(grammar.statement())
       const sql = random.chance(0.3) ? spoiled(random, wellFormed(), wellFormed) : wellFormed()
       if (await isSafe(sql)) understood += 1
     }
@@ -221,6 +220,6 @@ suite('statements that pass the checks of names', () => {
 })
 
 /** Puts some of {@link PIECES} where there is a space. */
-function withPieces(random: Random, sql: string): string {
+function withPieces(sql: string): string {
   return sql.replaceAll(' ', () => (random.chance(0.03) ? ` ${random.pick(PIECES)} ` : ' '))
 }
