@@ -1,13 +1,14 @@
 import { QueryError } from '../../../errors/service-error.ts'
 import type { FormulaInFile } from '../../formula.ts'
 import type { Database } from '../database/database.ts'
+import { asRecordsError } from '../database/errors.ts'
 import { toQueryError } from '../sql/sql-errors.ts'
 import { ParseStatement } from '../sql/wire-query.ts'
 import { formulaStatement, JSONB } from './formula-statement.ts'
 
 /**
  * Has the database check the types in formulas, which were read before ({@link FormulaParser}); computes nothing. Throws ContractError for
- * the first that it refuses.
+ * the first that it refuses, and RecordsError when the database cannot check them.
  */
 export async function checkFormulas(database: Database, formulas: readonly FormulaInFile[]): Promise<void> {
   if (formulas.length === 0) return
@@ -19,7 +20,7 @@ export async function checkFormulas(database: Database, formulas: readonly Formu
       } catch (error) {
         const known = toQueryError(error)
         if (known instanceof QueryError) fail(known.message)
-        throw error
+        throw asRecordsError(error)
       }
     }
   } finally {
