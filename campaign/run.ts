@@ -42,6 +42,15 @@ const commit = git('rev-parse', 'HEAD')
 const modified =
   git('status', '--porcelain', '--', 'src', 'campaign/campaigns', 'campaign/support', 'test') !== ''
 
+let isStopped = false
+// A second one ends the process at once.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(signal, () => {
+    isStopped = true
+    console.log('ends after this round')
+  })
+}
+
 for (const campaign of chosen(positionals)) {
   for (const engine of campaign.engines.filter((name) => engines.includes(name))) {
     await runCampaign(campaign, engine)
@@ -59,7 +68,7 @@ async function runCampaign(campaign: Campaign, engine: Engine): Promise<void> {
     return
   }
   const before = campaign.isWhole === true || values.again ? {} : done
-  if (Date.now() >= endsAt) return
+  if (isStopped || Date.now() >= endsAt) return
   const seed = numberOf('seed', randomInt(2 ** 31))
   console.log(`${name} on ${engine}, seed ${seed}`)
   useEngine(engine)
@@ -89,7 +98,7 @@ async function runCampaign(campaign: Campaign, engine: Engine): Promise<void> {
     }
     const round = await campaign.start({ engine, random: seededRandom(seed), scope, note })
     let saved = started
-    while (Date.now() < endsAt && !isReached(goal, added(before, part.counts))) {
+    while (!isStopped && Date.now() < endsAt && !isReached(goal, added(before, part.counts))) {
       part = { ...part, counts: added(part.counts, await round()) }
       if (Date.now() - saved < SAVE_EVERY_MS) continue
       saved = Date.now()

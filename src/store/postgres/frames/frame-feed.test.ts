@@ -74,7 +74,8 @@ class Hearer implements FrameListener {
 
   async #read(): Promise<void> {
     this.#isReading = true
-    for (let isRead = false; !isRead;) {
+    // A closed feed refuses each read at once: to go on would keep this process busy for ever.
+    for (let isRead = false; !isRead && !this.closed;) {
       const asked = this.#asked
       const page = await this.#feed.read(this.#stream, this.#position).catch(() => null)
       // The connection was lost: the query is sent again, on another.
