@@ -111,8 +111,18 @@ function parse(text: string): unknown {
 
 /** Returns problem details (RFC 9457) in the form of the envelope. */
 function asEnvelope(value: unknown, answered: number): Envelope {
-  const { type, title, code, status, detail, ...others } = value as Record<string, unknown>
+  const { type, title, code, status, detail, violations, violation_count, ...others } = value as Record<
+    string,
+    unknown
+  >
   assert.deepEqual([type, status, others], [`/docs#${String(title)}`, answered, {}])
+  if (violations !== undefined) {
+    assert.ok(['invalid_records', 'write_not_permitted'].includes(String(code)), String(code))
+    const listed = violations as readonly Readonly<Record<string, unknown>>[]
+    assert.ok(listed.length > 0 && listed.length <= Number(violation_count))
+    for (const { index, field, message, ...more } of listed)
+      assert.deepEqual([typeof index, typeof field, typeof message, more], ['number', 'string', 'string', {}])
+  }
   assert.equal(ERROR_CODES[code as ErrorCode].type, title)
   return { error: { type: String(title), message: String(detail) } }
 }
