@@ -27,6 +27,9 @@ const RECORD = join(ROOT, 'docs', 'track-record.md')
 /** The interval at which progress is written. */
 const SAVE_EVERY_MS = 10_000
 
+/** The most characters that are kept of the message of a violation; the console has all. */
+const MOST_MESSAGE = 500
+
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
@@ -106,7 +109,8 @@ async function runCampaign(campaign: Campaign, engine: Engine): Promise<void> {
     }
     save({})
   } catch (error) {
-    save({ violation: error instanceof Error ? error.message : String(error) })
+    const message = error instanceof Error ? error.message : String(error)
+    save({ violation: message.replaceAll(ROOT, '').slice(0, MOST_MESSAGE) })
     console.error(error)
     process.exitCode = 1
   }
