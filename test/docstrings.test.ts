@@ -9,7 +9,7 @@ const ROOT = join(import.meta.dirname, '..')
 const CLAUSE = /\/\*\*[\s*]*(?:What|Whoever|Who|How|Why|When|Where|Of|As)\b[^\n]*/g
 
 test('docstrings begin with a verb or a noun phrase', () => {
-  const files = globSync(['src/**/*.ts', 'web/src/**/*.{ts,tsx}'], { cwd: ROOT })
+  const files = globSync(['{src,campaign}/**/*.ts', 'web/src/**/*.{ts,tsx}'], { cwd: ROOT })
   assert.ok(files.length > 1000, `${files.length} files`)
   const clauses = files.flatMap((file) =>
     [...readFileSync(join(ROOT, file), 'utf8').matchAll(CLAUSE)].map(([text]) => `${file}: ${text}`),

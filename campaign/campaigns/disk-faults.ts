@@ -1,13 +1,11 @@
 import assert from 'node:assert/strict'
-import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Client } from 'pg'
 import { ServiceError } from '../../src/errors/service-error.ts'
 import { pushSheet } from '../../src/sheet/lifecycle/push-sheet.ts'
 import type { Random } from '../../src/store/suite/support/random.ts'
-import { LocalApi } from '../../test/support/local-api.ts'
 import { startPostgresWith, type TestPostgres } from '../../test/support/postgres.ts'
 import type { Campaign, Counts, Round, Setting } from '../campaign.ts'
 import { checkSheet } from '../disk/check-image.ts'
@@ -15,8 +13,8 @@ import { ERRORS, Faults, type Fault } from '../disk/faults.ts'
 import { watchedFiles } from '../disk/files-library.ts'
 import { DURABLE } from '../disk/recorded-sheet.ts'
 import { ACTOR, ServedSheet, type Answer, type End } from '../disk/served-sheet.ts'
-import { IMPORTED, Workload, writeSheetFiles } from '../disk/workload.ts'
-import { labelOf, type Stored } from '../disk/writer.ts'
+import { IMPORTED, newPlace, newSheetFiles, startLabels, Workload } from '../disk/workload.ts'
+import type { Stored } from '../disk/writer.ts'
 
 /** Faults of a sheet while one server, or its successors, serve it. */
 const FAULTS = 8
@@ -34,16 +32,10 @@ export const diskFaults: Campaign = {
   engines: ['sqlite', 'postgres'],
   goal: { faults: 1000 },
   start: async ({ engine, random, scope }: Setting): Promise<Round> => {
-    const api = new LocalApi()
-    await api.listen()
-    scope.after(() => api.close())
-    api.answer('*', ({ path }) => ({ json: { value: labelOf(path.slice(1)) } }))
+    const api = await startLabels(scope)
     return async (): Promise<Counts> => {
-      const place = realpathSync(mkdtempSync(join(tmpdir(), 'colophon-faults-')))
-      chmodSync(place, 0o711)
-      const files = join(place, 'sheet')
-      mkdirSync(files)
-      writeSheetFiles(files, api.url)
+      const place = newPlace('colophon-faults-')
+      const files = newSheetFiles(place, api.url)
       const faults = new Faults(join(place, 'faults'))
       const postgres = engine === 'postgres' ? await startDatabase(faults) : null
       const sheet = new FaultySheet({ files, faults, postgres, random })
@@ -71,7 +63,7 @@ function startDatabase(faults: Faults): Promise<TestPostgres> {
 class FaultySheet {
   readonly place: string
   readonly workload: Workload
-  /** What was done to it, for messages. */
+  /** The faults and requests so far, for error messages. */
   readonly story: string[] = []
   readonly #files: string
   readonly #faults: Faults
@@ -293,7 +285,7 @@ async function isReady(postgres: TestPostgres): Promise<boolean> {
 const DISK =
   /disk|room|quota|sheet\.db|provenance\.jsonl|checkpoints\.txt|contract\.yaml|transport\.yaml|derivations|the store|file of the sheet|connection/
 
-/** What no message shows: paths of the machine, and internals. */
+/** Texts that no message may have: paths of the machine, and internals. */
 const INTERNAL =
   /^internal error|an internal error in|\/dev\/shm|\/tmp\/|node:|\bat \w+ \(|undefined|\[object/
 

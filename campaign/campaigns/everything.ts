@@ -20,19 +20,16 @@ const WORDS = 400
 /** A round is so many milliseconds of everything. */
 const ROUND_MS = 60_000
 
-/** After these rounds the process has all that it keeps; what it has then is compared with what it has later. */
+/** After these rounds caches are full: the resources used then are compared with those used later. */
 const WARM_UP = 10
 
-/** Later, there may be so much more. */
+/** The most by which each may grow after the warm-up. */
 const MORE = { heapMiB: 48, rssMiB: 160, handles: 24, walMiB: 64 }
 
 const MIB = 1024 * 1024
 const PRELOAD = pathToFileURL(join(import.meta.dirname, '../../test/support/report-memory.mjs')).href
 
-/**
- * Errors that somebody who does all of this must expect: a record that another client deleted or wrote meanwhile, a field that is renamed at this moment, a
- * run that another client has ended, a value that was written again.
- */
+/** Errors that follow from what other clients do: they delete or write the same records, rename fields, and end runs. */
 const EXPECTED: readonly (readonly [status: number, message: RegExp])[] = [
   [404, /not found|no record|unknown record|never existed/],
   [409, /./],
@@ -48,13 +45,13 @@ interface SheetRecord {
 
 type Client = ReturnType<typeof createClient<SheetRecord>>
 
-/** What a client does again and again, and the pause between, in milliseconds. */
+/** An action that a client repeats, with the pause in milliseconds after each. */
 interface Habit {
   readonly every: number
   readonly act: () => Promise<unknown>
 }
 
-/** What a process has in use. */
+/** The resources that a server uses. */
 interface Use {
   readonly heapMiB: number
   readonly rssMiB: number
@@ -68,7 +65,7 @@ export const everything: Campaign = {
   name: 'everything',
   attack: 'Two hours of everything at once',
   claim:
-    'Reads, writes, queries, runs over a failing API, streams, exports, imports, proposals, reviews, views, reverts, changes of fields and checkpoints by many clients of one server: each error is one that its client must expect, memory, open files and the write-ahead log stay flat, and in the end `colophon verify` finds no difference.',
+    'Reads, writes, queries, runs over a failing API, streams, exports, imports, proposals, reviews, views, reverts, changes of fields and checkpoints by many clients of one server: each error follows from what another client does; memory, open files and the write-ahead log stay flat, and in the end `colophon verify` finds no difference.',
   engines: ['sqlite', 'postgres'],
   goal: { minutes: 120 },
   isWhole: true,
@@ -145,7 +142,7 @@ class Load {
     this.#habits = habits
   }
 
-  /** Returns the number of requests. Throws the first error that nobody must expect. */
+  /** Returns the number of requests. Throws the first error that is not expected. */
   async run(ms: number): Promise<number> {
     this.#requests = 0
     const stop = new AbortController()
@@ -171,7 +168,7 @@ class Load {
         if (!(error instanceof ApiError)) throw error
         const { status, message } = error
         if (!EXPECTED.some(([expected, text]) => expected === status && text.test(message))) {
-          throw new Error(`an error that nobody must expect: ${status} ${message}\n${act.toString()}`, {
+          throw new Error(`an unexpected error: ${status} ${message}\n${act.toString()}`, {
             cause: error,
           })
         }

@@ -116,7 +116,7 @@ class Writer {
 
   /** Whether an unanswered write was done; it is done whole or not at all. */
   #isDone({ ids, number, deletes }: Write, stored: ReadonlyMap<string, Stored>): boolean {
-    // What was not there before says nothing of a deletion.
+    // A record that did not exist before does not show whether it was deleted.
     const told = deletes ? ids.filter((id) => (this.#expected.get(id) ?? null) !== null) : ids
     const states = told.map((id) => (deletes ? !stored.has(id) : stored.get(id)?.number === number))
     assert.ok(new Set(states).size <= 1, `write ${number} of ${this.#name} is half done: ${told.join()}`)

@@ -1,18 +1,15 @@
 import assert from 'node:assert/strict'
-import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, statSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Random } from '../../src/store/suite/support/random.ts'
 import type { Engine } from '../../test/support/engine.ts'
-import { LocalApi } from '../../test/support/local-api.ts'
 import type { Campaign, Counts, Round, Setting } from '../campaign.ts'
 import { checkSheet } from '../disk/check-image.ts'
 import { crashImage, unexplained, writeImage, type Before, type Loss } from '../disk/crash-image.ts'
 import { recordSheet, withImage, type RecordedSheet } from '../disk/recorded-sheet.ts'
 import { ServedSheet } from '../disk/served-sheet.ts'
 import { readTrace, type Call } from '../disk/trace.ts'
-import { Workload, writeSheetFiles } from '../disk/workload.ts'
-import { labelOf } from '../disk/writer.ts'
+import { newPlace, newSheetFiles, startLabels, Workload } from '../disk/workload.ts'
 
 /** Images of each trace. */
 const IMAGES = 25
@@ -26,14 +23,9 @@ export const powerLoss: Campaign = {
   engines: ['sqlite', 'postgres'],
   goal: { 'crash images': 1000 },
   start: async ({ engine, random, scope }: Setting): Promise<Round> => {
-    const api = new LocalApi()
-    await api.listen()
-    scope.after(() => api.close())
-    api.answer('*', ({ path }) => ({ json: { value: labelOf(path.slice(1)) } }))
+    const api = await startLabels(scope)
     return async (): Promise<Counts> => {
-      const place = realpathSync(mkdtempSync(join(tmpdir(), 'colophon-power-loss-')))
-      // The database may run as another user.
-      chmodSync(place, 0o711)
+      const place = newPlace('colophon-power-loss-')
       const recorded = await record(engine, { place, api: api.url, random })
       for (let image = 0; image < IMAGES; image += 1) await lose(engine, { place, recorded, random })
       rmSync(place, { recursive: true })
@@ -42,7 +34,7 @@ export const powerLoss: Campaign = {
   },
 }
 
-/** What was recorded of a sheet. */
+/** The recorded calls and writes of a sheet. */
 interface Recorded {
   readonly workload: Workload
   readonly before: Before
@@ -56,9 +48,7 @@ async function record(
   engine: Engine,
   { place, api, random }: { place: string; api: string; random: Random },
 ): Promise<Recorded> {
-  const files = join(place, 'sheet')
-  mkdirSync(files)
-  writeSheetFiles(files, api)
+  const files = newSheetFiles(place, api)
   const trace = join(place, 'trace')
   const recorded = await recordSheet(engine, { files, trace, copy: join(place, 'before') })
   const length = (): number => statSync(trace, { throwIfNoEntry: false })?.size ?? 0

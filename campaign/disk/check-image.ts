@@ -14,7 +14,7 @@ import type { Acknowledged, Workload } from './workload.ts'
 import { IMPORTED } from './workload.ts'
 import type { Stored } from './writer.ts'
 
-/** What clients were told up to a length of the trace. */
+/** The writes that were acknowledged up to a length of the trace. */
 export interface Known {
   readonly workload: Workload
   readonly at: number

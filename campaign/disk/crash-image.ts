@@ -20,11 +20,11 @@ export function copyBefore(directory: string, copy: string): Before {
   return { copy, paths: new Map(paths) }
 }
 
-/** How a file system orders what it keeps of names. */
+/** The order in which a file system keeps the names of files. */
 export type Names =
   /** By a journal, as ext4, XFS and btrfs: names are kept in the order of the calls, and a sync of a file keeps its name. */
   | 'journal'
-  /** As POSIX promises: a sync of the directory keeps them, and of others any subset is kept. */
+  /** By the promises of POSIX alone: a sync of the directory keeps its names, and any subset of other names is kept. */
   | 'subset'
 
 /** The choices of what a file system has kept. */

@@ -48,7 +48,7 @@ export interface RecordedSheet {
   end(): Promise<void>
 }
 
-/** Where a sheet is recorded. */
+/** The paths of a recorded sheet. */
 export interface Recording {
   /** The files of the sheet. */
   readonly files: string

@@ -20,7 +20,7 @@ export interface Answer {
   readonly body: unknown
 }
 
-/** How a server ended. */
+/** The end of a server process. */
 export interface End {
   readonly code: number | null
   readonly signal: NodeJS.Signals | null

@@ -1,17 +1,35 @@
 import assert from 'node:assert/strict'
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, mkdtempSync, realpathSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Random } from '../../src/store/suite/support/random.ts'
 import { contractText } from '../../test/support/contract-with.ts'
+import { startLocalApi, type LocalApi } from '../../test/support/local-api.ts'
+import type { Scope } from '../support/scope.ts'
 import type { Answer, ServedSheet } from './served-sheet.ts'
-import { isAcknowledged, Writer, type Stored } from './writer.ts'
+import { isAcknowledged, labelOf, Writer, type Stored } from './writer.ts'
 
 /** The number of records that the sheet is imported with. */
 export const IMPORTED = 40
 
-/** Writes the files of a new sheet, whose derivation calls an API at this URL. */
-export function writeSheetFiles(directory: string, api: string): void {
+/** Makes a directory for a round, which PostgreSQL can reach as another user. */
+export function newPlace(prefix: string): string {
+  const place = realpathSync(mkdtempSync(join(tmpdir(), prefix)))
+  chmodSync(place, 0o711)
+  return place
+}
+
+/** Starts the API of the derivation of such sheets. */
+export async function startLabels(scope: Scope): Promise<LocalApi> {
+  const api = await startLocalApi(scope)
+  api.answer('*', ({ path }) => ({ json: { value: labelOf(path.slice(1)) } }))
+  return api
+}
+
+/** Writes the files of a new sheet into a directory of a round, and returns their directory. The derivation calls an API at this URL. */
+export function newSheetFiles(place: string, api: string): string {
+  const directory = join(place, 'sheet')
   mkdirSync(join(directory, 'derivations'), { recursive: true })
   const files: Readonly<Record<string, string>> = {
     'contract.yaml': contractText([
@@ -29,6 +47,7 @@ export function writeSheetFiles(directory: string, api: string): void {
     'derivations/twice.yaml': 'targets: [twice]\nkind: sql\nexpression: size * 2\n',
   }
   for (const [path, text] of Object.entries(files)) writeFileSync(join(directory, path), text)
+  return directory
 }
 
 /** Something that was acknowledged at a length of the trace. */
@@ -46,7 +65,7 @@ interface Size {
 /** Whether an answer acknowledges its request, so that its client goes on. */
 type Check = (answer: Answer | null) => boolean
 
-/** What clients did to a sheet, and what was acknowledged. */
+/** The writes of clients to a sheet, with those that were acknowledged. */
 export class Workload {
   readonly writers: Writer[] = []
   /** Fields that were added to the contract. */

@@ -13,7 +13,7 @@ const UNDECIDED = 3
 /** The result of a check. */
 export interface Checked {
   readonly verdict: 'linearizable' | 'not linearizable' | 'undecided'
-  /** What the checker has printed. */
+  /** The output of the checker. */
   readonly explanation: string
 }
 

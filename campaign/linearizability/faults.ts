@@ -5,10 +5,10 @@ import type { Engine } from '../../test/support/engine.ts'
 import { startPostgres } from '../../test/support/postgres.ts'
 import type { Served, Server } from './servers.ts'
 
-/** What is done to a server, or to PostgreSQL, until it is over. */
+/** A fault of a server or of PostgreSQL, and its end. */
 interface Fault {
   readonly name: string
-  /** How often it is chosen, in relation to others. */
+  /** Its share of all faults, in relation to the weights of others. */
   readonly weight: number
   readonly engines: readonly Engine[]
   readonly strike: (server: Server, served: Served, random: Random) => Promise<void>

@@ -5,7 +5,7 @@ import { CSRF } from '../../test/support/http-fixture.ts'
 import { send, type Answer } from '../../test/support/send.ts'
 import type { History, Input, Output, RecordOfHistory, Values } from './history.ts'
 
-/** Where a server listens. */
+/** The address of a server. */
 export interface Endpoint {
   /** Null while it is not running. */
   readonly port: number | null

@@ -21,7 +21,7 @@ export interface RecordOfHistory {
 /** The fields that a write sets. */
 export type Values = Readonly<Partial<Record<'a' | 'b', number | null>>>
 
-/** What a client requests. */
+/** A request of a client. */
 export type Input =
   | {
       readonly kind: 'upsert'
@@ -35,7 +35,7 @@ export type Input =
   | { readonly kind: 'read'; readonly how: string; readonly ids: readonly string[] }
   | { readonly kind: 'count'; readonly how: string; readonly ids: readonly string[] }
 
-/** What it receives. */
+/** The response to a request, as far as it is known. */
 export type Output =
   | { readonly state: 'done'; readonly inserted: number; readonly updated: number; readonly version?: string }
   | { readonly state: 'done'; readonly deleted: number }
@@ -48,7 +48,7 @@ export type Output =
 /** The operations of several clients on a few records, in the order of their ends. */
 export class History {
   readonly operations: Operation[] = []
-  /** What the ids of its records begin with. */
+  /** The prefix of the ids of its records. */
   readonly prefix: string
   /** The short names of its records. */
   readonly names: readonly string[] = ['x', 'y', 'z']

@@ -14,9 +14,9 @@ export interface Part {
   readonly startedAt: string
   readonly seconds: number
   readonly counts: Counts
-  /** What the campaign says of it beside the counts; null for nothing. */
+  /** Further figures of the part, as text; null for none. */
   readonly note: string | null
-  /** The message of what did not hold, which ended the part; null for nothing. */
+  /** The error that ended the part, because a claim did not hold; null for none. */
   readonly violation: string | null
 }
 

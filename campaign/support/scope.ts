@@ -1,4 +1,4 @@
-/** What is to be undone at the end of a campaign, as a test has it: the last registered first. */
+/** Cleanup steps of a campaign, as a test has them: they run at its end, the last registered first. */
 export class Scope implements AsyncDisposable {
   readonly #steps: (() => unknown)[] = []
 

@@ -6,7 +6,7 @@ import type { Campaign, Counts, Round, Setting } from '../campaign.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 
-/** How much of the output of a failed test is shown. */
+/** The number of characters of a failed test's output that are shown. */
 const SHOWN = 4000
 
 /** A test that a round runs in a process of its own, with a new seed. */

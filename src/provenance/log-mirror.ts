@@ -332,8 +332,8 @@ export class LogMirror {
   }
 }
 
-/** The number of a file can be used again once it is deleted, so that its time of birth is part of the name. */
-function nameOf({ ino, birthtimeMs }: Stats): string {
+/** Returns a name of a file that no later one has, and that stays with it: its number can be used again once it is deleted. */
+export function nameOf({ ino, birthtimeMs }: Stats): string {
   return `${ino} ${Math.trunc(birthtimeMs)}`
 }
 

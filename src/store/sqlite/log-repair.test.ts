@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import {
   appendFileSync,
   copyFileSync,
+  cpSync,
   existsSync,
   mkdtempSync,
   readFileSync,
@@ -27,11 +28,15 @@ const CONTRACT = contractText(['{name: a, logicalType: string}'])
 
 /** A sheet's directory, opened and closed by a writer in this thread. */
 class Sheet {
-  readonly directory = mkdtempSync(join(tmpdir(), 'colophon-repair-'))
-  readonly paths: StorePaths = storePaths(this.directory)
+  readonly directory: string
+  readonly paths: StorePaths
   #writer: Writer | null = null
 
-  constructor(t: TestContext) {
+  /** A new one, or a copy of another directory as it is. */
+  constructor(t: TestContext, copied: string | null = null) {
+    this.directory = mkdtempSync(join(tmpdir(), 'colophon-repair-'))
+    if (copied !== null) cpSync(copied, this.directory, { recursive: true })
+    this.paths = storePaths(this.directory)
     t.after(async () => {
       await this.close()
       rmSync(this.directory, { recursive: true })
@@ -286,6 +291,21 @@ test('D34: lines of a file that replaced the log are taken over by the next writ
     logOf(sheet.directory).map(({ seq, record_id: id }) => [seq, id]),
     idsOf().map((id, index) => [index + 1, id]),
   )
+})
+
+test('D34: lines of an interrupted transaction are cut in a copy of the directory, too, and not taken over', async (t) => {
+  const sheet = new Sheet(t)
+  await sheet.session('1')
+  const whole = sheet.log
+  const line = (id: string, seq: number): string =>
+    `{"seq":${seq},"at":"2999-01-01T00:00:00.000Z","actor":"human:ann","source":"write","record_id":"${id}","values":{"id":"${id}"},"previous":{"id":null}}\n`
+  // The first of the lines of a write of two records.
+  appendFileSync(sheet.paths.log, line('2', 2))
+  sheet.killed()
+  const copy = new Sheet(t, sheet.directory)
+  await copy.open()
+  assert.ok(copy.log.equals(whole), copy.log.toString())
+  assert.deepEqual(copy.setAside, [])
 })
 
 test('D34: lines that another process did not commit are cut by the next write, in an empty sheet too', async (t) => {

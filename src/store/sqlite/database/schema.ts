@@ -178,7 +178,7 @@ export const FIRST_TABLES = `
  * 32: {@link recordingTable}.
  * 33: {@link logTreeTables}.
  *
- * 34: `$sheet.mirror_file`: a name of the file that `provenance.jsonl` was when it was last verified; null in stores of earlier versions.
+ * 34: `$sheet.mirror_file`: names of the files that `sheet.db` and `provenance.jsonl` were when the log was last verified; null in stores of earlier versions.
  */
 export const MIGRATIONS: Readonly<Record<number, string>> = {
   2: `

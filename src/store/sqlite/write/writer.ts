@@ -2,7 +2,7 @@ import { existsSync, statSync } from 'node:fs'
 import type { Contract } from '../../../contract/contract.ts'
 import { parseContract, parseStoredContract } from '../../../contract/odcs/parse-contract.ts'
 import { RecordsError, ServiceError, StoppingError } from '../../../errors/service-error.ts'
-import { LogMirror } from '../../../provenance/log-mirror.ts'
+import { LogMirror, nameOf } from '../../../provenance/log-mirror.ts'
 import type { SetAside } from '../../../provenance/set-aside.ts'
 import { CellStates } from '../changes/cell-states.ts'
 import { ChangeSet } from '../changes/change-set.ts'
@@ -241,7 +241,7 @@ export class Writer {
       mirror.repair()
       const { checkpoints } = storePaths(directory)
       repairFile(checkpoints, { bytes: db.query(NOTES_SIZE), notes: () => db.query(NOTES) })
-      db.run('UPDATE "$sheet" SET mirror_file = ?1 WHERE mirror_file IS NOT ?1', mirror.file)
+      db.run('UPDATE "$sheet" SET mirror_file = ?1 WHERE mirror_file IS NOT ?1', namesOf(directory, mirror))
     })
   }
 
@@ -314,7 +314,7 @@ export class Writer {
       verified: { seq: Number(sheet['mirror_seq']), offset: Number(sheet['mirror_offset']) },
       onSetAside: this.#onSetAside,
       wasClosed,
-      knownFile: textOrNull(sheet['mirror_file']),
+      knownFile: knownLog(paths, textOrNull(sheet['mirror_file'])),
     })
     const states = new CellStates(db, loadTargets(db))
     const contract = given ?? parseStoredContract(String(sheet['contract']))
@@ -487,7 +487,7 @@ export class Writer {
         'UPDATE "$sheet" SET mirror_seq = ?1, mirror_offset = ?2, mirror_file = ?3 WHERE mirror_seq < ?1',
         seq,
         offset,
-        mirror.file,
+        namesOf(store.directory, mirror),
       )
     } catch (error) {
       if (isSyncFault(error)) this.#failed = true
@@ -573,4 +573,18 @@ function wasStoreClosed({ database, log }: StorePaths): boolean {
   if (ahead === undefined) return true
   const lines = statSync(log, { throwIfNoEntry: false })
   return ahead.size === 0 && lines !== undefined && ahead.mtimeMs > lines.mtimeMs
+}
+
+/** Returns the names of the database and of the log of a directory, as the store keeps them. */
+function namesOf(directory: string, { file }: LogMirror): string {
+  return `${nameOf(statSync(storePaths(directory).database))}/${file}`
+}
+
+/**
+ * Returns the name of the log by the names that the store keeps. Null where the database is another file as well: the
+ * directory was copied, and the log in it may end with lines of an interrupted transaction.
+ */
+function knownLog({ database }: StorePaths, names: string | null): string | null {
+  const [ofDatabase, ofLog = null] = names?.split('/') ?? []
+  return ofDatabase === nameOf(statSync(database)) ? ofLog : null
 }
