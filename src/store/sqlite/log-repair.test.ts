@@ -24,7 +24,7 @@ import { storePaths, type StorePaths } from './definition/create-store.ts'
 import { logOf } from './read-log.ts'
 import { Writer } from './write/writer.ts'
 
-const CONTRACT = contractText(['{name: a, logicalType: string}'])
+const CONTRACT = contractText(['{name: a, logicalType: string, unique: true}'])
 
 /** A sheet's directory, opened and closed by a writer in this thread. */
 class Sheet {
@@ -291,6 +291,30 @@ test('D34: lines of a file that replaced the log are taken over by the next writ
     logOf(sheet.directory).map(({ seq, record_id: id }) => [seq, id]),
     idsOf().map((id, index) => [index + 1, id]),
   )
+})
+
+test('D34: lines that do not fit the records are set aside, all of them', async (t) => {
+  const line = (seq: number, id: string, more: object): string =>
+    `${JSON.stringify({ seq, at: '2999-01-01T00:00:00.000Z', actor: 'human:bob', source: 'write', record_id: id, ...more })}\n`
+  const create = (seq: number, id: string): string =>
+    line(seq, id, { values: { id, a: 'one' }, previous: { id: null, a: null } })
+  for (const [what, lines] of [
+    // The record has no value of the field.
+    ['another value before', line(3, '1', { values: { a: 'new' }, previous: { a: 'old' } })],
+    ['a value twice', create(3, '3') + create(4, '4')],
+    ['an unknown record', line(3, '9', { values: { a: 'new' }, previous: { a: null } })],
+    ['a value of another type', line(3, '1', { values: { a: 7 }, previous: { a: null } })],
+    ['an unknown field', line(3, '1', { values: { b: 'new' }, previous: { b: null } })],
+  ] as const) {
+    const sheet = new Sheet(t)
+    await sheet.session('1', '2')
+    const whole = sheet.log
+    writeFileSync(`${sheet.paths.log}-other`, `${whole.toString()}${lines}`)
+    renameSync(`${sheet.paths.log}-other`, sheet.paths.log)
+    await sheet.open()
+    assert.deepEqual(sheet.setAside, [lines], what)
+    assert.ok(sheet.log.equals(whole), what)
+  }
 })
 
 test('D34: lines of an interrupted transaction are cut in a copy of the directory, too, and not taken over', async (t) => {
