@@ -59,6 +59,8 @@ class LogMerge {
   /** The new seqs of lines of theirs, by their seqs. */
   readonly #seqs = new Map<number, number>()
   readonly #commonSeq: number
+  /** See {@link LogMerge.#linesOfRestored}; null before the first use. */
+  #commonLines: ReadonlyMap<string, ReadonlyMap<string, JsonObject>> | null = null
   readonly #runs: (id: JsonValue) => JsonValue
   readonly #proposals: (id: JsonValue) => JsonValue
   #seq: number
@@ -189,18 +191,24 @@ class LogMerge {
 
   /** Returns the computed cells of a record that theirs has changed, with the lines that computed them. */
   #computations(id: string, { cells }: NetRecord): [string, JsonObject][] {
-    const latest = new Map<string, JsonObject>()
-    const mentioned = JSON.stringify(id)
-    for (const text of this.#common) {
-      if (!text.includes(mentioned)) continue
-      const line = parseLine(text)
-      if (line?.['record_id'] !== id) continue
-      const { field, values } = line
-      if (typeof field === 'string') latest.set(field, line)
-      else if (isJsonObject(values)) for (const name of Object.keys(values)) latest.set(name, line)
-    }
+    this.#commonLines ??= this.#linesOfRestored()
+    const latest = new Map(this.#commonLines.get(id))
     for (const [field, { by }] of cells) latest.set(field, by)
     return [...latest].filter(([, line]) => isComputed(line))
+  }
+
+  /** Returns the last common line of each cell of the records that are restored, by id and field. */
+  #linesOfRestored(): Map<string, Map<string, JsonObject>> {
+    const restored = new Map<string, Map<string, JsonObject>>()
+    for (const [id, { exists }] of this.#ourRecords) if (!exists) restored.set(id, new Map())
+    for (const text of this.#common) {
+      const line = parseLine(text) ?? {}
+      const { record_id: id, field, values } = line
+      const cells = typeof id === 'string' ? restored.get(id) : undefined
+      if (typeof field === 'string') cells?.set(field, line)
+      else if (isJsonObject(values)) for (const name of Object.keys(values)) cells?.set(name, line)
+    }
+    return restored
   }
 
   /** Adds a line of theirs, or what of it is about cells that ours has not changed. */

@@ -161,6 +161,36 @@ test('a record that one has deleted and the other changed is kept, and its delet
   )
 })
 
+test('computed cells of a record that is kept stay computed, those of lines before both branches included', () => {
+  const start = new Log('human:eve')
+  start.write('a', { x: 1 })
+  start.compute('a', 'y', 'computed')
+  start.compute('a', 'z', 'computed')
+  start.write('a', { z: 'by hand' })
+  const [ours, theirs] = [new Log('human:ann', start, 10), new Log('human:bob', start, 20)]
+  ours.delete('a')
+  theirs.write('a', { x: 2 })
+  const { lines } = merge(ours, theirs)
+  assert.deepEqual(
+    lines.map(({ source, field, value, values, input_hash: hash, derivation }) => ({
+      source,
+      ...(values !== undefined && { values }),
+      ...(field !== undefined && { field, value, hash, derivation }),
+    })),
+    [
+      { source: 'revert', values: { id: 'a', x: 2, z: 'by hand' } },
+      {
+        source: 'revert',
+        field: 'y',
+        value: 'computed',
+        hash: `sha256:${'0'.repeat(64)}`,
+        derivation: 'd.yaml',
+      },
+      { source: 'proposal' },
+    ],
+  )
+})
+
 test('runs, proposals and lines that lines name keep their identity', () => {
   const { ours, theirs } = twoBranches()
   ours.compute('a', 'y', 8)

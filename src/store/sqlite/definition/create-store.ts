@@ -197,21 +197,23 @@ function continuedLog({ log, source }: StorePaths): ContinuedLog | null {
   let found: Omit<ContinuedLog, 'changes' | 'isImported'> | null = { seq: 1, line: null, records: 0 }
   let changes = new NetChanges()
   let last = 0
-  let isImported = false
+  /** The hash of the imported file, where nothing follows the import. */
+  let imported: JsonValue = null
   for (const line of textLines(log)) {
     const parsed = readLogLine(line, last)
     if (parsed === null) return null
     const seq = Number(parsed['seq'])
-    isImported = isImportLine(parsed)
-    if (isImported) {
+    const isImport = isImportLine(parsed)
+    imported = isImport ? (parsed['sha256'] ?? null) : null
+    if (isImport) {
       found = { seq, line: line.text, records: Number(parsed['records']) }
       changes = new NetChanges()
-      isImported = parsed['sha256'] === hashFile(source)
     } else if (seq !== last + 1 || typeof parsed['record_id'] !== 'string') found = null
     changes.add(parsed, NO_LINE)
     last = seq
   }
-  return found === null || last === 0 ? null : { ...found, changes, isImported }
+  if (found === null || last === 0) return null
+  return { ...found, changes, isImported: imported !== null && imported === hashFile(source) }
 }
 
 const NO_LINE: JsonObject = {}
