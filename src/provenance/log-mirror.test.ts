@@ -76,6 +76,39 @@ class Log {
   }
 }
 
+test('D34: of lines that other processes have appended, only these are compared before more are appended', (t) => {
+  const log = new Log(t)
+  const mirror = log.mirror(t)
+  log.append(mirror, lineOf(1), lineOf(2))
+  const other = log.mirror(t, log.end)
+  log.append(other, lineOf(3), lineOf(4))
+  const read = t.mock.method(log.source, 'linesAfter')
+  log.append(mirror, lineOf(5))
+  assert.deepEqual(
+    read.mock.calls.map(({ arguments: [after] }) => after),
+    [2],
+  )
+  assert.equal(log.file, log.wanted)
+  assert.deepEqual(mirror.position, log.end)
+})
+
+test('D34: lines that others have appended and the source does not have are removed before more are appended', (t) => {
+  for (const added of [
+    `${lineOf(2, 'no')}\n`,
+    `${lineOf(2)}\n${lineOf(3)}\n`,
+    lineOf(2).slice(3),
+    `${lineOf(2)} `,
+  ]) {
+    const log = new Log(t)
+    const mirror = log.mirror(t)
+    log.append(mirror, lineOf(1))
+    log.lines.push(lineOf(2))
+    appendFileSync(log.path, added)
+    log.append(mirror, lineOf(3, 'own'))
+    assert.equal(log.file, log.wanted, added)
+  }
+})
+
 test('lines of all lengths are written completely and in order, however many bytes their characters take', (t) => {
   const log = new Log(t)
   const mirror = log.mirror(t)

@@ -155,7 +155,8 @@ export class LogMirror {
 
   /** Appends the lines of the transaction under way, the last of which has this seq; repairs first if needed. */
   append(lines: readonly LineText[], lastSeq: number): void {
-    if (this.#isAsLeft(lastSeq - lines.length)) {
+    const before = lastSeq - lines.length
+    if (this.#isAsLeft(before) || this.#followsTo(before)) {
       this.#write(lines, lastSeq)
     } else {
       this.repair()
@@ -190,6 +191,27 @@ export class LogMirror {
     if (this.#position.seq !== seq) return false
     const found = statSync(this.#path, { throwIfNoEntry: false })
     return found !== undefined && found.ino === this.#inode && found.size === this.#position.offset
+  }
+
+  /**
+   * Moves the position to the end of the file where what is there after it is the lines of the source up to a seq, as other processes
+   * append them. Returns false for anything else, and for more than is read at once: that is for {@link repair}, which takes longer.
+   */
+  #followsTo(seq: number): boolean {
+    const { offset, seq: known } = this.#position
+    const found = statSync(this.#path, { throwIfNoEntry: false })
+    if (seq <= known || found?.ino !== this.#inode) return false
+    const size = found.size - offset
+    if (size <= 0 || size > WRITE_CHUNK || readSync(this.#fd, this.#chunk, 0, size, offset) !== size)
+      return false
+    let expected = ''
+    for (const next of this.#source.linesAfter(known)) {
+      expected += `${next.line}\n`
+      if (next.seq === seq || expected.length > size) break
+    }
+    if (!this.#chunk.subarray(0, size).equals(Buffer.from(expected))) return false
+    this.#position = { seq, offset: found.size }
+    return true
   }
 
   /** Reopens the file where another one, or none, is at the path. The verified part must be in that, too. */

@@ -5,6 +5,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { pathToFileURL } from 'node:url'
 import { after, before, suite, test, type TestContext } from 'node:test'
 import { contractText } from '../../../test/support/contract-with.ts'
 import { LockTimeoutError } from '../../errors/service-error.ts'
@@ -189,6 +191,21 @@ suite('SQLite: several processes', () => {
     other.exec('COMMIT')
     await write(writer, 'c')
     assert.deepEqual([...idsOf(directory)], ['c'])
+  })
+
+  test('what several processes have written is moved into the database when none writes any more', async (t) => {
+    const directory = directoryFor(t)
+    const writers = [await openWriter(t, directory), await openWriter(t, directory)]
+    for (const id of ['a', 'b', 'c', 'd']) {
+      for (const [index, writer] of writers.entries()) await write(writer, `${id} ${index}`)
+    }
+    // Without its write-ahead log, which SQLite does not read here.
+    const moved = new URL(`${pathToFileURL(storePaths(directory).database).href}?immutable=1`)
+    for (let records = 0; records < 8; await nextTurn()) {
+      const db = new DatabaseSync(moved, { readOnly: true })
+      records = Number(db.prepare('SELECT count(*) AS n FROM "$data"').get()?.['n'])
+      db.close()
+    }
   })
 
   test('a write waits for the lock of another process and continues when it is free', async (t) => {

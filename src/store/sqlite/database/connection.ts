@@ -9,7 +9,15 @@ const SQLITE_BUSY = 5
 /** `SQLITE_IOERR_FSYNC` and `SQLITE_IOERR_DIR_FSYNC`. */
 const SYNC_FAULTS: ReadonlySet<number> = new Set([1034, 1290])
 const SQLITE_TOOBIG = 18
+
+/** Milliseconds between two attempts to take a lock. */
 const RETRY_MS = 5
+
+/** The same for one that others hold briefly, see {@link LockWait.isBrief}. Each pause is longer than the last one, up to the most. */
+const BRIEF_RETRY_MS = { first: 0.1, growth: 9 / 8, most: 1 }
+
+/** Memory in which nothing changes, to block a thread for less than a timer's millisecond. */
+const NEVER = new Int32Array(new SharedArrayBuffer(4))
 
 /** The file may be untrusted: SQLite must not run functions from its schema. */
 const NO_TRUST = 'PRAGMA trusted_schema=OFF;'
@@ -228,11 +236,16 @@ export interface LockWait {
   readonly signal?: AbortSignal
   /** The name of the locked resource, for the error's message. */
   readonly what: string
+  /**
+   * Whether others hold the lock for milliseconds at a time and the thread has nothing else to do: it is then tried so often that little
+   * time is lost between two holders. Pauses of less than a millisecond block the thread, for eight milliseconds in all.
+   */
+  readonly isBrief?: boolean
 }
 
 /**
- * Runs `BEGIN IMMEDIATE` or `BEGIN EXCLUSIVE`, with retries that do not block the thread while another connection has the
- * lock. Throws LockTimeoutError at the deadline, and the signal's reason when it is aborted.
+ * Runs `BEGIN IMMEDIATE` or `BEGIN EXCLUSIVE`, with retries while another connection has the lock; they do not block the
+ * thread, unless the wait {@link LockWait.isBrief}. Throws LockTimeoutError at the deadline, and the signal's reason when it is aborted.
  */
 export function beginWhenFree(
   connection: Pick<Connection, 'exec'>,
@@ -244,7 +257,8 @@ export function beginWhenFree(
 
 /** Retries `attempt` until no other connection holds its lock; see {@link beginWhenFree}. */
 export async function whenFree<T>(wait: LockWait, attempt: () => T): Promise<T> {
-  for (;;) {
+  const { first, growth, most } = BRIEF_RETRY_MS
+  for (let pause = first; ; pause = Math.min(pause * growth, most)) {
     wait.signal?.throwIfAborted()
     try {
       return attempt()
@@ -255,7 +269,13 @@ export async function whenFree<T>(wait: LockWait, attempt: () => T): Promise<T> 
           `${wait.what} is in use by another process; try again when it has finished`,
         )
       }
-      await sleep(RETRY_MS)
+      if (wait.isBrief === true) await pauseBriefly(pause)
+      else await sleep(RETRY_MS)
     }
   }
+}
+
+async function pauseBriefly(ms: number): Promise<void> {
+  if (ms < 1) Atomics.wait(NEVER, 0, 0, ms)
+  else await sleep(ms)
 }

@@ -58,8 +58,8 @@ import { addToFile, repairFile } from '../../sheet-files/checkpoint-file.ts'
 const MIRROR_SYNC_MS = 1000
 
 /**
- * Milliseconds without a change after which the write-ahead log is moved into the database, so that a burst of writes does
- * not wait for that. SQLite does it during a commit only when the log has grown large.
+ * Milliseconds without a change of any process after which the write-ahead log is moved into the database, so that a burst of writes
+ * does not wait for that. SQLite does it during a commit only when the log has grown large.
  */
 const CHECKPOINT_IDLE_MS = 25
 
@@ -77,6 +77,8 @@ interface OpenStore {
   numbers: FieldNumbers | null
   /** SQLite's `data_version`, which changes when another connection has committed. */
   dataVersion: number
+  /** The same when the write-ahead log was last to be moved. */
+  restingVersion: number
 }
 
 /** The only writer of a store in this process. */
@@ -250,6 +252,7 @@ export class Writer {
     await beginWhenFree(store.db, 'IMMEDIATE', {
       deadline: performance.now() + store.lockTimeoutMs,
       what: 'the store',
+      isBrief: true,
     })
     try {
       this.#refreshStates(store)
@@ -319,6 +322,7 @@ export class Writer {
     const states = new CellStates(db, loadTargets(db))
     const contract = given ?? parseStoredContract(String(sheet['contract']))
     const { lockTimeoutMs } = request
+    const version = dataVersion(db)
     this.#store = {
       directory: request.directory,
       file: new StoreFile(paths.database),
@@ -328,7 +332,8 @@ export class Writer {
       contract,
       states,
       numbers: null,
-      dataVersion: dataVersion(db),
+      dataVersion: version,
+      restingVersion: version,
     }
     try {
       // Lines of another copy of the sheet can have fields that its contract has added.
@@ -466,10 +471,18 @@ export class Writer {
     this.#mirrorSync.start()
   }
 
+  /** Moves the write-ahead log into the database; later, where another process has written since this was last tried. */
   #runCheckpoint(): void {
-    if (this.#failed) return
+    const store = this.#store
+    if (store === null || this.#failed) return
     try {
-      this.#store?.db.get('PRAGMA wal_checkpoint(PASSIVE)')
+      const version = dataVersion(store.db)
+      if (version === store.restingVersion) {
+        store.db.get('PRAGMA wal_checkpoint(PASSIVE)')
+      } else {
+        store.restingVersion = version
+        this.#checkpoint.restart()
+      }
     } catch (error) {
       if (isSyncFault(error)) this.#failed = true
     }
