@@ -2,17 +2,24 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { CASES } from './cases.ts'
+import { peers } from './cases/peers.ts'
+import { findPeers, type Peers } from './peers.ts'
 import { POSTGRES_CASES } from './postgres-cases.ts'
 import { renderReport } from './support/report.ts'
 import { runCases, runPostgresCases, type CaseResult } from './support/run-cases.ts'
 
 const MILLION = '1000000'
 
-/** The report of each store. */
-const RESULTS = { sqlite: 'RESULTS.md', postgres: 'RESULTS-postgresql.md' } as const
+/** The report of each store, and that beside peers. */
+const RESULTS = {
+  sqlite: 'RESULTS.md',
+  postgres: 'RESULTS-postgresql.md',
+  peers: 'RESULTS-peers.md',
+} as const
 
 const { values } = parseArgs({
   options: {
+    peers: { type: 'boolean', default: false },
     store: { type: 'string', default: 'sqlite' },
     records: { type: 'string', default: MILLION },
     cells: { type: 'string', default: MILLION },
@@ -29,13 +36,15 @@ const settings = {
   rounds: numberOf('rounds'),
 }
 const isFull = values.only === undefined && values.records === MILLION && values.cells === MILLION
+const beside = values.peers ? await besidePeers() : null
 const store = storeOf(values.store)
-const out = values.out ?? (isFull ? join(import.meta.dirname, RESULTS[store]) : undefined)
+const out =
+  values.out ?? (isFull ? join(import.meta.dirname, RESULTS[beside === null ? store : 'peers']) : undefined)
 
 // So that `exit` handlers run, which remove the sheets.
 process.once('SIGINT', () => process.exit(130))
 const { results, server } = await measure()
-const report = renderReport(results, { ...settings, server })
+const report = renderReport(results, { ...settings, server, missingPeers: beside?.missing ?? null })
 process.stdout.write(report)
 if (out !== undefined) writeFileSync(out, report)
 for (const { name, failure } of results) {
@@ -46,7 +55,10 @@ for (const { name, failure } of results) {
 
 async function measure(): Promise<{ results: CaseResult[]; server: string | null }> {
   const onCase = (name: string): void => void process.stderr.write(`${name} …\n`)
-  if (store === 'sqlite') return { results: await runCases(chosen(CASES), settings, onCase), server: null }
+  if (store === 'sqlite') {
+    const cases = beside === null ? chosen(CASES) : [peers(beside.programs)]
+    return { results: await runCases(cases, settings, onCase), server: null }
+  }
   let told: string | null = null
   const onServer = (description: string): void => {
     told = description
@@ -67,7 +79,13 @@ function chosen<Case extends { readonly name: string }>(cases: readonly Case[]):
   return cases.filter(({ name }) => names === undefined || names.includes(name))
 }
 
-function storeOf(name: string): keyof typeof RESULTS {
+function besidePeers(): Promise<Peers> {
+  if (values.store === 'sqlite' && values.only === undefined) return findPeers()
+  console.error('--peers measures one case on SQLite: omit --store and --only')
+  process.exit(2)
+}
+
+function storeOf(name: string): 'sqlite' | 'postgres' {
   if (name === 'sqlite' || name === 'postgres') return name
   console.error(`--store must be sqlite or postgres, not ${name}`)
   process.exit(2)

@@ -1,7 +1,10 @@
 import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
-import type { Bench, BenchCase, BenchRow } from '../support/case.ts'
+import { colophon } from '../programs/colophon.ts'
+import type { Bench, BenchRow, DirectoryBench, DirectoryCase } from '../support/case.ts'
 import { benchRecord } from '../support/bench-sheet.ts'
+import { measureAlone } from '../support/compare-programs.ts'
+import { bulkUpsert } from '../support/measures.ts'
 import { insertRows, openReference, sqlRow } from '../support/sqlite-reference.ts'
 import { compare, requestsPerSecond } from '../support/load.ts'
 import { serveSheet, startServer } from '../support/processes.ts'
@@ -14,11 +17,12 @@ export const BATCH = 10_000
 const BATCHES = 6
 
 /** Writes over HTTP: one record for each request, and 10,000. Every record is new, and durable before the response. */
-export const writes: BenchCase = {
+export const writes: DirectoryCase = {
   name: 'writes',
   async *run(bench) {
     yield singleWrites(bench)
     yield bulk(bench)
+    yield upsert(bench)
   },
 }
 
@@ -57,7 +61,7 @@ export async function singleWrites({ seconds, rounds, sheets }: Bench): Promise<
   }
 }
 
-async function bulk({ records, rounds, sheets }: Bench): Promise<BenchRow> {
+async function bulk({ records, rounds, sheets }: DirectoryBench): Promise<BenchRow> {
   const size = Math.min(BATCH, records)
   const sheet = await serveSheet(await sheets.fresh('bulk', { records: 0 }))
   const db = openReference(join(sheets.directory('reference'), 'reference.db'))
@@ -80,6 +84,20 @@ async function bulk({ records, rounds, sheets }: Bench): Promise<BenchRow> {
   } finally {
     db.close()
     await sheet.stop()
+  }
+}
+
+/** A large request into a sheet that has half of its records, with other values. */
+async function upsert(bench: DirectoryBench): Promise<BenchRow> {
+  const records = Math.ceil(bench.records / 10)
+  const [value = Number.NaN] = await measureAlone(bench, colophon(9), { records, measures: [bulkUpsert] })
+  return {
+    kind: 'figure',
+    table: 'reach',
+    what: `${bulkUpsert.what}, half of them new`,
+    unit: bulkUpsert.unit,
+    value,
+    bound: { atMost: 230 },
   }
 }
 

@@ -1,9 +1,7 @@
 import { closeSync, openSync, writeSync } from 'node:fs'
-import { createServer, type AddressInfo } from 'node:net'
-import { once } from 'node:events'
 import { join } from 'node:path'
 import { wholeRecord } from '../support/bench-sheet.ts'
-import { startServerAt } from '../support/processes.ts'
+import { nodeCommand, startServerAt } from '../support/processes.ts'
 import type { Program } from '../support/program.ts'
 
 const SCRIPT = new URL(import.meta.resolve('json-server/lib/cli/bin.js'))
@@ -15,11 +13,10 @@ export const jsonServer: Program = {
     const file = join(sheets.directory('json-server'), 'db.json')
     writeFile(file, records)
     return {
-      start: async () => {
-        const port = await freePort()
-        const args = ['--host', '127.0.0.1', '--port', String(port), '--quiet', file]
-        return startServerAt(`http://127.0.0.1:${port}`, SCRIPT, args)
-      },
+      start: () =>
+        startServerAt((port) =>
+          nodeCommand(SCRIPT, ['--host', '127.0.0.1', '--port', String(port), '--quiet', file]),
+        ),
       recordPath: (id) => `/records/${id}`,
       pagePath: (page) => `/records?_limit=50&_page=${page + 1}`,
       write: (id, count) => ({
@@ -40,13 +37,4 @@ function writeFile(path: string, records: number): void {
   }
   writeSync(fd, ']}')
   closeSync(fd)
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
 }

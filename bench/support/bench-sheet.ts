@@ -11,8 +11,13 @@ export const DERIVED = ['label_a', 'label_b', 'label_c']
 export const CODES = 10_000_019
 const STEP = 7919
 
+/** The number of fields of a sheet: those of this file, or those of `orders.ts`. */
+export type FieldCount = 20 | 9
+
 export interface BenchSheetOptions {
   readonly records: number
+  /** Default: 20. A sheet of 9 has its own indexes and no derived fields. */
+  readonly fields?: FieldCount
   /** Whether `code` has an index, and with it a check that it is unique. */
   readonly indexed?: boolean
   /** A derivation for each derived field, with a call for each record, or one with few calls for all three. */
@@ -108,10 +113,14 @@ export function writeDefinitions(directory: string, options: Partial<BenchSheetO
 }
 
 /** Writes records 1 to `records` into a file, one to a line. */
-export async function writeRecords(path: string, records: number): Promise<void> {
+export async function writeRecords(
+  path: string,
+  records: number,
+  recordOf: (number: number) => object,
+): Promise<void> {
   const out = createWriteStream(path)
   for (let number = 1; number <= records; number += 1) {
-    if (!out.write(`${JSON.stringify(benchRecord(number))}\n`)) await once(out, 'drain')
+    if (!out.write(`${JSON.stringify(recordOf(number))}\n`)) await once(out, 'drain')
   }
   out.end()
   await once(out, 'close')

@@ -1,7 +1,23 @@
-import { constants, cpSync, existsSync, linkSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import {
+  constants,
+  cpSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
-import { writeDefinitions, writeRecords, type BenchSheetOptions } from './bench-sheet.ts'
+import {
+  benchRecord,
+  writeDefinitions,
+  writeRecords,
+  type BenchSheetOptions,
+  type FieldCount,
+} from './bench-sheet.ts'
+import { orderRecord, ORDERS_CONTRACT } from './orders.ts'
 import { serveSheet, type SheetPlace } from './processes.ts'
 
 const SOURCE = 'records.jsonl'
@@ -11,7 +27,7 @@ const SOURCE = 'records.jsonl'
  * that writes gets a copy.
  */
 export interface BenchSheets {
-  /** Returns a sheet with a store, an indexed `code`, and a derivation for each derived field. Read-only. */
+  /** Returns a sheet with a store; one of 20 fields has an indexed `code` and a derivation for each derived field. Read-only. */
   shared(records: number): Promise<SheetPlace>
   /** Returns a copy of the shared sheet for the present case. */
   copy(records: number): Promise<SheetPlace>
@@ -31,25 +47,26 @@ export interface BenchSheets {
 export class DirectorySheets implements BenchSheets {
   readonly #root = mkdtempSync(join(tmpdir(), 'colophon-bench-'))
   readonly #api: string
-  readonly #shared = new Map<number, string>()
+  readonly #shared = new Map<string, string>()
 
   constructor(api: string) {
     this.#api = api
   }
 
-  async shared(records: number): Promise<string> {
-    const known = this.#shared.get(records)
+  async shared(records: number, fields: FieldCount = 20): Promise<string> {
+    const name = `shared-${fields}-${records}`
+    const known = this.#shared.get(name)
     if (known !== undefined) return known
-    const directory = join(this.#root, `shared-${records}`)
-    await this.#fill(directory, { records, indexed: true, derivations: 'each' })
+    const directory = join(this.#root, name)
+    await this.#fill(directory, { records, fields, indexed: true, derivations: 'each' })
     await makeStore(directory)
-    this.#shared.set(records, directory)
+    this.#shared.set(name, directory)
     return directory
   }
 
-  async copy(records: number): Promise<string> {
-    const shared = await this.shared(records)
-    const directory = this.directory(`copy-${records}`)
+  async copy(records: number, fields: FieldCount = 20): Promise<string> {
+    const shared = await this.shared(records, fields)
+    const directory = this.directory(`copy-${fields}-${records}`)
     cpSync(shared, directory, {
       recursive: true,
       mode: constants.COPYFILE_FICLONE,
@@ -88,14 +105,15 @@ export class DirectorySheets implements BenchSheets {
 
   async #fill(directory: string, options: BenchSheetOptions): Promise<void> {
     mkdirSync(directory, { recursive: true })
-    writeDefinitions(directory, options, this.#api)
-    linkSync(await this.#records(options.records), join(directory, SOURCE))
+    if (options.fields === 9) writeFileSync(join(directory, 'contract.yaml'), ORDERS_CONTRACT)
+    else writeDefinitions(directory, options, this.#api)
+    linkSync(await this.#records(options), join(directory, SOURCE))
   }
 
-  /** Returns a file with this many records, to which sheets link. */
-  async #records(records: number): Promise<string> {
-    const path = join(this.#root, `records-${records}.jsonl`)
-    if (!existsSync(path)) await writeRecords(path, records)
+  /** Returns a file with these records, to which sheets link. */
+  async #records({ records, fields = 20 }: BenchSheetOptions): Promise<string> {
+    const path = join(this.#root, `records-${fields}-${records}.jsonl`)
+    if (!existsSync(path)) await writeRecords(path, records, fields === 9 ? orderRecord : benchRecord)
     return path
   }
 

@@ -2,12 +2,12 @@ import pLimit from 'p-limit'
 import { Agent } from 'undici'
 
 /** The default concurrency of a run. */
-const CONCURRENCY = 8
+export const CALLS_AT_A_TIME = 8
 
 /** The calls of a run, made by the same HTTP client alone. */
 export class CallsAlone {
   readonly #api: string
-  readonly #agent = new Agent({ connections: CONCURRENCY, pipelining: 1 })
+  readonly #agent = new Agent({ connections: CALLS_AT_A_TIME, pipelining: 1 })
 
   constructor(api: string) {
     this.#api = api
@@ -15,7 +15,7 @@ export class CallsAlone {
 
   /** Returns the milliseconds that all these calls take together. */
   async time(paths: readonly string[]): Promise<number> {
-    const limit = pLimit(CONCURRENCY)
+    const limit = pLimit(CALLS_AT_A_TIME)
     const start = performance.now()
     await Promise.all(
       paths.map((path) =>

@@ -1,8 +1,8 @@
-import type { BenchSheets } from './bench-sheets.ts'
+import type { BenchSheets, DirectorySheets } from './bench-sheets.ts'
 import type { PostgresSheets } from './postgres-sheets.ts'
 
 /** A row of the report. */
-export type BenchRow = ComparisonRow | FigureRow | LatencyRow | ProgramRow
+export type BenchRow = ComparisonRow | FigureRow | LatencyRow | ProgramsRow
 
 /** `reach` is the table of figures with a target, `also` that of all others. */
 export type FigureTable = 'reach' | 'also'
@@ -49,16 +49,16 @@ export interface LatencyRow {
   readonly p99AtMost: number
 }
 
-/** A program that serves the same records; Colophon is one of them. */
-export interface ProgramRow {
-  readonly kind: 'program'
-  readonly program: string
-  readonly startMs: number
-  readonly recordsPerSecond: number
-  readonly pagesPerSecond: number
-  readonly writeMs: number
-  /** Null if the system does not report it. */
-  readonly memoryMb: number | null
+/** A measurement of several programs with the same records. */
+export interface ProgramsRow {
+  readonly kind: 'programs'
+  readonly what: string
+  readonly unit: string
+  readonly better: 'less' | 'more'
+  /** Colophon is the first. Null if a program cannot do it, or the system does not report it. */
+  readonly figures: readonly { readonly program: string; readonly value: number | null }[]
+  /** How many times as good as the best of the others Colophon is to be; null without a target. */
+  readonly reach: number | null
 }
 
 /** The extent of a benchmark run. */
@@ -85,6 +85,10 @@ export interface BenchCase<Sheets extends BenchSheets = BenchSheets> {
   readonly name: string
   run(bench: Bench<Sheets>): AsyncIterable<BenchRow>
 }
+
+/** A case for sheets in directories only. */
+export type DirectoryCase = BenchCase<DirectorySheets>
+export type DirectoryBench = Bench<DirectorySheets>
 
 /** A case for stores in PostgreSQL only, with its resources. */
 export type PostgresCase = BenchCase<PostgresSheets>

@@ -7,13 +7,15 @@ import type {
   ComparisonRow,
   FigureRow,
   LatencyRow,
-  ProgramRow,
+  ProgramsRow,
 } from './case.ts'
 import type { CaseResult } from './run-cases.ts'
 
 export interface ReportSettings extends BenchSettings {
   /** The server of the store, if it has one. */
   readonly server?: string | null
+  /** Programs that the report is to be beside, and that are not there, with what to do; null if it is not beside peers. */
+  readonly missingPeers?: readonly string[] | null
 }
 
 /** Renders the report of a run as Markdown: the environment, and a table for each kind of row. */
@@ -22,7 +24,7 @@ export function renderReport(results: readonly CaseResult[], settings: ReportSet
   const sections = [
     section('Figures to reach', FIGURE_HEAD, rows.filter(inTable('reach')).map(figureCells)),
     section('Latency while others work', LATENCY_HEAD, rows.filter(isOfKind('latency')).map(latencyCells)),
-    section('Beside what else there is', PROGRAM_HEAD, rows.filter(isOfKind('program')).map(programCells)),
+    ...programSections(rows.filter(isOfKind('programs'))),
     section('Also measured', FIGURE_HEAD, rows.filter(inTable('also')).map(figureCells)),
     ...results.map(({ name, failure }) =>
       failure === null ? '' : `The case \`${name}\` failed, so rows are missing: ${failure.message}\n`,
@@ -33,22 +35,41 @@ export function renderReport(results: readonly CaseResult[], settings: ReportSet
 
 const FIGURE_HEAD = ['What', 'Colophon', 'Reference', 'Ratio', 'To reach', '']
 const LATENCY_HEAD = ['Meanwhile', 'Requests', 'p50', 'p99', 'max', 'p99 of sent late', 'p99 to reach', '']
-const PROGRAM_HEAD = ['Program', 'Start', 'Record by id', 'Page of 50', 'One write', 'Memory']
 
-function head({ records, rounds, seconds, server = null }: ReportSettings): string {
+function head(settings: ReportSettings): string {
+  const { rounds, seconds, missingPeers = null } = settings
   const commit = execFileSync('git', ['describe', '--always', '--dirty'], { encoding: 'utf8' }).trim()
   const processors = `${cpus().length} × ${cpus()[0]?.model ?? 'unknown processor'}`
-  const [title, where, command] =
-    server === null
-      ? ['Benchmark results', '', 'npm run bench']
-      : ['Benchmark results on PostgreSQL', ` The store is ${server}.`, 'npm run bench -- --store postgres']
+  const { title, sheet, command } = kindOf(settings)
   return `# ${title}
 
 ${new Date().toISOString().slice(0, 10)}, commit ${commit}; Node ${process.version}, ${platform()} ${arch()}, ${processors},
-${Math.round(totalmem() / 2 ** 30)} GiB of memory. The large sheet has ${records.toLocaleString('en')} records × 20 fields, 3 of them derived.${where} Pairs were
+${Math.round(totalmem() / 2 ** 30)} GiB of memory. ${sheet} Pairs were
 measured in turn in the same run (rounds: ${rounds}, of ${seconds} s each, 64 connections over HTTP); figures are medians, the ratio is the
 median of the pairs'. What each row does is in [README.md](README.md); \`${command}\` writes this file.
-`
+${(missingPeers ?? []).map((text) => `\n${text}\n`).join('')}`
+}
+
+function kindOf({ records, server = null, missingPeers = null }: ReportSettings): {
+  title: string
+  sheet: string
+  command: string
+} {
+  const count = records.toLocaleString('en')
+  if (missingPeers !== null) {
+    return {
+      title: 'Benchmark results beside peers',
+      sheet: `The largest sheet has ${count} records × 9 fields, two of them indexed.`,
+      command: 'npm run bench -- --peers',
+    }
+  }
+  const sheet = `The large sheet has ${count} records × 20 fields, 3 of them derived.`
+  if (server === null) return { title: 'Benchmark results', sheet, command: 'npm run bench' }
+  return {
+    title: 'Benchmark results on PostgreSQL',
+    sheet: `${sheet} The store is ${server}.`,
+    command: 'npm run bench -- --store postgres',
+  }
 }
 
 function section(title: string, columns: readonly string[], lines: readonly (readonly string[])[]): string {
@@ -84,15 +105,27 @@ function latencyCells(row: LatencyRow): string[] {
   ]
 }
 
-function programCells(row: ProgramRow): string[] {
-  return [
-    row.program,
-    amount(row.startMs, 'ms'),
-    amount(row.recordsPerSecond, 'requests/s'),
-    amount(row.pagesPerSecond, 'requests/s'),
-    amount(row.writeMs, 'ms'),
-    row.memoryMb === null ? '–' : amount(row.memoryMb, 'MB'),
-  ]
+/** Returns a table for each set of programs, with a column for each of them. */
+function programSections(rows: readonly ProgramsRow[]): string[] {
+  const groups = Map.groupBy(rows, ({ figures }) => figures.map(({ program }) => program).join(', '))
+  return [...groups.values()].map((group) => {
+    const programs = group[0]!.figures.map(({ program }) => program)
+    return section(
+      'Beside what else there is',
+      ['What', ...programs, 'To reach', ''],
+      group.map(programCells),
+    )
+  })
+}
+
+function programCells({ what, unit, better, figures, reach }: ProgramsRow): string[] {
+  const values = figures.map(({ value }) => (value === null ? 'cannot' : amount(value, unit)))
+  const [ours = null, ...others] = figures.map(({ value }) => value)
+  const known = others.filter((value) => value !== null)
+  if (reach === null || ours === null || known.length === 0) return [what, ...values, '–', '']
+  const bound =
+    better === 'less' ? { atMost: Math.min(...known) / reach } : { atLeast: Math.max(...known) * reach }
+  return [what, ...values, ...judged(ours, bound, unit)]
 }
 
 /** Returns a number with its significant digits and its unit. */

@@ -1,5 +1,5 @@
 import { DirectorySheets, type BenchSheets } from './bench-sheets.ts'
-import type { Bench, BenchCase, BenchRow, BenchSettings, PostgresCase } from './case.ts'
+import type { Bench, BenchCase, BenchRow, BenchSettings, DirectoryCase, PostgresCase } from './case.ts'
 import { PostgresSheets } from './postgres-sheets.ts'
 import { startServer } from './processes.ts'
 
@@ -16,7 +16,7 @@ export type OnCase = (name: string) => void
 
 /** Runs cases one after the other; a failing one does not stop the others. */
 export function runCases(
-  cases: readonly BenchCase[],
+  cases: readonly DirectoryCase[],
   settings: BenchSettings,
   onCase: OnCase = () => {},
 ): Promise<CaseResult[]> {

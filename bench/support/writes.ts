@@ -10,7 +10,7 @@ export const WRITE_HEADERS = {
 }
 
 /** Returns the body of an upsert. */
-export function upsertBody(records: readonly Record<string, unknown>[]): Buffer {
+export function upsertBody(records: readonly object[]): Buffer {
   return Buffer.from(JSON.stringify({ records }))
 }
 

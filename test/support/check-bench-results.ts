@@ -13,7 +13,7 @@ export function checkBenchResults(
     assert.equal(failure, null, `${name}: ${String(failure)}`)
     assert.notEqual(rows.length, 0, name)
     for (const row of rows) {
-      const figures = Object.entries(row).filter(([, value]) => typeof value === 'number')
+      const figures = figuresOf(row)
       assert.notEqual(figures.length, 0, textOf(row))
       for (const [figure, value] of figures) {
         assert.ok(Number.isFinite(value) && value > 0, `${figure} of "${textOf(row)}" is ${String(value)}`)
@@ -24,7 +24,16 @@ export function checkBenchResults(
   assert.doesNotMatch(report, /NaN|Infinity|undefined/)
 }
 
+function figuresOf(row: BenchRow): [string, number][] {
+  const named =
+    row.kind === 'programs'
+      ? row.figures.map(({ program, value }) => [program, value] as const)
+      : Object.entries(row)
+  return named.flatMap(([name, value]): [string, number][] =>
+    typeof value === 'number' ? [[name, value]] : [],
+  )
+}
+
 function textOf(row: BenchRow): string {
-  if (row.kind === 'latency') return row.meanwhile
-  return row.kind === 'program' ? row.program : row.what
+  return row.kind === 'latency' ? row.meanwhile : row.what
 }
