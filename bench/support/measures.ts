@@ -154,7 +154,11 @@ function memory({ pid }: ServerProcess, kind: 'rss' | 'pss'): number | null {
   return TELLS_MEMORY ? mappedMemoryOf(pid)[kind] : null
 }
 
-function perSecond({ server, seconds }: Running, path: () => string): Promise<number> {
+/** Requests paths as fast as responses arrive. Throws if the first has no record, so that no figure is that of empty pages. */
+async function perSecond({ server, seconds }: Running, path: () => string): Promise<number> {
+  const first = server.url + path()
+  const text = await getText(first)
+  if (!/"id": ?"r\d{8}"/.test(text)) throw new Error(`${first} has no record: ${text.slice(0, 300)}`)
   return requestsPerSecond({ url: server.url, seconds, next: () => ({ path: path() }) })
 }
 
