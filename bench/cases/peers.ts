@@ -21,6 +21,7 @@ import type { Program } from '../support/program.ts'
 
 /** Filtered pages of a small sheet are to be this many times as many as those of the best peer; all else is to be as good. */
 const SMALL_PAGES = 2
+const SMALL = 1000
 
 /** Their targets are absolute, or beside Fastify: see the cases `first-page` and `memory`. */
 const OTHER_TARGETS: readonly Measure[] = [startTime, memoryAtStart, memoryAfterQueries]
@@ -32,20 +33,16 @@ export function peers(others: readonly Program[]): DirectoryCase {
     name: 'peers',
     async *run(bench) {
       const { records } = bench
-      const compare = (size: number, ...measures: readonly Measure[]): Promise<ProgramsRow[]> =>
+      const compare = (size: number, measures: readonly Measure[], reach = 1): Promise<ProgramsRow[]> =>
         comparePrograms(bench, {
           programs,
           records: size,
           measures,
-          reach: (measure) => {
-            if (OTHER_TARGETS.includes(measure)) return null
-            return size === smallOf(records) ? SMALL_PAGES : 1
-          },
+          reach: (measure) => (OTHER_TARGETS.includes(measure) ? null : reach),
         })
-      yield* await compare(smallOf(records), filteredPage)
-      yield* await compare(Math.ceil(records / 10), filteredPage, selectOne, groupBy, memoryAfterQueries)
-      yield* await compare(
-        records,
+      yield* await compare(Math.min(SMALL, records), [filteredPage], SMALL_PAGES)
+      yield* await compare(Math.ceil(records / 10), [filteredPage, selectOne, groupBy, memoryAfterQueries])
+      yield* await compare(records, [
         startTime,
         memoryAtStart,
         recordById,
@@ -54,15 +51,10 @@ export function peers(others: readonly Program[]): DirectoryCase {
         bulkUpsert,
         selectOne,
         groupBy,
-      )
+      ])
       yield* await compareImports(bench, programs)
     },
   }
-}
-
-/** Returns the records of a sheet whose pages take no time to find. */
-function smallOf(records: number): number {
-  return Math.min(1000, records)
 }
 
 /** Imports of the same CSV file into empty directories, by commands. */

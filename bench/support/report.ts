@@ -40,34 +40,41 @@ function head(settings: ReportSettings): string {
   const { rounds, seconds, missingPeers = null } = settings
   const commit = execFileSync('git', ['describe', '--always', '--dirty'], { encoding: 'utf8' }).trim()
   const processors = `${cpus().length} × ${cpus()[0]?.model ?? 'unknown processor'}`
-  const { title, sheet, command } = kindOf(settings)
+  const { title, sheet, how, command } = kindOf(settings)
   return `# ${title}
 
 ${new Date().toISOString().slice(0, 10)}, commit ${commit}; Node ${process.version}, ${platform()} ${arch()}, ${processors},
-${Math.round(totalmem() / 2 ** 30)} GiB of memory. ${sheet} Pairs were
-measured in turn in the same run (rounds: ${rounds}, of ${seconds} s each, 64 connections over HTTP); figures are medians, the ratio is the
-median of the pairs'. What each row does is in [README.md](README.md); \`${command}\` writes this file.
+${Math.round(totalmem() / 2 ** 30)} GiB of memory. ${sheet} ${how.what} were
+measured in turn in the same run (rounds: ${rounds}, of ${seconds} s each, 64 connections over HTTP); figures are ${how.figures}.
+What each row does is in [README.md](README.md); \`${command}\` writes this file.
 ${(missingPeers ?? []).map((text) => `\n${text}\n`).join('')}`
 }
 
+/** What is measured in turn, and which figures that makes. */
+const PAIRS = { what: 'Pairs', figures: "medians, the ratio is the\nmedian of the pairs'" }
+const PROGRAMS = { what: 'The programs', figures: 'medians' }
+
 function kindOf({ records, server = null, missingPeers = null }: ReportSettings): {
-  title: string
-  sheet: string
-  command: string
+  readonly title: string
+  readonly sheet: string
+  readonly how: typeof PAIRS
+  readonly command: string
 } {
   const count = records.toLocaleString('en')
   if (missingPeers !== null) {
     return {
       title: 'Benchmark results beside peers',
       sheet: `The largest sheet has ${count} records × 9 fields, two of them indexed.`,
+      how: PROGRAMS,
       command: 'npm run bench -- --peers',
     }
   }
   const sheet = `The large sheet has ${count} records × 20 fields, 3 of them derived.`
-  if (server === null) return { title: 'Benchmark results', sheet, command: 'npm run bench' }
+  if (server === null) return { title: 'Benchmark results', sheet, how: PAIRS, command: 'npm run bench' }
   return {
     title: 'Benchmark results on PostgreSQL',
     sheet: `${sheet} The store is ${server}.`,
+    how: PAIRS,
     command: 'npm run bench -- --store postgres',
   }
 }
