@@ -1,10 +1,10 @@
 #!/usr/bin/env node
 // Starts colophon on a Node.js that is new enough: this one, or the one installed beside it. Plain JavaScript for old versions.
-import { existsSync } from 'node:fs'
 import module, { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { endAs, followLauncher, launch } from './launcher.js'
+import { findProgram } from './program.js'
 
 const NEEDED = { major: 24, minor: 20 }
 const NEEDED_NODE = `Node.js ${NEEDED.major}.${NEEDED.minor}`
@@ -40,9 +40,7 @@ function runHere() {
   // Threads and child processes use the cache too, instead of stripping types and compiling again.
   const cache = module.getCompileCacheDir()
   if (cache !== undefined && !process.env.NODE_COMPILE_CACHE) process.env.NODE_COMPILE_CACHE = dirname(cache)
-  const source = join(root, 'src', 'cli', 'main.ts')
-  const entry = existsSync(source) ? source : join(root, 'dist', 'cli', 'main.js')
-  void import(pathToFileURL(entry).href).then(({ main }) => main(process.argv))
+  void import(pathToFileURL(findProgram(root)).href).then(({ main }) => main(process.argv))
 }
 
 /** Returns the path of the Node.js of the platform's package, if it is installed. */

@@ -1,12 +1,14 @@
 /*
  * Installs what `npm start` and `npm test` need: the dependencies of the lockfile, a Node.js that is new enough, and the
- * built viewer; with `--for-tests`, also the programs that tests drive, a Chromium and an nginx. Takes milliseconds when all
- * exist. Plain JavaScript for Node.js 14 and later.
+ * built viewer and program; with `--for-tests`, also the programs that tests drive, a Chromium and an nginx. Takes
+ * milliseconds when all exist. Plain JavaScript for Node.js 14 and later.
  */
 import { spawnSync } from 'child_process'
 import { existsSync, mkdirSync, readFileSync, statSync, unlinkSync, writeFileSync } from 'fs'
 import { join } from 'path'
+import { findBundle } from '../bin/program.js'
 import { findNode, missingNode, ROOT } from './node24.mjs'
+import { buildProgram } from './program.mjs'
 import { findProgram, TEST_PROGRAMS } from './test-programs.mjs'
 import { buildViewer, isViewerBuilt } from './viewer.mjs'
 
@@ -21,7 +23,7 @@ if (forTests && process.platform === 'win32')
 if (!isInstalled()) withLock(() => isInstalled() || install())
 const node = findNode()
 if (node === null) fail(missingNode())
-else if (!isViewerBuilt()) withLock(() => isViewerBuilt() || build(node))
+else buildWith(node)
 if (forTests && missingPrograms().length > 0) withLock(installPrograms)
 
 /**
@@ -60,10 +62,20 @@ function install() {
 }
 
 /** @param {string} newEnough */
-function build(newEnough) {
-  console.error('colophon: building the viewer')
-  const fault = buildViewer(newEnough)
-  if (fault !== null) fail(`the viewer could not be built: ${fault}`)
+function buildWith(newEnough) {
+  const parts = [
+    { name: 'viewer', isBuilt: isViewerBuilt, build: buildViewer },
+    { name: 'program', isBuilt: () => findBundle(ROOT) !== undefined, build: buildProgram },
+  ]
+  for (const { name, isBuilt, build } of parts) {
+    if (isBuilt()) continue
+    withLock(() => {
+      if (isBuilt()) return
+      console.error(`colophon: building the ${name}`)
+      const fault = build(newEnough)
+      if (fault !== null) fail(`the ${name} could not be built: ${fault}`)
+    })
+  }
 }
 
 function missingPrograms() {

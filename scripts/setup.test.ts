@@ -1,6 +1,17 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
-import { access, cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import {
+  access,
+  cp,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rm,
+  symlink,
+  utimes,
+  writeFile,
+} from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -36,6 +47,15 @@ if (process.env.VITE_FAILS) { console.error('no such import'); process.exit(1) }
 mkdirSync('web/dist', { recursive: true })
 `
 
+/** Stands in for the bundler. */
+const BUNDLER = `
+const { appendFileSync, mkdirSync, writeFileSync } = await import('node:fs')
+appendFileSync('builds', 'program\\n')
+if (process.env.BUNDLER_FAILS) { console.error('no such module'); process.exit(1) }
+mkdirSync(process.argv[2], { recursive: true })
+writeFileSync(process.argv[2] + '/main.js', '')
+`
+
 /** Programs that are there in all these tests, which are about the others. */
 const OTHER_PROGRAMS = {
   COLOPHON_PGBOUNCER: process.execPath,
@@ -50,9 +70,12 @@ let project: string
 beforeEach(async () => {
   project = await mkdtemp(join(tmpdir(), 'colophon-setup-'))
   await mkdir(join(project, 'scripts'))
-  for (const name of ['setup.mjs', 'node24.mjs', 'test-programs.mjs', 'viewer.mjs']) {
+  for (const name of ['setup.mjs', 'node24.mjs', 'program.mjs', 'test-programs.mjs', 'viewer.mjs']) {
     await cp(join(import.meta.dirname, name), join(project, 'scripts', name))
   }
+  await writeFile(join(project, 'scripts', 'bundle.mjs'), BUNDLER)
+  await mkdir(join(project, 'bin'))
+  await cp(join(import.meta.dirname, '..', 'bin', 'program.js'), join(project, 'bin', 'program.js'))
   await writeFile(join(project, 'package-lock.json'), JSON.stringify(LOCKFILE))
   await writeFile(join(project, 'npm-cli.js'), NPM)
   for (const folder of ['web/src', 'web/public', 'src/wire', 'src/client', 'src/proof']) {
@@ -63,8 +86,13 @@ beforeEach(async () => {
   }
   await mkdir(join(project, 'node_modules', 'vite', 'bin'), { recursive: true })
   await writeFile(join(project, 'node_modules', 'vite', 'bin', 'vite.js'), VITE)
-  const build = `import(${JSON.stringify(pathToFileURL(join(project, 'scripts', 'viewer.mjs')))}).then((viewer) => viewer.buildViewer(process.execPath))`
-  assert.equal((await runProgram(process.execPath, ['-e', build], {})).code, 0)
+  for (const [file, name] of [
+    ['viewer.mjs', 'buildViewer'],
+    ['program.mjs', 'buildProgram'],
+  ] as const) {
+    const build = `import(${JSON.stringify(pathToFileURL(join(project, 'scripts', file)))}).then((module) => module.${name}(process.execPath))`
+    assert.equal((await runProgram(process.execPath, ['-e', build], {})).code, 0)
+  }
   await rm(join(project, 'builds'))
 })
 
@@ -99,7 +127,6 @@ test('of two concurrent runs only one installs, and both succeed', async () => {
 test('the lock of a dead process delays nobody', async () => {
   const gone = spawn(process.execPath, ['--version'], { stdio: 'ignore' })
   await new Promise((resolve) => gone.on('exit', resolve))
-  await mkdir(join(project, '.cache'))
   await writeFile(join(project, '.cache', 'setup.lock'), String(gone.pid))
   assert.equal((await setup()).code, 0)
   assert.equal((await npmCalls()).length, 1)
@@ -113,10 +140,11 @@ test('reports a failure of npm and fails', async () => {
   assert.equal((await setup()).code, 0)
 })
 
-test('builds the viewer when its sources have changed, once, and not for their tests', async () => {
+test('builds the viewer and the program when their sources have changed, once, and not for their tests', async () => {
   await install(INSTALLED.packages)
   assert.deepEqual(await setup(), { code: 0, stdout: '', stderr: '' })
   await writeFile(join(project, 'web', 'src', 'main.test.ts'), 'x')
+  await writeFile(join(project, 'src', 'wire', 'records.test.ts'), 'x')
   assert.deepEqual(await setup(), { code: 0, stdout: '', stderr: '' })
   await writeFile(join(project, 'src', 'wire', 'records.ts'), 'x')
   const both = await Promise.all([setup(), setup()])
@@ -124,7 +152,7 @@ test('builds the viewer when its sources have changed, once, and not for their t
     both.map(({ code }) => code),
     [0, 0],
   )
-  assert.deepEqual(await linesOf('builds'), ['vite.config.ts', 'verify.config.ts'])
+  assert.deepEqual(await linesOf('builds'), ['vite.config.ts', 'verify.config.ts', 'program'])
   assert.deepEqual(await setup(), { code: 0, stdout: '', stderr: '' })
 })
 
@@ -134,6 +162,21 @@ test('reports the errors of vite about the viewer', async () => {
   const { code, stderr } = await setup({ VITE_FAILS: '1' })
   assert.equal(code, 1)
   assert.match(stderr, /the viewer could not be built: no such import\n/)
+})
+
+test('bundles the program again after packages were installed, and keeps those of running programs', async () => {
+  await setup()
+  assert.deepEqual(await linesOf('builds'), ['program'])
+  assert.equal((await readdir(join(project, '.cache', 'program'))).length, 2)
+  assert.deepEqual(await setup(), { code: 0, stdout: '', stderr: '' })
+})
+
+test('reports the errors of the bundler', async () => {
+  await install(INSTALLED.packages)
+  await writeFile(join(project, 'src', 'wire', 'records.ts'), 'x')
+  const { code, stderr } = await setup({ BUNDLER_FAILS: '1' })
+  assert.equal(code, 1)
+  assert.match(stderr, /the program could not be built: no such module\n/)
 })
 
 test('only tests need a browser, a proxy and shells: nothing else looks for them', async () => {
@@ -224,7 +267,6 @@ test(
     await mkdir(join(project, 'usr', 'sbin'), { recursive: true })
     await mkdir(join(project, 'run', 'systemd', 'system'), { recursive: true })
     const policy = join(project, 'usr', 'sbin', 'policy-rc.d')
-    await mkdir(join(project, 'bin'))
     for (const name of ['apt-get', 'systemctl']) {
       const policed = `if ${policy} nginx start; then echo may start; else echo "status $?"; fi`
       await putProgram(
@@ -300,7 +342,9 @@ async function putInstaller(what: 'installs_nginx' | 'fails'): Promise<void> {
 
 async function install(packages: object): Promise<void> {
   await mkdir(join(project, 'node_modules'), { recursive: true })
-  await writeFile(join(project, 'node_modules', '.package-lock.json'), JSON.stringify({ packages }))
+  const file = join(project, 'node_modules', '.package-lock.json')
+  await writeFile(file, JSON.stringify({ packages }))
+  await utimes(file, 0, 0) // before the program was built
 }
 
 function npmCalls(): Promise<string[]> {

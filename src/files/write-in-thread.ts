@@ -6,6 +6,7 @@ import type { FormatReply, FormatMessage, FormatThreadData } from './format-prot
 import type { RecordPages } from './io/record-pages.ts'
 import { threadError, ThreadMessages } from './io/thread-messages.ts'
 import { writeRecordFile } from './write-record-file.ts'
+import { entryModule } from '../package/package-files.ts'
 
 /** Limits the young generation, in MB. Without a limit V8 enlarges it during long exports, by some 100 MB. */
 const YOUNG_MB = 16
@@ -20,9 +21,7 @@ export async function* writeInThread(
   { raw, delimiter }: { readonly raw: boolean; readonly delimiter: string | null },
 ): AsyncGenerator<Uint8Array> {
   if (format === 'json') return yield* writeRecordFile(format, { fields, pages })
-  // The same extension as this file: TypeScript in the repository, JavaScript in the package.
-  const extension = import.meta.url.slice(import.meta.url.lastIndexOf('.'))
-  const worker = new Worker(new URL(`./format-thread${extension}`, import.meta.url), {
+  const worker = new Worker(entryModule(import.meta.url, 'format-thread'), {
     workerData: { format, fields, raw, delimiter } satisfies FormatThreadData,
     resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB },
   })

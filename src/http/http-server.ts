@@ -1,17 +1,12 @@
-import {
-  createServer,
-  METHODS,
-  type IncomingHttpHeaders,
-  type IncomingMessage,
-  type RequestListener,
-  type Server,
-  type ServerResponse,
-} from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { renderError, type RenderableError } from './response/render-error.ts'
 import { SECURITY_HEADER_LINES, SECURITY_HEADERS } from './middleware/security-headers.ts'
 import { SlowBodies, type BodyPace } from './slow-bodies.ts'
+
+// An import of node:http reads all of its exports, one of which loads the undici of Node.js: a tenth of the time to start.
+const { createServer, METHODS } = process.getBuiltinModule('node:http')
 
 /** Longest request target in bytes (D36). */
 export const URL_LIMIT = 64 * 1024

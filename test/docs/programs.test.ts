@@ -31,8 +31,9 @@ before(async () => {
   await mkdir(installed, { recursive: true })
   await cp(join(ROOT, 'package.json'), join(installed, 'package.json'))
   await symlink(join(ROOT, 'node_modules'), join(installed, 'node_modules'))
-  const project = join(ROOT, 'tsconfig.build.json')
-  await runTsc(['-p', project, '--outDir', join(installed, 'dist')])
+  const dist = join(installed, 'dist')
+  await run(process.execPath, [join(ROOT, 'scripts', 'bundle.mjs'), dist])
+  await runTsc(['-p', join(ROOT, 'tsconfig.build.json'), '--outDir', join(dist, 'types')])
 })
 
 after(() => rm(folder, { recursive: true, force: true }))

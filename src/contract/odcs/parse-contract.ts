@@ -24,15 +24,20 @@ export const MAX_FIELDS = 1000
  * is true on the primary key). `status` has no default in the standard and stays absent.
  */
 export function parseContract(text: string, file = 'contract.yaml'): Contract {
-  return contractOf(text, parseYamlFile(text, file), false)
+  return (latest = contractOf(text, parseYamlFile(text, file), false))
 }
+
+/** The contract that was parsed last: a store is opened with the text that it has, and reads its own again. */
+let latest: Contract | null = null
 
 /**
  * Parses the contract in a store, which was validated when it was written: limits and patterns are not checked again.
  * Throws ContractError for an invalid document.
  */
 export function parseStoredContract(text: string): Contract {
-  return contractOf(text, parseYamlFile(text, 'contract.yaml', STORED_LIMITS), true)
+  if (latest?.text !== text)
+    latest = contractOf(text, parseYamlFile(text, 'contract.yaml', STORED_LIMITS), true)
+  return latest
 }
 
 function contractOf(text: string, yaml: YamlFile, stored: boolean): Contract {

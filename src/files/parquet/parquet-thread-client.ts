@@ -3,6 +3,7 @@ import { fromPlainError, ValidationError } from '../../errors/service-error.ts'
 import type { FileSource } from '../io/raw-records.ts'
 import { threadError, ThreadMessages } from '../io/thread-messages.ts'
 import type { ParquetReply, ParquetThreadData } from './parquet-protocol.ts'
+import { entryModule } from '../../package/package-files.ts'
 
 /** The limits for reading a file. */
 export interface ParquetLimits {
@@ -22,9 +23,7 @@ export class ParquetThread {
   constructor(source: FileSource, limits: ParquetLimits) {
     this.#name = source.name
     this.#limits = limits
-    // The same extension as this file: TypeScript in the repository, JavaScript in the package.
-    const extension = import.meta.url.slice(import.meta.url.lastIndexOf('.'))
-    this.#worker = new Worker(new URL(`./parquet-thread${extension}`, import.meta.url), {
+    this.#worker = new Worker(entryModule(import.meta.url, 'parquet-thread'), {
       workerData: { source: { path: source.path, name: source.name } } satisfies ParquetThreadData,
       resourceLimits: { maxOldGenerationSizeMb: limits.heapMiB },
     })

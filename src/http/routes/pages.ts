@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import staticFiles from '@fastify/static'
-import type { FastifyError, FastifyInstance } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import { SheetError } from '../../errors/service-error.ts'
 
 /** The addresses of the viewer, which has a page for each. */
@@ -25,24 +24,25 @@ interface Pages {
   readonly imageHosts: readonly string[]
 }
 
+/** The names of the build's files: no folder, no dot at the start, nothing that is encoded in a URL. */
+const FILE_NAME = /^\w[\w.-]*$/
+
+const noSuchFile = (): SheetError => new SheetError('no such file; the viewer is at /', 'unknown_path')
+
 /** Serves the viewer: its page, and its files, whose names contain a hash of their contents. */
 export function pagesRoutes(app: FastifyInstance, { directory, imageHosts }: Pages): void {
   const policy = pagePolicy(imageHosts)
-  // Errors are not logged here; thrown on, this one gets its envelope.
-  app.setErrorHandler((error: FastifyError) => {
-    const { statusCode = 500 } = error
-    throw statusCode >= 400 && statusCode < 500
-      ? new SheetError('no such file; the viewer is at /', 'unknown_path')
-      : error
-  })
-  void app.register(staticFiles, {
-    root: join(directory, 'assets'),
-    prefix: '/assets/',
-    index: false,
-    cacheControl: false,
-    setHeaders: (reply) => {
-      reply.header('cache-control', 'private, max-age=31536000, immutable')
-    },
+  app.get<{ Params: { name: string } }>('/assets/:name', async ({ raw, params }, reply) => {
+    if (!FILE_NAME.test(params.name)) throw noSuchFile()
+    // Loaded with the first page: to start needs no types of files.
+    const { default: send } = await import('@fastify/send')
+    const file = await send(raw, params.name, { root: join(directory, 'assets'), cacheControl: false })
+    if (file.type !== 'file') throw noSuchFile()
+    return reply
+      .code(file.statusCode)
+      .headers(file.headers)
+      .header('cache-control', 'private, max-age=31536000, immutable')
+      .send(file.stream)
   })
   app.get('/icon.svg', async (_request, reply) =>
     reply.header('content-type', 'image/svg+xml').send(await read(join(directory, 'icon.svg'))),

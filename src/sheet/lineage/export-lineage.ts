@@ -1,5 +1,5 @@
 import { ValidationError } from '../../errors/service-error.ts'
-import { packageVersion } from '../package-version.ts'
+import { packageVersion } from '../../package/package-files.ts'
 import type { Sheet } from '../sheet.ts'
 import type { RecordExport } from '../transfer/export-records.ts'
 import { LINEAGE_FACTS, type LineageFormat } from './lineage-formats.ts'

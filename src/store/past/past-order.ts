@@ -3,6 +3,7 @@ import { Worker } from 'node:worker_threads'
 import type { JsonBytes } from '../sheet-store.ts'
 import type { OrderResponse } from './past-order-thread.ts'
 import type { OrderQuery } from './past-table.ts'
+import { entryModule } from '../../package/package-files.ts'
 
 /**
  * Returns the numbers of the records that a query selects, counted from 0 over all pages, in its order. A thread of its own, which ends
@@ -13,9 +14,7 @@ export async function orderOfPages(
   query: OrderQuery,
   signal: AbortSignal,
 ): Promise<Uint32Array> {
-  // The extension of this file: TypeScript in the repository, JavaScript in the package.
-  const extension = import.meta.url.slice(import.meta.url.lastIndexOf('.'))
-  const worker = new Worker(new URL(`./past-order-thread${extension}`, import.meta.url), {
+  const worker = new Worker(entryModule(import.meta.url, 'past-order-thread'), {
     workerData: query,
   })
   // The thread may end while nothing is expected of it, as when memory runs out.

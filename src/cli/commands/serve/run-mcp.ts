@@ -2,7 +2,7 @@ import type { AgentScope } from '../../../mcp/tools/agent-scope.ts'
 import { serveOverStdio } from '../../../mcp/serve-stdio.ts'
 import type { CommandContext } from '../../options/command-context.ts'
 import { onInterrupt } from '../../terminal/interrupts.ts'
-import { packageVersion } from '../../../sheet/package-version.ts'
+import { packageVersion } from '../../../package/package-files.ts'
 
 /**
  * Serves one agent until it disconnects or a signal arrives. Then cancels its calls under way and their runs. Standard

@@ -13,7 +13,7 @@ import type { Sheet } from '../../../sheet/sheet.ts'
 import type { StoreThread } from '../../../sheet/store-thread.ts'
 import { imageLine, printStartMessage, resourceLines } from './start-message.ts'
 import { callTransport, type TransportOptions } from '../../options/call-transport.ts'
-import { packageVersion } from '../../../sheet/package-version.ts'
+import { packageFile, packageVersion } from '../../../package/package-files.ts'
 import { whyNotStarted } from './start-error.ts'
 import { stopOnSignal, type Running } from './stop-on-signal.ts'
 
@@ -145,8 +145,8 @@ function urlOf(app: FastifyInstance): string {
   return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
 }
 
-/** Returns the directory of the viewer, the same from `src` as from `dist`; null when it has not been built. */
+/** Returns the directory of the viewer; null when it has not been built. */
 function builtViewer(): string | null {
-  const directory = join(import.meta.dirname, '..', '..', '..', '..', 'web', 'dist')
+  const directory = packageFile('web', 'dist')
   return existsSync(join(directory, 'index.html')) ? directory : null
 }

@@ -1,6 +1,7 @@
 import { StoppingError } from '../../../errors/service-error.ts'
 import type { ReadingOperations } from './reading-protocol.ts'
 import { ThreadClient } from '../database/thread-client.ts'
+import { entryModule } from '../../../package/package-files.ts'
 
 export type LongReads = Pick<ReadingClient, 'call'>
 
@@ -31,9 +32,7 @@ export class ReadingClient {
   }
 
   #start(): ThreadClient<ReadingOperations> {
-    // The extension of this file: TypeScript in the repository, JavaScript in the package.
-    const extension = import.meta.url.slice(import.meta.url.lastIndexOf('.'))
-    const module = new URL(`./reading-thread${extension}`, import.meta.url)
+    const module = entryModule(import.meta.url, 'reading-thread')
     return new ThreadClient({ name: 'reading', module, workerData: this.#path })
   }
 }

@@ -19,6 +19,7 @@ import {
   type Frame,
   type SqlRequest,
 } from './sql-protocol.ts'
+import { entryModule } from '../../../package/package-files.ts'
 
 /** The most characters of a process' standard error that are kept. */
 const MAX_STDERR = 4000
@@ -187,8 +188,7 @@ function timeoutOf(request: SqlRequest, { timeoutMs }: QueryLimits): number {
 }
 
 function startChild(options: ChildOptions): ChildProcessByStdio<Writable, Readable, Readable> {
-  const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js'
-  const file = fileURLToPath(new URL(`./sql-child.${extension}`, import.meta.url))
+  const file = fileURLToPath(entryModule(import.meta.url, 'sql-child'))
   // The default heap limit of V8 depends on the machine: where it is small, V8 would end the process during a query, before
   // the watchdog does, and without a message for the user.
   const heap = `--max-old-space-size=${Math.ceil(options.maxMemoryBytes / MIB) + HEAP_TO_SPARE_MIB}`

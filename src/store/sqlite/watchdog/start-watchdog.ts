@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads'
+import { entryModule } from '../../../package/package-files.ts'
 
 /** The data of the watchdog thread. */
 export interface WatchdogData {
@@ -22,10 +23,9 @@ const FLAG = { watching: 0, busy: 1 } as const
 /** Starts the thread that watches this process, and waits until it does. */
 export function startWatchdog(limits: Pick<WatchdogData, 'parentPid' | 'maxMemoryBytes'>): Watchdog {
   const flags = new Int32Array(new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT))
-  const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js'
   const workerData: WatchdogData = { flags, flag: FLAG, ...limits }
   // Without the standard streams: to use them makes their descriptors non-blocking.
-  new Worker(new URL(`./watchdog-thread.${extension}`, import.meta.url), {
+  new Worker(entryModule(import.meta.url, 'watchdog-thread'), {
     workerData,
     stdout: true,
     stderr: true,

@@ -3,6 +3,7 @@ import type { SetAside } from '../../../provenance/set-aside.ts'
 import type { Upsert } from '../../sheet-store.ts'
 import { ThreadClient, TRANSFER_BYTES } from '../database/thread-client.ts'
 import type { TakenLines, WriterMessage, WriterOperations } from './writer-protocol.ts'
+import { entryModule } from '../../../package/package-files.ts'
 
 /** The writing thread, as the other threads use it. */
 export class WriterClient extends ThreadClient<WriterOperations> {
@@ -16,9 +17,7 @@ export class WriterClient extends ThreadClient<WriterOperations> {
   onLines: (count: number) => void = () => undefined
 
   constructor() {
-    // The extension of this file: TypeScript in the repository, JavaScript in the package.
-    const extension = import.meta.url.slice(import.meta.url.lastIndexOf('.'))
-    super({ name: 'writing', module: new URL(`./writer-thread${extension}`, import.meta.url) })
+    super({ name: 'writing', module: entryModule(import.meta.url, 'writer-thread') })
   }
 
   /** Finishes pending requests, then closes the store and leaves the thread. */

@@ -1,0 +1,120 @@
+/*
+ * Bundles the program into few files, which load faster than a thousand. Packages in `dependencies` stay outside, since they
+ * are loaded when they are first used.
+ *
+ *   node scripts/bundle.mjs [folder]
+ */
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { basename, join, resolve, sep } from 'node:path'
+import { rolldown } from 'rolldown'
+import { ROOT } from './node24.mjs'
+
+const SOURCE = join(ROOT, 'src')
+
+/** Modules that run in a thread or process of their own, and load nothing that they do not use. */
+const THREADS = [
+  'files/format-thread.ts',
+  'files/parquet/parquet-thread.ts',
+  'store/past/past-order-thread.ts',
+  'store/postgres/snapshot/postgres-snapshot-thread.ts',
+  'store/sqlite/log/reading-thread.ts',
+  'store/sqlite/snapshot/sqlite-snapshot-thread.ts',
+  'store/sqlite/sql/sql-child.ts',
+  'store/sqlite/watchdog/watchdog-thread.ts',
+  'store/sqlite/write/writer-thread.ts',
+]
+
+/** Files that are loaded as a whole, with the modules from which each is made. A module is in the first that needs it. */
+const GROUPS = {
+  core: ['cli/main.ts', 'sheet/open-sheet.ts'],
+  serve: ['cli/commands/serve/run-serve.ts', 'http/app.ts'],
+}
+
+const folder = resolve(process.argv[2] ?? join(ROOT, 'dist'))
+rmSync(folder, { recursive: true, force: true })
+mkdirSync(folder, { recursive: true })
+const { dependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
+// Declarations need the types of typebox.
+const outside = Object.keys(dependencies).filter((name) => name !== 'typebox')
+
+const bundled = [
+  await bundle(['cli/main.ts', 'index.ts'], [{ name: groupOf(), debugName: 'what is loaded as a whole' }]),
+  await bundle(['client/client.ts']),
+  ...(await Promise.all(THREADS.map((file) => bundle([file])))),
+].flat()
+writeFileSync(join(folder, 'LICENSES.txt'), licensesOf(new Set(bundled)))
+
+/**
+ * Bundles files of the source folder, and returns the paths of the modules that they need.
+ *
+ * @param {readonly string[]} files
+ * @param {import('rolldown').CodeSplittingOptions['groups']} [groups]
+ */
+async function bundle(files, groups = []) {
+  const build = await rolldown({
+    input: Object.fromEntries(files.map((file) => [basename(file, '.ts'), join(SOURCE, file)])),
+    platform: 'node',
+    cwd: ROOT,
+    external: (id) => outside.some((name) => id === name || id.startsWith(`${name}/`)),
+    // A module that most need is imported both ways.
+    checks: { ineffectiveDynamicImport: false },
+  })
+  const { output } = await build.generate({
+    format: 'esm',
+    entryFileNames: '[name].js',
+    chunkFileNames: '[name]-[hash].js',
+    codeSplitting: { groups },
+    comments: false,
+  })
+  await build.close()
+  const chunks = output.filter((file) => file.type === 'chunk')
+  for (const { fileName, code } of chunks) writeFileSync(join(folder, fileName), latin1(code))
+  return chunks.flatMap(({ moduleIds }) => moduleIds)
+}
+
+/**
+ * Escapes characters beyond Latin-1, with which a file would take twice the memory.
+ *
+ * @param {string} code
+ */
+function latin1(code) {
+  return code.replaceAll(/[^\0-\xff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+}
+
+/** Returns a function that names the group of a module; null for a module that is loaded when it is needed. */
+function groupOf() {
+  /** @type {Map<string, string>} */
+  const groups = new Map()
+  /** @type {import('rolldown').CodeSplittingNameFunction} */
+  return (id, context) => {
+    if (groups.size === 0) {
+      for (const [name, files] of Object.entries(GROUPS)) {
+        const waiting = files.map((file) => join(SOURCE, file))
+        for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+          if (groups.has(next)) continue
+          groups.set(next, name)
+          waiting.push(...(context.getModuleInfo(next)?.importedIds ?? []))
+        }
+      }
+    }
+    return groups.get(id) ?? null
+  }
+}
+
+/**
+ * Returns the licenses of the packages of these modules.
+ *
+ * @param {ReadonlySet<string>} modules
+ */
+function licensesOf(modules) {
+  const inPackage = new RegExp(
+    `^(.*\\${sep}node_modules\\${sep}(?:@[^\\${sep}]+\\${sep})?[^\\${sep}]+)\\${sep}`,
+  )
+  const folders = new Set([...modules].flatMap((id) => inPackage.exec(id)?.[1] ?? []))
+  const texts = [...folders].toSorted().map((path) => {
+    const { name, version, license } = JSON.parse(readFileSync(join(path, 'package.json'), 'utf8'))
+    const file = readdirSync(path).find((entry) => /^licen[cs]e(\.|$)/i.test(entry))
+    return `${name} ${version}\n\n${file === undefined ? `License: ${license}` : readFileSync(join(path, file), 'utf8').trim()}\n`
+  })
+  return `The files of this folder contain the following packages.\n\n${texts.join(`\n${'-'.repeat(80)}\n\n`)}`
+}
