@@ -163,6 +163,8 @@ export interface RunContext {
   onRecorded?(call: RecordedCall): void
   /** Settles when the result of the call is stored. */
   readonly stored: Promise<void>
+  /** Should be called when other calls wait until that settles: the result is then stored without waiting for others. */
+  onKept?(): void
 }
 
 /** The context in which a kind reads other records than the one at hand. */

@@ -91,6 +91,7 @@ export function beginCall(
         return wanted === true ? true : Promise.resolve(wanted).then(settle)
       },
       stored,
+      onKept: () => (answer.isAwaited = true),
     },
   )
   const settle = (outcome: CallOutcome | null): void => {

@@ -21,6 +21,8 @@ export interface CallBehind {
   readonly recorded: readonly RecordedCall[]
   /** The results of steps, which the run counts. */
   readonly steps: readonly StepResult[]
+  /** Whether other calls wait until it is stored. */
+  readonly isAwaited: boolean
 }
 
 const NONE: readonly never[] = []
@@ -33,6 +35,7 @@ export const NO_CALL: CallBehind = {
   usage: NONE,
   recorded: NONE,
   steps: NONE,
+  isAwaited: false,
 }
 
 /** A computation whose call is stored. */
@@ -55,7 +58,7 @@ const stepKeys = new WeakMap<Derivation, Map<string | null, string>>()
 export function callBehind(
   { derivation, hash }: ComputationBehind,
   outcome: CallOutcome,
-  { request, recorded }: Pick<Answer, 'request' | 'recorded'>,
+  { request, recorded, isAwaited }: Pick<Answer, 'request' | 'recorded' | 'isAwaited'>,
 ): CallBehind {
   const { response, reused, usage, inputHash } = outcome
   if (inputHash !== undefined) return NO_CALL
@@ -70,6 +73,7 @@ export function callBehind(
     usage: usage === undefined ? NONE : [{ key: usageKeyOf(derivation), amounts: usage }],
     recorded,
     steps: NONE,
+    isAwaited,
   }
 }
 

@@ -51,6 +51,8 @@ export interface Answer {
   outcome: CallOutcome | null
   /** The requests that the call has sent, with their results. */
   readonly recorded: RecordedCall[]
+  /** Whether other calls wait until its result is stored. */
+  isAwaited: boolean
   /** Records that wait for it or whose cells are not stored yet. */
   users: number
   /** The cells that wait for the call. */
@@ -305,6 +307,7 @@ export class Answers {
       hasNoRoom: false,
       outcome: null,
       recorded: [],
+      isAwaited: false,
       users: 0,
       waiting: [],
       since: readAt,

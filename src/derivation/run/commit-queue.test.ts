@@ -42,3 +42,27 @@ test('calls are recorded unless the store keeps none, which is read once in a ru
   assert.deepEqual(await linesBy(1), { lines: [0, 1, 2], reads: 1 })
   assert.deepEqual(await linesBy(0), { lines: [0, 0, 0], reads: 1 })
 })
+
+/** Stores a result alone; returns whether the event loop went on before that began. */
+async function waitsForOthers(isAwaited: boolean): Promise<boolean> {
+  let wentOn = false
+  let waited: boolean | null = null
+  const store = {
+    commitCells: async () => {
+      waited = wentOn
+      return []
+    },
+    responses: { limit: async () => 0 },
+  }
+  const tally = new Tally({ total: 0, manual: 0, failed: 0 }, OBSERVER)
+  const queue = new CommitQueue({ store, run: '1', actor: 'system', tally })
+  setImmediate(() => (wentOn = true))
+  await queue.add({ results: [], ...NO_CALL, isAwaited })
+  assert.ok(waited !== null)
+  return waited
+}
+
+test('a result waits for others to share its commit, unless calls wait until it is stored', async () => {
+  assert.equal(await waitsForOthers(false), true)
+  assert.equal(await waitsForOthers(true), false)
+})

@@ -72,10 +72,10 @@ export class CommitQueue {
     this.#storing = false
   }
 
-  /** Waits for others, as long as many come: slow ones may wait for their place among the calls until they are stored. */
+  /** Waits for others, as long as many arrive and no call waits until one is stored. */
   async #linger(): Promise<void> {
     for (let before = -Infinity; this.#count < WORTHWHILE;) {
-      if (this.#count - before < MANY) return
+      if (this.#count - before < MANY || this.#waiting.some(({ isAwaited }) => isAwaited)) return
       before = this.#count
       await delay(LINGER_MS)
     }

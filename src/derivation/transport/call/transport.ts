@@ -71,6 +71,8 @@ export interface SendOptions {
   readonly wanted?: () => boolean | Promise<boolean>
   /** A slow call counts towards the concurrency until this settles, so that a crash never loses more results than the concurrency. */
   readonly stored?: Promise<void>
+  /** Called when a response has arrived and other calls wait until that settles. */
+  readonly onKept?: (() => void) | undefined
 }
 
 /**

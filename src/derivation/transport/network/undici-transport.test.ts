@@ -4,6 +4,7 @@ import type { IncomingMessage, RequestListener } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
 import type { TestContext } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { deflateRawSync, deflateSync, gzipSync } from 'node:zlib'
 import { DEFAULT_HOST_POLICY } from '../../definition/host-policies.ts'
 import type { HostPolicy } from '../../definition/host-policies.ts'
@@ -273,4 +274,21 @@ test('close closes idle connections and ends calls under way as failures', async
     request: `GET ${server.origin}/held`,
     detail: 'connection closed',
   })
+})
+
+test('a slow call keeps its permit until its result is stored, and says so', async (t) => {
+  const server = await serverFor(t, (_incoming, response) => setTimeout(() => response.end('1'), 15))
+  const transport = transportFor(t)
+  const { promise: stored, resolve } = Promise.withResolvers<void>()
+  let isKept = false
+  const policy = { ...DEFAULT_HOST_POLICY, concurrency: 1 }
+  const first = { signal, policy, stored, onKept: () => (isKept = true) }
+  assert.ok((await transport.send(request(server.origin), first)).ok)
+  assert.ok(isKept)
+  let hasBegun = false
+  const next = transport.send(request(server.origin), { signal, policy, onBegun: () => (hasBegun = true) })
+  await nextTurn()
+  assert.equal(hasBegun, false)
+  resolve()
+  assert.ok((await next).ok)
 })

@@ -89,7 +89,7 @@ export class UndiciTransport implements Transport {
   }
 
   #try(request: TransportRequest, permit: Permit, options: SendOptions): Promise<Tried> {
-    const { signal, policy, stored, onSent, accepts, mayRetry } = options
+    const { signal, policy, stored, onKept, onSent, accepts, mayRetry } = options
     const reservation = this.#memory.reserve()
     return tryOnce(this.#agent, request, {
       signal,
@@ -105,8 +105,9 @@ export class UndiciTransport implements Transport {
         // The parsed body is in memory until its values are stored.
         if (kept === undefined || reservation.size === 0) reservation.release()
         else releaseAfter(kept, reservation)
-        if (kept === undefined || tookMs === null || tookMs < SLOW_MS) this.#endSoon(permit)
-        else void kept.then(permit.end, permit.end)
+        if (kept === undefined || tookMs === null || tookMs < SLOW_MS) return this.#endSoon(permit)
+        onKept?.()
+        void kept.then(permit.end, permit.end)
       },
     })
   }
