@@ -24,11 +24,19 @@ const THREADS = [
   'store/sqlite/write/writer-thread.ts',
 ]
 
-/** Files that are loaded as a whole, with the modules from which each is made. A module is in the first that needs it. */
-const GROUPS = {
-  core: ['cli/main.ts', 'sheet/open-sheet.ts'],
-  serve: ['cli/commands/serve/run-serve.ts', 'http/app.ts'],
-}
+/**
+ * Files that are loaded as a whole: modules with all that they import and no earlier file has. The first is small, so that
+ * the writing thread starts while the others are loaded.
+ */
+const GROUPS = [
+  { name: 'commands', test: /src.cli.main\.ts$/ },
+  { name: 'sheet', test: /src.(sheet.open-sheet|cli.options.(call-transport|command-context))\.ts$/ },
+  {
+    name: 'engine',
+    test: /src.(index\.ts|sheet.(cells|definition|preview|queries|runs|schema|writes).[^/]*\.ts)$/,
+  },
+  { name: 'wire', test: /src.wire./ },
+].map((group, index) => ({ ...group, priority: 10 - index }))
 
 const folder = resolve(process.argv[2] ?? join(ROOT, 'dist'))
 rmSync(folder, { recursive: true, force: true })
@@ -38,7 +46,7 @@ const { dependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'ut
 const outside = Object.keys(dependencies).filter((name) => name !== 'typebox')
 
 const bundled = [
-  await bundle(['cli/main.ts', 'index.ts'], [{ name: groupOf(), debugName: 'what is loaded as a whole' }]),
+  await bundle(['cli/main.ts', 'index.ts'], GROUPS),
   await bundle(['client/client.ts']),
   ...(await Promise.all(THREADS.map((file) => bundle([file])))),
 ].flat()
@@ -79,26 +87,6 @@ async function bundle(files, groups = []) {
  */
 function latin1(code) {
   return code.replaceAll(/[^\0-\xff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
-}
-
-/** Returns a function that names the group of a module; null for a module that is loaded when it is needed. */
-function groupOf() {
-  /** @type {Map<string, string>} */
-  const groups = new Map()
-  /** @type {import('rolldown').CodeSplittingNameFunction} */
-  return (id, context) => {
-    if (groups.size === 0) {
-      for (const [name, files] of Object.entries(GROUPS)) {
-        const waiting = files.map((file) => join(SOURCE, file))
-        for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
-          if (groups.has(next)) continue
-          groups.set(next, name)
-          waiting.push(...(context.getModuleInfo(next)?.importedIds ?? []))
-        }
-      }
-    }
-    return groups.get(id) ?? null
-  }
 }
 
 /**
