@@ -399,9 +399,7 @@ export class PostgresStore implements SheetStore {
 
   async tryUpsert(request: Upsert): Promise<UpsertTrial> {
     const body = await readBodyInTurns(request)
-    return this.#writer.changeRecords(idsOf(body.records), (change) =>
-      change.tryOut((trial) => tryUpsert(trial, body)),
-    )
+    return this.#writer.changeRecords(idsOf(body.records), (change) => runAsync(tryUpsert(change, body)))
   }
 
   delete(ids: readonly string[], actor: string, ifMatch: Upsert['ifMatch'] = null): Promise<DeleteResult> {

@@ -1,4 +1,5 @@
-import type { JsonObject } from '../../contract/json/json.ts'
+import type { Field } from '../../contract/contract.ts'
+import type { JsonObject, JsonValue } from '../../contract/json/json.ts'
 import { memberOf } from '../sheet-files/import-lines.ts'
 import type { Upsert, UpsertResult, UpsertTrial } from '../sheet-store.ts'
 import type { RunId } from '../stored-run.ts'
@@ -55,9 +56,10 @@ export function isLarge(records: readonly JsonObject[]): boolean {
   return records.length > RECORDS_AT_ONCE
 }
 
-/** Returns what {@link upsert} would do, with all violations. The caller rolls the changes back. */
+/** Returns what {@link upsert} would do, with all violations. Changes nothing. */
 export function* tryUpsert(change: StoreChange, { records, actor }: UpsertBody): Steps<UpsertTrial> {
-  const batch = new UpsertBatch(change, { actor, proposal: null, anyField: false })
+  const writer = { actor, proposal: null, anyField: false }
+  const batch = new UpsertBatch(change, writer, new TriedRecords(change))
   yield* batch.addAll(records)
   return yield* batch.trial()
 }
@@ -68,7 +70,7 @@ export function* writeRecords(
   records: readonly JsonObject[],
   writer: BatchWriter,
 ): Steps<UpsertResult> {
-  const batch = new UpsertBatch(change, writer)
+  const batch = new UpsertBatch(change, writer, new WrittenRecords(change, writer))
   yield* batch.addAll(records)
   return yield* batch.finish()
 }
@@ -92,18 +94,28 @@ const RECORDS_AT_ONCE = 5000
 const RECORDS_A_TURN = 200
 const TURN_MS = 5
 
+/** The records of a change, as the records of a batch so far leave them. */
+interface BatchRecords {
+  get(id: string): StoredRecord | undefined
+  /** Both return the version of the record. */
+  insert(write: RecordWrite): number
+  update(write: RecordWrite, stored: StoredRecord): number
+}
+
 class UpsertBatch {
   readonly #change: StoreChange
   readonly #writer: BatchWriter
   readonly #validator: UpsertValidator
+  readonly #records: BatchRecords
   readonly #counts = { inserted: 0, updated: 0, unchanged: 0 }
   /** The version of the record that was written last. */
   #version = 0
 
-  constructor(change: StoreChange, writer: BatchWriter) {
+  constructor(change: StoreChange, writer: BatchWriter, records: BatchRecords) {
     this.#change = change
     this.#writer = writer
     this.#validator = new UpsertValidator(change.contract, writer, (field) => change.cells.isDerived(field))
+    this.#records = records
   }
 
   *addAll(records: readonly JsonObject[]): Steps<void> {
@@ -136,7 +148,7 @@ class UpsertBatch {
 
   #add(record: JsonObject, position: number): void {
     const id = idOf(record)
-    const stored = id === null ? undefined : this.#change.records.get(id)
+    const stored = id === null ? undefined : this.#records.get(id)
     const write = this.#validator.validate(
       record,
       position,
@@ -165,26 +177,45 @@ class UpsertBatch {
   }
 
   #insert(write: RecordWrite): void {
+    this.#counts.inserted += 1
+    this.#version = this.#records.insert(write)
+  }
+
+  #update(write: RecordWrite, stored: StoredRecord): void {
+    this.#counts.updated += 1
+    this.#version = stored.version
+    if (write.fields.length === 0) this.#counts.unchanged += 1
+    else this.#version = this.#records.update(write, stored)
+  }
+}
+
+/** Writes the records of a batch. */
+class WrittenRecords implements BatchRecords {
+  readonly #change: StoreChange
+  readonly #writer: BatchWriter
+
+  constructor(change: StoreChange, writer: BatchWriter) {
+    this.#change = change
+    this.#writer = writer
+  }
+
+  get(id: string): StoredRecord | undefined {
+    return this.#change.records.get(id)
+  }
+
+  insert(write: RecordWrite): number {
     const { id, record, values } = write
     const key = this.#change.newKey()
     const seq = this.#log(key, write, null)
     this.#change.insert({ id, key, seq, record, values, written: (field) => memberOf(record, field) })
-    this.#counts.inserted += 1
-    this.#version = seq
+    return seq
   }
 
-  #update(write: RecordWrite, stored: StoredRecord): void {
+  update(write: RecordWrite, stored: StoredRecord): number {
     const { record, fields } = write
-    this.#counts.updated += 1
-    this.#version = stored.version
-    if (fields.length === 0) {
-      this.#counts.unchanged += 1
-      return
-    }
     const { records, cells } = this.#change
     const { key } = stored
     const seq = this.#log(key, write, stored)
-    this.#version = seq
     records.update(stored, { fields, values: record, seq })
     for (const { name } of fields) {
       const target = cells.target(name)
@@ -192,6 +223,7 @@ class UpsertBatch {
         cells.writtenByHand(target, key, { hasValue: memberOf(record, name) !== null, seq })
       cells.inputWritten(name, key, seq)
     }
+    return seq
   }
 
   #log(key: number, { id, record, fields }: RecordWrite, stored: StoredRecord | null): number {
@@ -208,5 +240,38 @@ class UpsertBatch {
       },
       key,
     )
+  }
+}
+
+/**
+ * Keeps the records of a batch in memory, for a trial. What it sets in unique fields is known by the claims of the batch, so that these
+ * are compared with the stored records alone.
+ */
+class TriedRecords implements BatchRecords {
+  readonly #change: StoreChange
+  readonly #written = new Map<string, StoredRecord>()
+
+  constructor(change: StoreChange) {
+    this.#change = change
+  }
+
+  get(id: string): StoredRecord | undefined {
+    return this.#written.get(id) ?? this.#change.records.get(id)
+  }
+
+  insert({ id, record }: RecordWrite): number {
+    return this.#put(id, { key: 0, value: ({ name }) => memberOf(record, name) })
+  }
+
+  update({ id, record, fields }: RecordWrite, stored: StoredRecord): number {
+    const written = new Set(fields.map(({ name }) => name))
+    const value = (field: Field): JsonValue =>
+      written.has(field.name) ? memberOf(record, field.name) : stored.value(field)
+    return this.#put(id, { key: stored.key, value })
+  }
+
+  #put(id: string, record: Pick<StoredRecord, 'key' | 'value'>): number {
+    this.#written.set(id, { id, version: 0, ...record })
+    return 0
   }
 }

@@ -226,6 +226,28 @@ export function testUpsert(open: OpenStore): void {
       assert.equal(await sheet.get('untried'), null)
     })
 
+    test('a trial upsert counts records that repeat, and values of unique fields that move, as a write does', async () => {
+      await sheet.write([
+        { id: 'has', name: 'N', code: 'moving' },
+        { id: 'has-not', name: 'N' },
+      ])
+      const records: JsonObject[] = [
+        { id: 'again', name: 'N', n: 1, code: 'again' },
+        { id: 'again', n: 1 },
+        { id: 'again', n: 2, code: null },
+        { id: 'has-not', code: 'moving' },
+        { id: 'has', code: null },
+        { id: 'has', code: null, name: 'M' },
+        { id: 'third', name: 'N', code: 'again' },
+      ]
+      const request = { body: { records }, defaultActor: 'user:writer', ifMatch: null }
+      const { violations, ...counts } = await sheet.store.tryUpsert(request)
+      const { total: _total, version: _version, ...written } = await sheet.store.upsert(request)
+      assert.deepEqual([violations.count, counts], [0, written])
+      assert.deepEqual(counts, { inserted: 2, updated: 5, unchanged: 1 })
+      await sheet.store.delete(['has', 'has-not', 'again', 'third'], HUMAN)
+    })
+
     test('D13: an empty batch is 0, 0', async () => {
       const { total } = await sheet.store.status()
       assert.deepEqual(await sheet.write([]), {

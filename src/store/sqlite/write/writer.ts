@@ -161,7 +161,7 @@ export class Writer {
     return carryOut(change, argument)
   }
 
-  /** Carries out an upsert, returns its result, and rolls it back. */
+  /** Returns what an upsert would do; ends the transaction in which it reads. */
   async #tryUpsert(request: Upsert): Promise<UpsertTrial> {
     const { store, change } = await this.#begin()
     try {
