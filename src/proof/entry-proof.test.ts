@@ -57,6 +57,26 @@ test('a looked-up value is in its line', () => {
   })
 })
 
+test('the value of a record that an import created is in the line of several', () => {
+  const rows = `"fields":["id","n","name"],"records":2,"rows":[["w",1,null],["x",{"a":1,"b":[2]},"v"]]`
+  const line = `{"seq":2,"at":"t","actor":"a","source":"import","file":"people.csv","run_id":"1",${rows}}`
+  const lines = LINES.with(1, line)
+  assert.deepEqual(check(proofOf(1, written, lines)), {
+    faults: [],
+    value: 'in the line',
+    signature: 'signed',
+  })
+  assert.deepEqual(check(proofOf(1, { ...written, value: 7 }, lines)).faults, [
+    'The line has another value of the field "n": {"a":1,"b":[2]}.',
+  ])
+  assert.deepEqual(check(proofOf(1, { ...written, record_id: 'y' }, lines)).faults, [
+    'The line is not about the record "y".',
+  ])
+  assert.deepEqual(check(proofOf(1, { ...written, field: 'other' }, lines)).faults, [
+    'The line has no value of the field "other".',
+  ])
+})
+
 test('an imported value is in the file whose hash is in the line', () => {
   assert.deepEqual(check(proofOf(0, computed)), {
     faults: [],

@@ -110,7 +110,7 @@ function valueFault(
   entry: unknown,
   { record_id: id, field, value }: NonNullable<EntryProof['cell']>,
 ): { readonly place: CheckedProof['value']; readonly fault: string | null } {
-  const line = isObject(entry) ? entry : {}
+  const line = isObject(entry) ? lineOfRecord(entry, id) : {}
   // A looked-up cell has this source too, and a record.
   if (line['source'] === 'import' && line['record_id'] === undefined)
     return { place: 'in an imported file', fault: null }
@@ -136,6 +136,17 @@ function valueFault(
       ? null
       : `The line has another value of the field ${JSON.stringify(field)}: ${JSON.stringify(known.value)}.`,
   }
+}
+
+/** Returns what a line with imported records says of one of them; any other line as it is. */
+function lineOfRecord(line: Record<string, unknown>, id: string): Record<string, unknown> {
+  const { fields, rows } = line
+  if (line['source'] !== 'import' || !isTexts(fields) || !Array.isArray(rows)) return line
+  const place = fields.indexOf('id')
+  const row: unknown = rows.find((one: unknown) => Array.isArray(one) && one[place] === id)
+  if (!Array.isArray(row)) return { ...line, record_id: null }
+  const values = Object.fromEntries(fields.map((name, index): [string, unknown] => [name, row[index]]))
+  return { ...line, record_id: id, values }
 }
 
 /** Returns JSON text that is the same for equal values. */

@@ -6,8 +6,8 @@ import { rawMembers, rawValue } from '../contract/json/raw-json.ts'
 
 /**
  * Lines of `provenance.jsonl` (D33), as they are in the file. There is one line for a computed cell, for a direct write or
- * a deletion of a record, for an import, for a reverted cell, for a restored record and each of its computed cells, for a
- * change of fields, and for a review.
+ * a deletion of a record, for an import of `records.jsonl`, for some records that another import creates ({@link ImportedRecordsLine}),
+ * for a reverted cell, for a restored record and each of its computed cells, for a change of fields, and for a review.
  */
 export type LogLine = CellLine | RecordLine | ImportLine | RevertLine | FieldsLine | ReviewLine
 
@@ -118,9 +118,12 @@ export interface ReviewLine extends CommonFields {
   readonly value: JsonValue
 }
 
-/** Whether a line is about an imported file; lines of looked-up cells have the same `source`, the name of their kind. */
-export function isImportLine({ source, record_id: id }: JsonObject): boolean {
-  return source === 'import' && id === undefined
+/**
+ * Whether a line is about an imported `records.jsonl`; lines of looked-up cells have the same `source`, the name of their kind, and so
+ * have lines with imported records.
+ */
+export function isImportLine({ source, record_id: id, rows }: JsonObject): boolean {
+  return source === 'import' && id === undefined && rows === undefined
 }
 
 /** Returns a line's text, without the line break. */
@@ -156,6 +159,8 @@ export interface RecordChange {
   readonly proposal: AcceptedProposal | null
   /** See {@link RecordLine.run_id}. */
   readonly run?: string | null | undefined
+  /** The name of the file that the run imports; absent for none. */
+  readonly file?: string | null | undefined
   /** See {@link RecordLine.kept}. */
   readonly kept?: JsonObject | undefined
 }
@@ -403,7 +408,7 @@ export function entryOfImport(
   line: JsonObject,
   cell: { recordId: string; field: string; value: JsonValue; previous: JsonValue },
 ): JsonObject {
-  const { seq, at, actor, source, file } = line
+  const { seq, at, actor, source, file, run_id: run } = line
   return {
     seq: seq ?? null,
     at: at ?? null,
@@ -414,6 +419,7 @@ export function entryOfImport(
     value: cell.value,
     previous: cell.previous,
     file: file ?? null,
+    ...(run === undefined ? {} : { run_id: run }),
   }
 }
 

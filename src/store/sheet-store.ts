@@ -791,6 +791,8 @@ export interface Upsert {
    * where it does not run any more.
    */
   readonly run?: RunId | null
+  /** The name of the file that the run imports; null or absent for other writes. */
+  readonly file?: string | null
 }
 
 export interface UpsertResult {

@@ -15,6 +15,7 @@ import { exportArchive } from '../../src/sheet/transfer/export-archive.ts'
 import { unpackArchive } from '../../src/sheet/transfer/unpack-archive.ts'
 import { bytesEntry, zipOf } from '../../src/sheet/transfer/zip-stream.ts'
 import { verifySheet } from '../../src/sheet/verify/verify-sheet.ts'
+import { lineOf, WHOLE_LINE } from '../../src/store/sqlite/log/stored-line.ts'
 import { SqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
 import { PATIENT_LIMITS } from '../../src/store/suite/support/patient-limits.ts'
 import { seededRandom, type Random } from '../../src/store/suite/support/random.ts'
@@ -151,8 +152,8 @@ function ofStore(change: ChangeStore, { alsoFiles = false } = {}): Change {
         change(db, random)
         db.exec('COMMIT')
         if (!alsoFiles) return
-        const lines = db.prepare('SELECT line FROM "$provenance" ORDER BY seq').all()
-        const text = lines.map(({ line }) => `${wholeLine(String(line))}\n`).join('')
+        const lines = db.prepare(`SELECT ${WHOLE_LINE} FROM "$provenance" ORDER BY seq`).all()
+        const text = lines.map((row) => `${lineOf(row)}\n`).join('')
         writeFileSync(join(directory, 'provenance.jsonl'), text)
         const notes = db.prepare('SELECT note FROM "$checkpoint" ORDER BY number').all()
         writeFileSync(

@@ -1,6 +1,7 @@
 import type { JsonObject, JsonValue } from '../../src/contract/json/json.ts'
 import { ServiceError } from '../../src/errors/service-error.ts'
 import type { FieldChanges } from '../../src/store/field-changes.ts'
+import type { RunId } from '../../src/store/stored-run.ts'
 import type { Random } from '../../src/store/suite/support/random.ts'
 import { HUMAN, target, type SheetSetup, type TestSheet } from '../../src/store/suite/support/test-sheet.ts'
 
@@ -46,6 +47,7 @@ export class Events {
     ['b', 'number'],
   ])
   #deleted: string[] = []
+  #run: RunId | null = null
   #changes = 0
   /** Changes that removed or converted a field, and its type before. */
   readonly #kept: {
@@ -67,6 +69,7 @@ export class Events {
       this.#write,
       this.#write,
       this.#write,
+      this.#import,
       this.#delete,
       this.#restore,
       this.#revert,
@@ -87,6 +90,12 @@ export class Events {
   async #write(): Promise<void> {
     const records = Array.from({ length: 1 + this.#random.below(3) }, () => this.#record())
     await this.#sheet.write(records)
+  }
+
+  async #import(): Promise<void> {
+    this.#run ??= await this.#sheet.importRun()
+    const records = this.#ids.map((id) => ({ ...this.#record(), id }))
+    await this.#sheet.importRecords(records, this.#run)
   }
 
   #record(): JsonObject {

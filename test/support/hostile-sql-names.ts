@@ -1,7 +1,7 @@
 /** Part of the corpus of {@link ./hostile-sql.ts}: texts that name tables other than `records`. */
 
 const INTERNAL_TABLES = [
-  '$sheet', '$target', '$cell', '$todo', '$failure', '$cache', '$provenance', '$deleted', '$deleted_block', '$import', '$run',
+  '$sheet', '$target', '$cell', '$todo', '$failure', '$cache', '$provenance', '$deleted', '$deleted_block', '$import', '$packed', '$run',
   '$run_failure', '$derivation',
 ] // prettier-ignore
 

@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../contract/json/json.ts'
+import { hasRows, linesOfRecords } from '../imported-records.ts'
 import { isImportLine, parseLine } from '../log-line.ts'
 import {
   isSame,
@@ -56,8 +57,8 @@ class LogMerge {
   readonly #added: string[] = []
   readonly #conflicts: Conflict[] = []
   readonly #kept: string[] = []
-  /** The new seqs of lines of theirs, by their seqs. */
-  readonly #seqs = new Map<number, number>()
+  /** The new seqs of lines of theirs, by their seqs and records: a line of several can become one for each. */
+  readonly #seqs = new Map<string, number>()
   readonly #commonSeq: number
   /** See {@link LogMerge.#linesOfRestored}; null before the first use. */
   #commonLines: ReadonlyMap<string, ReadonlyMap<string, JsonObject>> | null = null
@@ -68,11 +69,11 @@ class LogMerge {
 
   constructor(ours: readonly string[], theirs: readonly string[], common: number) {
     this.#common = ours.slice(0, common)
-    this.#ours = parsed(ours.slice(common), common)
+    this.#ours = parsed(ours.slice(common), common).flatMap(linesOfRecords)
     const own = parsed(theirs.slice(common), common)
     this.#theirs = own.filter((line) => !isImportLine(line))
     this.#checkImports(own)
-    checkFields(this.#ours, this.#theirs)
+    checkFields(this.#ours, this.#theirs.flatMap(linesOfRecords))
     this.#ourRecords = new NetChanges(this.#ours).records
     this.#theirRecords = new NetChanges(this.#theirs).records
     const lastCommon = common === 0 ? null : parseLine(this.#common[common - 1] ?? '')
@@ -201,8 +202,7 @@ class LogMerge {
   #linesOfRestored(): Map<string, Map<string, JsonObject>> {
     const restored = new Map<string, Map<string, JsonObject>>()
     for (const [id, { exists }] of this.#ourRecords) if (!exists) restored.set(id, new Map())
-    for (const text of this.#common) {
-      const line = parseLine(text) ?? {}
+    for (const line of this.#common.values().flatMap((text) => linesOfRecords(parseLine(text) ?? {}))) {
       const { record_id: id, field, values } = line
       const cells = typeof id === 'string' ? restored.get(id) : undefined
       if (typeof field === 'string') cells?.set(field, line)
@@ -213,6 +213,22 @@ class LogMerge {
 
   /** Adds a line of theirs, or what of it is about cells that ours has not changed. */
   #carry(line: JsonObject): void {
+    const lines = linesOfRecords(line)
+    const isWhole = lines.every(({ record_id: id }) => typeof id !== 'string' || this.#isOnlyTheirs(id))
+    if (!hasRows(line)) this.#carryOne(line)
+    else if (!isWhole) for (const each of lines) this.#carryOne(each)
+    else {
+      this.#add(this.#renumbered(line))
+      for (const { record_id: id } of lines) this.#seqs.set(placeOf(line['seq'], id), this.#seq)
+    }
+  }
+
+  #isOnlyTheirs(id: string): boolean {
+    const ours = this.#ourRecords.get(id)
+    return ours === undefined || isUnchanged(ours)
+  }
+
+  #carryOne(line: JsonObject): void {
     const id = line['record_id']
     const theirs = typeof id === 'string' ? this.#theirRecords.get(id) : undefined
     const ours = typeof id === 'string' ? this.#ourRecords.get(id) : undefined
@@ -260,7 +276,7 @@ class LogMerge {
     const isLate = written < this.#at
     if (!isLate) this.#at = written
     this.#seq += 1
-    this.#seqs.set(Number(seq), this.#seq)
+    this.#seqs.set(placeOf(seq, rest['record_id']), this.#seq)
     const late = isLate && rest['written_at'] === undefined ? { written_at: written } : {}
     this.#added.push(JSON.stringify({ seq: this.#seq, at: this.#at, ...rest, ...late }))
   }
@@ -272,7 +288,7 @@ class LogMerge {
       ...rest,
       ...(proposal === undefined ? {} : { proposal: this.#proposals(proposal) }),
       ...(run === undefined ? {} : { run_id: this.#runs(run) }),
-      ...this.#reference('reverts', reverts),
+      ...this.#reference('reverts', reverts, rest['record_id']),
     }
     if (!isJsonObject(restored) && !isJsonObject(converted)) return named
     const eachOf = (of: JsonValue | undefined, change: (one: JsonValue) => JsonValue): JsonValue =>
@@ -288,16 +304,16 @@ class LogMerge {
     }
   }
 
-  #reference(name: string, seq: JsonValue | undefined): JsonObject {
+  #reference(name: string, seq: JsonValue | undefined, record?: JsonValue): JsonObject {
     if (seq === undefined) return {}
-    const now = this.#now(seq)
+    const now = this.#now(seq, record)
     return now === null ? {} : { [name]: now }
   }
 
-  /** Returns the new seq of a line of theirs; null for one that is left out. */
-  #now(seq: JsonValue): number | null {
+  /** Returns the new seq of a line of theirs about a record, absent for none; null for one that is left out. */
+  #now(seq: JsonValue, record?: JsonValue): number | null {
     if (typeof seq !== 'number') return null
-    return seq <= this.#commonSeq ? seq : (this.#seqs.get(seq) ?? null)
+    return seq <= this.#commonSeq ? seq : (this.#seqs.get(placeOf(seq, record)) ?? null)
   }
 }
 
@@ -326,6 +342,10 @@ class Conflicts {
   all(): readonly Conflict[] {
     return [...this.#byActor.values()]
   }
+}
+
+function placeOf(seq: JsonValue | undefined, record: JsonValue | undefined): string {
+  return `${Number(seq)} ${typeof record === 'string' ? record : ''}`
 }
 
 function isConflict(ours: NetCell, theirs: NetCell): boolean {

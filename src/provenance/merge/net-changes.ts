@@ -1,3 +1,4 @@
+import { linesOfRecords } from '../imported-records.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../contract/json/json.ts'
 
 /** A cell that lines of a log have written. */
@@ -31,7 +32,11 @@ export class NetChanges {
   }
 
   /** Adds the changes of the next line. `by` is what {@link NetCell.by} is: another object keeps a long log out of memory. */
-  add(line: JsonObject, by = line): void {
+  add(line: JsonObject, by: JsonObject | null = null): void {
+    for (const each of linesOfRecords(line)) this.#add(each, by ?? each)
+  }
+
+  #add(line: JsonObject, by: JsonObject): void {
     const { record_id: id, field, values, source } = line
     if (typeof id !== 'string') return
     if (typeof field === 'string') {

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { JsonObject } from '../../contract/json/json.ts'
+import { hasRows, linesOfRecords } from '../../provenance/imported-records.ts'
 import { parseStoredInTurns } from '../../provenance/log-line.ts'
 import { FieldLineages } from '../../store/fields/field-lineage.ts'
 import { importedChange, type StoredFieldChange } from '../../store/fields/stored-changes.ts'
@@ -85,7 +86,9 @@ async function* fill(
   const writer = new ProvWriter((map, id, members) => maps.add(map, id, members))
   for await (const run of runsByAge(sheet)) describeRun(writer, run)
   const { last } = await store.history()
-  const buckets = new LineBuckets(directory, last)
+  const { total } = await store.status()
+  // A line can have many records.
+  const buckets = new LineBuckets(directory, last + total)
   try {
     const log = new SheetLog(writer, await PastDefinitions.read(sheet))
     for (let after = 0; ;) {
@@ -94,8 +97,10 @@ async function* fill(
       after = page.last
       for await (const { bytes, line } of inTurns(linesIn(page.text))) {
         log.note(line)
-        const { record_id: id } = line
-        if (typeof id === 'string') buckets.add(id, bytes)
+        if (!hasRows(line)) addTo(buckets, line, bytes)
+        else
+          for (const each of linesOfRecords(line))
+            addTo(buckets, each, Buffer.from(`${JSON.stringify(each)}\n`))
       }
       yield NOTHING
     }
@@ -108,6 +113,10 @@ async function* fill(
   } finally {
     buckets.close()
   }
+}
+
+function addTo(buckets: LineBuckets, { record_id: id }: JsonObject, bytes: Uint8Array): void {
+  if (typeof id === 'string') buckets.add(id, bytes)
 }
 
 /** Yields the lines of a text, with their line breaks. */
@@ -166,7 +175,7 @@ class SheetLog implements ProvContext {
     if (typeof run === 'string' && typeof at === 'string' && !this.#inputs.has(run)) {
       this.#inputs.set(run, this.#inputsAt(at))
     }
-    if (typeof record === 'string') return
+    if (typeof record === 'string' || hasRows(line)) return
     const change = importedChange(line)
     if (change !== null) this.#changes.push(change)
     if (source === 'import') this.#imports.push(Number(seq))

@@ -44,6 +44,14 @@ class Log {
     this.records.set(id, { ...record, ...changed })
   }
 
+  /** Creates records as an import of a file does. */
+  import(records: readonly (JsonObject & { id: string })[]): number {
+    const rows = records.map((record) => ['id', ...FIELDS].map((name) => record[name] ?? null))
+    for (const record of records) this.records.set(record.id, { x: null, y: null, z: null, ...record })
+    const file = { file: 'more.csv', run_id: '1' }
+    return this.add({ source: 'import', ...file, fields: ['id', ...FIELDS], records: rows.length, rows })
+  }
+
   compute(id: string, field: string, value: JsonValue): void {
     const record = this.records.get(id)
     const previous = record?.[field] ?? null
@@ -223,6 +231,37 @@ test('imports of copies of the same file are left out; another file cannot be me
   assert.throws(() => merge(ours, other), UnmergeableLog)
 })
 
+test('records of an imported file keep one line; where the other branch has one of them, each has its own', () => {
+  const { ours, theirs } = twoBranches()
+  const seq = theirs.import([
+    { id: 'm', x: 1 },
+    { id: 'n', x: 2, y: 3 },
+  ])
+  theirs.add({ source: 'revert', record_id: 'n', field: 'y', value: null, previous: 3, reverts: seq })
+  theirs.records.set('n', { id: 'n', x: 2, y: null, z: null })
+  ours.write('o', { x: 1 })
+  const whole = merge(ours, theirs)
+  assert.deepEqual(
+    whole.lines.map(({ seq: at, records, reverts = null }) => [at, records ?? null, reverts]),
+    [
+      [4, 2, null],
+      [5, null, 4],
+    ],
+  )
+  const all = [...ours.records.values(), ...['m', 'n'].map((id) => theirs.records.get(id) ?? {})]
+  assert.deepEqual(differencesOf([...ours.lines, ...whole.added], all), [])
+
+  ours.write('m', { x: 1, y: 7 })
+  const { lines, proposals } = merge(ours, theirs)
+  assert.equal(proposals, 0)
+  const [n, reverted] = lines.filter(({ record_id: id }) => id === 'n')
+  assert.deepEqual(
+    [n?.['source'], n?.['file'], n?.['values']],
+    ['import', 'more.csv', { id: 'n', x: 2, y: 3 }],
+  )
+  assert.equal(reverted?.['reverts'], n?.['seq'])
+})
+
 test('a change of fields is merged only with changes of other fields', () => {
   const { ours, theirs } = twoBranches()
   theirs.add({ source: 'contract', renamed: { x: 'width' } })
@@ -270,9 +309,10 @@ test('random logs: the merged log leaves the merged records, and what ours does 
       assert.ok(isComputed || proposal !== undefined, `${JSON.stringify({ id, kind, field })} ${hint}`)
     }
     assert.deepEqual(mergeLogs(ours.lines, ours.lines).added, [])
+    const without = (text: string): JsonObject => ({ ...parseLine(text), at: null, written_at: null })
     assert.deepEqual(
-      mergeLogs(base.lines, theirs.lines).added.map((text) => parseLine(text)?.['values']),
-      theirs.lines.slice(base.lines.length).map((text) => parseLine(text)?.['values']),
+      mergeLogs(base.lines, theirs.lines).added.map(without),
+      theirs.lines.slice(base.lines.length).map(without),
     )
   }
 })
@@ -288,6 +328,11 @@ function change(log: Log, random: Random, times: number): void {
   for (let done = 0; done < times; done += 1) {
     const id = random.pick(['a', 'b', 'c'])
     const exists = log.records.has(id)
+    const others = ['a', 'b', 'c', 'd', 'e'].filter((other) => !log.records.has(other))
+    if (others.length > 1 && random.chance(0.2)) {
+      log.import(others.map((other) => ({ id: other, x: random.below(3), y: random.pick([null, 1]) })))
+      continue
+    }
     const kind = random.below(10)
     if (!exists) log.write(id, { x: random.below(3), ...(random.chance(0.5) ? { y: random.below(2) } : {}) })
     else if (kind < 5) log.write(id, { [random.pick(FIELDS.slice(0, 2))]: random.below(3) })

@@ -236,9 +236,11 @@ async function writeFile(file: ImportFile, run: ActiveRun): Promise<ImportResult
   let last: RawRecord | undefined
   try {
     const records = await eachBatch(file, { phase: 'write', signal }, async (upsert, batch) => {
-      const result = await store.upsert({ ...upsert, run: run.id }).catch((error: unknown) => {
-        throw withPlaces(error, batch, raw)
-      })
+      const result = await store
+        .upsert({ ...upsert, run: run.id, file: basename(raw.source.name) })
+        .catch((error: unknown) => {
+          throw withPlaces(error, batch, raw)
+        })
       counts.inserted += result.inserted
       counts.updated += result.updated - result.unchanged
       counts.unchanged += result.unchanged

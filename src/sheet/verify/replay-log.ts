@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../contract/json/json.ts'
 import { showValue } from '../../contract/json/show-value.ts'
+import { hasRows, linesOfRecords } from '../../provenance/imported-records.ts'
 import { isImportLine } from '../../provenance/log-line.ts'
 import { importedChange, MOST_CHANGES } from '../../store/fields/stored-changes.ts'
 import { sameValue } from '../../store/same-value.ts'
@@ -67,7 +68,8 @@ export class LogReplay {
     this.#lines += 1
     const { source, field, record_id: id, values } = line
     const seq = Number(line['seq'])
-    if (isImportLine(line)) this.#importFile(line, seq)
+    if (hasRows(line)) this.#importRecords(line, seq)
+    else if (isImportLine(line)) this.#importFile(line, seq)
     else if (source === 'contract') this.#changeFields(line, seq)
     else if (typeof id !== 'string') this.#differences.line(seq, UNKNOWN_KIND)
     else if (source === 'review') this.#review(line, { seq, id })
@@ -208,6 +210,16 @@ export class LogReplay {
       this.#import = { seq, file, sha256, records, named: 0 }
     } else {
       this.#readImported(this.#source, { seq, count: records })
+    }
+  }
+
+  #importRecords(line: JsonObject, seq: number): void {
+    const lines = linesOfRecords(line)
+    if (lines.length !== line['records']) this.#differences.line(seq, UNKNOWN_KIND)
+    for (const { record_id: id, values, previous } of lines) {
+      if (typeof id === 'string' && isJsonObject(values) && isJsonObject(previous))
+        this.#create(values, { seq, id, previous })
+      else this.#differences.line(seq, UNKNOWN_KIND)
     }
   }
 

@@ -1,13 +1,21 @@
 import { isJsonObject, type JsonObject } from '../../contract/json/json.ts'
+import { linesOfRecords } from '../../provenance/imported-records.ts'
 import { presentLine, presentRef, type FieldLineages } from './field-lineage.ts'
 import type { RunEntry } from '../sheet-store.ts'
 
-/** Returns the entries of a line that a run wrote, under the present names of fields: those of its cells, or that of its record. */
+/**
+ * Returns the entries of a line that a run wrote, under the present names of fields: those of its cells, or those of its records, of which
+ * `record` is the key of the first.
+ */
 export function entriesOfLine(
   lineages: FieldLineages,
   line: JsonObject,
   record: number,
 ): readonly RunEntry[] {
+  return linesOfRecords(line).flatMap((each, index) => entriesOfRecord(lineages, each, record + index))
+}
+
+function entriesOfRecord(lineages: FieldLineages, line: JsonObject, record: number): readonly RunEntry[] {
   const seq = Number(line['seq'])
   const recordId = line['record_id'] as string
   const { field, source } = line

@@ -19,7 +19,12 @@ import { idOf, UpsertValidator, type RecordWrite, type RecordWriter } from './up
 export function* upsert(
   change: StoreChange,
   { records, actor }: UpsertBody,
-  { ifMatch, ifAbsent = false, run = null }: Pick<Upsert, 'ifMatch' | 'ifAbsent' | 'run'>,
+  {
+    ifMatch,
+    ifAbsent = false,
+    run = null,
+    file = null,
+  }: Pick<Upsert, 'ifMatch' | 'ifAbsent' | 'run' | 'file'>,
 ): Steps<UpsertResult> {
   const id = idOf(records[0] ?? {})
   // A record without an id is refused in any case.
@@ -36,6 +41,7 @@ export function* upsert(
     actor,
     proposal: null,
     run,
+    file,
     anyField: false,
     writesEarly: isLarge(records),
   })
@@ -84,6 +90,8 @@ export function idsOf(records: readonly JsonObject[]): string[] {
 interface BatchWriter extends RecordWriter {
   /** The import that writes them; null or absent for none. */
   readonly run?: RunId | null
+  /** The name of the file that it imports; null or absent for none. */
+  readonly file?: string | null
   readonly writesEarly?: boolean
 }
 
@@ -232,6 +240,7 @@ class WrittenRecords implements BatchRecords {
         actor: this.#writer.actor,
         proposal: this.#writer.proposal,
         run: this.#writer.run,
+        file: this.#writer.file,
         source: 'write',
         recordId: id,
         fields,

@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { isDeepStrictEqual } from 'node:util'
 import type { JsonObject, JsonValue } from '../../contract/json/json.ts'
 import type { CellResult, WorkItem } from '../cell-work.ts'
+import type { RunId } from '../stored-run.ts'
 import { RANDOM_TIMES, seededRandom, type Random } from './support/random.ts'
 import { computed, HUMAN, target, TestSheet, type OpenStore } from './support/test-sheet.ts'
 
@@ -45,7 +46,8 @@ export function testHistoryAgainstCopies(open: OpenStore): void {
     const sheet = await TestSheet.make(t, open, { properties: PROPERTIES, targets: TARGETS, records })
     const random = seededRandom(20_260_303)
     const copies = new Copies(sheet.fields, records)
-    for (let done = 0; done < operations; done += TOGETHER) await operate(sheet, copies, random)
+    const run = await sheet.importRun()
+    for (let done = 0; done < operations; done += TOGETHER) await operate(sheet, copies, { random, run })
 
     const { first, last } = await sheet.store.history()
     assert.deepEqual([first, last], [0, copies.lastSeq])
@@ -125,6 +127,25 @@ class Copies {
     this.#entry()
   }
 
+  /** Writes records of an imported file: new ones that follow one another, and have no field that the first has not, share an entry. */
+  import(records: readonly (JsonObject & { readonly id: string })[]): void {
+    let open: Set<string> | null = null
+    for (const { id, ...values } of records) {
+      const filled = this.#fields.filter((name) => name !== 'id' && (values[name] ?? null) !== null)
+      const isNew = !this.#records.has(id)
+      if (isNew && open !== null && filled.every((name) => open?.has(name))) {
+        this.#copies.pop()
+        this.#set(id, this.#whole({ id, ...values }))
+        this.#entry()
+        continue
+      }
+      const before = this.lastSeq
+      this.write(id, values)
+      if (isNew) open = new Set(filled)
+      else if (this.lastSeq > before) open = null
+    }
+  }
+
   compute(id: string, values: JsonObject): void {
     this.#set(id, this.#whole({ ...this.#records.get(id), ...values }))
     this.#entry()
@@ -158,7 +179,11 @@ class Copies {
 }
 
 /** Carries out some operations on the store, which takes them in the order in which they are sent, and on the copies. */
-async function operate(sheet: TestSheet, copies: Copies, random: Random): Promise<void> {
+async function operate(
+  sheet: TestSheet,
+  copies: Copies,
+  { random, run }: { readonly random: Random; readonly run: RunId },
+): Promise<void> {
   const { field, inputs } = random.pick(TARGETS)
   let work = await sheet.store.work({
     targets: [field],
@@ -190,6 +215,10 @@ async function operate(sheet: TestSheet, copies: Copies, random: Random): Promis
       const ids = Array.from({ length: 1 + random.below(3) }, () => random.pick(IDS))
       for (const id of new Set(ids)) copies.delete(id)
       under.push(sheet.store.delete(ids, HUMAN))
+    } else if (random.chance(0.2)) {
+      const records = Array.from({ length: 1 + random.below(8) }, () => writeOf(random))
+      copies.import(records)
+      under.push(sheet.importRecords(records, run))
     } else {
       const records = Array.from({ length: 1 + random.below(3) }, () => writeOf(random))
       for (const { id, ...values } of records) copies.write(id, values)

@@ -5,6 +5,7 @@ import { ServiceError } from '../../errors/service-error.ts'
 import type { CellState } from '../cell-state.ts'
 import type { CellCommit, CellResult, WorkItem } from '../cell-work.ts'
 import type { TargetDefinition } from '../sheet-store.ts'
+import type { RunId } from '../stored-run.ts'
 import { Model, type ModelField, type ModelResult, type ModelTarget, type ReadCell } from './support/model.ts'
 import { RANDOM_TIMES, seededRandom, type Random } from './support/random.ts'
 import {
@@ -100,7 +101,13 @@ export function testAgainstModel(open: OpenStore): void {
       targets: definitions(model),
       records,
     })
-    const play = new Play({ sheet, model, random: seededRandom(20_260_101), ofRun: await sheet.commitOf() })
+    const play = new Play({
+      sheet,
+      model,
+      random: seededRandom(20_260_101),
+      ofRun: await sheet.commitOf(),
+      importRun: await sheet.importRun(),
+    })
     for (let step = 0; step < steps; step += TOGETHER) {
       await play.steps(TOGETHER)
       if (step % STEPS_BETWEEN_CHECKS === 0) await play.check()
@@ -135,6 +142,7 @@ interface PlayParts {
   readonly random: Random
   /** An empty commit of a run. */
   readonly ofRun: CellCommit
+  readonly importRun: RunId
 }
 
 class Play {
@@ -142,13 +150,15 @@ class Play {
   readonly #model: Model
   readonly #random: Random
   readonly #ofRun: CellCommit
+  readonly #importRun: RunId
   /** The outcomes of the run in which all cells are computed. */
   readonly #gained = { computed: 0, failed: 0, unchanged: 0, skipped: 0 }
   readonly #held = new Map<string, HeldCell>()
   #under: Promise<void>[] = []
   readonly seen = new Map<string, number>()
 
-  constructor({ sheet, model, random, ofRun }: PlayParts) {
+  constructor({ sheet, model, random, ofRun, importRun }: PlayParts) {
+    this.#importRun = importRun
     this.#sheet = sheet
     this.#model = model
     this.#random = random
@@ -178,9 +188,13 @@ class Play {
     const { pick, below } = this.#random
     const actor = pick(ACTORS)
     const records = Array.from({ length: 1 + below(3) }, () => this.#record())
-    const expected = this.#model.upsert(records, actor)
+    const imports = this.#random.chance(0.3)
+    const expected = this.#model.upsert(records, actor, imports ? 'import' : 'write')
     const { total } = this.#model
-    const outcome = this.#sheet.write(records, actor).then(
+    const written = imports
+      ? this.#sheet.importRecords(records, this.#importRun, actor)
+      : this.#sheet.write(records, actor)
+    const outcome = written.then(
       ({ inserted, updated, total: left }) => ({ result: { inserted, updated, total: left } }),
       (error: unknown) => ({ refusal: error instanceof ServiceError ? error.type : String(error) }),
     )
@@ -372,8 +386,7 @@ class Play {
     const names = this.#model.fields.map(({ name }) => name)
     const isBy = (id: string, field: string, actor: string): boolean => {
       const latest = this.#model.entries(id, field).at(-1)
-      const isWritten = latest?.actor === actor && latest.source !== 'import'
-      return isWritten && (this.#model.record(id)?.[field] ?? null) !== null
+      return latest?.actor === actor && (this.#model.record(id)?.[field] ?? null) !== null
     }
     for (const actor of [...ACTORS, AGENT]) {
       for (const fields of [null, ...names.map((name) => [name])]) {

@@ -40,6 +40,8 @@ async function livelySheet(t: TestContext, open: OpenStore): Promise<TestSheet> 
     { id: 'b', title: 'B' },
     { id: 'a', title: 'A' },
   ])
+  const fromFile = ['n', 'm'].map((id) => ({ id, title: id.toUpperCase() }))
+  await sheet.importRecords(fromFile, await sheet.importRun())
   await sheet.compute('z', 'rate', 1.5)
   await sheet.compute('b', 'rate', 2)
   await sheet.fail('a', 'rate', 'GET https://a.example/ -> 503')
@@ -58,7 +60,7 @@ async function livelySheet(t: TestContext, open: OpenStore): Promise<TestSheet> 
 async function allOf(store: SheetStore): Promise<unknown> {
   const fields = ['id', 'title', 'tags', 'rate']
   const { records } = await store.page({ ...FIRST_PAGE, fields, limit: 100 })
-  const ids = ['imported', 'z', 'gone', 'b', 'a']
+  const ids = ['imported', 'z', 'gone', 'b', 'a', 'n', 'm']
   const keys = await store.recordKeys(ids)
   return {
     records: JSON.parse(String(records)),
@@ -86,7 +88,7 @@ export function testSnapshots(openStore: OpenStore): void {
       const snapshot = await sheet.store.snapshot(directory)
       assert.deepEqual(
         { records: snapshot.records, contractText: snapshot.contractText },
-        { records: 4, contractText: sheet.contract.text },
+        { records: 6, contractText: sheet.contract.text },
       )
       let differs = 0
       const copy = await openStore(directory, {
@@ -104,8 +106,8 @@ export function testSnapshots(openStore: OpenStore): void {
         assert.equal((await copy.history()).last, snapshot.lastSeq)
         assert.notDeepEqual(copy.cursorKey, sheet.store.cursorKey)
         await copy.upsert({ body: { records: [{ id: 'new' }] }, defaultActor: HUMAN, ifMatch: null })
-        assert.equal((await copy.status()).total, 5)
-        assert.equal((await sheet.store.status()).total, 4)
+        assert.equal((await copy.status()).total, 7)
+        assert.equal((await sheet.store.status()).total, 6)
       } finally {
         await copy.close()
       }

@@ -9,6 +9,7 @@ import { testFieldHistory } from './field-history-random-tests.ts'
 import { testHistoryAgainstCopies } from './history-random-tests.ts'
 import { testHistory } from './history-tests.ts'
 import { testImport } from './import-tests.ts'
+import { testImportedRecords } from './imported-records-tests.ts'
 import { testPages } from './pages-tests.ts'
 import { testProposals } from './proposals-tests.ts'
 import { testAgainstModel } from './random-tests.ts'
@@ -38,6 +39,7 @@ export function testStore(name: string, openStore: OpenStore): void {
   suite(name, { concurrency: 2 }, () => {
     testAgainstModel(openStore)
     testImport(openStore)
+    testImportedRecords(openStore)
     testDefinitions(openStore)
     testFieldChanges(openStore)
     testFieldHistory(openStore)

@@ -10,6 +10,12 @@ import {
   type ReviewLine,
   type Unnumbered,
 } from '../../../provenance/log-line.ts'
+import {
+  ImportedRecords,
+  isImportedRecord,
+  linePartsOf,
+  type ImportedRecord,
+} from '../../../provenance/imported-records.ts'
 import type { RecordKey } from '../../cell-work.ts'
 import { CellStates } from './cell-states.ts'
 import type { Connection } from '../database/connection.ts'
@@ -22,7 +28,7 @@ import { UniqueHolders } from './unique-holders.ts'
 import type { KeptColumn } from '../../fields/stored-changes.ts'
 import type { DecidedRow, ProposedRow } from '../../rows/proposal-queries.ts'
 import { runAsync, type Steps } from '../../rules/steps.ts'
-import { writtenByCell, writtenByRecord } from '../../rules/written/written-by.ts'
+import { writtenByCell, writtenByRecord, type WrittenValues } from '../../rules/written/written-by.ts'
 import type { CachedResult, Holders, NewRecord, StoreChange, StoredRecord } from '../../rules/store-change.ts'
 import type { UniqueClaims } from '../../rules/unique-claims.ts'
 import { runNumber } from '../../rows/stored-rows.ts'
@@ -61,6 +67,12 @@ export class ChangeSet implements StoreChange {
   readonly at: string
   readonly #start: ChangeStart
   #lines: ProvenanceRow[] = []
+  /** The line after {@link #lines} to which imported records are still added, and the values of these; null for none. */
+  #open: {
+    readonly seq: number
+    readonly records: ImportedRecords
+    readonly written: WrittenValues[]
+  } | null = null
   #lastSeq: number
   #recordCount: number
   #lastKey: RecordKey
@@ -102,30 +114,55 @@ export class ChangeSet implements StoreChange {
       record,
       text: formatLine(numbered),
       run: runNumber(line.run_id),
-      written: writtenByCell(numbered, record),
+      written: [writtenByCell(numbered, record)],
     })
   }
 
   /** Adds the provenance line of a reverted cell; returns its seq. */
   logRevert(line: Unnumbered<RevertLine>, record: RecordKey): number {
     const text = formatLine({ seq: this.nextSeq, at: this.at, ...line })
-    return this.#add({ record, text, run: runNumber(line.run_id), written: writtenByCell(line, record) })
+    return this.#add({ record, text, run: runNumber(line.run_id), written: [writtenByCell(line, record)] })
   }
 
   /** Adds the provenance line of a review; returns its seq. */
   logReview(line: Unnumbered<ReviewLine>, record: RecordKey): number {
     const text = formatLine({ seq: this.nextSeq, at: this.at, ...line })
-    return this.#add({ record, text, run: null, written: null })
+    return this.#add({ record, text, run: null, written: [] })
   }
 
-  /** Adds the provenance line of a record's change; returns its seq. */
+  /** Adds the provenance line of a record's change, or the record to that of others; returns its seq. */
   logRecord(change: RecordChange, record: RecordKey): number {
+    if (isImportedRecord(change)) return this.#logImported(change, record)
     const { start, end } = formatRecordLine({ seq: this.nextSeq, at: this.at }, change)
     const run = typeof change.run === 'string' ? runNumber(change.run) : null
-    return this.#add({ record, text: start + end, run, written: writtenByRecord(change, record) })
+    return this.#add({ record, text: start + end, run, written: [writtenByRecord(change, record)] })
+  }
+
+  #logImported(change: ImportedRecord, record: RecordKey): number {
+    const written = writtenByRecord(change, record)
+    if (this.#open?.records.add(change) === true) {
+      this.#open.written.push(written)
+      return this.#lastSeq
+    }
+    this.#closeLine()
+    this.#lastSeq += 1
+    const records = new ImportedRecords({ seq: this.#lastSeq, at: this.at }, change)
+    records.add(change)
+    this.#open = { seq: this.#lastSeq, records, written: [written] }
+    return this.#lastSeq
+  }
+
+  /** Completes the line to which imported records were added. */
+  #closeLine(): void {
+    if (this.#open === null) return
+    const { seq, records, written } = this.#open
+    this.#open = null
+    const { start, end } = linePartsOf(records.text())
+    this.#lines.push({ seq, record: null, text: start + end, run: runNumber(records.run), written })
   }
 
   #add(line: Omit<ProvenanceRow, 'seq'>): number {
+    this.#closeLine()
     this.#lastSeq += 1
     this.#lines.push({ seq: this.#lastSeq, ...line })
     return this.#lastSeq
@@ -227,6 +264,7 @@ export class ChangeSet implements StoreChange {
   keep(): void {
     this.cells.keep((key, name) => this.#value(key, name))
     this.records.keep()
+    this.#closeLine()
     this.#start.pending.addLines(this.#lines)
     this.#lines = []
   }

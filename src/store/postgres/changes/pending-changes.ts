@@ -11,15 +11,16 @@ import type { FieldNumbers } from '../../rules/written/number-fields.ts'
 import { PresentWriters, type WriterChanges } from '../../rules/written/present-writers.ts'
 import type { WrittenValues } from '../../rules/written/written-by.ts'
 
-/** A provenance line that belongs to a record. */
+/** A provenance line that belongs to a record, or to several. */
 export interface ProvenanceRow {
   readonly seq: number
-  readonly record: RecordKey
+  /** Null for several. */
+  readonly record: RecordKey | null
   readonly text: string
   /** The number of the run that wrote it. */
   readonly run: number | null
-  /** The values that it writes; null for none. */
-  readonly written: WrittenValues | null
+  /** The values that it writes. */
+  readonly written: readonly WrittenValues[]
 }
 
 interface PendingParts {
@@ -99,15 +100,29 @@ export class PendingChanges {
     const lines = this.#lines
     if (lines.length === 0) return
     this.#lines = []
-    for (const { written } of lines) if (written !== null) this.#writers.write(written)
+    for (const { written } of lines) for (const values of written) this.#writers.write(values)
     const writers = this.#writers.take()
     this.#losesWriters ||= writers.writers.some(({ parts }) => parts < 0)
+    await this.#insertImports(lines)
     const isLarge = lines.length >= WORTH_COPYING
     if (isLarge) await this.#copyLines(lines)
     const rows = lines.values().map(({ seq, record, run, text }) => ({ s: seq, r: record, n: run, l: text }))
     const texts = isLarge ? [] : [...jsonArrays(rows)]
     await this.#storeLines(texts.shift() ?? '[]', writers)
     for (const some of texts) await this.#storeLines(some, { writers: [], rows: [] })
+  }
+
+  /** Stores which records the lines with several have: their keys follow one another. */
+  async #insertImports(lines: readonly ProvenanceRow[]): Promise<void> {
+    const imports = lines.filter(({ record }) => record === null)
+    if (imports.length === 0) return
+    await this.#db.run(
+      `INSERT INTO "$import" (seq, first, last)
+       SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[])`,
+      imports.map(({ seq }) => seq),
+      imports.map(({ written }) => written[0]?.record ?? 0),
+      imports.map(({ written }) => written.at(-1)?.record ?? 0),
+    )
   }
 
   async #storeLines(lines: string, { writers, rows }: WriterChanges): Promise<void> {
@@ -130,7 +145,7 @@ export class PendingChanges {
       .values()
       .map(({ seq, record, run, text }) => [
         String(seq),
-        String(record),
+        record === null ? null : String(record),
         run === null ? null : String(run),
         text,
       ])

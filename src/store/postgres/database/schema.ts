@@ -17,7 +17,7 @@ import { STATE_INDEXES } from '../../rows/state-tables.ts'
 import { columnsOf, mayDiffer, NAME_BYTES, writtenColumn, type TypedField } from './columns.ts'
 
 /** Version of the tables below; a store of a later version is refused. */
-export const SCHEMA_VERSION = 35
+export const SCHEMA_VERSION = 36
 
 /**
  * The tables beside the records. Every name contains `$`, which no field name can (D5). Times are texts, UTC with
@@ -33,7 +33,7 @@ export const SCHEMA_VERSION = 35
  * - `$provenance`: the log; `line` is exactly the line of a `provenance.jsonl`. `earlier_id` is the record's id in an imported log,
  *   `run` the run that wrote the line.
  * - `$deleted`: former keys of ids. A key is never reused, so each identifies one life of a record.
- * - `$import`: the records of an import line.
+ * - `$import`: the records of an import line, or of a line with imported records.
  * - `$run`: a row for each run. `waits_until` is set until it has the run lock, `active_at` is the time when it last
  *   stored something, `request` is JSON of its request without `record_ids`, which can be long.
  * - `$run_failure`: cells that failed in a run, numbered in order.
@@ -440,6 +440,8 @@ export const MIGRATIONS: Readonly<Record<number, string>> = {
     FAILURE_GROUP_INDEXES,
   34: recordingTable({ integer: 'bigint', text: 'text', options: '' }),
   35: logTreeTables({ integer: 'bigint', text: 'text', bytes: 'bytea', flag: 'boolean', options: '' }),
+  // A line of the log can have several records.
+  36: '',
 }
 
 /** Creates the tables of a new store, except that of records. */

@@ -12,7 +12,8 @@ export async function readRunEntries(
   { run, before, limit }: RunEntriesQuery,
 ): Promise<RunEntry[]> {
   const rows = await db.all(
-    'SELECT record, line FROM "$provenance" WHERE run = $1 AND seq < $2 ORDER BY seq DESC LIMIT $3',
+    `SELECT coalesce(record, (SELECT first FROM "$import" WHERE "$import".seq = entry.seq)) AS record, line
+     FROM "$provenance" AS entry WHERE run = $1 AND seq < $2 ORDER BY seq DESC LIMIT $3`,
     runNumber(run),
     before ?? Number.MAX_SAFE_INTEGER,
     limit,

@@ -3,6 +3,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../../contract
 import { showValue } from '../../../contract/json/show-value.ts'
 import { valueError } from '../../../contract/values/validate-value.ts'
 import { ServiceError } from '../../../errors/service-error.ts'
+import { hasRows, linesOfRecords } from '../../../provenance/imported-records.ts'
 import { isImportLine, parseLine } from '../../../provenance/log-line.ts'
 import { createsRecord } from '../../../provenance/merge/net-changes.ts'
 import type { RecordKey } from '../../cell-work.ts'
@@ -22,6 +23,8 @@ import type { WrittenValues } from '../written/written-by.ts'
 export interface TakeOverChange extends StoreChange {
   /** Adds a line as it is, and returns its seq. */
   logTaken(text: string, record: RecordKey | null, written: WrittenValues | null): number
+  /** Adds a line with imported records as it is, and returns its seq; the keys of the records are those from the next new one on. */
+  logTakenRecords(text: string, written: readonly WrittenValues[]): number
 }
 
 /** The result of taking lines over. */
@@ -88,6 +91,10 @@ class TakingOver {
     this.#lastProposal = Math.max(this.#lastProposal, runNumber(line['proposal']) ?? 0)
     const { record_id: id, source, field, values, reviewed } = line
     if (isImportLine(line)) throw this.#refused('imports another records.jsonl')
+    if (hasRows(line)) {
+      yield* this.#createAll(text, line)
+      return
+    }
     if (typeof id !== 'string')
       throw this.#refused(
         source === 'contract'
@@ -135,6 +142,56 @@ class TakingOver {
     return yield* this.#makeProposals()
   }
 
+  /** Creates the records of a line with several. */
+  *#createAll(text: string, line: JsonObject): Steps<void> {
+    const first = this.#change.newKey()
+    const records = linesOfRecords(line).map(({ record_id: id, values }, index) => {
+      if (typeof id !== 'string' || !isJsonObject(values))
+        throw this.#refused('is of no kind that this version knows')
+      return { id, values, key: first + index }
+    })
+    if (records.length === 0) throw this.#refused('is of no kind that this version knows')
+    yield* load(this.#change.load(records.map(({ id }) => id)))
+    const ids = new Set<string>()
+    for (const { id, values } of records) {
+      if (ids.has(id) || this.#change.records.get(id) !== undefined)
+        throw this.#refused(`creates the record ${showValue(id)}, which exists`)
+      ids.add(id)
+      this.#checkValues(id, values)
+    }
+    const written = records.map(({ key, values }) => this.#writtenBy(line, key, values))
+    const seq = this.#change.logTakenRecords(text, written)
+    for (const { id, key, values } of records) this.#insert({ id, key, seq, values })
+  }
+
+  /** Checks the values of a new record. */
+  #checkValues(id: string, values: JsonObject): void {
+    for (const name of Object.keys(values)) this.#fieldOf(name)
+    for (const field of this.#change.contract.fields) this.#check(id, field, memberOf(values, field.name))
+  }
+
+  #writtenBy(line: JsonObject, key: RecordKey, values: JsonObject): WrittenValues {
+    const fields = filledAndEmptied(Object.keys(values), values)
+    return { ...this.#writerOf(line, key), fields, isNew: true }
+  }
+
+  #insert({
+    values,
+    ...record
+  }: {
+    readonly id: string
+    readonly key: RecordKey
+    readonly seq: number
+    readonly values: JsonObject
+  }): void {
+    this.#change.insert({
+      ...record,
+      record: values,
+      values: this.#change.contract.fields.map(({ name }) => memberOf(values, name)),
+      written: (name) => memberOf(values, name),
+    })
+  }
+
   *#create(
     text: string,
     {
@@ -149,10 +206,9 @@ class TakingOver {
       readonly record: StoredRecord | undefined
     },
   ): Steps<void> {
-    const { contract, log, db } = this.#change
+    const { log, db } = this.#change
     if (record !== undefined) throw this.#refused(`creates the record ${showValue(id)}, which exists`)
-    for (const name of Object.keys(values)) this.#fieldOf(name)
-    for (const field of contract.fields) this.#check(id, field, memberOf(values, field.name))
+    this.#checkValues(id, values)
     const { reverts } = line
     if (line['source'] === 'revert' && typeof reverts === 'number') {
       const [deletion] = yield* load(log.deletions([{ recordId: id, seq: reverts }]))
@@ -160,20 +216,8 @@ class TakingOver {
       if (life !== null) yield* load(db.change(deletionsUndone([life])))
     }
     const key = this.#change.newKey()
-    const names = Object.keys(values)
-    const seq = this.#change.logTaken(text, key, {
-      ...this.#writerOf(line, key),
-      fields: filledAndEmptied(names, values),
-      isNew: true,
-    })
-    this.#change.insert({
-      id,
-      key,
-      seq,
-      record: values,
-      values: contract.fields.map(({ name }) => memberOf(values, name)),
-      written: (name) => memberOf(values, name),
-    })
+    const seq = this.#change.logTaken(text, key, this.#writtenBy(line, key, values))
+    this.#insert({ id, key, seq, values })
   }
 
   #write(

@@ -215,7 +215,9 @@ function reviewedRecords({ fields, verdicts }: ReviewCondition): string {
 function recordsOfRuns({ runs }: RunCondition): string {
   const numbers = runs.map(runNumber).filter((number) => number !== null)
   const isOne = numbers.length === 0 ? 'FALSE' : `entry.run IN (${numbers.join(', ')})`
-  return `SELECT entry.record FROM "$provenance" AS entry WHERE ${isOne} AND entry.record IS NOT NULL`
+  return `SELECT entry.record FROM "$provenance" AS entry WHERE ${isOne} AND entry.record IS NOT NULL
+    UNION ALL SELECT imported."$seq" FROM "$provenance" AS entry JOIN "$import" AS import ON import.seq = entry.seq
+      JOIN "$data" AS imported ON imported."$seq" BETWEEN import.first AND import.last WHERE ${isOne}`
 }
 
 /** Returns a text as a literal; names of fields have no control characters and no backslashes. */

@@ -2,6 +2,14 @@ import type { SQLInputValue } from 'node:sqlite'
 import type { Contract } from '../../../contract/contract.ts'
 import type { JsonObject } from '../../../contract/json/json.ts'
 import {
+  ImportedRecords,
+  isImportedRecord,
+  linePartsOf,
+  partsOf,
+  type ImportedRecord,
+  type ImportedRecordsText,
+} from '../../../provenance/imported-records.ts'
+import {
   formatCellLine,
   formatLine,
   formatRecordLine,
@@ -26,6 +34,7 @@ import { quoted } from '../database/schema.ts'
 import { toColumn } from '../database/values.ts'
 import { StoredLog } from './change-log.ts'
 import { forgetResults } from './forget-results.ts'
+import { insertImported, type ImportedLine } from './imported-lines.ts'
 import { readKeptValues } from './kept-values.ts'
 import { StoredRecords } from './stored-records.ts'
 import { storeWriters } from './written-values.ts'
@@ -37,13 +46,22 @@ import { runNumber } from '../../rows/stored-rows.ts'
 
 /** A provenance line. */
 interface RecordedLine {
-  /** The record to which it belongs; null for a change of fields. */
+  /** The record to which it belongs; null for a change of fields, and for several records. */
   readonly record: RecordKey | null
   readonly text: LineText
   /** The number of the run that wrote it. */
   readonly run: number | null
-  /** The values that it writes; null for none. */
-  readonly written: WrittenValues | null
+  /** The values that it writes. */
+  readonly written: readonly WrittenValues[]
+  /** The records of a line with imported ones; absent for any other line. */
+  readonly imported?: ImportedLine
+}
+
+/** A line to which imported records are still added. */
+interface OpenLine {
+  readonly records: ImportedRecords
+  readonly first: RecordKey
+  readonly written: WrittenValues[]
 }
 
 interface RecordCounters {
@@ -86,6 +104,8 @@ export class ChangeSet implements TakeOverChange {
   readonly #firstSeq: number
   readonly #lines: RecordedLine[] = []
   #changesFields = false
+  /** The line after {@link #lines} that is not complete yet; null for none. */
+  #open: OpenLine | null = null
   /** Number of the lines that are in the table. */
   #inserted = 0
   /** Read when first needed: most changes create no records. */
@@ -106,7 +126,7 @@ export class ChangeSet implements TakeOverChange {
 
   /** The seq of the next line. */
   get nextSeq(): number {
-    return this.#firstSeq + this.#lines.length
+    return this.#firstSeq + this.lineCount
   }
 
   get lastSeq(): number {
@@ -115,7 +135,7 @@ export class ChangeSet implements TakeOverChange {
 
   /** Number of added lines. */
   get lineCount(): number {
-    return this.#lines.length
+    return this.#lines.length + (this.#open === null ? 0 : 1)
   }
 
   /** Whether fields are changed. */
@@ -125,6 +145,7 @@ export class ChangeSet implements TakeOverChange {
 
   /** Returns the added lines, for the mirror. */
   lines(): readonly LineText[] {
+    this.#closeLine()
     return this.#lines.map(({ text }) => text)
   }
 
@@ -135,44 +156,89 @@ export class ChangeSet implements TakeOverChange {
       record,
       text: { start, end: '' },
       run: runNumber(line.run_id),
-      written: writtenByCell(line, record),
+      written: [writtenByCell(line, record)],
     })
   }
 
   /** Adds the provenance line of a reverted cell; returns its seq. */
   logRevert(line: Unnumbered<RevertLine>, record: RecordKey): number {
     const text = whole({ seq: this.nextSeq, at: this.at, ...line })
-    return this.#add({ record, text, run: runNumber(line.run_id), written: writtenByCell(line, record) })
+    return this.#add({ record, text, run: runNumber(line.run_id), written: [writtenByCell(line, record)] })
   }
 
   /** Adds the provenance line of a review; returns its seq. */
   logReview(line: Unnumbered<ReviewLine>, record: RecordKey): number {
     const text = whole({ seq: this.nextSeq, at: this.at, ...line })
-    return this.#add({ record, text, run: null, written: null })
+    return this.#add({ record, text, run: null, written: [] })
   }
 
-  /** Adds the provenance line of a record's change; returns its seq. */
+  /** Adds the provenance line of a record's change, or the record to that of others; returns its seq. */
   logRecord(change: RecordChange, record: RecordKey): number {
+    if (isImportedRecord(change)) return this.#logImported(change, record)
     return this.#add({
       record,
       text: formatRecordLine({ seq: this.nextSeq, at: this.at }, change),
       run: typeof change.run === 'string' ? runNumber(change.run) : null,
-      written: writtenByRecord(change, record),
+      written: [writtenByRecord(change, record)],
     })
+  }
+
+  #logImported(change: ImportedRecord, record: RecordKey): number {
+    const open = this.#open
+    if (open?.records.add(change) !== true) {
+      this.#closeLine()
+      const records = new ImportedRecords({ seq: this.nextSeq, at: this.at }, change)
+      records.add(change)
+      this.#open = { records, first: record, written: [writtenByRecord(change, record)] }
+      return this.lastSeq
+    }
+    open.written.push(writtenByRecord(change, record))
+    return this.lastSeq
+  }
+
+  /** Completes the line to which imported records were added. */
+  #closeLine(): void {
+    const open = this.#open
+    if (open === null) return
+    this.#open = null
+    const { first, records, written } = open
+    const parts = records.text()
+    this.#addRows(parts, { first, written, run: runNumber(records.run) })
+  }
+
+  #addRows(
+    parts: ImportedRecordsText,
+    { first, written, run }: Pick<RecordedLine, 'written' | 'run'> & Pick<ImportedLine, 'first'>,
+  ): void {
+    const imported = { ...parts, first, count: written.length }
+    this.#lines.push({ record: null, text: linePartsOf(parts), run, written, imported })
+    this.insertLines()
   }
 
   /** Adds the provenance line of a change of fields; returns its seq. */
   logFields(line: Unnumbered<FieldsLine>): number {
     this.#changesFields = true
     const text = whole({ seq: this.nextSeq, at: this.at, ...line })
-    return this.#add({ record: null, text, run: null, written: null })
+    return this.#add({ record: null, text, run: null, written: [] })
   }
 
   logTaken(text: string, record: RecordKey | null, written: WrittenValues | null): number {
-    return this.#add({ record, text: { start: text, end: '' }, run: null, written })
+    return this.#add({
+      record,
+      text: { start: text, end: '' },
+      run: null,
+      written: written === null ? [] : [written],
+    })
+  }
+
+  logTakenRecords(text: string, written: readonly WrittenValues[]): number {
+    this.#closeLine()
+    this.#addRows(partsOf(text), { first: this.newKey(), written, run: null })
+    return this.lastSeq
   }
 
   #add(line: RecordedLine): number {
+    this.#closeLine()
     this.#lines.push(line)
     if (this.#lines.length - this.#inserted >= LINES_AT_ONCE) this.insertLines()
     return this.lastSeq
@@ -180,14 +246,16 @@ export class ChangeSet implements TakeOverChange {
 
   /** Inserts the lines so far into the table, where they can be read. */
   insertLines(): void {
+    this.#closeLine()
     const lines = this.#inserted === 0 ? this.#lines : this.#lines.slice(this.#inserted)
     if (lines.length === 0) return
     const from = this.#firstSeq + this.#inserted
     // Lines without a run, as those of large upserts, do not need the column.
     const ofRuns = lines.some(({ run }) => run !== null)
     const params: SQLInputValue[] = []
-    for (const [index, { record, text, run }] of lines.entries()) {
-      params.push(from + index, record, text.start)
+    for (const [index, { record, text, run, imported }] of lines.entries()) {
+      if (imported !== undefined) insertImported(this.db, from + index, imported)
+      params.push(from + index, record, imported?.start ?? text.start)
       if (ofRuns) params.push(run)
     }
     const [columns, places] = ofRuns
@@ -198,8 +266,11 @@ export class ChangeSet implements TakeOverChange {
       ...params,
     )
     this.#inserted = this.#lines.length
-    const written = lines.flatMap((line) => line.written ?? [])
-    storeWriters(this.db, this.#numbers, written)
+    storeWriters(
+      this.db,
+      this.#numbers,
+      lines.flatMap(({ written }) => written),
+    )
   }
 
   load(ids: readonly string[]): void {
@@ -248,6 +319,7 @@ export class ChangeSet implements TakeOverChange {
 
   /** Runs one operation, which happens entirely or not at all, independently of the others of the transaction. */
   atomically<T>(operation: () => T): T {
+    this.#closeLine()
     const before = {
       lines: this.#lines.length,
       inserted: this.#inserted,
@@ -263,6 +335,7 @@ export class ChangeSet implements TakeOverChange {
     } catch (error) {
       this.db.exec('ROLLBACK TO operation; RELEASE operation')
       this.records.drop()
+      this.#open = null
       this.#lines.length = before.lines
       // The rollback also removed lines of earlier operations that were inserted during this one.
       this.#inserted = before.inserted

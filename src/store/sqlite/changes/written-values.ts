@@ -1,6 +1,6 @@
 import type { Connection } from '../database/connection.ts'
 import { givenRows } from '../database/given-rows.ts'
-import { writtenRows } from '../../rows/written-values.ts'
+import { GIVEN_AT_ONCE, writtenRows } from '../../rows/written-values.ts'
 import type { FieldNumbers } from '../../rules/written/number-fields.ts'
 import { PresentWriters } from '../../rules/written/present-writers.ts'
 import type { WrittenValues } from '../../rules/written/written-by.ts'
@@ -11,12 +11,14 @@ const COUNT_WRITER = `
     SELECT coalesce(max(id), 0) + 1, ?, ?, ?, ? FROM "$writer" WHERE TRUE
   ON CONFLICT (actor, run) DO UPDATE SET cells = cells + excluded.cells, parts = parts + excluded.parts RETURNING id`
 
-/**
- * Stores who has written the present values of records, after these lines. At most {@link GIVEN_AT_ONCE} lines, of which each row is
- * a parameter.
- */
+/** Stores who has written the present values of records, after lines with these. */
 export function storeWriters(db: Connection, numbers: FieldNumbers, written: readonly WrittenValues[]): void {
-  if (written.length === 0) return
+  for (let start = 0; start < written.length; start += GIVEN_AT_ONCE)
+    storeSome(db, numbers, written.slice(start, start + GIVEN_AT_ONCE))
+}
+
+/** At most {@link GIVEN_AT_ONCE}, of which each row is a parameter. */
+function storeSome(db: Connection, numbers: FieldNumbers, written: readonly WrittenValues[]): void {
   const present = new PresentWriters(numbers)
   const created = new Set(written.flatMap(({ isNew, record }) => (isNew ? [record] : [])))
   const records = [...new Set(written.map(({ record }) => record)).difference(created)]

@@ -35,6 +35,7 @@ const FIELDS = ['id', 'a', 'label']
 
 /** Removes the changes of version 33 and later. */
 const BACK_TO_VERSION_32 = `
+  DROP TABLE "$packed";
   ALTER TABLE "$sheet" DROP COLUMN mirror_file;
   DROP TABLE "$log_node"; DROP TABLE "$checkpoint";
   UPDATE "$sheet" SET schema_version = 32`

@@ -14,7 +14,7 @@ import { PROPOSAL_PARTS } from '../../rows/proposal-tables.ts'
 import { STATE_INDEXES } from '../../rows/state-tables.ts'
 
 /** Version of the tables below; a store of a later version is refused. */
-export const SCHEMA_VERSION = 34
+export const SCHEMA_VERSION = 35
 
 /**
  * The tables of the first version. {@link MIGRATIONS} adds those of later versions, to new and existing stores.
@@ -28,7 +28,7 @@ export const SCHEMA_VERSION = 34
  * - `$provenance`: the log; `line` is the line of `provenance.jsonl`, or the start of one, see {@link wholeLine}. `earlier_id` is the
  *   record's id in an imported log.
  * - `$deleted`: former keys of ids. A key is never reused, so each identifies one life of a record.
- * - `$import`: the records of an import line.
+ * - `$import`: the records of an import line, or of a line with imported records.
  *
  * `mark` is the `seq` of the provenance entry that last wrote the cell (`$cell`) or its inputs (`$todo`).
  */
@@ -179,6 +179,8 @@ export const FIRST_TABLES = `
  * 33: {@link logTreeTables}.
  *
  * 34: `$sheet.mirror_file`: names of the files that `sheet.db` and `provenance.jsonl` were when the log was last verified; null in stores of earlier versions.
+ *
+ * 35: `$packed`: the rows of lines with imported records, compressed with Zstandard; `$provenance.line` is then the line without them.
  */
 export const MIGRATIONS: Readonly<Record<number, string>> = {
   2: `
@@ -316,6 +318,7 @@ export const MIGRATIONS: Readonly<Record<number, string>> = {
   32: recordingTable({ integer: 'INTEGER', text: 'TEXT', options: 'STRICT' }),
   33: logTreeTables({ integer: 'INTEGER', text: 'TEXT', bytes: 'BLOB', flag: 'INTEGER', options: 'STRICT' }),
   34: 'ALTER TABLE "$sheet" ADD COLUMN mirror_file TEXT;',
+  35: 'CREATE TABLE "$packed" (seq INTEGER PRIMARY KEY, rows BLOB NOT NULL) STRICT;',
 }
 
 /** Creates the tables of a new store. */

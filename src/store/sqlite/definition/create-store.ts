@@ -4,6 +4,7 @@ import { basename, dirname, join } from 'node:path'
 import type { Contract, Field } from '../../../contract/contract.ts'
 import type { JsonObject, JsonValue } from '../../../contract/json/json.ts'
 import type { RecordsError } from '../../../errors/service-error.ts'
+import { hasRows } from '../../../provenance/imported-records.ts'
 import { formatLine, isImportLine } from '../../../provenance/log-line.ts'
 import { NetChanges, type NetRecord } from '../../../provenance/merge/net-changes.ts'
 import {
@@ -208,7 +209,7 @@ function continuedLog({ log, source }: StorePaths): ContinuedLog | null {
     if (isImport) {
       found = { seq, line: line.text, records: Number(parsed['records']) }
       changes = new NetChanges()
-    } else if (seq !== last + 1 || typeof parsed['record_id'] !== 'string') found = null
+    } else if (seq !== last + 1 || (typeof parsed['record_id'] !== 'string' && !hasRows(parsed))) found = null
     changes.add(parsed, NO_LINE)
     last = seq
   }

@@ -1,13 +1,13 @@
 import { LOG_TEXT_BYTES } from '../../page-bytes.ts'
 import type { LogText, LogTextQuery } from '../../sheet-store.ts'
 import type { Connection } from '../database/connection.ts'
-import { lineOf } from './stored-line.ts'
+import { lineOf, WHOLE_LINE } from './stored-line.ts'
 
 /** Reads lines of the log as text. */
 export function readLogText(db: Connection, { after, upTo }: LogTextQuery): LogText | null {
   const lines: Buffer[] = []
   let [last, bytes] = [after, 0]
-  const rows = db.prepare('SELECT seq, line FROM "$provenance" WHERE seq > ? AND seq <= ? ORDER BY seq')
+  const rows = db.prepare(`SELECT ${WHOLE_LINE} FROM "$provenance" WHERE seq > ? AND seq <= ? ORDER BY seq`)
   for (const row of rows.iterate(after, upTo)) {
     const line = Buffer.from(`${lineOf(row)}\n`)
     lines.push(line)

@@ -2,7 +2,7 @@ import { HASH_BYTES } from '../../../proof/merkle.ts'
 import { leafOfLine } from '../../../proof/node-primitives.ts'
 import type { LeafHashes } from '../../log-tree-store.ts'
 import type { Connection } from '../database/connection.ts'
-import { lineOf } from './stored-line.ts'
+import { lineOf, WHOLE_LINE } from './stored-line.ts'
 
 /** Characters of lines that are hashed at once, beside one line: a few milliseconds. */
 const CHARACTERS_AT_ONCE = 4 << 20
@@ -13,7 +13,7 @@ export function readLeaves(db: Connection, after: number, limit: number): LeafHa
   const seqs: number[] = []
   let characters = 0
   let isLast = true
-  const statement = db.prepare('SELECT seq, line FROM "$provenance" WHERE seq > ? ORDER BY seq LIMIT ?')
+  const statement = db.prepare(`SELECT ${WHOLE_LINE} FROM "$provenance" WHERE seq > ? ORDER BY seq LIMIT ?`)
   for (const row of statement.iterate(after, limit)) {
     const line = lineOf(row)
     leaves.push(leafOfLine(line))

@@ -4,6 +4,7 @@ import type { EntryHead, HistoryRange, LogText, LogTextQuery, PastPage } from '.
 import { Connection } from '../database/connection.ts'
 import { HistoryReader, historyRange, type FieldsAsOf } from './history-reader.ts'
 import { entryTimeNow } from '../database/last-entry.ts'
+import { lineOf, WHOLE_LINE } from './stored-line.ts'
 import { readLogText } from './log-text.ts'
 import type {
   HeadRequest,
@@ -57,6 +58,8 @@ class ReadingThread implements Handlers {
   }
 
   line({ seq, containing }: LineRequest): Uint8Array | null {
+    const packed = containing === null ? this.#db.get(PACKED_LINE, seq) : undefined
+    if (packed !== undefined) return new TextEncoder().encode(lineOf(packed))
     return this.#bytes(
       'SELECT CAST(line AS BLOB) AS bytes FROM "$provenance" WHERE seq = ?1 AND (?2 IS NULL OR instr(line, ?2) > 0)',
       seq,
@@ -116,5 +119,8 @@ class ReadingThread implements Handlers {
     return bytes instanceof Uint8Array ? bytes : null
   }
 }
+
+/** Selects a line with imported records. */
+const PACKED_LINE = `SELECT ${WHOLE_LINE} FROM "$provenance" WHERE seq = ? AND packed IS NOT NULL`
 
 if (parentPort !== null) new ReadingThread(String(workerData)).listen(parentPort)

@@ -1,15 +1,16 @@
 import type { Contract } from '../../../contract/contract.ts'
 import type { JsonObject } from '../../../contract/json/json.ts'
-import { readWhole } from '../../../provenance/log-line.ts'
+import { parseLine, readWhole } from '../../../provenance/log-line.ts'
 import { NOTES } from '../../rows/log-tree.ts'
 import { textOrNull } from '../../rows/stored-rows.ts'
 import type { Connection, StoredRow } from '../database/connection.ts'
 import { jsonBytes } from '../database/values.ts'
 import { recordJsonExpression } from '../sql/json-columns.ts'
+import { lineOf, WHOLE_LINE } from '../log/stored-line.ts'
 import { beginReading, openInspected, storeError, type InspectedStore } from './other-store.ts'
 
 /** Each line with the id of its record: a present one, a deleted one, or one of an imported log. */
-const LINES = `SELECT seq, line, iif(record IS NULL, earlier_id, coalesce(
+const LINES = `SELECT ${WHOLE_LINE}, iif(record IS NULL, earlier_id, coalesce(
     (SELECT id FROM "$data" WHERE "$seq" = "$provenance".record),
     (SELECT record_id FROM "$deleted" WHERE "$deleted".record = "$provenance".record), '')) AS owner
   FROM "$provenance" WHERE seq > ? ORDER BY seq`
@@ -51,7 +52,8 @@ export class StoreTexts {
   /** Yields the lines of the log after a seq. Throws RecordsError. */
   *lines(after = 0): Generator<StoredText> {
     for (const row of this.#rows(LINES, after)) {
-      yield { seq: Number(row['seq']), ...readWhole(String(row['line'])), owner: textOrNull(row['owner']) }
+      const read = row['packed'] === null ? readWhole(String(row['line'])) : readText(lineOf(row))
+      yield { seq: Number(row['seq']), ...read, owner: textOrNull(row['owner']) }
     }
   }
 
@@ -83,4 +85,8 @@ export class StoreTexts {
       throw storeError(error)
     }
   }
+}
+
+function readText(text: string): Pick<StoredText, 'text' | 'line'> {
+  return { text, line: parseLine(text) }
 }

@@ -8,7 +8,7 @@ import { Connection, type StoredRow } from '../database/connection.ts'
 import { storePaths } from '../definition/create-store.ts'
 import { recordJsonExpression } from '../sql/json-columns.ts'
 import { jsonBytes } from '../database/values.ts'
-import { lineOf } from '../log/stored-line.ts'
+import { lineOf, WHOLE_LINE } from '../log/stored-line.ts'
 import { writeCheckpoints } from './write-checkpoints.ts'
 
 /** Lines that are read at once, so that no statement stays open over a large table. */
@@ -67,7 +67,7 @@ function writeLog(db: Connection, path: string): number {
   let last = 0
   const file = new LineFile(path)
   try {
-    const sql = 'SELECT seq, line FROM "$provenance" WHERE seq > ? ORDER BY seq LIMIT ?'
+    const sql = `SELECT ${WHOLE_LINE} FROM "$provenance" WHERE seq > ? ORDER BY seq LIMIT ?`
     forEachLine(db, sql, (row) => {
       last = Number(row['seq'])
       file.add(Buffer.from(lineOf(row)))

@@ -7,7 +7,7 @@ import { openDatabase } from '../database/open-database.ts'
 import { reading, readingOn } from '../database/reading.ts'
 import { quoted } from '../database/schema.ts'
 import type { CopiedTable } from './sqlite-copy.ts'
-import { lineOf } from '../log/stored-line.ts'
+import { lineOf, PACKED } from '../log/stored-line.ts'
 import { fromColumn } from '../database/values.ts'
 
 /** Rows that are read as they are iterated, and the names of their columns. */
@@ -60,9 +60,12 @@ export class SqliteSource {
 
   /** Returns the rows of a table; those of the log with whole lines. */
   rows(table: CopiedTable): SourceRows {
-    const { columns, rows } = this.#read(`SELECT * FROM ${quoted(table)}`)
-    if (table !== '$provenance') return { columns, rows }
-    return { columns, rows: rows.map((row) => ({ ...row, line: lineOf(row) })) }
+    if (table !== '$provenance') return this.#read(`SELECT * FROM ${quoted(table)}`)
+    const { columns, rows } = this.#read(`SELECT *, ${PACKED} FROM "$provenance"`)
+    return {
+      columns: columns.filter((name) => name !== 'packed'),
+      rows: rows.map(({ packed = null, ...row }) => ({ ...row, line: lineOf({ ...row, packed }) })),
+    }
   }
 
   /** Returns the rows of the records, in creation order. */

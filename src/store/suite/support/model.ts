@@ -137,10 +137,11 @@ export class Model {
     for (const record of records) this.#insert(record, { actor, source: 'import' })
   }
 
-  /** Applies a batch as a whole, or returns why it is refused (D13). */
+  /** Applies a batch as a whole, or returns why it is refused (D13). `source` is that of new records. */
   upsert(
     records: readonly (JsonObject & { id: string })[],
     actor: string,
+    source: 'write' | 'import' = 'write',
   ): Refusal | { inserted: number; updated: number } {
     const before = new Map([...this.#records].map(([id, record]) => [id, copyOf(record)]))
     this.#noted = []
@@ -151,7 +152,7 @@ export class Model {
       const found = this.#faultsOf(record, known, actor)
       for (const fault of found) faults.add(fault)
       if (found.size > 0) continue
-      if (known === undefined) this.#insert(record, { actor, source: 'write' })
+      if (known === undefined) this.#insert(record, { actor, source })
       else this.#merge(record, known, actor)
       result[known === undefined ? 'inserted' : 'updated'] += 1
     }

@@ -72,6 +72,9 @@ export const NOTHING_ELSE: CellCommit['progress'] = {
   unpricedCalls: 0,
 }
 
+/** The name of the file of {@link TestSheet.importRecords}. */
+export const IMPORTED_FILE = 'people.csv'
+
 /** Entries on a page that the tests read: few, so that histories have several pages. */
 const ENTRIES_ON_PAGE = 3
 
@@ -355,6 +358,16 @@ export class TestSheet {
 
   write(records: readonly JsonValue[], actor: string | null = HUMAN): Promise<UpsertResult> {
     return this.upsert({ body: { records, ...(actor === null ? {} : { actor }) } })
+  }
+
+  /** Returns the id of a run that imports a file; see {@link importRecords}. */
+  importRun(): Promise<RunId> {
+    return this.store.startRun(newRun({ kind: 'import', actor: HUMAN, file: IMPORTED_FILE }))
+  }
+
+  /** Writes records as an import of a file does. */
+  importRecords(records: readonly JsonValue[], run: RunId, actor: string = HUMAN): Promise<UpsertResult> {
+    return this.upsert({ body: { records, actor }, run, file: IMPORTED_FILE })
   }
 
   upsert(upsert: Pick<Upsert, 'body'> & Partial<Upsert>): Promise<UpsertResult> {

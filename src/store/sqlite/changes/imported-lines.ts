@@ -1,0 +1,17 @@
+import { zstdCompressSync } from 'node:zlib'
+import type { ImportedRecordsText } from '../../../provenance/imported-records.ts'
+import type { RecordKey } from '../../cell-work.ts'
+import type { Connection } from '../database/connection.ts'
+
+/** A line with imported records, whose keys follow one another. */
+export interface ImportedLine extends ImportedRecordsText {
+  readonly first: RecordKey
+  readonly count: number
+}
+
+/** Stores the records of a line, and its rows, which take a quarter of the space when compressed. */
+export function insertImported(db: Connection, seq: number, { first, count, rows }: ImportedLine): void {
+  db.run('INSERT INTO "$import" (seq, first, last) VALUES (?, ?, ?)', seq, first, first + count - 1)
+  if (rows === null) return
+  db.run('INSERT INTO "$packed" (seq, rows) VALUES (?, ?)', seq, zstdCompressSync(rows))
+}
