@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { BenchRow, DirectoryBench, DirectoryCase } from '../support/case.ts'
-import { getText, median } from '../support/load.ts'
-import { mappedMemoryOf, TELLS_MEMORY, type MappedMemory } from '../support/memory.ts'
+import { getText, median, type Comparison } from '../support/load.ts'
+import { mappedMemoryOf, processorMsOf, TELLS_MEMORY, type MappedMemory } from '../support/memory.ts'
 import { nodeCommand, serveCommand, startCommand, type Command } from '../support/processes.ts'
 
 const LAUNCHER = pathToFileURL(join(import.meta.dirname, '..', '..', 'bin', 'launcher.js'))
@@ -21,9 +21,10 @@ export const firstPage: DirectoryCase = {
   },
 }
 
-/** A start, and the memory of all processes after the first page. */
+/** A start, and the processor time and the memory of all processes after the first page. */
 interface Start {
   readonly ms: number
+  readonly processorMs: number
   readonly memory: MappedMemory
 }
 
@@ -39,19 +40,20 @@ async function* rowsOf({ sheets, rounds }: DirectoryBench, records: number): Asy
     bare.push(await startOnce(reference))
     launched.push(await startOnce(throughLauncher(serve)))
   }
-  const what = `Start to the first page of ${records.toLocaleString('en')} records`
   const ours = median(direct.map(({ ms }) => ms))
-  yield {
+  const counted = `first page of ${records.toLocaleString('en')} records`
+  const beside = (figure: 'ms' | 'processorMs'): Comparison => ({
+    ours: median(direct.map((one) => one[figure])),
+    theirs: median(bare.map((one) => one[figure])),
+    ratio: median(direct.map((one, index) => one[figure] / bare[index]![figure])),
+  })
+  const comparison = {
     kind: 'comparison',
-    table: 'reach',
-    what,
     unit: 'ms',
     reference: 'bare Fastify that opens the same file',
-    ours,
-    theirs: median(bare.map(({ ms }) => ms)),
-    ratio: median(direct.map(({ ms }, index) => ms / bare[index]!.ms)),
     bound: { atMost: 2 },
-  }
+  } as const
+  yield { ...comparison, table: 'reach', what: `Start to the ${counted}`, ...beside('ms') }
   const common = { kind: 'figure', table: 'reach' } as const
   yield {
     ...common,
@@ -62,6 +64,8 @@ async function* rowsOf({ sheets, rounds }: DirectoryBench, records: number): Asy
     note: `directly and ${LAUNCHER_MS} ms`,
   }
   if (!TELLS_MEMORY) return
+  const what = `Processor time of the start to the ${counted}`
+  yield { ...comparison, table: 'also', what, ...beside('processorMs') }
   const middle = (of: readonly Start[], figure: keyof MappedMemory): number =>
     median(of.map(({ memory }) => memory[figure]))
   yield {
@@ -79,7 +83,8 @@ async function startOnce(command: Command): Promise<Start> {
   const server = await startCommand(command)
   try {
     await getText(`${server.url}/api/records`)
-    return { ms: performance.now() - spawned, memory: mappedMemoryOf(server.pid) }
+    const ms = performance.now() - spawned
+    return { ms, processorMs: processorMsOf(server.pid), memory: mappedMemoryOf(server.pid) }
   } finally {
     await server.stop()
   }
