@@ -58,6 +58,16 @@ export function isAmbiguous({ dates: { dmy, mdy } }: ForeignMoment): boolean {
   return dmy !== null && mdy !== null && dmy !== mdy
 }
 
+/** Matches the beginning of the only notation in which the order decides: most texts need no more. */
+const NUMBERS_FIRST = /^\d{1,2}[./-]\d/
+
+/** Whether a text is a moment that has two possible dates. */
+export function isAmbiguousMoment(text: string): boolean {
+  if (!NUMBERS_FIRST.test(text)) return false
+  const moment = parseForeignMoment(text)
+  return moment !== null && isAmbiguous(moment)
+}
+
 /** Whether a moment has no time, or midnight. */
 export function isMidnight({ time }: ForeignMoment): boolean {
   return time === null || /^00:00:00(?:\.0+)?$/.test(time)

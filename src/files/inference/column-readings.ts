@@ -1,7 +1,7 @@
 import type { Field } from '../../contract/contract.ts'
 import { showValue } from '../../contract/json/show-value.ts'
 import { ambiguousDateText, ambiguousGroupText, type Show } from '../notation/ambiguity-text.ts'
-import { isAmbiguous, parseForeignMoment, type DateOrder } from '../../contract/values/foreign-moment.ts'
+import { isAmbiguousMoment, type DateOrder } from '../../contract/values/foreign-moment.ts'
 import { isAmbiguousGroup, isMissingText } from '../../contract/values/foreign-number.ts'
 import { NotationSketch, STRICT, type Reading } from '../notation/notation-sketch.ts'
 import { countOccurrence, type Occurrence } from '../notation/occurrence.ts'
@@ -34,6 +34,8 @@ export class ColumnReadings implements FieldReadings {
   #known: ReadonlyMap<string, Reading> | null = null
   readonly #ambiguities: string[] = []
   readonly #missing = new Map<string, Occurrence>()
+  /** The fields of columns that are no texts; null for any other column. */
+  readonly #typed = new Map<string, Field | null>()
 
   constructor(options: ColumnReadingsOptions) {
     this.#options = options
@@ -71,36 +73,34 @@ export class ColumnReadings implements FieldReadings {
 
   async settle(batch: readonly RawRecord[]): Promise<void> {
     const { file, lenient } = this.#options
-    if (lenient) for (const record of batch) this.#noteMissing(record)
-    if (file === null || this.#known !== null || !batch.some((record) => this.#isAmbiguous(record))) return
-    this.#known = await this.#look(file)
+    const looks = file !== null && this.#known === null
+    let isAmbiguous = false
+    for (const { values, at } of batch) {
+      for (const column of Object.keys(values)) {
+        const field = this.#typedField(column)
+        const value = values[column]
+        if (field === null || typeof value !== 'string') continue
+        const text = value.trim()
+        if (lenient && isMissingText(text))
+          this.#missing.set(field.name, countOccurrence(this.#missing.get(field.name) ?? null, value, at))
+        isAmbiguous ||= looks && isAmbiguousText(field, text)
+      }
+    }
+    if (file !== null && isAmbiguous) this.#known = await this.#look(file)
+  }
+
+  #typedField(column: string): Field | null {
+    let field = this.#typed.get(column)
+    if (field === undefined) {
+      const of = this.#options.fieldOf(column)
+      field = of === undefined || of.type === 'string' ? null : of
+      this.#typed.set(column, field)
+    }
+    return field
   }
 
   of(field: string): Reading {
     return this.#known?.get(field) ?? this.#plain
-  }
-
-  #noteMissing({ values, at }: RawRecord): void {
-    for (const column of Object.keys(values)) {
-      const text = values[column]
-      if (typeof text !== 'string' || !isMissingText(text.trim())) continue
-      const field = this.#options.fieldOf(column)
-      if (field === undefined || field.type === 'string') continue
-      this.#missing.set(field.name, countOccurrence(this.#missing.get(field.name) ?? null, text, at))
-    }
-  }
-
-  #isAmbiguous({ values }: RawRecord): boolean {
-    for (const column of Object.keys(values)) {
-      const text = values[column]
-      if (typeof text !== 'string') continue
-      const type = this.#options.fieldOf(column)?.type
-      if (isNumeric(type) && isAmbiguousGroup(text.trim())) return true
-      if (!isTemporal(type)) continue
-      const moment = parseForeignMoment(text.trim())
-      if (moment !== null && isAmbiguous(moment)) return true
-    }
-    return false
   }
 
   async #look(file: RawRecords): Promise<ReadonlyMap<string, Reading>> {
@@ -127,6 +127,10 @@ export class ColumnReadings implements FieldReadings {
       ]),
     )
   }
+}
+
+function isAmbiguousText({ type }: Field, text: string): boolean {
+  return isNumeric(type) ? isAmbiguousGroup(text) : isTemporal(type) && isAmbiguousMoment(text)
 }
 
 /** Returns the readings found while a contract was inferred. */

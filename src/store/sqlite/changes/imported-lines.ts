@@ -1,4 +1,4 @@
-import { zstdCompressSync } from 'node:zlib'
+import { constants, zstdCompressSync } from 'node:zlib'
 import type { ImportedRecordsText } from '../../../provenance/imported-records.ts'
 import type { RecordKey } from '../../cell-work.ts'
 import type { Connection } from '../database/connection.ts'
@@ -13,5 +13,8 @@ export interface ImportedLine extends ImportedRecordsText {
 export function insertImported(db: Connection, seq: number, { first, count, rows }: ImportedLine): void {
   db.run('INSERT INTO "$import" (seq, first, last) VALUES (?, ?, ?)', seq, first, first + count - 1)
   if (rows === null) return
-  db.run('INSERT INTO "$packed" (seq, rows) VALUES (?, ?)', seq, zstdCompressSync(rows))
+  db.run('INSERT INTO "$packed" (seq, rows) VALUES (?, ?)', seq, zstdCompressSync(rows, FAST))
 }
+
+/** A higher level takes longer, and saves nothing in so short texts. */
+const FAST = { params: { [constants.ZSTD_c_compressionLevel]: 1 } }

@@ -13,16 +13,11 @@ const COUNT_WRITER = `
 
 /** Stores who has written the present values of records, after lines with these. */
 export function storeWriters(db: Connection, numbers: FieldNumbers, written: readonly WrittenValues[]): void {
-  for (let start = 0; start < written.length; start += GIVEN_AT_ONCE)
-    storeSome(db, numbers, written.slice(start, start + GIVEN_AT_ONCE))
-}
-
-/** At most {@link GIVEN_AT_ONCE}, of which each row is a parameter. */
-function storeSome(db: Connection, numbers: FieldNumbers, written: readonly WrittenValues[]): void {
+  if (written.length === 0) return
   const present = new PresentWriters(numbers)
   const created = new Set(written.flatMap(({ isNew, record }) => (isNew ? [record] : [])))
   const records = [...new Set(written.map(({ record }) => record)).difference(created)]
-  if (records.length > 0) present.add(db.query(writtenRows(records, givenRows)))
+  for (const some of groupsOf(records)) present.add(db.query(writtenRows(some, givenRows)))
   for (const values of written) present.write(values)
   const { writers, rows } = present.take()
   const ids = writers.map(({ actor, run, cells, parts }) =>
@@ -33,16 +28,23 @@ function storeSome(db: Connection, numbers: FieldNumbers, written: readonly Writ
     stored.filter(([, , , fields]) => fields !== 0),
     stored.filter(([, , , fields]) => fields === 0),
   ]
-  if (filled.length > 0) {
-    const { sql, params } = givenRows(filled)
+  for (const some of groupsOf(filled)) {
+    const { sql, params } = givenRows(some)
     db.change({
       sql: `INSERT INTO "$written" (record, part, writer, fields) SELECT * FROM ${sql} WHERE TRUE
         ON CONFLICT (record, part, writer) DO UPDATE SET fields = excluded.fields`,
       params,
     })
   }
-  if (emptied.length === 0) return
-  const { sql, params } = givenRows(emptied.map((row) => row.slice(0, 3)))
-  db.change({ sql: `DELETE FROM "$written" WHERE (record, part, writer) IN ${sql}`, params })
+  for (const some of groupsOf(emptied)) {
+    const { sql, params } = givenRows(some.map((row) => row.slice(0, 3)))
+    db.change({ sql: `DELETE FROM "$written" WHERE (record, part, writer) IN ${sql}`, params })
+  }
   if (writers.some(({ parts }) => parts < 0)) db.run('DELETE FROM "$writer" WHERE parts = 0')
+}
+
+/** Yields rows in groups that a statement takes. */
+function* groupsOf<T>(rows: readonly T[]): Generator<readonly T[]> {
+  for (let start = 0; start < rows.length; start += GIVEN_AT_ONCE)
+    yield rows.slice(start, start + GIVEN_AT_ONCE)
 }
