@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { writeFile } from 'node:fs/promises'
 import { test, type TestContext } from 'node:test'
 import type { JsonObject } from '../../src/contract/json/json.ts'
 import { OperationError } from '../../src/errors/service-error.ts'
@@ -112,6 +113,25 @@ test('guesses are reported before anything is written, and nothing is if they ar
   assert.equal((await recordsOf(sheet, 'id')).length, 3)
   // Without a guess, nobody is asked.
   assert.equal((await importCsv(t, sheet, 'id,title\nd,Date\n', options)).inserted, 1)
+})
+
+test('a file is written as it was checked, although it changes before that', async (t) => {
+  const sheet = await openTestSheet(t)
+  const source = await temporaryFile(t, 'data.csv', 'id,title,price\na,First,NA\nn,New,2\n')
+  const confirm = async (): Promise<boolean> => {
+    await writeFile(source.path, 'id,title,price\na,Changed,7\n')
+    return true
+  }
+  const result = await importRecords(sheet, source, { format: 'csv', actor: 'human:ann', confirm })
+  assert.deepEqual([result.records, result.inserted, result.updated], [2, 1, 1])
+  const found = await recordsOf(sheet, 'id', 'title', 'price')
+  assert.deepEqual(
+    [found[0], found.at(-1)],
+    [
+      { id: 'a', title: 'First', price: null },
+      { id: 'n', title: 'New', price: 2 },
+    ],
+  )
 })
 
 test('a formula without a value in the file keeps the value of the field', async (t) => {

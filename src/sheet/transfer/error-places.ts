@@ -1,12 +1,13 @@
 import { fromPlainError, toPlainError } from '../../errors/service-error.ts'
 import { violationsMessage } from '../../errors/violations.ts'
-import { placeOf, type RawRecord, type RawRecords } from '../../files/io/raw-records.ts'
+import { placeOf, type RawRecords } from '../../files/io/raw-records.ts'
+import type { RecordPlace } from './checked-batches.ts'
 
 /** The source of records, for messages. */
 type Origin = Pick<RawRecords, 'source' | 'unit'>
 
 /** Returns the error of a batch with the places of its records in the file, in place of those in the request. */
-export function withPlaces(error: unknown, batch: readonly RawRecord[], origin: Origin): unknown {
+export function withPlaces(error: unknown, batch: readonly RecordPlace[], origin: Origin): unknown {
   const plain = toPlainError(error)
   const violations = plain?.violations ?? null
   if (plain === undefined || violations === null) return error

@@ -13,6 +13,7 @@ import type { RunId } from '../../store/stored-run.ts'
 import type { SheetStore, Upsert } from '../../store/sheet-store.ts'
 import { targetDefinitions } from '../definition/definition-files.ts'
 import { runImport } from '../runs/coordination/import-run.ts'
+import { CheckedBatches, type CheckedBatch } from './checked-batches.ts'
 import { withMessage, withPlaces } from './error-places.ts'
 import { GuessReporter } from './guess-reporter.ts'
 import { checkHeader, withFields, type ColumnMap } from './import-columns.ts'
@@ -141,17 +142,23 @@ export async function importRecords(
     readings,
     toRecord: recordMaker(raw, { contract, derived, options, readings }),
   }
-  const trial = options.dryRun || options.check ? await tryFile(file) : null
-  if (trial !== null) {
+  const checked = options.check && !options.dryRun ? new CheckedBatches() : null
+  try {
+    const trial = options.dryRun || options.check ? await tryFile(file, checked) : null
+    if (trial !== null) {
+      guesses.report()
+      if (options.dryRun || trial.faultCount > 0) return trial
+    }
+    if (guesses.count > 0 && options.confirm !== null && !(await options.confirm()))
+      throw new ImportDeclined()
+    if (trial !== null && trial.unchanged === trial.records) return { ...trial, written: true }
+    const order = { sheet, store, actor, file: basename(source.name), total: trial?.records ?? 0 }
+    const { id, result } = await runImport(order, (run) => writeFile(file, run, checked))
     guesses.report()
-    if (options.dryRun || trial.faultCount > 0) return trial
+    return { ...result, run: id }
+  } finally {
+    await checked?.remove()
   }
-  if (guesses.count > 0 && options.confirm !== null && !(await options.confirm())) throw new ImportDeclined()
-  if (trial !== null && trial.unchanged === trial.records) return { ...trial, written: true }
-  const order = { sheet, store, actor, file: basename(source.name), total: trial?.records ?? 0 }
-  const { id, result } = await runImport(order, (run) => writeFile(file, run))
-  guesses.report()
-  return { ...result, run: id }
 }
 
 /** The import was declined because of its guesses; nothing was written. */
@@ -198,17 +205,19 @@ function recordMaker(
   }
 }
 
-/** Validates the file without writing. */
-async function tryFile(file: ImportFile): Promise<ImportResult> {
+/** Validates the file without writing; `checked` receives its batches. */
+async function tryFile(file: ImportFile, checked: CheckedBatches | null): Promise<ImportResult> {
   const { raw, store, contract, options } = file
   const preview = options.dryRun ? new ImportPreview(contract, store) : null
   const faults: ImportFault[] = []
   const counts = { inserted: 0, updated: 0, unchanged: 0 }
   let faultCount = 0
-  const work = { phase: 'check', signal: options.signal } as const
-  const records = await eachBatch(file, work, async (upsert, batch, values) => {
-    await preview?.add(values, (index) => placeOf(raw, batch[index] ?? { at: 0 }))
-    const trial = await store.tryUpsert(upsert)
+  const work = { phase: 'check', signal: options.signal, share: () => raw.progress() } as const
+  const records = await eachBatch(file, readBatches(file), work, async ({ body, places, values }) => {
+    const batch = await places()
+    await preview?.add(values ?? [], (index) => placeOf(raw, batch[index] ?? { at: 0 }))
+    await checked?.add(body, batch)
+    const trial = await store.tryUpsert(upsertOf(file, body))
     counts.inserted += trial.inserted
     counts.updated += trial.updated - trial.unchanged
     counts.unchanged += trial.unchanged
@@ -229,25 +238,36 @@ async function tryFile(file: ImportFile): Promise<ImportResult> {
   }
 }
 
-async function writeFile(file: ImportFile, run: ActiveRun): Promise<ImportResult> {
+/** Writes the batches that were checked, or when there are none, those of the file. */
+async function writeFile(
+  file: ImportFile,
+  run: ActiveRun,
+  checked: CheckedBatches | null,
+): Promise<ImportResult> {
   const { raw, store, options } = file
   const { total } = run.feed.progress
   const signal = options.signal === null ? run.signal : AbortSignal.any([run.signal, options.signal])
   const counts = { inserted: 0, updated: 0, unchanged: 0 }
   let done = 0
-  let last: RawRecord | undefined
+  let last: RecordBatch | undefined
+  const isChecked = checked?.isComplete === true
+  const work = {
+    phase: 'write',
+    signal,
+    share: (records: number) => (isChecked ? records / total : raw.progress()),
+  } as const
+  const batches = isChecked ? checked.all() : readBatches(file)
   try {
-    const records = await eachBatch(file, { phase: 'write', signal }, async (upsert, batch) => {
-      const result = await store
-        .upsert({ ...upsert, run: run.id, file: basename(raw.source.name) })
-        .catch((error: unknown) => {
-          throw withPlaces(error, batch, raw)
-        })
+    const records = await eachBatch(file, batches, work, async (batch) => {
+      const upsert = { ...upsertOf(file, batch.body), run: run.id, file: basename(raw.source.name) }
+      const result = await store.upsert(upsert).catch(async (error: unknown) => {
+        throw withPlaces(error, await batch.places(), raw)
+      })
       counts.inserted += result.inserted
       counts.updated += result.updated - result.unchanged
       counts.unchanged += result.unchanged
-      done += batch.length
-      last = batch.at(-1)
+      done += batch.count
+      last = batch
       const { inserted, updated, unchanged } = counts
       run.feed.onProgress({
         ...NO_PROGRESS,
@@ -259,33 +279,57 @@ async function writeFile(file: ImportFile, run: ActiveRun): Promise<ImportResult
     })
     return { records, ...counts, faults: [], faultCount: 0, written: true, preview: [], run: run.id }
   } catch (error) {
-    if (done === 0 || last === undefined) throw error
-    const until = `the ${done} records up to ${placeOf(raw, last)} are stored, and none after them`
+    const place = (await last?.places())?.at(-1)
+    if (done === 0 || place === undefined) throw error
+    const until = `the ${done} records up to ${placeOf(raw, place)} are stored, and none after them`
     throw withMessage(error, (message) => `${message}; ${until}; import the file again to continue`)
   }
 }
 
-/** Passes the batches to `work`, one at a time, and reads the next one meanwhile; returns the number of records. */
+/** Records of the file for one upsert. */
+interface RecordBatch extends CheckedBatch {
+  /** The records, when they were read from the imported file. */
+  readonly values?: readonly JsonObject[]
+}
+
+function upsertOf({ actor }: ImportFile, body: Uint8Array): Upsert {
+  return { body, defaultActor: null, actor, ifMatch: null }
+}
+
+/** Reads the batches of the file. */
+async function* readBatches({ raw, readings, toRecord }: ImportFile): AsyncGenerator<RecordBatch> {
+  readings.begin()
+  for await (const batch of raw.batches) {
+    await readings.settle(batch)
+    const values = batch.map(toRecord)
+    const body = Buffer.from(JSON.stringify({ records: values }))
+    yield { body, count: batch.length, values, places: () => Promise.resolve(batch) }
+  }
+}
+
+interface BatchWork extends Pick<ImportProgress, 'phase'>, Pick<ImportOptions, 'signal'> {
+  /** Returns {@link ImportProgress.share} after so many records. */
+  share(records: number): number
+}
+
+/** Passes batches to `work`, one at a time, and prepares the next one meanwhile; returns the number of records. */
 async function eachBatch(
-  { raw, actor, options, readings, toRecord }: ImportFile,
-  { phase, signal }: Pick<ImportProgress, 'phase'> & Pick<ImportOptions, 'signal'>,
-  work: (upsert: Upsert, batch: readonly RawRecord[], values: readonly JsonObject[]) => Promise<void>,
+  { options }: ImportFile,
+  batches: AsyncIterable<RecordBatch>,
+  { phase, signal, share }: BatchWork,
+  work: (batch: RecordBatch) => Promise<void>,
 ): Promise<number> {
   let records = 0
-  readings.begin()
   let under: Promise<void> = Promise.resolve()
   try {
-    for await (const batch of raw.batches) {
+    for await (const batch of batches) {
       signal?.throwIfAborted()
-      await readings.settle(batch)
-      const values = batch.map(toRecord)
-      const body = Buffer.from(JSON.stringify({ records: values }))
       await under
-      under = work({ body, defaultActor: null, actor, ifMatch: null }, batch, values)
+      under = work(batch)
       // It is awaited with the next batch; until then its rejection counts as handled.
       under.catch(() => undefined)
-      records += batch.length
-      options.onProgress({ phase, records, share: raw.progress() })
+      records += batch.count
+      options.onProgress({ phase, records, share: share(records) })
     }
   } finally {
     await under
