@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { closeSync, existsSync, openSync, readFileSync, statSync, writeSync } from 'node:fs'
 import { enableCompileCache } from 'node:module'
 import { getPriority } from 'node:os'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { after, afterEach, before, suite, test } from 'node:test'
 import { createSheetDatabase, field, type SheetDatabase } from '../../../../test/support/sheet-database.ts'
 import { QueryError, RecordsError, StoppingError } from '../../../errors/service-error.ts'
@@ -283,6 +284,34 @@ suite('the pool of query processes', () => {
     },
   )
 
+  test('one process more than queries run is ready', { skip: !existsSync(CHILDREN) }, async () => {
+    const own = newChildren()
+    const pool = open()
+    const query = (sql: string): Promise<unknown> => pool.query({ sql, params: [], allFields: FIELDS })
+    while (own() < 2) await query('SELECT 1 AS a')
+    for (let count = 0; count < 50; count += 1) {
+      await query('SELECT 1 AS a')
+      assert.equal(own(), 2)
+    }
+    const running = [query(ENDLESS), query(ENDLESS)].map((one) => assert.rejects(one, StoppingError))
+    while (own() < 3) await nextTurn()
+    await pool.close()
+    await Promise.all(running)
+  })
+
+  test(
+    'processes end when there are no queries, and start again with the next one',
+    { skip: !existsSync(CHILDREN) },
+    async () => {
+      const own = newChildren()
+      const pool = open({}, { idleMs: 1 })
+      for (let count = 0; count < 2; count += 1) {
+        await pool.query({ sql: 'SELECT 1 AS a', params: [], allFields: FIELDS })
+        while (own() > 0) await nextTurn()
+      }
+    },
+  )
+
   test('D19: past a thousand waiting queries, or too long a wait, a query is refused', async () => {
     const tooMany = (error: unknown) => error instanceof QueryError && /too many queries/.test(error.message)
     const pool = open()
@@ -481,6 +510,12 @@ suite('the pool of query processes', () => {
 
 function anonymousMemory(pid: number): number {
   return Number(/^RssAnon:\s*(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) * 1024
+}
+
+/** Returns a function that counts the processes that have been started since and have not ended. */
+function newChildren(): () => number {
+  const others = new Set(children())
+  return () => children().filter((pid) => !others.has(pid)).length
 }
 
 function children(): readonly number[] {

@@ -1,4 +1,5 @@
 import { StoppingError } from '../../../errors/service-error.ts'
+import { IdleTimer } from '../database/idle-timer.ts'
 import type { JsonBytes, Page } from '../../sheet-store.ts'
 import { typed, type TypedField } from './json-columns.ts'
 import type { PageRun } from './run-page.ts'
@@ -13,9 +14,12 @@ import type { FormulaRequest, QueryOfFields, RecordsQueryRequest, SqlRequest } f
 
 export { DEFAULT_QUERY_LIMITS, type QueryLimits } from '../../query-limits.ts'
 
-/** The number of concurrent queries; one more process is ready to replace a killed one. */
+/** The number of concurrent queries. Beside those that are needed one more process is ready, for the next query or to replace a killed one. */
 const CONCURRENT = 2
 const SPARE = 1
+
+/** Milliseconds without a query after which the processes end. */
+const IDLE_MS = 30_000
 
 /**
  * Milliseconds after its beginning for which an abandoned request may go on: to finish it costs less than to start a new
@@ -51,11 +55,13 @@ export interface SqlPoolOptions {
   readonly maxWaitMs?: number
   /** Milliseconds after its beginning for which an abandoned request may go on (default: 150). */
   readonly graceMs?: number
+  /** Milliseconds without a request after which the processes end (default: 30,000). */
+  readonly idleMs?: number
 }
 
 /**
  * Runs SQL from users in separate processes, which can be killed, so that no query costs the server more than its response
- * (D18, D19). The first process starts with the first request, the others follow; each is replaced when it has ended. A
+ * (D18, D19). The first process starts with the first request, others while requests run; all end when there are none for a while. A
  * request whose signal aborts rejects with its reason: it leaves the queue, or is stopped.
  */
 export class SqlPool {
@@ -67,16 +73,19 @@ export class SqlPool {
   readonly #processes = new Set<SqlProcess>()
   readonly #idle: SqlProcess[] = []
   readonly #waiting: Waiting[] = []
+  /** Restarted whenever a process becomes idle. */
+  readonly #rest: IdleTimer
   #waitingCharacters = 0
   #running = 0
   #starting = false
   #closed = false
 
-  constructor({ path, limits, maxWaitMs, graceMs = GRACE_MS }: SqlPoolOptions) {
+  constructor({ path, limits, maxWaitMs, graceMs = GRACE_MS, idleMs = IDLE_MS }: SqlPoolOptions) {
     this.#path = path
     this.#limits = limits
     this.#graceMs = graceMs
     this.#maxWaitMs = maxWaitMs ?? 2 * limits.timeoutMs + 5000
+    this.#rest = new IdleTimer(idleMs, () => this.#endIdle())
   }
 
   /**
@@ -144,6 +153,7 @@ export class SqlPool {
   /** Ends all processes; requests that wait or are under way fail. Resolves when the processes have ended. */
   async close(): Promise<void> {
     this.#closed = true
+    this.#rest.cancel()
     this.#rejectWaiting(closing())
     const processes = [...this.#processes]
     for (const process of processes) process.kill()
@@ -204,7 +214,21 @@ export class SqlPool {
       if (process?.usable === true) void this.#serve(process, waiting)
       else this.#waiting.unshift(waiting)
     }
-    if (!this.#starting && !this.#closed && this.#usableCount() < CONCURRENT + SPARE) void this.#start()
+    const needed = Math.min(this.#running + this.#waiting.length, CONCURRENT)
+    // Without requests, those that are there are enough.
+    if (needed === 0 || this.#starting || this.#closed) return
+    if (this.#usableCount() < needed + SPARE) void this.#start()
+  }
+
+  #addIdle(process: SqlProcess): void {
+    this.#idle.push(process)
+    this.#rest.restart()
+  }
+
+  /** Ends the idle processes, unless a request runs. */
+  #endIdle(): void {
+    if (this.#running > 0) return
+    for (const process of this.#idle.splice(0)) process.kill()
   }
 
   #usableCount(): number {
@@ -224,7 +248,7 @@ export class SqlPool {
     } finally {
       waiting.process = null
       this.#running -= 1
-      if (process.usable) this.#idle.push(process)
+      if (process.usable) this.#addIdle(process)
       this.#advance()
     }
   }
@@ -236,7 +260,7 @@ export class SqlPool {
       this.#processes.add(process)
       void process.ended.then(() => this.#processes.delete(process))
       await process.ready
-      this.#idle.push(process)
+      this.#addIdle(process)
     } catch (error) {
       // The next request tries again; with no other process, the waiting ones would never run.
       if (this.#usableCount() === 0) this.#rejectWaiting(error as Error)
