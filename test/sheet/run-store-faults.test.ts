@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { LockTimeoutError, RecordsError } from '../../src/errors/service-error.ts'
+import { startMaterialize } from '../../src/sheet/runs/materialize.ts'
 import { answerLookups, lookup, openLookupSheet, openRunSheet } from '../support/run-fixture.ts'
 
 // What a store that fails does to a run; the faults are put in between, since no disk fails on demand.
@@ -80,4 +81,31 @@ test('D31: a commit that fails during the call of another cell of the record end
   run.api.answer('/x', { json: { b: 'B', c: 'C' } })
   await run.run()
   assert.deepEqual(await run.record('2'), { id: '2', a: 'x', b: 'B', c: 'C' })
+})
+
+test('an unexpected error that ends a run is logged, whoever waits for the run', async (t) => {
+  const logged: unknown[] = []
+  const logger = {
+    info: () => undefined,
+    warn: () => undefined,
+    error: (details: object) => logged.push(details),
+  }
+  const setup = {
+    properties: ['a: string', 'b: string'],
+    records: [{ id: '1', a: 'x' }],
+    derivations: (url: string) => ({ 'b.yaml': lookup(url, 'b', 'a') }),
+  }
+  const run = await openRunSheet(t, setup, { logger })
+  const { store } = await run.sheet.deriving()
+  const bug = new TypeError('a bug')
+  store.work = () => Promise.reject(bug)
+  const { id, done } = await startMaterialize(run.sheet, {
+    targets: null,
+    recordIds: null,
+    force: false,
+    actor: 'agent:runner',
+  })
+  await assert.rejects(done, bug)
+  assert.equal((await store.run(id))?.error?.code, 'internal_error')
+  assert.deepEqual(logged, [{ err: bug, run: id }])
 })

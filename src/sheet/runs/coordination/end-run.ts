@@ -31,8 +31,13 @@ async function storeEnd(run: EndingRun, end: RunEnd): Promise<void> {
   await publishEnd(run)
 }
 
+/** Returns the end of a run with an error, and logs an unexpected one: nobody may be waiting for the run. */
 function earlyEnd(run: EndingRun, error: unknown): RunEnd {
-  return endOf(run, { state: stateAfter(error, run), error: reportedError(error) })
+  const reported = reportedError(error)
+  if (reported.code === 'internal_error') {
+    run.sheet.logger.error({ err: error, run: run.active.id }, 'an internal error ended a run')
+  }
+  return endOf(run, { state: stateAfter(error, run), error: reported })
 }
 
 function endOf({ active }: EndingRun, how: Pick<RunEnd, 'state' | 'error'>): RunEnd {
