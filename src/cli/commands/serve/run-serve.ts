@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import { pino, type Logger } from 'pino'
 import type { AgentScope } from '../../../mcp/tools/agent-scope.ts'
@@ -84,9 +83,10 @@ export async function serve(options: ServeOptions): Promise<void> {
 
 /** Starts the server of a sheet in this process; stop it with `stopServer`. */
 export async function startServer(options: ServeOptions, logger: Logger): Promise<RunningServer> {
-  // The store opens in its own thread, while the rest of the program is loaded.
-  const loading = nextTurn().then(() => import('../../../http/app.ts'))
-  const [sheet, { createApp }] = await Promise.all([open(options, logger), loading])
+  const opening = open(options, logger)
+  // The thread opens the store while the rest of the program is loaded.
+  await Promise.race([opening, options.storeThread?.begun])
+  const [sheet, { createApp }] = await Promise.all([opening, import('../../../http/app.ts')])
   const app = createApp(sheet, {
     logger,
     allowedHosts: [options.host, ...options.allowedHosts],

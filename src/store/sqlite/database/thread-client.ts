@@ -73,6 +73,7 @@ export class ThreadClient<Operations extends OperationsOf<Operations>> {
   readonly #module: URL
   readonly #listeners: readonly (readonly [event: string, listener: (value: unknown) => void])[]
   readonly #waiting = new Map<number, Waiting>()
+  readonly #begun = Promise.withResolvers<void>()
   #lastId = 0
   #closing = false
   #ended: Error | null = null
@@ -95,6 +96,11 @@ export class ThreadClient<Operations extends OperationsOf<Operations>> {
     this.#worker.unref()
   }
 
+  /** Resolves when the thread has its first request. */
+  get begun(): Promise<void> {
+    return this.#begun.promise
+  }
+
   get hasEnded(): boolean {
     return this.#ended !== null
   }
@@ -114,6 +120,7 @@ export class ThreadClient<Operations extends OperationsOf<Operations>> {
       const id = (this.#lastId += 1)
       this.#waiting.set(id, { resolve, reject })
       this.#worker.postMessage({ id, operation, argument } satisfies ThreadRequest, transfer)
+      this.#begun.resolve()
     })
   }
 
