@@ -4,6 +4,7 @@ import { keepFresh } from '../selection/keep-fresh.ts'
 import { isStoreUnavailable } from '../tasks/task-runner.ts'
 import type { LockedRun } from './accepted-run.ts'
 import { endRun, endRunEarly } from './end-run.ts'
+import { freeMemorySoon, heapSize } from './free-memory.ts'
 import { coordinateRun } from './run-coordinator.ts'
 import { RunReleasedError } from './run-released-error.ts'
 import { undoRun, type RevertOrder } from './undo-run.ts'
@@ -14,6 +15,7 @@ import { undoRun, type RevertOrder } from './undo-run.ts'
  */
 export async function runToEnd(run: LockedRun): Promise<RevertResult | null> {
   const { active, frames } = run
+  const heap = heapSize()
   try {
     const result = await finish(run)
     run.sheet.checkpoints.makeSoon()
@@ -30,6 +32,8 @@ export async function runToEnd(run: LockedRun): Promise<RevertResult | null> {
     run.sheet.checkpoints.makeSoon()
     frames.error(error)
     throw error
+  } finally {
+    freeMemorySoon(heap)
   }
 }
 

@@ -53,6 +53,7 @@ import { NOTES, NOTES_SIZE } from '../../rows/log-tree.ts'
 import { addCheckpoint } from '../../rules/log/add-checkpoint.ts'
 import { NotTakenOver, takeOver } from '../../rules/log/take-over.ts'
 import { addToFile, repairFile } from '../../sheet-files/checkpoint-file.ts'
+import { collectOnce } from '../../sheet-files/collect-garbage.ts'
 
 /** Milliseconds without a change after which the mirror is synced and its position stored. */
 const MIRROR_SYNC_MS = 1000
@@ -62,6 +63,9 @@ const MIRROR_SYNC_MS = 1000
  * does not wait for that. SQLite does it during a commit only when the log has grown large.
  */
 const CHECKPOINT_IDLE_MS = 25
+
+/** Milliseconds without a change after which the pages that SQLite keeps in memory, and garbage, are released. */
+const RELEASE_IDLE_MS = 5000
 
 type ChangeOutcome = { readonly value: unknown } | { readonly error: unknown }
 
@@ -91,6 +95,10 @@ export class Writer {
   /** The reason why the lines after those of the store were not taken over; null where they were. */
   #refusal: string | null = null
   readonly #checkpoint = new IdleTimer(CHECKPOINT_IDLE_MS, () => this.#runCheckpoint())
+  readonly #release = new IdleTimer(RELEASE_IDLE_MS, () => {
+    this.#store?.db.exec('PRAGMA shrink_memory')
+    collectOnce()
+  })
   readonly #mirrorSync = new IdleTimer(MIRROR_SYNC_MS, () => {
     this.#syncMirror()
     // Otherwise the file would not identify the store: see StoreFile.
@@ -468,6 +476,7 @@ export class Writer {
 
   #tidyLater(): void {
     this.#checkpoint.restart()
+    this.#release.restart()
     this.#mirrorSync.start()
   }
 
@@ -528,6 +537,7 @@ export class Writer {
 
   #close(): void {
     this.#checkpoint.cancel()
+    this.#release.cancel()
     this.#mirrorSync.cancel()
     this.#repairMirror()
     this.#syncMirror()
