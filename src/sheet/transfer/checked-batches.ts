@@ -3,13 +3,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { constants, zstdCompress, zstdDecompress, type ZstdOptions } from 'node:zlib'
+import type { JsonObject } from '../../contract/json/json.ts'
 import type { RawRecord } from '../../files/io/raw-records.ts'
 
 /** The place of a record in its file. */
 export type RecordPlace = Pick<RawRecord, 'at' | 'line'>
 
-/** Records of a file that were checked: the body of their upsert. */
+/** Records of a file that were checked. */
 export interface CheckedBatch {
+  /** The body of their upsert, from {@link upsertBody}. */
   readonly body: Uint8Array
   readonly count: number
   places(): Promise<readonly RecordPlace[]>
@@ -23,9 +25,23 @@ interface Span {
 
 interface StoredBatch {
   readonly body: Span
+  /** The bytes of the body. */
+  readonly bytes: number
   readonly places: Span
   readonly count: number
 }
+
+const BEFORE = '{"records":['
+const AFTER = ']}'
+
+/** Returns the body of an upsert of records. */
+export function upsertBody(records: readonly JsonObject[]): Uint8Array {
+  return Buffer.from(`${BEFORE}${JSON.stringify(records).slice(1, -1)}${AFTER}`)
+}
+
+/** Records and bytes of a batch that is written: fewer commits write each page of an index fewer times. */
+const MOST_RECORDS = 5000
+const MOST_BYTES = 4 << 20
 
 /**
  * The batches of a file as they were checked, compressed in a temporary file that only this user can read: to write them, the
@@ -57,7 +73,8 @@ export class CheckedBatches {
         this.#size += bytes.length
       }
       const [ofBody, ofPlaces] = spans as [Span, Span]
-      this.#batches.push({ body: ofBody, places: ofPlaces, count: places.length })
+      const bytes = body.byteLength
+      this.#batches.push({ body: ofBody, bytes, places: ofPlaces, count: places.length })
     } catch {
       // The temporary directory is full or missing: the imported file is read again.
       this.#isComplete = false
@@ -65,13 +82,20 @@ export class CheckedBatches {
     }
   }
 
-  /** Yields the batches in their order. */
+  /** Yields the records in their order, those of several batches together. */
   async *all(): AsyncGenerator<CheckedBatch> {
-    for (const { body, places, count } of this.#batches) {
+    for (const batches of groupsOf(this.#batches)) {
+      const bodies: Uint8Array[] = []
+      for (const { body } of batches) bodies.push(await this.#read(body))
       yield {
-        body: await this.#read(body),
-        count,
-        places: async () => JSON.parse((await this.#read(places)).toString()) as RecordPlace[],
+        body: joined(bodies),
+        count: batches.reduce((sum, { count }) => sum + count, 0),
+        places: async () => {
+          const places: RecordPlace[] = []
+          for (const batch of batches)
+            places.push(...(JSON.parse((await this.#read(batch.places)).toString()) as RecordPlace[]))
+          return places
+        },
       }
     }
   }
@@ -93,6 +117,36 @@ export class CheckedBatches {
     await this.#file?.read(bytes, 0, length, start)
     return decompress(bytes)
   }
+}
+
+/** Yields the batches that are written together. */
+function* groupsOf(batches: readonly StoredBatch[]): Generator<readonly StoredBatch[]> {
+  let group: StoredBatch[] = []
+  let [records, bytes] = [0, 0]
+  for (const batch of batches) {
+    const isFull = records + batch.count > MOST_RECORDS || bytes + batch.bytes > MOST_BYTES
+    if (isFull && group.length > 0) {
+      yield group
+      group = []
+      records = 0
+      bytes = 0
+    }
+    group.push(batch)
+    records += batch.count
+    bytes += batch.bytes
+  }
+  if (group.length > 0) yield group
+}
+
+/** Returns one body with the records of several. */
+function joined(bodies: readonly Uint8Array[]): Uint8Array {
+  const [first = new Uint8Array(), ...others] = bodies
+  if (others.length === 0) return first
+  const inner = bodies.flatMap((body, index) => [
+    ...(index === 0 ? [] : [Buffer.from(',')]),
+    body.subarray(BEFORE.length, -AFTER.length),
+  ])
+  return Buffer.concat([Buffer.from(BEFORE), ...inner, Buffer.from(AFTER)])
 }
 
 const compress: (bytes: Uint8Array, options: ZstdOptions) => Promise<Buffer> = promisify(zstdCompress)

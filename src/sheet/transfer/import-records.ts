@@ -13,7 +13,7 @@ import type { RunId } from '../../store/stored-run.ts'
 import type { SheetStore, Upsert } from '../../store/sheet-store.ts'
 import { targetDefinitions } from '../definition/definition-files.ts'
 import { runImport } from '../runs/coordination/import-run.ts'
-import { CheckedBatches, type CheckedBatch } from './checked-batches.ts'
+import { CheckedBatches, upsertBody, type CheckedBatch } from './checked-batches.ts'
 import { withMessage, withPlaces } from './error-places.ts'
 import { GuessReporter } from './guess-reporter.ts'
 import { checkHeader, withFields, type ColumnMap } from './import-columns.ts'
@@ -302,8 +302,7 @@ async function* readBatches({ raw, readings, toRecord }: ImportFile): AsyncGener
   for await (const batch of raw.batches) {
     await readings.settle(batch)
     const values = batch.map(toRecord)
-    const body = Buffer.from(JSON.stringify({ records: values }))
-    yield { body, count: batch.length, values, places: () => Promise.resolve(batch) }
+    yield { body: upsertBody(values), count: batch.length, values, places: () => Promise.resolve(batch) }
   }
 }
 
