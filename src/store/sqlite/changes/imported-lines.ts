@@ -9,7 +9,7 @@ export interface ImportedLine extends ImportedRecordsText {
   readonly count: number
 }
 
-/** Stores the records of a line, and its rows, which take a quarter of the space when compressed. */
+/** Stores the records of a line, and its rows, which take a fifth of the space when compressed. */
 export function insertImported(db: Connection, seq: number, { first, count, rows }: ImportedLine): void {
   db.run('INSERT INTO "$import" (seq, first, last) VALUES (?, ?, ?)', seq, first, first + count - 1)
   if (rows === null) return
