@@ -408,7 +408,7 @@ export function entryOfImport(
   line: JsonObject,
   cell: { recordId: string; field: string; value: JsonValue; previous: JsonValue },
 ): JsonObject {
-  const { seq, at, actor, source, file, run_id: run } = line
+  const { seq, at, actor, source, file, run_id: run, written_at: written } = line
   return {
     seq: seq ?? null,
     at: at ?? null,
@@ -420,6 +420,7 @@ export function entryOfImport(
     previous: cell.previous,
     file: file ?? null,
     ...(run === undefined ? {} : { run_id: run }),
+    ...(written === undefined ? {} : { written_at: written }),
   }
 }
 

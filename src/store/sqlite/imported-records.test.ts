@@ -88,6 +88,30 @@ test('D34: lines of imported records that another copy has written are taken ove
   assert.equal(setAsideFiles(join(other.directory, 'provenance.jsonl')).length, 1)
 })
 
+test('entries of imported records have the time at which another branch wrote them', async (t) => {
+  const sheet = await TestSheet.make(t, open, SETUP)
+  await sheet.write([{ id: 'first', a: 'F' }])
+  await sheet.close()
+  const copy = await copyOf(t, sheet)
+  const line = {
+    seq: 2,
+    at: '2999-01-02T00:00:00.000Z',
+    actor: 'human:bob',
+    source: 'import',
+    file: 'people.csv',
+    run_id: '1',
+    fields: ['id', 'a'],
+    records: 1,
+    rows: [['x', 'A']],
+    written_at: '2999-01-01T00:00:00.000Z',
+  }
+  put(copy, `${logOf(sheet)}${JSON.stringify(line)}\n`)
+  await copy.open()
+  const [entry] = await copy.history('x', 'a')
+  assert.deepEqual([entry?.['at'], entry?.['written_at']], [line.at, line.written_at])
+  assert.equal(logOf(copy).trimEnd().split('\n').at(-1), JSON.stringify(line))
+})
+
 test('damaged rows of a line are an error with its number', async (t) => {
   const sheet = await importedSheet(t)
   await sheet.close()
