@@ -2,7 +2,7 @@ import type { Contract } from '../../../contract/contract.ts'
 import { parseStoredContract } from '../../../contract/odcs/parse-contract.ts'
 import { showValue } from '../../../contract/json/show-value.ts'
 import { ContractError, fileError, RecordsError } from '../../../errors/service-error.ts'
-import { Connection, sqliteCode, type StoredRow } from './connection.ts'
+import { Connection, SQLITE_ERROR, sqliteCode, type StoredRow } from './connection.ts'
 import { isKeptColumn } from '../../fields/kept-columns.ts'
 import { areStoredChanges, FIELD_CHANGES, keptColumns, type KeptColumn } from '../../fields/stored-changes.ts'
 import {
@@ -14,8 +14,6 @@ import {
   recordsView,
   SCHEMA_VERSION,
 } from './schema.ts'
-
-const SQLITE_ERROR = 1
 
 const NO_STORE =
   'keep the file: when you move it away, it is created again from records.jsonl, without later writes, which are in provenance.jsonl'

@@ -5,6 +5,9 @@ import { LockTimeoutError, RecordsError } from '../../../errors/service-error.ts
 import { adviceFor, systemCode } from '../../../errors/system-code.ts'
 import type { Query, Statement } from '../../rows/query.ts'
 
+/** A statement that is wrong for the schema. */
+export const SQLITE_ERROR = 1
+
 const SQLITE_BUSY = 5
 /** `SQLITE_IOERR_FSYNC` and `SQLITE_IOERR_DIR_FSYNC`. */
 const SYNC_FAULTS: ReadonlySet<number> = new Set([1034, 1290])

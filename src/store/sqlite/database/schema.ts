@@ -391,10 +391,22 @@ export function fieldIndexes({ fields }: Pick<Contract, 'fields'>): FieldIndex[]
   })
 }
 
-function fieldIndex(use: 'unique' | 'index' | 'moment', field: string, indexed: string): FieldIndex {
-  const name = `$${use}_${field}`
+type IndexUse = 'unique' | 'index' | 'moment'
+
+function indexName(use: IndexUse, field: string): string {
+  return `$${use}_${field}`
+}
+
+function fieldIndex(use: IndexUse, field: string, indexed: string): FieldIndex {
+  const name = indexName(use, field)
   const since = use === 'unique' ? 1 : 4
   return { name, field, since, sql: `CREATE INDEX ${quoted(name)} ON "$data" (${indexed})` }
+}
+
+/** Returns the name of the index that finds records by a value of a field as it is stored; undefined for none. */
+export function valueIndex({ name, primaryKey, unique, indexed, type }: Field): string | undefined {
+  if (primaryKey || type === 'timestamp' || !(unique || indexed)) return undefined
+  return indexName(unique ? 'unique' : 'index', name)
 }
 
 /** Whether there is an index in the order in which records are sorted by a field. */

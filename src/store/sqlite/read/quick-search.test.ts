@@ -20,6 +20,12 @@ const CONTRACT = parseContract(
     '{name: n, logicalType: integer, x-indexed: true}',
     '{name: half, logicalType: integer, x-indexed: true}',
     '{name: word, logicalType: string}',
+    '{name: few, logicalType: string, x-indexed: true}',
+    '{name: day, logicalType: date, x-indexed: true}',
+    '{name: real, logicalType: number, x-indexed: true}',
+    '{name: flag, logicalType: boolean, x-indexed: true}',
+    '{name: third, logicalType: integer, x-indexed: true}',
+    '{name: at, logicalType: timestamp, x-indexed: true}',
     '{name: tags, logicalType: array}',
   ]),
 )
@@ -59,6 +65,8 @@ async function openReader(t: TestContext, count: number) {
       n,
       half: Math.floor(n / 2),
       word: `w${n % 10}`,
+      third: n % 3,
+      ...(n === 7 ? { few: 'w7', day: '2026-01-07', real: 0.7, flag: true, at: '2026-01-01T00:00:07Z' } : {}),
     })),
   )
   const reader = new Reader(join(directory, 'sheet.db'), CONTRACT)
@@ -115,9 +123,42 @@ test('of a large list only pages in the order of an index are searched on the ca
     { sort: [by('n')], skip: 1 },
     { where: on('word', 'equals', 'w1') },
     { where: on('half', 'greaterThan', 3) },
-    { where: on('half', 'equals', 700), sort: [by('n')] },
+    { where: on('few', 'atLeast', 'w7'), sort: [by('n')] },
   ])
     assert.equal(await search(run), null)
+})
+
+test('of a large list the few records with a value are searched on the calling thread, in any order', async (t) => {
+  const { search } = await openReader(t, QUICK_RECORDS + 1)
+  const few = on('half', 'equals', 700)
+  assert.deepEqual(await search({ where: few, sort: [by('n', true)] }), [1401, 1400])
+  const both: Condition = { kind: 'and', conditions: [on('word', 'greaterThan', 'w0'), few] }
+  assert.deepEqual(await search({ where: both }), [1401])
+  assert.deepEqual(await search({ where: both, sort: [by('word'), by('n')], skip: 1 }), [])
+  for (const [name, value] of [
+    ['day', '2026-01-07'],
+    ['real', 0.7],
+    ['flag', true],
+    ['few', 'w7'],
+  ] as const) {
+    assert.deepEqual(await search({ where: on(name, 'equals', value), sort: [by('n', true)] }), [7], name)
+  }
+  for (const where of [
+    // Of more than 500 records, of large values, of one of two, and of what no index finds.
+    on('third', 'equals', 1),
+    { kind: 'and', conditions: [few, on('tags', 'hasAny', 'a')] },
+    { kind: 'or', conditions: [few, on('n', 'equals', 3)] },
+    on('at', 'equals', '2026-01-01T00:00:07Z'),
+  ] satisfies readonly Condition[]) {
+    assert.equal(await search({ where, sort: [by('word')] }), null)
+  }
+})
+
+test('few records with large values are left to another thread', async (t) => {
+  const { search, write } = await openReader(t, QUICK_RECORDS + 1)
+  const where = on('half', 'equals', 700)
+  await write([{ id: 'r1400', word: 'x'.repeat(5 << 20) }])
+  assert.equal(await search({ where, sort: [by('word')] }), null)
 })
 
 test('a list is found once until the next write, whichever thread finds it', async (t) => {

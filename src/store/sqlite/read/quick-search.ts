@@ -1,11 +1,13 @@
-import type { Contract } from '../../../contract/contract.ts'
+import type { Contract, LogicalType } from '../../../contract/contract.ts'
 import { PAGE_BYTES } from '../../page-bytes.ts'
 import type { Condition, ConditionField } from '../../condition.ts'
 import type { Page } from '../../sheet-store.ts'
-import type { Connection } from '../database/connection.ts'
-import { hasSortIndex } from '../database/schema.ts'
+import { noSql } from '../../rules/sql/condition-compiler.ts'
+import { SQLITE_ERROR, sqliteCode, type Connection } from '../database/connection.ts'
+import { hasSortIndex, quoted, valueIndex } from '../database/schema.ts'
 import { jsonBytes } from '../database/values.ts'
-import { runPage, type PageRun } from '../sql/run-page.ts'
+import { bindCondition } from '../sql/condition-sql.ts'
+import { DATA, runPage, type PageRun } from '../sql/run-page.ts'
 import { ResultWriter } from '../sql/sql-result.ts'
 
 /** The most records of a sheet that a search may go through on the calling thread. */
@@ -17,7 +19,10 @@ const QUICK_BYTES = 4 << 20
 /** The most comparisons of such a search. */
 const QUICK_COMPARISONS = 20_000
 
-/** The size of a sheet; `bytes` of its values, unknown above {@link QUICK_RECORDS}. */
+/** The most records that an index may select for a search: they are all over the sheet. */
+const QUICK_SELECTED = 500
+
+/** The size of records; `bytes` of their values, unknown above {@link QUICK_RECORDS}. */
 export interface SheetSize {
   readonly records: number
   readonly bytes: number
@@ -30,10 +35,16 @@ interface SearchedSheet {
 
 /**
  * Finds a page of a sorted list, or of one with a condition that is data, on the calling thread. Returns null where that could take long:
- * unless the sheet is small, an index has to have the records in the order of the page.
+ * unless the sheet is small, an index has to have the records in the order of the page, or a value that the condition asks for and few
+ * records have.
  */
 export function quickSearch(db: Connection, run: PageRun, { size, contract }: SearchedSheet): Page | null {
-  if (!isSmall(run, size) && !isInOrderOfIndex(run, contract)) return null
+  if (isSmall(run, size) || isInOrderOfIndex(run, contract)) return readPage(db, run)
+  const index = indexOfFew(db, run, contract)
+  return index === null ? null : readPage(db, { ...run, index })
+}
+
+function readPage(db: Connection, run: PageRun): Page | null {
   const chunks: Buffer[] = []
   const writer = new ResultWriter((chunk) => chunks.push(Buffer.from(chunk)))
   const next = db.within(PAGE_BYTES, () => ({ place: runPage(databaseOf(db), run, writer) }))
@@ -113,6 +124,81 @@ function comparisonsIn(condition: Condition): number {
   }
 }
 
+/** Returns an index of a value that the condition asks for and so few records have that they are searched quickly; null for none. */
+function indexOfFew(db: Connection, run: PageRun, contract: Contract): string | null {
+  const texts = contract.fields
+    .filter(({ name, type }) => !SHORT.has(type) && compares(run, name))
+    .map(({ name }) => name)
+  for (const condition of conjunctsOf(run.where)) {
+    if (condition.kind !== 'field' || condition.operator !== 'equals' || condition.operands[0] === null)
+      continue
+    const field = contract.fieldByName.get(condition.field.name)
+    const index = field === undefined ? undefined : valueIndex(field)
+    if (index !== undefined && isSmall(run, sizeOf(db, condition, { index, texts }))) return index
+  }
+  return null
+}
+
+/**
+ * Returns the size of the records that an index finds for a condition, if they are at most {@link QUICK_SELECTED}; the bytes are those of
+ * the texts that a page compares.
+ */
+function sizeOf(
+  db: Connection,
+  condition: Condition,
+  { index, texts }: { readonly index: string; readonly texts: readonly string[] },
+): SheetSize {
+  const { sql, params } = bindCondition(condition, DATA, noSql)
+  try {
+    const [records, bytes] =
+      db.tuple(
+        `SELECT count(*), sum("$bytes") FROM (
+        SELECT ${storedBytes(texts)} AS "$bytes" FROM "$data" INDEXED BY ${quoted(index)} WHERE ${sql} LIMIT ?)`,
+        ...params,
+        QUICK_SELECTED + 1,
+      ) ?? []
+    if (Number(records) <= QUICK_SELECTED) return { records: Number(records), bytes: Number(bytes) }
+  } catch (error) {
+    // Another process has just removed the index.
+    if (sqliteCode(error) !== SQLITE_ERROR) throw error
+  }
+  return { records: Infinity, bytes: Infinity }
+}
+
+/** The types whose values are short. */
+const SHORT: ReadonlySet<LogicalType> = new Set(['integer', 'number', 'boolean', 'date', 'timestamp'])
+
+/** Whether finding a page compares the values of a field. */
+function compares({ where, sort }: PageRun, name: string): boolean {
+  return sort.some(({ field }) => field.name === name) || (where ? namesField(where, name) : false)
+}
+
+function namesField(condition: Condition, name: string): boolean {
+  switch (condition.kind) {
+    case 'and':
+    case 'or':
+      return condition.conditions.some((each) => namesField(each, name))
+    case 'not':
+      return namesField(condition.condition, name)
+    case 'field':
+      return condition.field.name === name
+    default:
+      // Is never quick.
+      return false
+  }
+}
+
+/** Returns the conditions that a record has to meet, all of them. */
+function conjunctsOf(where: Condition | null | undefined): readonly Condition[] {
+  if (!where) return []
+  return where.kind === 'and' ? where.conditions : [where]
+}
+
+/** Returns SQL for the bytes of these fields of a record in the store, which reads only the length of each value. */
+export function storedBytes(names: readonly string[]): string {
+  return sumOf(names.map((name) => `ifnull(octet_length(${quoted(name)}), 0)`))
+}
+
 /** Whether an index has the records of the list in its order, so that the page is read from it. */
 function isInOrderOfIndex({ where, sort, skip }: PageRun, { fieldByName }: Contract): boolean {
   if (skip > 0) return false
@@ -120,4 +206,11 @@ function isInOrderOfIndex({ where, sort, skip }: PageRun, { fieldByName }: Contr
   if (sort.length > 0 || where.kind !== 'field' || where.operator !== 'equals') return false
   const field = fieldByName.get(where.field.name)
   return field !== undefined && hasSortIndex(field)
+}
+
+/** Returns the sum of these expressions as a balanced tree: SQLite limits the depth of expressions to 1000. */
+function sumOf(parts: readonly string[]): string {
+  if (parts.length <= 1) return parts[0] ?? '0'
+  const middle = Math.ceil(parts.length / 2)
+  return `(${sumOf(parts.slice(0, middle))} + ${sumOf(parts.slice(middle))})`
 }

@@ -36,10 +36,9 @@ import type { LeafHashes } from '../../log-tree-store.ts'
 import { ReadingClient } from '../log/reading-client.ts'
 import { recordJsonExpression } from '../sql/json-columns.ts'
 import type { PageRun } from '../sql/run-page.ts'
-import { quoted } from '../database/schema.ts'
 import { LONG_BYTES } from '../log/stored-line.ts'
 import { canBeId, jsonBytes } from '../database/values.ts'
-import { quickSearch, QUICK_RECORDS, searchKey, type SheetSize } from './quick-search.ts'
+import { quickSearch, QUICK_RECORDS, searchKey, storedBytes, type SheetSize } from './quick-search.ts'
 import { WorkReader } from './work-reader.ts'
 import { readUsage } from '../../rules/add-usage.ts'
 import { hashBytes, readCacheEntry, storedStatus } from '../../rows/stored-rows.ts'
@@ -187,7 +186,7 @@ export class Reader {
    */
   #storedBytes(from: RecordKey, limit: number): number {
     this.#bytesOfRecords ??= `SELECT sum("$bytes") AS "$bytes" FROM (
-      SELECT ${sumOf(this.#contract.fields.map(({ name }) => `ifnull(octet_length(${quoted(name)}), 0)`))} AS "$bytes"
+      SELECT ${storedBytes(this.#contract.fields.map(({ name }) => name))} AS "$bytes"
       FROM "$data" WHERE "$seq" > ? ORDER BY "$seq" LIMIT ?)`
     return Number(this.#db.get(this.#bytesOfRecords, from, limit)?.['$bytes'])
   }
@@ -421,11 +420,4 @@ export class Reader {
     if (field === undefined) throw new Error(`no field ${name}`)
     return field
   }
-}
-
-/** Returns the sum of these expressions as a balanced tree: SQLite limits the depth of expressions to 1000. */
-function sumOf(parts: readonly string[]): string {
-  if (parts.length <= 1) return parts[0] ?? '0'
-  const middle = Math.ceil(parts.length / 2)
-  return `(${sumOf(parts.slice(0, middle))} + ${sumOf(parts.slice(middle))})`
 }

@@ -27,6 +27,8 @@ export interface PageRun extends Omit<PageQuery, 'fields' | 'sort'> {
   /** The contract's fields, which the filter may name. */
   readonly allFields: readonly TypedField[]
   readonly sort: readonly SortTerm[]
+  /** The index by which SQLite has to find the records; absent where it chooses. */
+  readonly index?: string
 }
 
 /**
@@ -135,7 +137,7 @@ function writePage(database: PageDatabase, run: BoundPage, writer: ResultWriter)
   return page.finish()
 }
 
-type PageRow = readonly [key: number, json: Uint8Array, ...values: SortValue[]]
+type PageRow = readonly [key: number, json: string, ...values: SortValue[]]
 
 /** A statement, or a part of one, with its parameters in their order. */
 type BoundSql = BoundCondition
@@ -170,13 +172,13 @@ class PageWriter {
       params,
     ) as Iterable<unknown> as Iterable<PageRow>) {
       found += 1
-      this.#bytes += json.length
+      this.#bytes += Buffer.byteLength(json)
       if (this.#count === this.#limit || (this.#count > 0 && this.#bytes > PAGE_BYTES)) {
         this.#full = true
         break
       }
       if (this.#count > 0) this.#writer.text(',')
-      this.#writer.bytes(json)
+      this.#writer.text(json)
       this.#last = { key, values }
       this.#count += 1
     }
@@ -195,7 +197,7 @@ function writeSorted(page: PageWriter, run: BoundPage): void {
   const { sort, fields, allFields } = run
   const columns = `"$seq"${sortColumns(sort)}, ${allFields.map(({ name }) => quoted(name)).join(', ')}`
   const keys = sort.map((_term, index) => sortColumn(index)).join(', ')
-  const wanted = filteredRecords(columns, run)
+  const wanted = filteredRecords(columns, run, { hint: readBy(run) })
   const found = `SELECT "$seq", ${keys} FROM ${wanted.sql}`
   const held = heldColumns(sort, 'place').join(', ')
   let { skip } = run
@@ -203,7 +205,7 @@ function writeSorted(page: PageWriter, run: BoundPage): void {
     if (page.wanted === 0) return
     const part = `SELECT * FROM (${found}) ${where === '' ? '' : `WHERE ${where}`}`
     const rows = page.add({
-      sql: `SELECT place."$seq", CAST(${recordJsonExpression(fields, 'records')} AS BLOB), ${held}
+      sql: `SELECT place."$seq", ${recordJsonExpression(fields, 'records')}, ${held}
         FROM (${part} ORDER BY ${orderBy} LIMIT ? OFFSET ?) AS place JOIN "$data" AS records ON records."$seq" = place."$seq"
         ORDER BY ${orderBy.replace('"$seq"', 'place."$seq"')}`,
       params: [...wanted.params, ...params, page.wanted, skip],
@@ -236,7 +238,7 @@ const SCAN_LIMIT = 100_000
  */
 function writeInCreationOrder(page: PageWriter, run: BoundPage): void {
   let above = run.after?.key ?? 0
-  const isSearch = run.filter !== null || run.where !== null
+  const isSearch = run.index === undefined && (run.filter !== null || run.where !== null)
   const way = isSearch ? wayOf(page.database, run) : 'any'
   if (way !== 'by an index' || run.skip > 0) {
     page.add(inCreationOrder(run, { wanted: page.wanted, above, way }))
@@ -269,24 +271,27 @@ type Way = { readonly upTo: number } | 'in order' | 'by an index' | 'any'
  * Returns the statement for records in creation order. The cursor's condition is in a separate query, so that it never
  * shares a WHERE with the filter. JSON is made only of the records that are found.
  */
-function inCreationOrder(
-  { fields, allFields, filter, where, skip }: BoundPage,
-  { wanted, above, way }: Piece,
-): BoundSql {
+function inCreationOrder(run: BoundPage, { wanted, above, way }: Piece): BoundSql {
+  const { fields, allFields, filter, where, skip } = run
   const columns = ['"$seq"', ...allFields.map(({ name }) => quoted(name))].join(', ')
   const upTo = typeof way === 'object' ? [way.upTo] : []
   // The plus keeps SQLite from using the order of the table, in which it would scan all records.
   const key = way === 'by an index' ? '+"$seq"' : '"$seq"'
-  const hint = way === 'by an index' || way === 'any' ? '' : 'NOT INDEXED'
+  const hint = way === 'by an index' || way === 'any' ? readBy(run) : 'NOT INDEXED'
   const between = `${key} > ?${upTo.length > 0 ? ` AND ${key} <= ?` : ''}`
   const piece = { sql: between, params: [above, ...upTo] }
   const records = filteredRecords(columns, { filter, where }, { hint, piece })
   const found = `SELECT "$seq" FROM ${records.sql} ORDER BY ${key} LIMIT ? OFFSET ?`
   return {
-    sql: `SELECT place."$seq", CAST(${recordJsonExpression(fields, 'records')} AS BLOB)
+    sql: `SELECT place."$seq", ${recordJsonExpression(fields, 'records')}
       FROM (${found}) AS place JOIN "$data" AS records ON records."$seq" = place."$seq" ORDER BY place."$seq"`,
     params: [...records.params, wanted, skip],
   }
+}
+
+/** Returns the hint for the index of a page. */
+function readBy({ index }: BoundPage): string {
+  return index === undefined ? '' : `INDEXED BY ${quoted(index)}`
 }
 
 /** Returns the access path for a filter that selects a range of an index, which is not in creation order. */
