@@ -68,7 +68,7 @@ export class CheckedBatches {
       const spans: Span[] = []
       for (const text of texts) {
         const bytes = await compress(text, FAST)
-        await file.write(bytes, 0, bytes.length, this.#size)
+        await file.appendFile(bytes)
         spans.push({ start: this.#size, length: bytes.length })
         this.#size += bytes.length
       }
