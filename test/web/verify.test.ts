@@ -29,6 +29,8 @@ test('a proof that the viewer makes is verified without a server', { skip: NO_BR
   await t.test('the page of the service asks for nothing and has no faults', async () => {
     const asked: string[] = []
     const faults: string[] = []
+    // The grid asks for nothing more.
+    await page.goto('about:blank')
     page.on('request', (request) => asked.push(new URL(request.url()).pathname))
     page.on('console', (message) => faults.push(message.text()))
     await page.goto(`${viewer.url}/verify`)

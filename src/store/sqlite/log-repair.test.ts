@@ -35,7 +35,8 @@ class Sheet {
   /** A new one, or a copy of another directory as it is. */
   constructor(t: TestContext, copied: string | null = null) {
     this.directory = mkdtempSync(join(tmpdir(), 'colophon-repair-'))
-    if (copied !== null) cpSync(copied, this.directory, { recursive: true })
+    // Otherwise the copied files have the times, and an order, of copying.
+    if (copied !== null) cpSync(copied, this.directory, { recursive: true, preserveTimestamps: true })
     this.paths = storePaths(this.directory)
     t.after(async () => {
       await this.close()
