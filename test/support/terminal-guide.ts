@@ -86,14 +86,16 @@ export async function runStep(
 
 /** Returns the output without the parts that differ from run to run: times, hashes, durations, ports. */
 function comparable(text: string): string {
-  return text
-    .replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{3})?Z/g, '2026-11-21T10:00:00Z')
-    .replaceAll(/sha256:(?:…|[0-9a-f]{64})/g, 'sha256:…')
-    .replaceAll(/^(duration_ms +)\d+/gm, '$14')
-    // Calls at the same time end in either order.
-    .replaceAll(/^(seq +)\d+$/gm, '$12')
-    .replaceAll(/^ *\d+(?= {2}2026-11-21T10:00:00Z)/gm, '  2')
-    .replaceAll(/127\.0\.0\.1:\d+/g, '127.0.0.1:4010')
-    .replaceAll(/[ \t]+$/gm, '')
-    .trim()
+  return (
+    text
+      .replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{3})?Z/g, '2026-11-21T10:00:00Z')
+      .replaceAll(/sha256:(?:…|[0-9a-f]{64})/g, 'sha256:…')
+      .replaceAll(/^(duration_ms +)\d+/gm, '$14')
+      // Calls at the same time end in either order.
+      .replaceAll(/^(seq +)\d+$/gm, '$12')
+      .replaceAll(/^ *\d+(?= {2}2026-11-21T10:00:00Z)/gm, '  2')
+      .replaceAll(/127\.0\.0\.1:\d+/g, '127.0.0.1:4010')
+      .replaceAll(/[ \t]+$/gm, '')
+      .trim()
+  )
 }
