@@ -4,7 +4,7 @@ import module, { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { endAs, followLauncher, launch } from './launcher.js'
-import { findProgram } from './program.js'
+import { programModule } from './program.js'
 
 const NEEDED = { major: 24, minor: 20 }
 const NEEDED_NODE = `Node.js ${NEEDED.major}.${NEEDED.minor}`
@@ -40,7 +40,7 @@ function runHere() {
   // Threads and child processes use the cache too, instead of stripping types and compiling again.
   const cache = module.getCompileCacheDir()
   if (cache !== undefined && !process.env.NODE_COMPILE_CACHE) process.env.NODE_COMPILE_CACHE = dirname(cache)
-  void import(pathToFileURL(findProgram(root)).href).then(({ main }) => main(process.argv))
+  void import(pathToFileURL(programModule(root)).href).then(({ main }) => main(process.argv))
 }
 
 /** Returns the path of the Node.js of the platform's package, if it is installed. */

@@ -6,11 +6,11 @@ import { existsSync, readdirSync, statSync } from 'fs'
 import { join } from 'path'
 
 /**
- * Returns the path of the module that exports the command.
+ * Returns the path of the module that exports `main`, the command.
  *
  * @param {string} root of the package or the checkout
  */
-export function findProgram(root) {
+export function programModule(root) {
   if (!existsSync(join(root, 'src'))) return join(root, 'dist', 'main.js')
   return findBundle(root) || join(root, 'src', 'cli', 'main.ts')
 }

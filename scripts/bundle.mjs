@@ -5,24 +5,14 @@
  *   node scripts/bundle.mjs [folder]
  */
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { basename, join, resolve, sep } from 'node:path'
+import { basename, dirname, join, resolve, sep } from 'node:path'
 import { rolldown } from 'rolldown'
 import { ROOT } from './node24.mjs'
 
 const SOURCE = join(ROOT, 'src')
 
-/** Modules that run in a thread or process of their own, and load nothing that they do not use. */
-const THREADS = [
-  'files/format-thread.ts',
-  'files/parquet/parquet-thread.ts',
-  'store/past/past-order-thread.ts',
-  'store/postgres/snapshot/postgres-snapshot-thread.ts',
-  'store/sqlite/log/reading-thread.ts',
-  'store/sqlite/snapshot/sqlite-snapshot-thread.ts',
-  'store/sqlite/sql/sql-child.ts',
-  'store/sqlite/watchdog/watchdog-thread.ts',
-  'store/sqlite/write/writer-thread.ts',
-]
+/** A call of `entryModule` in `src/package`. */
+const ENTRY_MODULE = /entryModule\(\s*import\.meta\.url,\s*'([\w-]+)'/g
 
 /**
  * Files that are loaded as a whole: modules with all that they import and no earlier file has. The first is small, so that
@@ -48,9 +38,19 @@ const outside = Object.keys(dependencies).filter((name) => name !== 'typebox')
 const bundled = [
   await bundle(['cli/main.ts', 'index.ts'], GROUPS),
   await bundle(['client/client.ts']),
-  ...(await Promise.all(THREADS.map((file) => bundle([file])))),
+  ...(await Promise.all(entryModules().map((file) => bundle([file])))),
 ].flat()
 writeFileSync(join(folder, 'LICENSES.txt'), licensesOf(new Set(bundled)))
+
+/** Returns the modules that run in a thread or process of their own, as sources name them; each loads nothing that it does not use. */
+function entryModules() {
+  return readdirSync(SOURCE, { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))
+    .flatMap((file) => {
+      const calls = readFileSync(join(SOURCE, file), 'utf8').matchAll(ENTRY_MODULE)
+      return [...calls].map(([, name = '']) => join(dirname(file), `${name}.ts`))
+    })
+}
 
 /**
  * Bundles files of the source folder, and returns the paths of the modules that they need.

@@ -57,7 +57,7 @@ export interface ProgramsRow {
   readonly better: 'less' | 'more'
   /** Colophon is the first. Null if a program cannot do it, or the system does not report it. */
   readonly figures: readonly { readonly program: string; readonly value: number | null }[]
-  /** How many times as good as the best of the others Colophon is to be; null without a target. */
+  /** The target for Colophon, as a multiple of the best figure of the others; null for no target. */
   readonly reach: number | null
 }
 

@@ -8,7 +8,7 @@ export interface Compared {
   readonly programs: readonly Program[]
   readonly records: number
   readonly measures: readonly Measure[]
-  /** How many times as good as the best of the others Colophon is to be, for each measure; null and none for no target. */
+  /** Returns {@link ProgramsRow.reach} of a measure; absent where no measure has a target. */
   readonly reach?: (measure: Measure) => number | null
 }
 

@@ -50,7 +50,7 @@ What each row does is in [README.md](README.md); \`${command}\` writes this file
 ${(missingPeers ?? []).map((text) => `\n${text}\n`).join('')}`
 }
 
-/** What is measured in turn, and which figures that makes. */
+/** The parts of the sentence about the method, for reports of pairs and of programs. */
 const PAIRS = { what: 'Pairs', figures: "medians, the ratio is the\nmedian of the pairs'" }
 const PROGRAMS = { what: 'The programs', figures: 'medians' }
 

@@ -18,7 +18,8 @@ export function packageFile(...path: readonly string[]): string {
 }
 
 /**
- * Returns the URL of a module that runs in a thread or process of its own, and has a bundle to itself (`scripts/bundle.mjs`).
+ * Returns the URL of a module that runs in a thread or process of its own. `scripts/bundle.mjs` makes a bundle for each that a
+ * call like this names.
  *
  * @param asker `import.meta.url` of a module in the same folder
  * @param name without an extension, such as `writer-thread`

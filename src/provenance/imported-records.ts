@@ -1,5 +1,5 @@
 import type { Field } from '../contract/contract.ts'
-import { isJsonObject, type JsonObject, type JsonValue } from '../contract/json/json.ts'
+import type { JsonObject, JsonValue } from '../contract/json/json.ts'
 import type { LineText, RecordChange } from './log-line.ts'
 
 /** The creation of some records of an imported file, whose values are `rows`, each in the order of `fields`; null is no value. */
@@ -125,17 +125,13 @@ export function linesOfRecords(line: JsonObject): readonly JsonObject[] {
     })
     const values = Object.fromEntries(cells)
     const previous = Object.fromEntries(cells.map(([name]) => [name, null]))
-    return [{ ...common, record_id: memberOf(values, 'id'), values, previous }]
+    return [{ ...common, record_id: values['id'] ?? null, values, previous }]
   })
 }
 
 /** Whether a line is an {@link ImportedRecordsLine}, by its members. */
 export function hasRows(line: JsonObject): boolean {
   return line['source'] === 'import' && Array.isArray(line['rows'])
-}
-
-function memberOf(object: JsonObject, name: string): JsonValue {
-  return isJsonObject(object) && Object.hasOwn(object, name) ? (object[name] ?? null) : null
 }
 
 function isNames(value: JsonValue | undefined): value is readonly string[] & JsonValue {

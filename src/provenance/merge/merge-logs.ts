@@ -214,17 +214,16 @@ class LogMerge {
   /** Adds a line of theirs, or what of it is about cells that ours has not changed. */
   #carry(line: JsonObject): void {
     const lines = linesOfRecords(line)
-    const isWhole = lines.every(({ record_id: id }) => typeof id !== 'string' || this.#isOnlyTheirs(id))
-    if (!hasRows(line)) this.#carryOne(line)
-    else if (!isWhole) for (const each of lines) this.#carryOne(each)
-    else {
+    if (hasRows(line) && lines.every(({ record_id: id }) => this.#isOnlyTheirs(id))) {
       this.#add(this.#renumbered(line))
       for (const { record_id: id } of lines) this.#seqs.set(placeOf(line['seq'], id), this.#seq)
+    } else {
+      for (const each of lines) this.#carryOne(each)
     }
   }
 
-  #isOnlyTheirs(id: string): boolean {
-    const ours = this.#ourRecords.get(id)
+  #isOnlyTheirs(id: JsonValue | undefined): boolean {
+    const ours = typeof id === 'string' ? this.#ourRecords.get(id) : undefined
     return ours === undefined || isUnchanged(ours)
   }
 

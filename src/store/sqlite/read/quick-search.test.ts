@@ -2,6 +2,8 @@ import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { test, type TestContext } from 'node:test'
 import { contractText } from '../../../../test/support/contract-with.ts'
 import { onEnd } from '../../../../test/support/on-end.ts'
@@ -94,7 +96,7 @@ async function openReader(t: TestContext, count: number) {
     if (page === ELSEWHERE) return null
     return (JSON.parse(String(page.records)) as { n: number }[]).map(({ n }) => n)
   }
-  return { search, write }
+  return { search, write, directory }
 }
 
 test('a small list is searched on the calling thread, as long as it compares few values', async (t) => {
@@ -152,6 +154,29 @@ test('of a large list the few records with a value are searched on the calling t
   ] satisfies readonly Condition[]) {
     assert.equal(await search({ where, sort: [by('word')] }), null)
   }
+})
+
+test('where another process has removed the index, another thread searches', async (t) => {
+  const { search, directory } = await openReader(t, QUICK_RECORDS + 1)
+  const other = new DatabaseSync(join(directory, 'sheet.db'))
+  other.exec('DROP INDEX "$index_half"')
+  other.close()
+  assert.equal(await search({ where: on('half', 'equals', 700), sort: [by('n')] }), null)
+})
+
+test('what searches have left in memory is released when there are none for a while', async (t) => {
+  const { search } = await openReader(t, 10)
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  assert.deepEqual(await search({ sort: [by('n', true)] }), [9, 8, 7])
+  let large: number[][] | null = Array.from({ length: 1000 }, () =>
+    Array.from({ length: 20_000 }, Math.random),
+  )
+  const garbage = new WeakRef(large)
+  large = null
+  // A weak reference keeps its target alive until the end of the turn in which it is made.
+  await nextTurn()
+  t.mock.timers.tick(5000)
+  assert.ok(garbage.deref() === undefined)
 })
 
 test('few records with large values are left to another thread', async (t) => {

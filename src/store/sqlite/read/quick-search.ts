@@ -5,10 +5,8 @@ import type { Page } from '../../sheet-store.ts'
 import { noSql } from '../../rules/sql/condition-compiler.ts'
 import { SQLITE_ERROR, sqliteCode, type Connection } from '../database/connection.ts'
 import { hasSortIndex, quoted, valueIndex } from '../database/schema.ts'
-import { jsonBytes } from '../database/values.ts'
 import { bindCondition } from '../sql/condition-sql.ts'
 import { DATA, runPage, type PageRun } from '../sql/run-page.ts'
-import { ResultWriter } from '../sql/sql-result.ts'
 
 /** The most records of a sheet that a search may go through on the calling thread. */
 export const QUICK_RECORDS = 2000
@@ -45,12 +43,10 @@ export function quickSearch(db: Connection, run: PageRun, { size, contract }: Se
 }
 
 function readPage(db: Connection, run: PageRun): Page | null {
-  const chunks: Buffer[] = []
-  const writer = new ResultWriter((chunk) => chunks.push(Buffer.from(chunk)))
+  let json = ''
+  const writer = { text: (part: string): void => void (json += part) }
   const next = db.within(PAGE_BYTES, () => ({ place: runPage(databaseOf(db), run, writer) }))
-  if (next === null) return null
-  writer.finish()
-  return { records: jsonBytes(Buffer.concat(chunks)), next: next.place }
+  return next === null ? null : { records: Buffer.from(json), next: next.place }
 }
 
 /** Returns what tells a page from others of the same state, and the names of the fields that it depends on. */
@@ -126,15 +122,14 @@ function comparisonsIn(condition: Condition): number {
 
 /** Returns an index of a value that the condition asks for and so few records have that they are searched quickly; null for none. */
 function indexOfFew(db: Connection, run: PageRun, contract: Contract): string | null {
-  const texts = contract.fields
-    .filter(({ name, type }) => !SHORT.has(type) && compares(run, name))
-    .map(({ name }) => name)
   for (const condition of conjunctsOf(run.where)) {
     if (condition.kind !== 'field' || condition.operator !== 'equals' || condition.operands[0] === null)
       continue
     const field = contract.fieldByName.get(condition.field.name)
     const index = field === undefined ? undefined : valueIndex(field)
-    if (index !== undefined && isSmall(run, sizeOf(db, condition, { index, texts }))) return index
+    if (index === undefined) continue
+    const size = sizeOf(db, condition, { index, texts: comparedTexts(run, contract) })
+    if (isSmall(run, size)) return index
   }
   return null
 }
@@ -168,23 +163,24 @@ function sizeOf(
 /** The types whose values are short. */
 const SHORT: ReadonlySet<LogicalType> = new Set(['integer', 'number', 'boolean', 'date', 'timestamp'])
 
-/** Whether finding a page compares the values of a field. */
-function compares({ where, sort }: PageRun, name: string): boolean {
-  return sort.some(({ field }) => field.name === name) || (where ? namesField(where, name) : false)
+/** Returns the names of the fields with texts of any length that finding a page compares. */
+function comparedTexts({ sort, where }: PageRun, { fields }: Contract): string[] {
+  const compared = new Set([...sort.map(({ field }) => field.name), ...(where ? fieldsIn(where) : [])])
+  return fields.flatMap(({ name, type }) => (compared.has(name) && !SHORT.has(type) ? [name] : []))
 }
 
-function namesField(condition: Condition, name: string): boolean {
+function fieldsIn(condition: Condition): string[] {
   switch (condition.kind) {
     case 'and':
     case 'or':
-      return condition.conditions.some((each) => namesField(each, name))
+      return condition.conditions.flatMap(fieldsIn)
     case 'not':
-      return namesField(condition.condition, name)
+      return fieldsIn(condition.condition)
     case 'field':
-      return condition.field.name === name
+      return [condition.field.name]
     default:
-      // Is never quick.
-      return false
+      // Such a condition is never quick.
+      return []
   }
 }
 

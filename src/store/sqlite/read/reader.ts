@@ -37,7 +37,9 @@ import { ReadingClient } from '../log/reading-client.ts'
 import { recordJsonExpression } from '../sql/json-columns.ts'
 import type { PageRun } from '../sql/run-page.ts'
 import { LONG_BYTES } from '../log/stored-line.ts'
+import { IdleTimer } from '../database/idle-timer.ts'
 import { canBeId, jsonBytes } from '../database/values.ts'
+import { freeMemory, heapSize } from '../../sheet-files/free-memory.ts'
 import { quickSearch, QUICK_RECORDS, searchKey, storedBytes, type SheetSize } from './quick-search.ts'
 import { WorkReader } from './work-reader.ts'
 import { readUsage } from '../../rules/add-usage.ts'
@@ -45,6 +47,9 @@ import { hashBytes, readCacheEntry, storedStatus } from '../../rows/stored-rows.
 
 /** The most bytes of responses that are cached until the next write. */
 const CACHE_BYTES = 16 << 20
+
+/** Milliseconds without a search in this thread after which what searches have left in memory is released. */
+const RELEASE_IDLE_MS = 5000
 
 /** The result of a read that would take too long on the calling thread. */
 export const TOO_LARGE: unique symbol = Symbol('too large')
@@ -82,6 +87,8 @@ export class Reader {
   readonly #work: WorkReader
   readonly #long: ReadingClient
   readonly #cache = readCache<CachedRead>(CACHE_BYTES)
+  readonly #heap = heapSize()
+  readonly #release = new IdleTimer(RELEASE_IDLE_MS, () => freeMemory(this.#heap))
   #selections = new WeakMap<readonly string[], ReadStatements>()
   #contract: Contract
   #bytesOfRecords: string | null = null
@@ -119,6 +126,7 @@ export class Reader {
   }
 
   async close(): Promise<void> {
+    this.#release.cancel()
     this.#db.close()
     await this.#long.close()
   }
@@ -162,6 +170,7 @@ export class Reader {
     const version = this.#dataVersion
     this.#size ??= this.#readSize()
     const quick = quickSearch(this.#db, run, { size: this.#size, contract: this.#contract })
+    if (quick !== null) this.#release.restart()
     const page = quick ?? (await elsewhere())
     // A page of another state than that of the cache is not kept.
     if (this.#readDataVersion() === version)

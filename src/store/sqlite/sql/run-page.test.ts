@@ -65,6 +65,17 @@ suite('a filtered page', () => {
     }
   }
 
+  test('records are found by the index that a page names, in any order', () => {
+    const run = { ...UNSORTED, filter: null, limit: 3, after: null, fields: FIELDS, allFields: FIELDS }
+    const n = FIELDS.find(({ name }) => name === 'n') ?? assert.fail()
+    const writer = new ResultWriter(() => undefined)
+    for (const sort of [[], [{ field: n, descending: false, indexed: false }]])
+      assert.throws(
+        () => runPage(database, { ...run, sort, index: '$none' }, writer),
+        /no such index: \$none/,
+      )
+  })
+
   function numbers(filter: string, options: PageOptions = {}): readonly number[] {
     return page(filter, options).records.map(({ n }) => n)
   }

@@ -20,6 +20,9 @@ export interface PageDatabase extends Pick<SqlDatabase, 'prepare' | 'snapshot'> 
   readonly guard: SqlGuard | null
 }
 
+/** Takes the text of a page, piece by piece. */
+export type TextWriter = Pick<ResultWriter, 'text'>
+
 /** A page of filtered or sorted records. */
 export interface PageRun extends Omit<PageQuery, 'fields' | 'sort'> {
   /** The fields of the response, in its order. */
@@ -35,7 +38,7 @@ export interface PageRun extends Omit<PageQuery, 'fields' | 'sort'> {
  * Writes a page as a JSON array and returns the place after which the next one starts, or null (D11, D16). Throws
  * QueryError.
  */
-export function runPage(database: PageDatabase, run: PageRun, writer: ResultWriter): PagePlace | null {
+export function runPage(database: PageDatabase, run: PageRun, writer: TextWriter): PagePlace | null {
   return withFilter(database, run, (wanted) => writePage(database, { ...run, ...wanted }, writer))
 }
 
@@ -130,7 +133,7 @@ function confineFilter(database: PageDatabase, { text, names }: CheckedSql): voi
   }
 }
 
-function writePage(database: PageDatabase, run: BoundPage, writer: ResultWriter): PagePlace | null {
+function writePage(database: PageDatabase, run: BoundPage, writer: TextWriter): PagePlace | null {
   const page = new PageWriter(database, run, writer)
   if (run.sort.length > 0) writeSorted(page, run)
   else writeInCreationOrder(page, run)
@@ -145,14 +148,14 @@ type BoundSql = BoundCondition
 /** Writes the records of a page as they are found, perhaps by several statements, up to its limit of records or bytes. */
 class PageWriter {
   readonly database: PageDatabase
-  readonly #writer: ResultWriter
+  readonly #writer: TextWriter
   readonly #limit: number
   #count = 0
   #bytes = 0
   #last: PagePlace | null = null
   #full = false
 
-  constructor(database: PageDatabase, { limit }: BoundPage, writer: ResultWriter) {
+  constructor(database: PageDatabase, { limit }: BoundPage, writer: TextWriter) {
     this.database = database
     this.#writer = writer
     this.#limit = limit

@@ -8,8 +8,6 @@ const CHUNK = 64 * 1024
 export class ResultWriter {
   readonly #send: (chunk: Uint8Array) => void
   #text = ''
-  #bytes: Uint8Array[] = []
-  #waiting = 0
   #total = 0
 
   /** `send` takes the next bytes, at most 64 KiB, and must not use them after it returns. */
@@ -20,40 +18,15 @@ export class ResultWriter {
   /** Appends text. Throws QueryError when the response becomes too large. */
   text(text: string): void {
     this.#text += text
-    if (this.#text.length >= CHUNK) this.#textToBytes()
-  }
-
-  /** Appends UTF-8 bytes. Throws QueryError when the response becomes too large. */
-  bytes(bytes: Uint8Array): void {
-    this.#textToBytes()
-    this.#add(bytes)
+    if (this.#text.length >= CHUNK) this.finish()
   }
 
   /** Sends the rest. */
   finish(): void {
-    this.#textToBytes()
-    this.#flush()
-  }
-
-  #textToBytes(): void {
-    if (this.#text === '') return
     const bytes = Buffer.from(this.#text)
     this.#text = ''
-    this.#add(bytes)
-  }
-
-  #add(bytes: Uint8Array): void {
     this.#total += bytes.length
     if (this.#total > MAX_RESPONSE_BYTES) throw resultTooLarge()
-    this.#bytes.push(bytes)
-    this.#waiting += bytes.length
-    if (this.#waiting >= CHUNK) this.#flush()
-  }
-
-  #flush(): void {
-    const bytes = Buffer.concat(this.#bytes)
-    this.#bytes = []
-    this.#waiting = 0
     for (let start = 0; start < bytes.length; start += CHUNK) this.#send(bytes.subarray(start, start + CHUNK))
   }
 }
