@@ -34,7 +34,7 @@ const EXPECTED: readonly (readonly [status: number, message: RegExp])[] = [
   [404, /not found|no record|unknown record|never existed/],
   [409, /./],
   [412, /./],
-  [400, /unknown field|no field|unknown column|no such column|does not exist/],
+  [400, /unknown field|no field|unknown column|no such column|does not exist|is not running any more/],
 ]
 
 interface SheetRecord {

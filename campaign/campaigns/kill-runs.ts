@@ -121,7 +121,7 @@ async function start(setting: Setting): Promise<Round> {
   })
   const models = await new ModelServer(async ({ turns }) => {
     await pause()
-    return { text: `model ${turns[0]}` }
+    return { text: `model ${wordIn(turns)}` }
   }).listen()
   scope.after(() => models.close())
   let life = await Life.begin(setting, { api, models })
@@ -228,7 +228,7 @@ class Life {
     const { api, models } = this.#servers
     const sent = [
       ...api.requests.splice(0).map(({ path }) => path),
-      ...models.requests.splice(0).map(({ turns }) => `model ${turns[0]}`),
+      ...models.requests.splice(0).map(({ turns }) => `model ${wordIn(turns)}`),
     ]
     assert.deepEqual(
       sent.filter((request, index) => sent.indexOf(request) !== index),
@@ -274,6 +274,11 @@ class Life {
     const records = Array.from({ length: RECORDS }, (_, index) => recordOf(index, this.#edit))
     await this.#victim.post('/api/records', { records })
   }
+}
+
+/** Returns the word in the prompt of a request, which marks it as data. */
+function wordIn([prompt = '']: readonly string[]): string {
+  return /w\d+-\d+/.exec(prompt)?.[0] ?? prompt
 }
 
 function recordOf(index: number, edit: number): Pick<Stored, 'id' | 'word' | 'code'> {
