@@ -48,7 +48,7 @@ type Client = ReturnType<typeof createClient<SheetRecord>>
 /** An action that a client repeats, with the pause in milliseconds after each. */
 interface Habit {
   readonly every: number
-  readonly act: () => Promise<unknown>
+  readonly act: (stopped: AbortSignal) => Promise<unknown>
 }
 
 /** The resources that a server uses. */
@@ -107,7 +107,7 @@ async function start({ random, scope, note }: Setting): Promise<Round> {
   )
   const baseUrl = `http://127.0.0.1:${await server.port()}`
   const client = createClient<SheetRecord>({ baseUrl, actor: 'user:ann' })
-  const load = new Load(client, habitsOf(client, random))
+  const load = new Load(client, habitsOf(client, random), () => logOf(server.stderr))
   let rounds = 0
   let early: Use | null = null
   return async (): Promise<Counts> => {
@@ -123,26 +123,36 @@ async function start({ random, scope, note }: Setting): Promise<Round> {
     if (rounds === everything.goal['minutes']) {
       server.kill('SIGTERM')
       const { code, stderr } = await server.end()
-      const told = stderr.split('\n').filter((line) => line !== '' && !line.startsWith('memory '))
-      assert.deepEqual([code, told], [0, []])
+      assert.deepEqual([code, logOf(stderr)], [0, ''])
       await verifyPlace(directory)
     }
     return { minutes: 1, requests }
   }
 }
 
+/** Returns the lines that a server has logged, without its reports of memory. */
+function logOf(stderr: string): string {
+  return stderr
+    .split('\n')
+    .filter((line) => line !== '' && !line.startsWith('memory '))
+    .join('\n')
+}
+
 /** Clients that follow their habits for a time. */
 class Load {
   readonly #client: Client
   readonly #habits: readonly Habit[]
+  readonly #log: () => string
   #requests = 0
 
-  constructor(client: Client, habits: readonly Habit[]) {
+  /** Creates them; `log` returns what the server has logged. */
+  constructor(client: Client, habits: readonly Habit[], log: () => string) {
     this.#client = client
     this.#habits = habits
+    this.#log = log
   }
 
-  /** Returns the number of requests. Throws the first error that is not expected. */
+  /** Returns the number of requests. Throws the first error that is not expected, and ends all clients with it. */
   async run(ms: number): Promise<number> {
     this.#requests = 0
     const stop = new AbortController()
@@ -150,32 +160,38 @@ class Load {
     const streams = [0, 1].map(async () => {
       for await (const _ of this.#client.changes({ signal: stop.signal })) if (Date.now() >= until) return
     })
+    const followed = this.#habits.map((habit) => this.#follow(habit, until, stop.signal))
     try {
-      await Promise.all(this.#habits.map((habit) => this.#follow(habit, until)))
+      await Promise.all(followed)
     } finally {
       stop.abort()
-      await Promise.allSettled(streams)
+      await Promise.allSettled([...streams, ...followed])
     }
     return this.#requests
   }
 
-  async #follow({ every, act }: Habit, until: number): Promise<void> {
-    while (Date.now() < until) {
+  async #follow({ every, act }: Habit, until: number, stopped: AbortSignal): Promise<void> {
+    while (Date.now() < until && !stopped.aborted) {
       this.#requests += 1
       try {
-        await act()
+        await act(stopped)
       } catch (error) {
-        if (!(error instanceof ApiError)) throw error
-        const { status, message } = error
-        if (!EXPECTED.some(([expected, text]) => expected === status && text.test(message))) {
-          throw new Error(`an unexpected error: ${status} ${message}\n${act.toString()}`, {
+        stopped.throwIfAborted()
+        if (!isExpected(error))
+          throw new Error(`an unexpected error: ${String(error)}\n${act.toString()}\n${this.#log()}`, {
             cause: error,
           })
-        }
       }
       await delay(every)
     }
   }
+}
+
+function isExpected(error: unknown): boolean {
+  return (
+    error instanceof ApiError &&
+    EXPECTED.some(([status, text]) => status === error.status && text.test(error.message))
+  )
 }
 
 function habitsOf(client: Client, { below, chance, pick }: Setting['random']): readonly Habit[] {
@@ -224,9 +240,9 @@ function habitsOf(client: Client, { below, chance, pick }: Setting['random']): r
     { every: 2000, act: () => client.runs.materialize({ record_ids: ids() }) },
     {
       every: 10_000,
-      act: async () => {
+      act: async (signal) => {
         const { id: run } = await client.runs.start()
-        for await (const event of client.runs.events(run)) if (event.kind === 'run.end') break
+        for await (const event of client.runs.events(run, { signal })) if (event.kind === 'run.end') break
         await client.runs.failures(run)
       },
     },

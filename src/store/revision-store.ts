@@ -90,6 +90,11 @@ export class OutdatedDefinitionError extends ConflictError {
   }
 }
 
+/** Returns the error of an operation that knows fields as they were before a change of them. */
+export function fieldsChanged(): OutdatedDefinitionError {
+  return new OutdatedDefinitionError('the fields of the sheet were changed meanwhile; try again')
+}
+
 /** Returns a hex SHA-256 of paths and bytes that does not depend on the order of the files. */
 export function hashFiles(files: readonly RevisionFile[]): string {
   const hash = createHash('sha256')

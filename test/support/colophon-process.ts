@@ -78,6 +78,11 @@ export class ColophonProcess {
     await this.#waitFor(() => (this.#stderr.includes(text) ? text : undefined))
   }
 
+  /** Everything that it has logged so far. */
+  get stderr(): string {
+    return this.#stderr
+  }
+
   get pid(): number {
     return this.#child.pid ?? 0
   }

@@ -40,6 +40,13 @@ export const FIELD_CHANGES: Query<readonly StoredFieldChange[]> = {
     })),
 }
 
+/** Reads the seq of the last change of fields; 0 for none. */
+export const LAST_FIELD_CHANGE: Query<number> = {
+  sql: 'SELECT max(seq) AS seq FROM "$field_change"',
+  params: [],
+  result: ([row]) => Number(row?.['seq'] ?? 0),
+}
+
 /** The most changes of fields that a store can have: each read of the history goes through all of them. */
 export const MOST_CHANGES = 10_000
 

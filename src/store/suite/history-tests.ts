@@ -174,6 +174,22 @@ export function testHistory(open: OpenStore): void {
       assert.equal(await sheet.store.entryHead(2, 'after'), null)
     })
 
+    test('a process that knows earlier names of fields reads no history under them', async (t) => {
+      const sheet = await TestSheet.make(t, open, {
+        properties: ['{name: n, logicalType: integer}'],
+        records: [{ id: 'a', n: 0 }],
+      })
+      const other = await sheet.openAnother()
+      t.after(() => other.close())
+      const renamed = new Map([['n', 'm']])
+      await sheet.define({ properties: ['{name: m, logicalType: integer}'] }, { renamed })
+      const page = { from: null, limit: 10 }
+      const changed = { code: 'definition_changed' }
+      await assert.rejects(other.entries({ recordId: 'a', field: null, ...page }), changed)
+      await assert.rejects(other.entries({ recordId: 'a', field: 'n', ...page }), changed)
+      await assert.rejects(other.provenance('a', 'n', 1), changed)
+    })
+
     test('the entries of a cell can be read up to an entry', async (t) => {
       const sheet = await TestSheet.make(t, open, {
         properties: ['{name: n, logicalType: integer}'],

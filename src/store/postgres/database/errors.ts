@@ -1,4 +1,4 @@
-import { OutdatedDefinitionError } from '../../revision-store.ts'
+import { fieldsChanged } from '../../revision-store.ts'
 import { basename } from 'node:path'
 import { DatabaseError } from 'pg'
 import {
@@ -49,9 +49,7 @@ export function asRecordsError(error: unknown): unknown {
     return unusable('its tables are missing in the database; restore them, or restart')
   }
   // The statements of the store name fields: another server has renamed or removed one.
-  if (state === UNDEFINED_COLUMN) {
-    return new OutdatedDefinitionError('the fields of the sheet were changed meanwhile; try again')
-  }
+  if (state === UNDEFINED_COLUMN) return fieldsChanged()
   if (state !== undefined && error instanceof Error) {
     if (isStandby(error)) return away(`${MESSAGES['25006']} (${state})`)
     const message = MESSAGES[state] ?? MESSAGES[state.slice(0, 2)]

@@ -3,6 +3,7 @@ import { DatabaseSync, type SQLInputValue, type SQLOutputValue, type StatementSy
 import { setTimeout as sleep } from 'node:timers/promises'
 import { LockTimeoutError, RecordsError } from '../../../errors/service-error.ts'
 import { adviceFor, systemCode } from '../../../errors/system-code.ts'
+import { fieldsChanged } from '../../revision-store.ts'
 import type { Query, Statement } from '../../rows/query.ts'
 
 /** A statement that is wrong for the schema. */
@@ -202,8 +203,15 @@ export function isSyncFault(error: unknown): boolean {
   return error instanceof Error && 'syscall' in error && /^f(data)?sync$/.test(String(error.syscall))
 }
 
-/** Turns an error about a file into a RecordsError; returns other errors unchanged. */
+/**
+ * Turns an error about a file into a RecordsError, and one about a column that is gone into an OutdatedDefinitionError; returns other errors
+ * unchanged.
+ */
 export function asRecordsError(error: unknown): unknown {
+  // The statements of the store name fields: one was renamed or removed since they were made.
+  if (error instanceof Error && sqliteCode(error) === SQLITE_ERROR && MISSING_COLUMN.test(error.message)) {
+    return fieldsChanged()
+  }
   const system = systemCode(error)
   if (system !== undefined) {
     return new RecordsError(
@@ -219,6 +227,8 @@ function fileOf(error: unknown): string {
   const known = error instanceof Error && 'path' in error && typeof error.path === 'string'
   return known ? basename(error.path as string) : 'a file of the sheet'
 }
+
+const MISSING_COLUMN = /^no such column: /
 
 const MAKE_WRITABLE = "the sheet's directory and its files must be writable for the server"
 

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { DatabaseSync } from 'node:sqlite'
 import { test, type TestContext } from 'node:test'
 import type { JsonObject } from '../../../contract/json/json.ts'
 import type { SheetStore } from '../../sheet-store.ts'
@@ -7,6 +8,10 @@ import type { CellLog } from '../../rules/cell-log.ts'
 import { runAsync, runSync } from '../../rules/steps.ts'
 import { Connection } from '../database/connection.ts'
 import { storePaths } from '../definition/create-store.ts'
+import { readingOn } from '../database/reading.ts'
+import { OutdatedDefinitionError } from '../../revision-store.ts'
+import { entriesOfCells } from '../../rules/log/record-entries.ts'
+import { HistoryReader } from './history-reader.ts'
 import { LogReader } from './log-reader.ts'
 import { ProvenanceReader } from './provenance-reader.ts'
 import type { LongReads } from './reading-client.ts'
@@ -174,10 +179,45 @@ test('the value at the start of a read is found behind a later line that has the
   await sheet.write([{ id: 'r', a: 'first' }])
   const field = sheet.contract.fieldByName.get('a')
   assert.ok(field)
-  const reader = new LogReader(databaseOf(t, sheet), NONE_LONG)
+  const reader = new LogReader({ db: databaseOf(t, sheet), long: NONE_LONG }, [])
   await sheet.write([{ id: 'r', b: 'a' }])
   await sheet.write([{ id: 'r', a: 'second' }])
   await sheet.write([{ id: 'r', a: 'third' }])
   // The first record of a store has the key 1.
   assert.equal(await reader.currentValue({ key: 1, field }), 'first')
+})
+
+test('the history of a record that is read while a field is renamed or converted is refused: values may be those of another field or type', async (t) => {
+  const sheet = await TestSheet.make(t, open, {
+    properties: ['{name: n, logicalType: string}'],
+    records: [{ id: 'r', n: '1' }],
+  })
+  const on = { db: databaseOf(t, sheet), long: NONE_LONG }
+  const before = [...sheet.contract.fieldByName.values()]
+  const logs = LogReader.cells(on, { recordId: 'r', fields: before }) ?? []
+  assert.equal((await entriesOfCells(logs, { from: null, limit: 10 })).entries.length, 2)
+  await sheet.define(
+    { properties: ['{name: n, logicalType: integer}'] },
+    { converted: new Map([['n', { onInvalid: 'refuse' }]]) },
+  )
+  await assert.rejects(entriesOfCells(logs, { from: null, limit: 10 }), OutdatedDefinitionError)
+  const converted = LogReader.cells(on, { recordId: 'r', fields: [...sheet.contract.fieldByName.values()] })
+  await sheet.define({ properties: ['{name: m, logicalType: integer}'] }, { renamed: new Map([['n', 'm']]) })
+  const read = readingOn(entriesOfCells(converted ?? [], { from: null, limit: 10 }))
+  await assert.rejects(read, OutdatedDefinitionError)
+})
+
+test('an earlier state that is read while fields are changed is refused: no line of a record has that', async (t) => {
+  const records = Array.from({ length: 1000 }, (_, index) => ({ id: `r${index}`, n: '1' }))
+  const sheet = await TestSheet.make(t, open, { properties: ['{name: n, logicalType: string}'], records })
+  const history = new HistoryReader(databaseOf(t, sheet))
+  const query = { fields: [{ name: 'n', type: 'string' }], limit: 1000, after: null, seq: 1 } as const
+  assert.equal((await history.page(query)).next, null)
+  const page = history.page(query)
+  // The first records are read, and the others after other work of the thread.
+  const other = new DatabaseSync(storePaths(sheet.directory).database)
+  t.after(() => other.close())
+  const change = { renamed: [], removed: [], converted: [], restored: [] }
+  other.prepare('INSERT INTO "$field_change" (seq, "change") VALUES (2, ?)').run(JSON.stringify(change))
+  await assert.rejects(page, OutdatedDefinitionError)
 })

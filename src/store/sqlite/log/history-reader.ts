@@ -7,7 +7,8 @@ import type { EntryHead, HistoryRange, JsonBytes, PageAsOfQuery, PastPage } from
 import { PastPlaces, RecentPlaces } from '../../rows/past-places.ts'
 import { entryHead } from '../../rows/stored-rows.ts'
 import { pastFields, type RequestedField } from '../../fields/past-fields.ts'
-import { FIELD_CHANGES } from '../../fields/stored-changes.ts'
+import { FIELD_CHANGES, LAST_FIELD_CHANGE } from '../../fields/stored-changes.ts'
+import { fieldsChanged } from '../../revision-store.ts'
 import type { Connection } from '../database/connection.ts'
 import { lastSeq } from '../database/last-entry.ts'
 import { changedSince, pastRecordJson, selectionOf, type Selection } from './past-record.ts'
@@ -61,6 +62,11 @@ interface PastRecord {
   readonly json: JsonBytes
   /** The fields that have another value now, where they were asked for; null for a record that was deleted since. */
   readonly changed: readonly string[] | null
+}
+
+/** A selection, and the last change of fields when it was made. */
+interface PresentSelection extends Selection {
+  readonly fieldsSeq: number
 }
 
 export type FieldsAsOf = Omit<PageAsOfQuery, 'fields'> & { readonly fields: readonly RequestedField[] }
@@ -125,14 +131,14 @@ export class HistoryReader {
 
   /** Returns a past record; null when it did not exist. */
   record(id: string, fields: readonly RequestedField[], seq: number): Promise<JsonBytes | null> {
-    return this.#inTurns(this.#record(id, this.#selection(fields, seq), seq))
+    return this.#inTurns(this.#record(id, fields, seq))
   }
 
   /** Returns a page of the records that existed, in creation order. */
-  async page({ fields, skip = 0, ...query }: FieldsAsOf): Promise<PastPage> {
+  async page({ skip = 0, ...query }: FieldsAsOf): Promise<PastPage> {
     const { seq } = query
     const start = query.after === null && skip > 0 ? (await this.#placesAt(seq)).keyBefore(skip) : query.after
-    return this.#inTurns(this.#page(this.#selection(fields, seq), { ...query, after: start }))
+    return this.#inTurns(this.#page({ ...query, after: start }))
   }
 
   #placesAt(seq: number): Promise<PastPlaces> {
@@ -151,8 +157,9 @@ export class HistoryReader {
     }
   }
 
-  #selection(fields: readonly RequestedField[], seq: number): Selection {
-    return selectionOf(pastFields(this.#db.query(FIELD_CHANGES), fields, seq))
+  #selection(fields: readonly RequestedField[], seq: number): PresentSelection {
+    const changes = this.#db.query(FIELD_CHANGES)
+    return { ...selectionOf(pastFields(changes, fields, seq)), fieldsSeq: changes.at(-1)?.seq ?? 0 }
   }
 
   /** Makes some steps at a time, each group in one state of the store, and yields to other requests between them. */
@@ -178,10 +185,10 @@ export class HistoryReader {
     }
   }
 
-  *#record(id: string, selection: Selection, seq: number): Steps<JsonBytes | null> {
+  *#record(id: string, fields: readonly RequestedField[], seq: number): Steps<JsonBytes | null> {
     const key = this.#keyAt(id, seq)
     if (key === null) return null
-    return (yield* this.#asOf(key, selection, { seq }))?.json ?? null
+    return (yield* this.#asOf(key, this.#selection(fields, seq), { seq }))?.json ?? null
   }
 
   /** Returns the key of the last life of a record that had begun, the only one that can have existed; null for none. */
@@ -197,8 +204,9 @@ export class HistoryReader {
     return typeof key === 'number' ? key : null
   }
 
-  *#page(selection: Selection, query: Omit<PageAsOfQuery, 'fields' | 'skip'>): Steps<PastPage> {
+  *#page({ fields, ...query }: Omit<FieldsAsOf, 'skip'>): Steps<PastPage> {
     const { limit, after, seq } = query
+    const selection = this.#selection(fields, seq)
     const last = this.#lastKeyAt(seq)
     const records: JsonBytes[] = []
     const changed: PastRecord['changed'][] = []
@@ -262,13 +270,15 @@ export class HistoryReader {
 
   /**
    * Returns a record that had been created as it was, with `changed` also the fields that have another value now; null when
-   * it had been deleted.
+   * it had been deleted. Throws OutdatedDefinitionError when fields were renamed, removed or converted since the selection was made: no line
+   * of a record has these.
    */
   *#asOf(
     key: RecordKey,
-    selection: Selection,
+    selection: PresentSelection,
     { seq, changed = false }: Pick<PageAsOfQuery, 'seq' | 'changed'>,
   ): Steps<PastRecord | null> {
+    if (this.#db.query(LAST_FIELD_CHANGE) !== selection.fieldsSeq) throw fieldsChanged()
     const unchanged = this.#db.get(selection.unchanged, key, seq)?.['$json']
     const isMoved = changed && selection.moved.length > 0
     if (unchanged instanceof Uint8Array && !isMoved) return { json: jsonBytes(unchanged), changed: [] }

@@ -17,7 +17,8 @@ import {
 import { textOrNull } from '../../rows/stored-rows.ts'
 import { noteValuesBefore } from '../../rows/past-values.ts'
 import { spansOf } from '../../fields/field-lineage.ts'
-import { FIELD_CHANGES } from '../../fields/stored-changes.ts'
+import { FIELD_CHANGES, LAST_FIELD_CHANGE, type StoredFieldChange } from '../../fields/stored-changes.ts'
+import { fieldsChanged } from '../../revision-store.ts'
 import type { Connection } from '../database/connection.ts'
 import type { LongReads } from './reading-client.ts'
 import { quoted } from '../database/schema.ts'
@@ -44,13 +45,16 @@ interface LogPlace {
 export class LogReader implements LogSource {
   readonly #db: Connection
   readonly #last: number
+  /** The last change of fields: the fields of the logs are of that time. */
+  readonly #fieldsSeq: number
   readonly #long: LongReads
   readonly read: LogSource['read'] = readStoredInTurns
   #questions = 0
 
-  constructor(db: Connection, long: LongReads) {
+  constructor({ db, long }: LogPlace, changes: readonly StoredFieldChange[]) {
     this.#db = db
     this.#long = long
+    this.#fieldsSeq = changes.at(-1)?.seq ?? 0
     this.#last = Number(db.get('SELECT max(seq) AS seq FROM "$provenance"')?.['seq'] ?? 0)
   }
 
@@ -61,16 +65,16 @@ export class LogReader implements LogSource {
 
   /** Returns the logs of cells of a record; null for a record that never existed. */
   static cells(
-    { db, long }: LogPlace,
+    on: LogPlace,
     { recordId, fields }: { readonly recordId: string; readonly fields: readonly Field[] },
   ): readonly CellLog[] | null {
     if (!canBeId(recordId)) return null
-    const row = db.get(LIVES, recordId)
+    const row = on.db.get(LIVES, recordId)
     const keys = JSON.parse(String(row?.['keys'])) as RecordKey[]
     const lives: Life[] = row?.['earlier'] === 1 ? [null, ...keys] : keys
     if (lives.length === 0) return null
-    const changes = db.query(FIELD_CHANGES)
-    const log = new LogReader(db, long)
+    const changes = on.db.query(FIELD_CHANGES)
+    const log = new LogReader(on, changes)
     return fields.map((field) => {
       const spans = spansOf(changes, field.name)
       return new CellLog(log, { recordId, field, spans, lives })
@@ -144,7 +148,10 @@ export class LogReader implements LogSource {
     return parsedLineOf(this.#db.get(IMPORT_LINE, key))
   }
 
-  /** Returns the value before the first later line that changes it, or the present one. */
+  /**
+   * Returns the value before the first later line that changes it, or the present one. Throws OutdatedDefinitionError when fields were
+   * renamed, removed or converted since: the column may have the values of another field, or of another type.
+   */
   async currentValue({ key, field }: CellOfLife): Promise<JsonValue> {
     const values = new Map<string, JsonValue>()
     let seq = this.#last
@@ -152,8 +159,9 @@ export class LogReader implements LogSource {
       const later = this.#db.get(LATER_LINE, key, seq, JSON.stringify(field.name))
       if (later === undefined) {
         const row = this.#db.get(presentStatement(field), key)
-        if (row?.['isLong'] !== 1) return fromColumn(field, row?.['value'])
-        const value = await this.#longValue(key, field)
+        const value =
+          row?.['isLong'] === 1 ? await this.#longValue(key, field) : fromColumn(field, row?.['value'])
+        if (this.#db.query(LAST_FIELD_CHANGE) !== this.#fieldsSeq) throw fieldsChanged()
         // A line that was written meanwhile has the value before it.
         if (this.#db.get(LATER_LINE, key, seq, JSON.stringify(field.name)) === undefined) return value
         continue

@@ -1,7 +1,7 @@
-import { OutdatedDefinitionError } from '../../revision-store.ts'
+import { fieldsChanged } from '../../revision-store.ts'
 import { FieldLineages } from '../../fields/field-lineage.ts'
 import type { RequestedField } from '../../fields/past-fields.ts'
-import { changedNames, FIELD_CHANGES } from '../../fields/stored-changes.ts'
+import { changedNames, FIELD_CHANGES, LAST_FIELD_CHANGE } from '../../fields/stored-changes.ts'
 import type { Contract, Field } from '../../../contract/contract.ts'
 import type { CacheEntry, RecordedUsage, RecordKey, WorkItem, WorkQuery } from '../../cell-work.ts'
 import type {
@@ -105,7 +105,7 @@ export class Reader {
     this.#work = new WorkReader(this.#db)
     this.#long = new ReadingClient(path)
     this.#contract = contract
-    this.#fieldsSeq = this.#lastFieldChange()
+    this.#fieldsSeq = this.#db.query(LAST_FIELD_CHANGE)
   }
 
   /** The connection, for readers in other files. */
@@ -115,7 +115,7 @@ export class Reader {
 
   use(contract: Contract): void {
     this.#contract = contract
-    this.#fieldsSeq = this.#lastFieldChange()
+    this.#fieldsSeq = this.#db.query(LAST_FIELD_CHANGE)
     const stored = this.#fieldsSeq === 0 ? null : this.#db.get('SELECT contract FROM "$sheet"')?.['contract']
     // Another process has changed it since.
     if (stored !== null && stored !== contract.text) this.#fieldsSeq = -1
@@ -249,12 +249,15 @@ export class Reader {
 
   /** Returns the log of a cell; null for a record that never existed. */
   log(recordId: string, field: string): CellLog | null {
+    this.#forgetOutdated([field])
     return LogReader.cell({ db: this.#db, long: this.#long }, { recordId, field: this.#field(field) })
   }
 
   /** Returns the logs of all cells of a record; null for a record that never existed. */
   logs(recordId: string): readonly CellLog[] | null {
-    return LogReader.cells({ db: this.#db, long: this.#long }, { recordId, fields: this.#contract.fields })
+    const { fields } = this.#contract
+    this.#forgetOutdated(fields.map(({ name }) => name))
+    return LogReader.cells({ db: this.#db, long: this.#long }, { recordId, fields })
   }
 
   async history(): Promise<HistoryRange> {
@@ -403,16 +406,11 @@ export class Reader {
     const changes = this.#db.query(FIELD_CHANGES).filter(({ seq }) => seq > this.#fieldsSeq)
     const names = new Set(changes.flatMap(changedNames))
     if (this.#fieldsSeq >= 0 && !fields.some((name) => names.has(name))) return
-    throw new OutdatedDefinitionError('the fields of the sheet were changed meanwhile; try again')
+    throw fieldsChanged()
   }
 
   #areFieldsChanged(): boolean {
-    return this.#lastFieldChange() !== this.#fieldsSeq
-  }
-
-  /** Returns the seq of the last change of fields; 0 for none. */
-  #lastFieldChange(): number {
-    return Number(this.#db.get('SELECT max(seq) AS seq FROM "$field_change"')?.['seq'] ?? 0)
+    return this.#db.query(LAST_FIELD_CHANGE) !== this.#fieldsSeq
   }
 
   #keep(key: string, read: CachedRead): CachedRead {
