@@ -121,6 +121,7 @@ import type { SortTerm } from './sql/sort-sql.ts'
 import { tryDefinition } from './definition/apply-definition.ts'
 import type { FieldsEffect } from '../field-changes.ts'
 import { FieldLineages } from '../fields/field-lineage.ts'
+import { knownField, knownFields } from '../fields/known-field.ts'
 import type { RequestedField } from '../fields/past-fields.ts'
 import { FIELD_CHANGES } from '../fields/stored-changes.ts'
 import { sqlTokens } from './sql/sql-lexer.ts'
@@ -368,9 +369,10 @@ export class PostgresStore implements SheetStore {
   }
 
   #sortTerms(sort: readonly SortKey[]): SortTerm[] {
-    return sort.flatMap(({ field: name, descending }) =>
-      this.#fields([name]).map((field) => ({ field, descending, index: sortIndexOf(field) })),
-    )
+    return sort.map(({ field: name, descending }) => {
+      const field = this.#field(name)
+      return { field, descending, index: sortIndexOf(field) }
+    })
   }
 
   query(statement: SqlStatement, signal?: AbortSignal): Promise<JsonBytes> {
@@ -378,14 +380,11 @@ export class PostgresStore implements SheetStore {
   }
 
   #fields(names: readonly string[]): Field[] {
-    const { fieldByName } = this.#definition.contract
-    return names.map((name) => fieldByName.get(name)).filter((field) => field !== undefined)
+    return knownFields(this.#definition.contract, names)
   }
 
   #field(name: string): Field {
-    const [field] = this.#fields([name])
-    if (field === undefined) throw new Error(`no field ${name}`)
-    return field
+    return knownField(this.#definition.contract, name)
   }
 
   async upsert(request: Upsert): Promise<UpsertResult> {

@@ -1,4 +1,5 @@
 import type { Field } from '../../contract/contract.ts'
+import { knownField } from '../fields/known-field.ts'
 import { jsonEqual } from '../../contract/json/json.ts'
 import { showValue } from '../../contract/json/show-value.ts'
 import { ConflictError, SheetError } from '../../errors/service-error.ts'
@@ -46,11 +47,9 @@ function placeOf(
   change: StoreChange,
   { recordId, field: name }: ReviewedCell,
 ): { readonly field: Field; readonly record: StoredRecord } {
-  const field = change.contract.fieldByName.get(name)
   const record = change.records.get(recordId)
   if (record === undefined) throw new SheetError(`no record ${showValue(recordId)}`, 'unknown_record')
-  if (field === undefined) throw new Error(`no field ${name}`)
-  return { field, record }
+  return { field: knownField(change.contract, name), record }
 }
 
 function checkSeen({ recordId, seen }: ReviewedCell, field: Field, record: StoredRecord): void {

@@ -31,6 +31,7 @@ import type {
 } from '../cell-work.ts'
 import type { ChangeTexts, DefinitionEffect, StoredChange } from '../definition-change.ts'
 import { ConflictError, PreconditionFailedError } from '../../errors/service-error.ts'
+import { knownField, knownFields } from '../fields/known-field.ts'
 import { OutdatedDefinitionError } from '../revision-store.ts'
 import { changeById, changesBefore, STORED_CONTRACT } from '../rows/definition-changes.ts'
 import type { DefineRequest, TakenLines } from './write/writer-protocol.ts'
@@ -360,14 +361,14 @@ export class SqliteStore implements SheetStore {
   }
 
   #sortTerms(sort: readonly SortKey[]): SortTerm[] {
-    return sort.flatMap(({ field: name, descending }) =>
-      this.#fields([name]).map((field) => ({ field, descending, indexed: hasSortIndex(field) })),
-    )
+    return sort.map(({ field: name, descending }) => {
+      const field = knownField(this.#definition.contract, name)
+      return { field, descending, indexed: hasSortIndex(field) }
+    })
   }
 
   #fields(names: readonly string[]): Field[] {
-    const { fieldByName } = this.#definition.contract
-    return names.map((name) => fieldByName.get(name)).filter((field) => field !== undefined)
+    return knownFields(this.#definition.contract, names)
   }
 
   query(statement: SqlStatement, signal?: AbortSignal): Promise<JsonBytes> {

@@ -511,6 +511,19 @@ export function testFieldChanges(open: OpenStore): void {
       }
     })
 
+    test('a list is refused under names that fields have no longer, as that of an export that is continued', async () => {
+      const page = { fields: ['id', 'n'], filter: null, sort: [], after: null, limit: 2, skip: 0 }
+      assert.equal(JSON.parse(String((await sheet.store.page(page)).records)).length, 2)
+      await sheet.define({ properties: without('n', '{name: m, logicalType: integer}') }, renamed(['n', 'm']))
+      const changed = { code: 'definition_changed' }
+      await assert.rejects(sheet.store.page(page), changed)
+      await assert.rejects(sheet.store.page({ ...page, filter: 'true' }), changed)
+      const sort = [{ field: 'n', descending: false }]
+      await assert.rejects(sheet.store.page({ ...page, fields: ['id'], sort }), changed)
+      await assert.rejects(sheet.store.position({ ...page, sort, id: 'a' }), changed)
+      await sheet.define(SETUP, renamed(['m', 'n']))
+    })
+
     test('the effect on a derived field that is renamed or removed has its states of before', async () => {
       await sheet.compute('a', 'label', 'L')
       const before = { fresh: 1, stale: 0, missing: 2, failed: 0, overridden: 0, blocked: 0 }

@@ -1,4 +1,5 @@
 import type { Contract, Field } from '../../../contract/contract.ts'
+import { knownFields } from '../../fields/known-field.ts'
 import type { RecordKey } from '../../cell-work.ts'
 import type { Page, PageQuery, StoreStatus, VersionedRecord } from '../../sheet-store.ts'
 import { PAGE_BYTES } from '../../page-bytes.ts'
@@ -160,12 +161,7 @@ export class RecordReader {
   }
 
   #fields(names: readonly string[]): Field[] {
-    const { fieldByName } = this.#contract()
-    return names.map((name) => {
-      const field = fieldByName.get(name)
-      if (field === undefined) throw new Error(`no field ${name}`)
-      return field
-    })
+    return knownFields(this.#contract(), names)
   }
 
   /** Returns the keys of the existing records with these ids, in the order of the ids. */

@@ -1,4 +1,5 @@
 import type { Field } from '../../../contract/contract.ts'
+import { fieldsChanged } from '../../revision-store.ts'
 import type { GroupPeriod } from '../../named/stored-chart.ts'
 import type { GroupQuery, HistogramSplit, RecordGroup, SplitQuery } from '../../sheet-store.ts'
 
@@ -43,7 +44,7 @@ export function splitField({ by, period }: SplitQuery, allFields: readonly Typed
 
 function findField(name: string, allFields: readonly TypedField[]): TypedField {
   const field = allFields.find((each) => each.name === name)
-  if (field === undefined) throw new Error(`no field ${name}`)
+  if (field === undefined) throw fieldsChanged()
   return field
 }
 

@@ -1,8 +1,9 @@
 import { fieldsChanged } from '../../revision-store.ts'
 import { FieldLineages } from '../../fields/field-lineage.ts'
+import { knownField, knownFields } from '../../fields/known-field.ts'
 import type { RequestedField } from '../../fields/past-fields.ts'
 import { changedNames, FIELD_CHANGES, LAST_FIELD_CHANGE } from '../../fields/stored-changes.ts'
-import type { Contract, Field } from '../../../contract/contract.ts'
+import type { Contract } from '../../../contract/contract.ts'
 import type { CacheEntry, RecordedUsage, RecordKey, WorkItem, WorkQuery } from '../../cell-work.ts'
 import type {
   CellFailureNote,
@@ -213,7 +214,7 @@ export class Reader {
   #statements(fields: readonly string[]): ReadStatements {
     let statements = this.#selections.get(fields)
     if (statements === undefined) {
-      const json = recordJsonExpression(this.#fields(fields))
+      const json = recordJsonExpression(knownFields(this.#contract, fields))
       statements = {
         name: fields.join(),
         record: `SELECT CAST(${json} AS BLOB) AS "$json", "$version" FROM "$data" WHERE id = ?`,
@@ -250,7 +251,10 @@ export class Reader {
   /** Returns the log of a cell; null for a record that never existed. */
   log(recordId: string, field: string): CellLog | null {
     this.#forgetOutdated([field])
-    return LogReader.cell({ db: this.#db, long: this.#long }, { recordId, field: this.#field(field) })
+    return LogReader.cell(
+      { db: this.#db, long: this.#long },
+      { recordId, field: knownField(this.#contract, field) },
+    )
   }
 
   /** Returns the logs of all cells of a record; null for a record that never existed. */
@@ -323,7 +327,7 @@ export class Reader {
     const former = isKnown ? null : this.formerNames()
     return names.map((name) => {
       const present = this.#contract.fieldByName.has(name) ? name : (former?.get(name) ?? name)
-      return { name, type: this.#field(present).type, ...(present !== name && { present }) }
+      return { name, type: knownField(this.#contract, present).type, ...(present !== name && { present }) }
     })
   }
 
@@ -416,15 +420,5 @@ export class Reader {
   #keep(key: string, read: CachedRead): CachedRead {
     this.#cache.set(key, read)
     return read
-  }
-
-  #fields(names: readonly string[]): Field[] {
-    return names.map((name) => this.#field(name))
-  }
-
-  #field(name: string): Field {
-    const field = this.#contract.fieldByName.get(name)
-    if (field === undefined) throw new Error(`no field ${name}`)
-    return field
   }
 }
