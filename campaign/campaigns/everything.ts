@@ -31,7 +31,7 @@ const PRELOAD = pathToFileURL(join(import.meta.dirname, '../../test/support/repo
 
 /** Errors that follow from what other clients do: they delete or write the same records, rename fields, and end runs. */
 const EXPECTED: readonly (readonly [status: number, message: RegExp])[] = [
-  [404, /not found|no record|unknown record|never existed/],
+  [404, /not found|no record|unknown record|never existed|the last checkpoint covers/],
   [409, /./],
   [412, /./],
   [400, /unknown field|no field|unknown column|no such column|does not exist|is not running any more/],
