@@ -154,8 +154,12 @@ class Load {
     this.#log = log
   }
 
-  /** Returns the number of requests. Throws the first error that is not expected or was logged, and ends all clients with it. */
+  /**
+   * Returns the number of requests. Throws the first error that is not expected, and ends all clients with it; before, throws for what was
+   * logged so far.
+   */
   async run(ms: number): Promise<number> {
+    this.checkLog(this.#log())
     this.#requests = 0
     const stop = new AbortController()
     const until = Date.now() + ms
@@ -169,7 +173,6 @@ class Load {
       stop.abort()
       await Promise.allSettled([...streams, ...followed])
     }
-    this.checkLog(this.#log())
     return this.#requests
   }
 
@@ -194,7 +197,7 @@ class Load {
           })
         }
       }
-      await delay(every)
+      await delay(Math.min(every, Math.max(0, until - Date.now())))
     }
   }
 }
