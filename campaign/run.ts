@@ -102,7 +102,8 @@ async function runCampaign(campaign: Campaign, engine: Engine): Promise<void> {
     const round = await campaign.start({ engine, random: seededRandom(seed), scope, note })
     let saved = started
     while (!isStopped && Date.now() < endsAt && !isReached(goal, added(before, part.counts))) {
-      part = { ...part, counts: added(part.counts, await round()) }
+      const counts = await round()
+      part = { ...part, counts: added(part.counts, counts) }
       if (Date.now() - saved < SAVE_EVERY_MS) continue
       saved = Date.now()
       save({})
