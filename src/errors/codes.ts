@@ -133,6 +133,10 @@ export const ERROR_CODES = {
     type: 'OperationError',
     meaning: 'a cell has another value than the one that was reviewed',
   },
+  values_in_use: {
+    type: 'OperationError',
+    meaning: 'values cannot be erased during a run, or while a proposal for their record waits',
+  },
   proposal_decided: {
     type: 'OperationError',
     meaning: 'the proposal, or a part of it, is accepted or rejected already',

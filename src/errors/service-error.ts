@@ -140,6 +140,7 @@ const CONFLICTS = [
   'definition_changed',
   'record_exists',
   'value_changed',
+  'values_in_use',
   'proposal_decided',
   'proposal_outdated',
   'too_many_proposals',

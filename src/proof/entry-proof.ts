@@ -6,6 +6,7 @@ import {
   type CheckpointNote,
   type VerifySignature,
 } from './checkpoint.ts'
+import { erasedLeaf } from './erased.ts'
 import { isEqual, leafHash, rootFromInclusion, HASH_BYTES, type Sha256 } from './merkle.ts'
 import type { NoteKey } from './note-keys.ts'
 
@@ -33,7 +34,9 @@ export interface CheckedProof {
   readonly checkpoint: CheckpointNote
   /** The parts that do not hold, each a sentence; empty for a proof that holds. */
   readonly faults: readonly string[]
-  /** The way in which the line gives the value; null where the proof is of an entry alone. */
+  /** Whether values were erased from the line: then it is proved that there was a line, and not what is left of it. */
+  readonly isErased: boolean
+  /** The way in which the line gives the value; null where the proof is of an entry alone, and where values were erased from it. */
   readonly value: 'in the line' | 'in an imported file' | 'by a conversion' | null
   readonly signature: 'signed' | 'invalid' | 'none' | 'unchecked'
 }
@@ -69,8 +72,9 @@ export function checkProof(
 ): CheckedProof {
   const { cell, seq, line, index } = proof
   const faults: string[] = []
+  const erased = erasedLeaf(line)
   const root = rootFromInclusion(sha256, {
-    leaf: leafHash(sha256, utf8(line)),
+    leaf: erased ?? leafHash(sha256, utf8(line)),
     index,
     size: checkpoint.size,
     proof: proof.hashes.map((hash) => fromBase64(hash) ?? new Uint8Array()),
@@ -85,14 +89,21 @@ export function checkProof(
     )
   }
   const entry = parsed(line)
-  const value = cell === null ? null : valueFault(entry, cell)
+  const value = cell === null || erased !== null ? null : valueFault(entry, cell)
   if (!isObject(entry) || entry['seq'] !== seq) faults.push(`The line does not have the seq ${seq}.`)
   else if (value !== null && value.fault !== null) faults.push(value.fault)
   const signature = key === null ? 'unchecked' : signatureState(checkpoint, key, verify)
   if (signature === 'invalid')
     faults.push(`The signature of ${key?.name ?? ''} is not one of this checkpoint.`)
   if (signature === 'none') faults.push(`The checkpoint has no signature of the key ${key?.name ?? ''}.`)
-  return { proof, checkpoint, faults, value: value?.place ?? null, signature }
+  return {
+    proof,
+    checkpoint,
+    faults,
+    isErased: erased !== null,
+    value: value?.place ?? null,
+    signature,
+  }
 }
 
 /** Compares a checkpoint with one that somebody has kept. */

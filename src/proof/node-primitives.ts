@@ -7,6 +7,7 @@ import {
   verify,
   type KeyObject,
 } from 'node:crypto'
+import { erasedLeaf } from './erased.ts'
 import type { Sha256 } from './merkle.ts'
 import { formatSecret, isKeyName, KEY_BYTES, noteKey, parseSecret, type NoteKey } from './note-keys.ts'
 import { formatNote, type VerifySignature } from './checkpoint.ts'
@@ -25,9 +26,12 @@ export const verifySignature: VerifySignature = (message, signature, key) => {
   return verify(null, message, publicKey, signature)
 }
 
-/** Returns the same as `leafHash` for a text, in half of the time: it is hashed as it is, and not copied before. */
+/**
+ * Returns the leaf of a line in the tree of the log: for a line from which values were erased that of before, for any other the same as
+ * `leafHash`, in half of the time: the text is hashed as it is, and not copied before.
+ */
 export function leafOfLine(text: string): Uint8Array {
-  return hash('sha256', `\0${text}`, 'buffer')
+  return erasedLeaf(text) ?? hash('sha256', `\0${text}`, 'buffer')
 }
 
 /** A private key that signs checkpoints. */

@@ -38,9 +38,14 @@ export interface CellLine extends CellLineStart {
   readonly [key: string]: JsonValue
 }
 
-/** A direct write, a deletion or a restored record; `values` and `previous` have exactly the changed fields. */
+/**
+ * A direct write, a deletion, a restored record or an erasure; `values` and `previous` have exactly the changed fields. Of an erasure they
+ * have null for the erased fields, whether or not the record had a value.
+ */
 export interface RecordLine extends CommonFields {
-  readonly source: 'write' | 'delete' | 'revert'
+  readonly source: 'write' | 'delete' | 'revert' | 'erase'
+  /** The `seq` of each line from which an erasure has removed values. */
+  readonly lines?: readonly number[]
   /** The `seq` of the deletion that was undone, of a restored record. */
   readonly reverts?: number
   readonly record_id: string
@@ -163,6 +168,8 @@ export interface RecordChange {
   readonly file?: string | null | undefined
   /** See {@link RecordLine.kept}. */
   readonly kept?: JsonObject | undefined
+  /** See {@link RecordLine.lines}. */
+  readonly erased?: readonly number[] | undefined
 }
 
 /** The members of a proposal that lines have. */
@@ -189,8 +196,9 @@ export function formatRecordLine({ seq, at }: { seq: number; at: string }, chang
     proposal === null ? '' : `"proposal":"${proposal.id}","proposed_by":${JSON.stringify(proposal.by)},`
   const ofRun = typeof change.run === 'string' ? `"run_id":"${change.run}",` : ''
   const undone = change.reverts === undefined ? '' : `"reverts":${change.reverts},`
+  const lines = change.erased === undefined ? '' : `"lines":${JSON.stringify(change.erased)},`
   const start =
-    `{"seq":${seq},"at":"${at}","actor":${JSON.stringify(change.actor)},"source":"${change.source}",${proposed}${undone}${ofRun}` +
+    `{"seq":${seq},"at":"${at}","actor":${JSON.stringify(change.actor)},"source":"${change.source}",${proposed}${undone}${ofRun}${lines}` +
     `"record_id":${JSON.stringify(change.recordId)},"values":${valuesText(values, fields)},`
   if (previous === null) return { start, end: nothingBefore(fields) }
   const kept = change.kept === undefined ? '' : `,"kept":${JSON.stringify(change.kept)}`

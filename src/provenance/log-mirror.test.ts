@@ -16,6 +16,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { RecordsError } from '../errors/service-error.ts'
+import { withoutValues } from './erased-line.ts'
 import type { LineText, LogSource } from './log-line.ts'
 import { LogMirror, type MirrorPosition } from './log-mirror.ts'
 import type { SetAside } from './set-aside.ts'
@@ -386,4 +387,70 @@ test('a long log is written in pieces', (t) => {
   // The last line known to be good is found by reading backwards.
   log.mirror(t, log.end).repair()
   assert.ok(log.file === log.wanted)
+})
+
+/** Returns a line from which values were erased. */
+function erasedLine(line: string): string {
+  const text = withoutValues(line, { recordId: 'x', isErased: () => true })
+  assert.ok(text)
+  return text
+}
+
+test('lines from which values were erased are written anew, and what is killed over it is completed', (t) => {
+  const told = (seq: number): string =>
+    JSON.stringify({
+      seq,
+      at: '',
+      actor: 'a',
+      source: 'write',
+      record_id: 'x',
+      values: { a: `secret ${seq}` },
+      previous: { a: null },
+    })
+  const other = JSON.stringify({
+    seq: 2,
+    at: '',
+    actor: 'a',
+    source: 'write',
+    record_id: 'y',
+    values: {},
+    previous: {},
+  })
+  const before = [told(1), other, told(3)]
+  const erased = [erasedLine(told(1)), other, erasedLine(told(3))]
+  const said = lineOf(4)
+  for (const isCommitted of [true, false]) {
+    for (const place of [0, 1, 2, 3, 4]) {
+      const log = new Log(t, before)
+      const mirror = log.mirror(t)
+      mirror.repair()
+      const { position } = mirror
+      // The process is killed when so many lines are in the file, before or after its commit.
+      writeFileSync(
+        log.path,
+        [...erased, said]
+          .slice(0, place)
+          .map((line) => `${line}\n`)
+          .join(''),
+      )
+      if (isCommitted) log.lines.splice(0, before.length, ...erased, said)
+      for (const next of [log.mirror(t, position), mirror]) {
+        next.repair()
+        assert.equal(log.file, log.wanted)
+      }
+      assert.deepEqual(log.setAside, [])
+    }
+  }
+  const log = new Log(t, before)
+  const mirror = log.mirror(t)
+  mirror.repair()
+  const reader = log.mirror(t, mirror.position)
+  log.lines.splice(0, before.length, ...erased, said)
+  mirror.distrust()
+  mirror.repair()
+  assert.equal(log.file, log.wanted)
+  assert.deepEqual(log.setAside, [])
+  // Another process appends to the file that it finds.
+  log.append(reader, lineOf(5))
+  assert.equal(log.file, log.wanted)
 })

@@ -12,6 +12,7 @@ import {
   type Stats,
 } from 'node:fs'
 import { fileError, RecordsError } from '../errors/service-error.ts'
+import { isSameLine } from './erased-line.ts'
 import { parseLine, type LineText, type LogSource } from './log-line.ts'
 import { MAX_LINE_BYTES, readLines } from './read-lines.ts'
 import { setAside, type SetAside } from './set-aside.ts'
@@ -161,6 +162,11 @@ export class LogMirror {
     } else {
       this.repair()
     }
+  }
+
+  /** Makes {@link repair} compare all lines: those before the position can differ from those of the source. */
+  distrust(): void {
+    this.#position = { seq: 0, offset: 0 }
   }
 
   /**
@@ -340,6 +346,8 @@ export class LogMirror {
       if (next.done === true) return good
       if (tooLong || !Buffer.from(next.value.line).equals(bytes)) {
         if (next.value.seq > knownGood) return good
+        // Left by a process that was killed while it erased values.
+        if (!this.#isReplaced && isSameLine(Buffer.from(bytes).toString('utf8'), next.value.line)) return good
         const message =
           `the line is not the one that the store has with seq ${next.value.seq}; ` +
           'restore the file, or move it away and it is written again from the store; where it is the log of another branch or ' +

@@ -2,6 +2,7 @@ import { closeSync, fsyncSync, openSync, readdirSync, readSync, writeSync } from
 import { basename, dirname, join } from 'node:path'
 import { RecordsError } from '../errors/service-error.ts'
 import { systemCode } from '../errors/system-code.ts'
+import { isSameLine } from './erased-line.ts'
 import type { LogSource } from './log-line.ts'
 import { readLines, type FileLine } from './read-lines.ts'
 
@@ -121,7 +122,7 @@ class CutReader {
     const seq = Number(own?.[1])
     const isUnwritten = text.includes('\0')
     const [stored] = seq > 0 && !isUnwritten ? take(this.#source.linesAfter(seq - 1), 1) : []
-    const isStored = stored?.seq === seq && stored.line === text
+    const isStored = stored?.seq === seq && isSameLine(stored.line, text)
     const continues =
       !isStored && !isUnwritten && (seq === this.#last + 1 || (this.#hasGap && seq > this.#last))
     if (isStored || continues) this.#last = seq

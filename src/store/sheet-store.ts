@@ -30,6 +30,7 @@ import type {
   OutdatedCount,
 } from './definition-change.ts'
 import type { Dialect } from './dialect.ts'
+import type { Erasure, EraseRequest } from './erasure.ts'
 import type { FieldChanges, FieldsEffect } from './field-changes.ts'
 import type { FormulaInFile, FormulaStore } from './formula.ts'
 import type { RecordsQueries } from './records-query.ts'
@@ -168,6 +169,13 @@ export interface RecordStore {
    * deletion, ConflictError for one that exists, ValidationError for values that the contract no longer allows.
    */
   restore(request: RestoreRequest): Promise<RestoreResult>
+  /**
+   * Erases values of records, present and earlier ones, from the log and everything else that the store keeps, of all or none; lines of the log
+   * keep the leaf hash that they were written with. Deletes the records too when no fields are named. Throws
+   * PermissionDeniedError for an actor that may not delete (D7), SheetError for a record or a field that never existed, ValidationError for a
+   * field that must have a value, and ConflictError during a run and for a record with a waiting proposal.
+   */
+  erase(request: EraseRequest): Promise<Erasure>
   /** Writes that wait for a decision. */
   readonly proposals: ProposalStore
   /** Named ways to look at the records. */

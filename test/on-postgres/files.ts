@@ -20,6 +20,7 @@ export const GROUPS = {
     'sheet/as-of.test.ts',
     'sheet/checkpoints.test.ts',
     'sheet/change-definition.test.ts',
+    'sheet/erase.test.ts',
     'sheet/import-runs.test.ts',
     'sheet/lineage.test.ts',
     'sheet/revert.test.ts',

@@ -51,6 +51,7 @@ const STATUS_OF_CODE: Readonly<Partial<Record<ErrorCode, number>>> = {
   definition_changed: 409,
   record_exists: 409,
   value_changed: 409,
+  values_in_use: 409,
   proposal_decided: 409,
   proposal_outdated: 409,
   too_many_proposals: 409,

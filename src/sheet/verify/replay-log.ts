@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../contract/json/json.ts'
 import { showValue } from '../../contract/json/show-value.ts'
+import { erasedFields } from '../../provenance/erased-line.ts'
 import { hasRows, linesOfRecords } from '../../provenance/imported-records.ts'
 import { isImportLine } from '../../provenance/log-line.ts'
 import { importedChange, MOST_CHANGES } from '../../store/fields/stored-changes.ts'
@@ -68,7 +69,8 @@ export class LogReplay {
     this.#lines += 1
     const { source, field, record_id: id, values } = line
     const seq = Number(line['seq'])
-    if (hasRows(line)) this.#importRecords(line, seq)
+    if (source === 'erase' && typeof id === 'string' && isJsonObject(values)) this.#erase(values, { seq, id })
+    else if (hasRows(line)) this.#importRecords(line, seq)
     else if (isImportLine(line)) this.#importFile(line, seq)
     else if (source === 'contract') this.#changeFields(line, seq)
     else if (typeof id !== 'string') this.#differences.line(seq, UNKNOWN_KIND)
@@ -77,7 +79,7 @@ export class LogReplay {
     else if (source === 'proposal') return
     else if (typeof field === 'string') {
       const changes = [{ field, value: line['value'] ?? null, previous: line['previous'] ?? null }]
-      this.#write(changes, { seq, id })
+      this.#write(withoutErased(line, changes), { seq, id })
     } else if (isJsonObject(values)) this.#addRecordLine(line, { seq, id, values })
     else this.#differences.line(seq, UNKNOWN_KIND, { recordId: id })
   }
@@ -278,7 +280,7 @@ export class LogReplay {
   #addRecordLine(line: JsonObject, { seq, id, values }: LinePlace & { readonly values: JsonObject }): void {
     const previous = isJsonObject(line['previous']) ? line['previous'] : {}
     if (line['source'] === 'delete') {
-      this.#delete(previous, { seq, id })
+      this.#delete(previous, { seq, id, erased: erasedFields(line) })
       return
     }
     if (memberOf(values, 'id') === id) {
@@ -290,7 +292,20 @@ export class LogReplay {
       value: value ?? null,
       previous: memberOf(previous, field),
     }))
-    this.#write(changes, { seq, id })
+    this.#write(withoutErased(line, changes), { seq, id })
+  }
+
+  /** Empties cells: what the lines before say of their values is erased. */
+  #erase(values: JsonObject, { seq, id }: LinePlace): void {
+    // One that is deleted has no values.
+    const isOfFile = this.#import !== null && this.#import.named < this.#import.records
+    if (this.records.get(id) === null && !isOfFile) return
+    const record = this.#existing({ seq, id })
+    const columns = Object.keys(values).flatMap((field) => this.fields.chainOf(this.fields.of(field)))
+    this.#change(
+      record,
+      columns.map(({ key }) => [key, null]),
+    )
   }
 
   #write(changes: readonly CellChange[], { seq, id }: LinePlace): void {
@@ -349,9 +364,13 @@ export class LogReplay {
     this.records.set({ ...record, values: { ...record.values, ...Object.fromEntries(written) } })
   }
 
-  #delete(previous: JsonObject, { seq, id }: LinePlace): void {
+  #delete(
+    previous: JsonObject,
+    { seq, id, erased }: LinePlace & { readonly erased: ReadonlySet<string> },
+  ): void {
     const record = this.#existing({ seq, id })
     for (const [field, value] of Object.entries(previous)) {
+      if (erased.has(field)) continue
       this.#expect(record, { column: this.fields.of(field), field, seq, value: value ?? null })
     }
     const others = [
@@ -377,6 +396,7 @@ export class LogReplay {
       return
     }
     const record = this.#existing({ seq, id })
+    if (erasedFields(line).has(reviewed)) return
     const column = this.fields.of(reviewed)
     this.#expect(record, { column, field: reviewed, seq, value })
     this.#change(record, [[column.key, value]])
@@ -417,6 +437,12 @@ interface CellChange {
   readonly field: string
   readonly value: JsonValue
   readonly previous: JsonValue
+}
+
+/** Returns the changes of a line without those whose values were erased from it. */
+function withoutErased(line: JsonObject, changes: readonly CellChange[]): readonly CellChange[] {
+  const erased = erasedFields(line)
+  return erased.size === 0 ? changes : changes.filter(({ field }) => !erased.has(field))
 }
 
 const EMPTY: readonly JsonValue[] = [null]

@@ -8,6 +8,7 @@ import type { JsonObject, JsonValue } from '../../contract/json/json.ts'
 import { checkpointBody, formatNote, parseNotes } from '../../proof/checkpoint.ts'
 import { RootHasher } from '../../proof/merkle.ts'
 import { leafOfLine, NoteSigner, sha256 } from '../../proof/node-primitives.ts'
+import { withoutValues } from '../../provenance/erased-line.ts'
 import { parseLine } from '../../provenance/log-line.ts'
 import { Differences } from './differences.ts'
 import { verifyLog, type LogReport, type LogToVerify } from './verify-log.ts'
@@ -481,4 +482,66 @@ test('a checkpoint that the key has not signed covers nothing by it', () => {
     withCheckpoints(signed, '', NoteSigner.create('sheet.example').signer).checkpoints.covered.signed,
     0,
   )
+})
+
+/** Returns lines without the values of a record in some of them, and the line that says so. */
+function erasure(
+  lines: readonly JsonObject[],
+  {
+    seqs,
+    id,
+    fields,
+  }: { readonly seqs: readonly number[]; readonly id: string; readonly fields: readonly string[] },
+): readonly Line[] {
+  const erased = { recordId: id, isErased: (field: string) => fields.includes(field) }
+  const texts = textsOf(lines).map((text, index) => {
+    if (!seqs.includes(index + 1)) return text
+    const left = withoutValues(text, erased)
+    assert.ok(left)
+    return left
+  })
+  const values = Object.fromEntries(fields.map((name) => [name, null]))
+  return [...texts, { source: 'erase', record_id: id, lines: seqs, values, previous: values }]
+}
+
+test('erased values are not known, and the lines that had them are in the tree', () => {
+  const lines = [
+    created('a', { n: 1, t: 'x' }),
+    written('a', { n: 2, t: 'y' }, { n: 1, t: 'x' }),
+    computed('a', 'n', 3, 2),
+    deleted('a', { n: 3, t: 'y' }),
+    { ...created('a', { n: 3, t: 'y' }), source: 'revert', reverts: 4 },
+  ]
+  const hasher = new RootHasher(sha256)
+  for (const text of textsOf(lines)) hasher.add(leafOfLine(text))
+  const outside = parseNotes(formatNote(checkpointBody({ origin: 'o', size: 5, root: hasher.root() }), []))
+  const whole = erasure(lines, { seqs: [1, 2, 3, 4, 5], id: 'a', fields: ['n'] })
+  const checkpoints = { own: [], outside, key: null }
+  const {
+    found,
+    erasedLines,
+    checkpoints: report,
+  } = verify(whole, [{ id: 'a', n: null, t: 'y' }], { checkpoints })
+  assert.deepEqual([found, erasedLines, report.covered.outside], [[], 5, 5])
+  // Other values are compared as ever, and a value after the erasure is known.
+  assert.deepEqual(verify(whole, [{ id: 'a', n: 3, t: 'z' }]).found.length, 2)
+  assert.deepEqual(
+    verify([...whole, written('a', { n: 4 }, { n: null })], [{ id: 'a', n: 4, t: 'y' }]).found,
+    [],
+  )
+})
+
+test('a line that lacks values must be named by a later line', () => {
+  const lines = [created('a', { n: 1 }), written('a', { n: 2 }, { n: 1 })]
+  const all = erasure(lines, { seqs: [1, 2], id: 'a', fields: ['n'] })
+  const named = all.at(-1) as JsonObject
+  const [first = '', second = ''] = all
+  assert.deepEqual(verify([first, second, { ...named, lines: [1] }], [{ id: 'a', n: null }]).found, [
+    '2 lacks erased values, and no later line says who has erased them',
+  ])
+  assert.deepEqual(verify([first, second], [{ id: 'a', n: null }]).found.length, 2)
+  const bad = String(first).replace(/"erased":"[^"]*"/, '"erased":"none"')
+  assert.deepEqual(verify([bad, second, named], [{ id: 'a', n: null }]).found, [
+    '1 has no hash in place of its erased values',
+  ])
 })

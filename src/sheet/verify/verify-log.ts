@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../contract/json/json.ts'
 import { isImportLine } from '../../provenance/log-line.ts'
 import { showValue } from '../../contract/json/show-value.ts'
+import { erasedLeaf } from '../../proof/erased.ts'
 import { leafOfLine } from '../../proof/node-primitives.ts'
 import { CheckpointChecks, type CheckpointReport, type GivenCheckpoints } from './checkpoint-checks.ts'
 import { compareRecords, type ComparedRecords } from './compare-records.ts'
@@ -43,6 +44,8 @@ export interface LogReport {
   readonly checkpoints: CheckpointReport
   /** The import whose file was not at hand; null for none. */
   readonly unknownImport: UnknownImport | null
+  /** Lines from which values were erased: the tree covers that they were there, and not what is left of them. */
+  readonly erasedLines: number
 }
 
 /** The fault of a store that declares lines those of an earlier store, with which no import of records begins. */
@@ -56,6 +59,7 @@ const NO_IMPORT =
 export function verifyLog(log: LogToVerify, differences: Differences): LogReport {
   const checks = new CheckpointChecks(log.checkpoints, differences)
   const replay = new LogReplay(differences, log.source)
+  const erasures = new Erasures(differences)
   try {
     let [last, earlierLines] = [0, 0]
     for (const { seq: stored, text, line: read, owner } of log.lines) {
@@ -76,6 +80,7 @@ export function verifyLog(log: LogToVerify, differences: Differences): LogReport
       if (!isEarlier && log.historyAfter > 0 && last <= log.historyAfter && !isImportLine(line))
         differences.line(seq, NO_IMPORT)
       last = seq
+      erasures.add(line, text)
       const id = line['record_id']
       if (owner !== undefined && owner !== (typeof id === 'string' ? id : null))
         differences.line(
@@ -89,6 +94,7 @@ export function verifyLog(log: LogToVerify, differences: Differences): LogReport
       differences.line(last, `no line follows. ${NO_IMPORT}`)
     const records = compareRecords(replay, log.records, differences)
     replay.finish()
+    const erasedLines = erasures.end()
     const { unknownImport } = replay
     return {
       lines: checks.size,
@@ -97,8 +103,39 @@ export function verifyLog(log: LogToVerify, differences: Differences): LogReport
       records,
       checkpoints: checks.end(),
       unknownImport,
+      erasedLines,
     }
   } finally {
     replay.close()
+  }
+}
+
+/** Holds the lines from which values were erased to those that say so, which come later. */
+class Erasures {
+  readonly #differences: Differences
+  /** The seqs of such lines that no line has named yet. */
+  readonly #unnamed = new Set<number>()
+  #count = 0
+
+  constructor(differences: Differences) {
+    this.#differences = differences
+  }
+
+  add(line: JsonObject, text: string): void {
+    const { seq, source, lines } = line
+    if (line['erased'] !== undefined) {
+      this.#count += 1
+      this.#unnamed.add(Number(seq))
+      if (erasedLeaf(text) === null)
+        this.#differences.line(Number(seq), 'has no hash in place of its erased values')
+    }
+    if (source !== 'erase' || !Array.isArray(lines)) return
+    for (const named of lines) this.#unnamed.delete(Number(named))
+  }
+
+  end(): number {
+    for (const seq of this.#unnamed)
+      this.#differences.line(seq, 'lacks erased values, and no later line says who has erased them')
+    return this.#count
   }
 }

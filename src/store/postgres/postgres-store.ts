@@ -119,6 +119,8 @@ import type { QueryLimits } from '../query-limits.ts'
 import { conditionText } from './sql/condition-sql.ts'
 import type { SortTerm } from './sql/sort-sql.ts'
 import { tryDefinition } from './definition/apply-definition.ts'
+import type { Erasure, EraseRequest } from '../erasure.ts'
+import { compact } from './write/compact.ts'
 import type { FieldsEffect } from '../field-changes.ts'
 import { FieldLineages } from '../fields/field-lineage.ts'
 import { knownField, knownFields } from '../fields/known-field.ts'
@@ -144,6 +146,8 @@ import {
 import { requestCancel } from '../rows/run-updates.ts'
 import { readBodyInTurns } from '../rules/upsert-body.ts'
 import { idsOf, isLarge, tryUpsert, upsert } from '../rules/upsert.ts'
+import { deleteFrames } from './frames/frame-table.ts'
+import { erase } from '../rules/log/erase.ts'
 import { restore } from '../rules/restore.ts'
 import { review } from '../rules/review.ts'
 import { revert } from '../rules/revert.ts'
@@ -492,6 +496,14 @@ export class PostgresStore implements SheetStore {
 
   restore(request: RestoreRequest): Promise<RestoreResult> {
     return this.#changeInRun((change) => runAsync(restore(change, request)), request.run ?? null)
+  }
+
+  async erase(request: EraseRequest): Promise<Erasure> {
+    const erased = await this.#writer.change(async (change) => {
+      await deleteFrames(change.db)
+      return runAsync(erase(change, request))
+    })
+    return { ...erased, isCompacted: await compact(this.#database) }
   }
 
   startRun(run: NewRun): Promise<RunId> {

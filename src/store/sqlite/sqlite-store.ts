@@ -14,6 +14,7 @@ import { readCellWriters, readWriterCounts } from '../rules/written/read-writers
 import type { CellWriter, WriterCounts } from '../stored-writer.ts'
 import { givenRows } from './database/given-rows.ts'
 import { REVIEW_COUNTS, reviewsBefore } from '../rows/reviews.ts'
+import type { Erasure, EraseRequest } from '../erasure.ts'
 import type { FieldsEffect } from '../field-changes.ts'
 import type { SetAside } from '../../provenance/set-aside.ts'
 import type { FoundEntries, LatestEntries } from '../cell-entries.ts'
@@ -475,6 +476,10 @@ export class SqliteStore implements SheetStore {
 
   restore(request: RestoreRequest): Promise<RestoreResult> {
     return this.#writer.call('restore', request)
+  }
+
+  erase(request: EraseRequest): Promise<Erasure> {
+    return this.#writer.call('erase', request)
   }
 
   startRun(run: NewRun): Promise<RunId> {

@@ -22,11 +22,15 @@ import type { Connection } from '../database/connection.ts'
 import type { PendingChanges, ProvenanceRow } from './pending-changes.ts'
 import { StoredRecords } from './stored-records.ts'
 import { forgetResults } from './forget-results.ts'
+import { linesOfRecord } from './erased-lines.ts'
 import { readKeptValues } from './kept-values.ts'
+import { quoted } from '../database/schema.ts'
+import { columnsOf } from '../database/columns.ts'
 import { StoredLog } from './change-log.ts'
 import { UniqueHolders } from './unique-holders.ts'
 import type { KeptColumn } from '../../fields/stored-changes.ts'
 import type { DecidedRow, ProposedRow } from '../../rows/proposal-queries.ts'
+import type { ErasingChange, StoredText } from '../../rules/log/erase.ts'
 import { runAsync, type Steps } from '../../rules/steps.ts'
 import { writtenByCell, writtenByRecord, type WrittenValues } from '../../rules/written/written-by.ts'
 import type { CachedResult, Holders, NewRecord, StoreChange, StoredRecord } from '../../rules/store-change.ts'
@@ -58,7 +62,7 @@ export interface ChangeStart {
  * change set. It is kept in memory, so that an operation that throws has changed nothing, and so that one statement writes
  * many records and many operations.
  */
-export class ChangeSet implements StoreChange {
+export class ChangeSet implements ErasingChange {
   readonly db: Connection
   readonly contract: Contract
   readonly cells: CellStates
@@ -166,6 +170,23 @@ export class ChangeSet implements StoreChange {
     this.#lastSeq += 1
     this.#lines.push({ seq: this.#lastSeq, ...line })
     return this.#lastSeq
+  }
+
+  async linesOf(recordId: string, lives: readonly RecordKey[]): Promise<readonly StoredText[]> {
+    await this.flush()
+    return linesOfRecord(this.db, recordId, lives)
+  }
+
+  async replaceLine({ seq, text }: StoredText): Promise<void> {
+    await this.db.run('UPDATE "$provenance" SET line = $1 WHERE seq = $2', text, seq)
+  }
+
+  async emptyKept(record: RecordKey, columns: ReadonlySet<string>): Promise<void> {
+    const kept = columnsOf(this.#start.kept.filter(({ name }) => columns.has(name)))
+    if (kept.length === 0) return
+    await this.flush()
+    const set = kept.map((column) => `${quoted(column)} = NULL`).join(', ')
+    await this.db.run(`UPDATE "$data" SET ${set} WHERE "$seq" = $1`, record)
   }
 
   async load(ids: readonly string[]): Promise<void> {

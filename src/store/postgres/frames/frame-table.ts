@@ -134,3 +134,8 @@ export async function pruneFrames(
 ): Promise<void> {
   await db.run(PRUNE, frames, bytes, milliseconds / 1000)
 }
+
+/** Deletes all frames, with the values in them; who has not read them is told so, as of those that are too old. */
+export async function deleteFrames(db: Connection): Promise<void> {
+  await db.run('DELETE FROM "$frame"')
+}

@@ -28,11 +28,14 @@ import type { DecidedRow, ProposedRow } from '../../rows/proposal-queries.ts'
 import { runSync, type Steps } from '../../rules/steps.ts'
 import type { FieldNumbers } from '../../rules/written/number-fields.ts'
 import { writtenByCell, writtenByRecord, type WrittenValues } from '../../rules/written/written-by.ts'
+import type { ErasingChange, StoredText } from '../../rules/log/erase.ts'
 import type { TakeOverChange } from '../../rules/log/take-over.ts'
+import { FIELD_CHANGES, keptColumns } from '../../fields/stored-changes.ts'
 import type { CachedResult, Holders, NewRecord, StoreChange, StoredRecord } from '../../rules/store-change.ts'
 import { quoted } from '../database/schema.ts'
 import { toColumn } from '../database/values.ts'
 import { StoredLog } from './change-log.ts'
+import { emptyColumns, linesOfRecord, replaceLine } from './erased-lines.ts'
 import { forgetResults } from './forget-results.ts'
 import { insertImported, type ImportedLine } from './imported-lines.ts'
 import { readKeptValues } from './kept-values.ts'
@@ -90,7 +93,7 @@ export interface ChangeStart {
  * The changes of a transaction: record writes, cell states, provenance lines. All that must change together is part of one
  * change set; it keeps numbers and counters, which are written at its end.
  */
-export class ChangeSet implements TakeOverChange {
+export class ChangeSet implements TakeOverChange, ErasingChange {
   readonly db: Connection
   readonly contract: Contract
   readonly records: StoredRecords
@@ -235,6 +238,24 @@ export class ChangeSet implements TakeOverChange {
     this.#closeLine()
     this.#addRows(partsOf(text), { first: this.newKey(), written, run: null })
     return this.lastSeq
+  }
+
+  linesOf(recordId: string, lives: readonly RecordKey[]): readonly StoredText[] {
+    this.insertLines()
+    return linesOfRecord(this.db, recordId, lives)
+  }
+
+  replaceLine(line: StoredText): void {
+    replaceLine(this.db, line)
+  }
+
+  emptyKept(record: RecordKey, columns: ReadonlySet<string>): void {
+    const kept = keptColumns(this.db.query(FIELD_CHANGES)).filter(({ name }) => columns.has(name))
+    emptyColumns(
+      this.db,
+      record,
+      kept.map(({ name }) => name),
+    )
   }
 
   #add(line: RecordedLine): number {

@@ -13,7 +13,12 @@ export interface ImportedLine extends ImportedRecordsText {
 export function insertImported(db: Connection, seq: number, { first, count, rows }: ImportedLine): void {
   db.run('INSERT INTO "$import" (seq, first, last) VALUES (?, ?, ?)', seq, first, first + count - 1)
   if (rows === null) return
-  db.run('INSERT INTO "$packed" (seq, rows) VALUES (?, ?)', seq, zstdCompressSync(rows, FAST))
+  db.run('INSERT INTO "$packed" (seq, rows) VALUES (?, ?)', seq, packRows(rows))
+}
+
+/** Returns the rows of a line as the store has them. */
+export function packRows(rows: string): Uint8Array {
+  return zstdCompressSync(rows, FAST)
 }
 
 /** A higher level takes longer, and saves nothing in so short texts. */

@@ -1,5 +1,6 @@
 import type { SetAside } from '../../../provenance/set-aside.ts'
 import type { BaseFile, DefinitionEffect } from '../../definition-change.ts'
+import type { Erasure, EraseRequest } from '../../erasure.ts'
 import type { FieldsEffect } from '../../field-changes.ts'
 import type { NewCheckpoint } from '../../log-tree-store.ts'
 import type { TakenOver } from '../../rules/log/take-over.ts'
@@ -15,6 +16,7 @@ export interface ExclusiveOperations {
   changeDefinition(request: ChangeDefinitionRequest): ChangedDefinition
   tryUpsert(request: Upsert): UpsertTrial
   addCheckpoint(request: NewCheckpoint): boolean
+  erase(request: EraseRequest): Erasure
   close(request: null): void
 }
 

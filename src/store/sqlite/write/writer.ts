@@ -6,6 +6,7 @@ import { LogMirror, nameOf } from '../../../provenance/log-mirror.ts'
 import type { SetAside } from '../../../provenance/set-aside.ts'
 import { CellStates } from '../changes/cell-states.ts'
 import { ChangeSet } from '../changes/change-set.ts'
+import type { Erasure, EraseRequest } from '../../erasure.ts'
 import type { FieldsEffect } from '../../field-changes.ts'
 import type { BaseFile, DefinitionEffect } from '../../definition-change.ts'
 import { OutdatedDefinitionError } from '../../revision-store.ts'
@@ -29,6 +30,7 @@ import { applyDefinition, loadTargets } from '../definition/apply-contract.ts'
 import { IdleTimer } from '../database/idle-timer.ts'
 import { logSource } from '../log/log-source.ts'
 import { openDatabase } from '../database/open-database.ts'
+import { compact } from '../database/compact.ts'
 import { takeRunLock } from '../database/run-lock.ts'
 import { tryUpsert } from '../../rules/upsert.ts'
 import { readBody } from '../../rules/upsert-body.ts'
@@ -51,6 +53,7 @@ import { textOrNull } from '../../rows/stored-rows.ts'
 import type { NewCheckpoint } from '../../log-tree-store.ts'
 import { NOTES, NOTES_SIZE } from '../../rows/log-tree.ts'
 import { addCheckpoint } from '../../rules/log/add-checkpoint.ts'
+import { erase } from '../../rules/log/erase.ts'
 import { NotTakenOver, takeOver } from '../../rules/log/take-over.ts'
 import { addToFile, repairFile } from '../../sheet-files/checkpoint-file.ts'
 import { collectOnce } from '../../sheet-files/collect-garbage.ts'
@@ -138,6 +141,8 @@ export class Writer {
         return this.#tryUpsert(argument as Upsert)
       case 'addCheckpoint':
         return this.#addCheckpoint(argument as NewCheckpoint)
+      case 'erase':
+        return this.#erase(argument as EraseRequest)
       case 'close':
         return this.#close()
     }
@@ -191,6 +196,28 @@ export class Writer {
       })
       return true
     })
+  }
+
+  /** Erases values, and writes the files of the store and the log anew without them. */
+  async #erase(request: EraseRequest): Promise<Erasure> {
+    const { mirror, directory } = this.#writable()
+    try {
+      const erasure = await this.#transaction((change) => {
+        const erased = runSync(erase(change, request))
+        change.finish()
+        if (erased.lines > 0) {
+          // The place of the line up to which the file was verified is another one now.
+          change.db.run('UPDATE "$sheet" SET mirror_offset = 0')
+          mirror.distrust()
+          mirror.repair()
+        }
+        return erased
+      })
+      return { ...erasure, isCompacted: await compact(storePaths(directory).database) }
+    } catch (error) {
+      mirror.distrust()
+      throw error
+    }
   }
 
   /** Runs `work` in a transaction; its lines of the log are appended to the file before the lock is released. */

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import type { SentRequest } from '../../../recording/recorded-call.ts'
 import type { PlannedHeader } from '../../../transport/headers/header-template.ts'
 
 /** A request as sent, except for its secrets. */
@@ -18,6 +19,20 @@ export function requestKey(
 ): string {
   const sent = headers.length === 0 ? [] : headers.map(sentHeader).toSorted(byName)
   return `sha256:${hash('sha256', JSON.stringify([method, url, sent, body]), 'hex')}`
+}
+
+/** Returns the same key for a request as a recording has it. */
+export function keyOfSent({ method, url, headers, body }: SentRequest): string {
+  const planned = Object.entries(headers).map(([name, text]) => ({ name, parts: partsOf(text) }))
+  return requestKey({ method, hashed: { url }, headers: planned }, body)
+}
+
+/** Returns the parts of the value of a header, in which `{{ env.NAME }}` stands for a secret. */
+function partsOf(text: string): PlannedHeader['parts'] {
+  const parts: (string | { readonly env: string })[] = []
+  for (const [index, part] of text.split(/\{\{ env\.(\w+) \}\}/).entries())
+    if (part !== '') parts.push(index % 2 === 0 ? part : { env: part })
+  return parts
 }
 
 type SentHeader = readonly [name: string, ...parts: (string | { readonly env: string })[]]
