@@ -7,6 +7,7 @@ import { completionCommand } from './completion/completion-command.ts'
 import { contractCommand } from './commands/definition/contract-command.ts'
 import { countCommand } from './commands/records/count-command.ts'
 import { deleteCommand } from './commands/records/delete-command.ts'
+import { eraseCommand } from './commands/records/erase-command.ts'
 import { deletedCommand } from './commands/records/deleted-command.ts'
 import { derivationCommand } from './commands/definition/derivation-command.ts'
 import { derivationsCommand } from './commands/definition/derivations-command.ts'
@@ -52,6 +53,7 @@ const COMMANDS = [
   upsertCommand,
   deleteCommand,
   deletedCommand,
+  eraseCommand,
   queryCommand,
   importCommand,
   exportCommand,

@@ -1,4 +1,5 @@
 import type { DeletedAnswer } from '../wire/records/deleted.ts'
+import type { EraseAnswer } from '../wire/records/erasure.ts'
 import type { Condition } from '../wire/schema/conditions.ts'
 import type {
   DeleteRecordsAnswer,
@@ -164,6 +165,25 @@ export class RecordsClient<R extends object = RecordAnswer> {
       headers: { ...this.#connection.actorHeader(actor), ...ifMatchHeader(ifMatch) },
       signal,
     })
+  }
+
+  /**
+   * Erases values of records for good, from the log too, of all or none; of all fields and with the records where `fields` is absent. The
+   * records may be deleted already. With `dry_run` nothing is erased.
+   */
+  erase(
+    ids: readonly string[],
+    {
+      fields,
+      dry_run: dryRun,
+      ...options
+    }: ActorOptions & {
+      readonly fields?: readonly string[] | undefined
+      readonly dry_run?: boolean | undefined
+    } = {},
+  ): Promise<EraseAnswer> {
+    const body = { ids, ...(fields && { fields }) }
+    return this.#connection.writeAs('/api/erase', body, options, { query: { dry_run: dryRun } })
   }
 
   /**

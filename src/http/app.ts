@@ -39,6 +39,7 @@ import { openApiRoutes } from './routes/openapi.ts'
 import { pagesRoutes } from './routes/pages.ts'
 import { permissionsRoutes } from './routes/permissions.ts'
 import { proposalsRoutes } from './routes/proposals.ts'
+import { eraseRoutes } from './routes/provenance/erase.ts'
 import { reviewsRoutes } from './routes/provenance/reviews.ts'
 import { provenanceRoutes } from './routes/provenance/provenance.ts'
 import { queryRoutes } from './routes/query.ts'
@@ -217,6 +218,7 @@ const ROUTES = [
   revertRoutes,
   proposalsRoutes,
   reviewsRoutes,
+  eraseRoutes,
   logRoutes,
   viewsRoutes,
   chartsRoutes,

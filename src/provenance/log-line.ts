@@ -399,7 +399,7 @@ function isLine(value: unknown): value is JsonObject {
 /** Returns the entry of a line for one field of its record, as in `GET /api/provenance`; null for none. */
 export function entryOfField(line: JsonObject, field: string): JsonObject | null {
   if (line['field'] !== undefined) return line['field'] === field ? line : null
-  const { values, previous, kept: _kept, ...common } = line
+  const { values, previous, kept: _kept, lines: _lines, ...common } = line
   if (!isJsonObject(values) || !Object.hasOwn(values, field)) return null
   const before = isJsonObject(previous) && Object.hasOwn(previous, field) ? previous[field] : null
   return { ...common, field, value: values[field] ?? null, previous: before ?? null }

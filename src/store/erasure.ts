@@ -6,6 +6,8 @@ export interface EraseRequest {
   readonly actor: string
   /** The keys of requests whose kept responses are removed. */
   readonly requests: readonly string[]
+  /** Whether nothing is erased: the result is what would be. */
+  readonly dryRun: boolean
 }
 
 /** The result of erasing values. */
@@ -16,7 +18,7 @@ export interface Erasure {
   readonly lines: number
   /**
    * Whether the files or tables of the store were written anew, so that they have the values nowhere. Where that was not possible, as on a
-   * full disk, the same request does it later.
+   * full disk, the same request does it later. False for a dry run.
    */
   readonly isCompacted: boolean
 }

@@ -178,6 +178,48 @@ test('delete --dry-run prints the number of records, and deletes nothing', async
   assert.deepEqual(json(await run('count')), { count: 3 })
 })
 
+test('erase removes values for good, needs --yes in a pipe, and verify says how many lines it concerns', async (t) => {
+  const { sheet, run } = await open(t)
+  await runCommand(['upsert', sheet], input('{"id":"a","currency":"SEC"}'))
+  const refused = await run('erase', 'a', '--actor', 'human:ann')
+  assert.equal(refused.code, 2)
+  assert.match(
+    refused.stderr,
+    /^error: erasing cannot be undone, and there is no terminal to ask; add --yes\n/,
+  )
+  const erased = await run(
+    'erase',
+    'a',
+    '--fields',
+    'currency',
+    '--yes',
+    '--actor',
+    'human:ann',
+    '--format',
+    'table',
+  )
+  assert.equal(
+    erased.stdout,
+    'values of 1 record erased, from 1 line of the log\ncomputed from them, and not erased: rate\n',
+  )
+  assert.deepEqual(json(await run('get', 'a', '--fields', 'currency')), { currency: null })
+  const history = json(await run('provenance', 'a', 'currency', '--history')) as Record<string, unknown>[]
+  assert.deepEqual(
+    history.map(({ source, value, erased_fields: fields }) => ({ source, value, fields })),
+    [
+      { source: 'write', value: null, fields: ['currency'] },
+      { source: 'erase', value: null, fields: undefined },
+    ],
+  )
+  const verified = await runCommand(['verify', sheet, '--format', 'table'])
+  assert.match(verified.stdout, /no difference\n[^]*erased: values of 1 line, as later lines say/)
+  const { erased: records } = json(await run('erase', 'a', '--yes', '--actor', 'human:ann')) as {
+    erased: unknown[]
+  }
+  assert.equal(records.length, 1)
+  assert.equal((await run('get', 'a')).code, 1)
+})
+
 test('contract, derivations, summary and count print the responses of HTTP', async (t) => {
   const { sheet, run } = await open(t)
   const opened = await openSheet(sheet)

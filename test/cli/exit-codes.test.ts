@@ -135,6 +135,7 @@ test('each command of these tables exists, and each command that works on a shee
     'pull',
     'worker',
     'sign-key',
+    'erase',
     // With commands of their own.
     'derivation',
     'field',

@@ -1,4 +1,5 @@
 import { DeletedAnswer } from '../../src/wire/records/deleted.ts'
+import { EraseAnswer, EraseBody } from '../../src/wire/records/erasure.ts'
 import { CellWritersAnswer, ReviewBody } from '../../src/wire/records/reviews.ts'
 import { VERDICTS } from '../../src/store/stored-review.ts'
 import { FILTER_STATES } from '../../src/store/cell-state.ts'
@@ -160,6 +161,7 @@ const BODIES: Readonly<Record<string, ObjectShape>> = {
   'POST /api/runs/{id}/cancel': CancelRunBody,
   'POST /api/revert': inOneTable(RevertBody),
   'POST /api/reviews': ReviewBody,
+  'POST /api/erase': EraseBody,
   'POST /api/proposals': inOneTable(ProposeBody),
   'POST /api/proposals/{id}/accept': AcceptProposalBody,
   'POST /api/proposals/{id}/plan': PlanProposalBody,
@@ -198,6 +200,7 @@ const ANSWERS: Readonly<Record<string, ObjectShape>> = {
   'POST /api/import/columns': FileColumnsAnswer,
   'GET /api/deleted': DeletedAnswer,
   'POST /api/revert': RevertAnswer,
+  'POST /api/erase': EraseAnswer,
   'GET /api/proposals': ProposalListAnswer,
   'GET /api/proposals/{id}': ProposalAnswer,
   'POST /api/proposals/{id}/plan': ProposalPlanAnswer,

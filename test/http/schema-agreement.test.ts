@@ -57,6 +57,7 @@ const REFUSED: Readonly<Record<string, RegExp>> = {
   exportRecords: /^(?:raw applies to csv only|namespace applies to openlineage only|\w+ does not apply to)/,
   materialize: /^a call failed at/,
   propose: /^(?:renamed names|there is nothing to propose|contract\.yaml|derivations\/|send either text)/,
+  eraseValues: /must have a value|^the id of a record cannot be erased/,
   revert: /it never changes/,
   cancelRun: /is not running any more/,
   listDefinitionChanges: /^cursor was not issued/,
@@ -68,9 +69,9 @@ const REFUSED: Readonly<Record<string, RegExp>> = {
   removeProperty: /^(?:contract\.yaml|derivations\/)/,
 }
 
-/** Returns the URL of a change of the contract for a dry run: the other requests are those of the first document. */
+/** Returns the URL of a change of the contract, or of an erasure, for a dry run: the other requests are those of the first document. */
 function asDryRun(url: string): string {
-  if (!url.startsWith('/api/contract')) return url
+  if (!url.startsWith('/api/contract') && !url.startsWith('/api/erase')) return url
   const plain = url.replaceAll(/(?<=[?&])dry_run=(?:false)?(?:&|$)/g, '')
   return plain.includes('dry_run') ? plain : `${plain}${plain.includes('?') ? '&' : '?'}dry_run=true`
 }

@@ -15,6 +15,7 @@ import { restoreRecords } from '../../src/sheet/writes/restore-records.ts'
 import { reviewCells } from '../../src/sheet/writes/review-cells.ts'
 import { everythingStored, placeOnEngine, readLog } from '../support/engine.ts'
 import { allBytes } from '../support/init-files.ts'
+import { lineageText } from '../support/lineage-sheet.ts'
 import { lookup, openRunSheet, type RunSheet } from '../support/run-fixture.ts'
 import { temporaryFile } from '../support/temporary-file.ts'
 
@@ -85,8 +86,16 @@ test('erased values are nowhere any more, and the log holds with a checkpoint of
   const kept = await temporaryFile(t, 'kept.txt', (await makeCheckpoint(sheet)).note)
   const before = await readLog(run.directory)
   assert.match(await storedTexts(run), /pomegranate[^]*tangerine|tangerine[^]*pomegranate/)
+  const tried = await eraseValues(sheet, {
+    recordIds: ['x'],
+    fields: ['fruit', 'label', 'shown'],
+    actor: ANN,
+    dryRun: true,
+  })
+  assert.deepEqual([await readLog(run.directory), tried.isCompacted], [before, false])
   const { entries, lines, isCompacted, dependentFields } = await erase(run, ['fruit', 'label', 'shown'], 'x')
-  assert.deepEqual([isCompacted, dependentFields, entries.length], [true, [], 1])
+  assert.deepEqual([isCompacted, dependentFields, entries, lines], [true, [], tried.entries, tried.lines])
+  assert.ok(lines > 5)
   const stored = await storedTexts(run)
   assert.ok(!stored.includes(SECRET) && !stored.includes(LABEL))
   // Other values of the record, and those of records in the same lines, stay.
@@ -113,6 +122,8 @@ test('erased values are nowhere any more, and the log holds with a checkpoint of
   assert.equal(await run.value('x', 'shown'), 'PLAIN')
   await makeCheckpoint(sheet)
   await holds(run, { checkpoint: kept.path })
+  for (const format of ['openlineage', 'prov-json'] as const)
+    assert.ok(!(await lineageText(sheet, format)).includes(SECRET))
   const archive = await temporaryFile(t, 'sheet.zip', await allBytes(exportArchive(sheet)))
   const { differences } = await verifySheet(archive.path, { ...GIVEN, checkpoint: kept.path })
   assert.deepEqual(differences.listed, [])

@@ -1,4 +1,6 @@
+import { erasedLeaf } from '../../proof/erased.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../contract/json/json.ts'
+import { isSameLine } from '../erased-line.ts'
 import { hasRows, linesOfRecords } from '../imported-records.ts'
 import { isImportLine, parseLine } from '../log-line.ts'
 import {
@@ -14,6 +16,8 @@ import {
 
 /** The outcome of merging two logs. */
 export interface MergedLog {
+  /** The lines of the first log; those from which the second one has erased values, as they are in that. */
+  readonly ours: readonly string[]
   /** The lines that follow those of the first log. */
   readonly added: readonly string[]
   /** The number of lines of the second log that the first one does not have. */
@@ -34,8 +38,23 @@ export class UnmergeableLog extends Error {}
  */
 export function mergeLogs(ours: readonly string[], theirs: readonly string[]): MergedLog {
   let common = 0
-  while (common < ours.length && common < theirs.length && ours[common] === theirs[common]) common += 1
-  return new LogMerge(ours, theirs, common).merge()
+  while (
+    common < ours.length &&
+    common < theirs.length &&
+    isSameLine(ours[common] ?? '', theirs[common] ?? '')
+  )
+    common += 1
+  const own = ours.map((line, index) => (index < common ? withBothErasures(line, theirs[index] ?? '') : line))
+  return { ours: own, ...new LogMerge(own, theirs, common).merge() }
+}
+
+/** Returns the one of two lines, which are the same but for erased values, that lacks them. */
+function withBothErasures(one: string, other: string): string {
+  if (one === other || erasedLeaf(other) === null) return one
+  if (erasedLeaf(one) === null) return other
+  throw new UnmergeableLog(
+    `both logs have erased different values from the line ${Number(parseLine(one)?.['seq'])}`,
+  )
 }
 
 interface Conflict {
@@ -76,6 +95,8 @@ class LogMerge {
     checkFields(this.#ours, this.#theirs.flatMap(linesOfRecords))
     this.#ourRecords = new NetChanges(this.#ours).records
     this.#theirRecords = new NetChanges(this.#theirs).records
+    checkErasures(this.#ours, this.#theirRecords)
+    checkErasures(this.#theirs, this.#ourRecords)
     const lastCommon = common === 0 ? null : parseLine(this.#common[common - 1] ?? '')
     const last = this.#ours.at(-1) ?? lastCommon
     this.#commonSeq = Number(lastCommon?.['seq'] ?? 0)
@@ -85,7 +106,7 @@ class LogMerge {
     this.#proposals = renumbering('proposal', this.#common, this.#ours)
   }
 
-  merge(): MergedLog {
+  merge(): Omit<MergedLog, 'ours'> {
     for (const [id, theirs] of this.#theirRecords) {
       const ours = this.#ourRecords.get(id)
       if (ours === undefined || isUnchanged(ours) || isUnchanged(theirs)) continue
@@ -282,9 +303,12 @@ class LogMerge {
 
   /** Returns a line of theirs with the new numbers of the runs, proposals and lines that it names. */
   #renumbered(line: JsonObject): JsonObject {
-    const { restored, converted, reverts, run_id: run, proposal, ...rest } = line
+    const { restored, converted, reverts, run_id: run, proposal, lines, ...others } = line
+    // The hash of a line under its earlier number is that of no line here.
+    const { erased: _hash, erased_fields: _fields, ...rest } = others
     const named = {
       ...rest,
+      ...(isErasure(line) ? { lines: this.#linesNow(lines, rest['record_id']) } : {}),
       ...(proposal === undefined ? {} : { proposal: this.#proposals(proposal) }),
       ...(run === undefined ? {} : { run_id: this.#runs(run) }),
       ...this.#reference('reverts', reverts, rest['record_id']),
@@ -303,6 +327,11 @@ class LogMerge {
     }
   }
 
+  #linesNow(lines: JsonValue | undefined, record: JsonValue | undefined): readonly number[] {
+    if (!Array.isArray(lines)) return []
+    return (lines as readonly JsonValue[]).flatMap((seq) => this.#now(seq, record) ?? [])
+  }
+
   #reference(name: string, seq: JsonValue | undefined, record?: JsonValue): JsonObject {
     if (seq === undefined) return {}
     const now = this.#now(seq, record)
@@ -313,6 +342,22 @@ class LogMerge {
   #now(seq: JsonValue, record?: JsonValue): number | null {
     if (typeof seq !== 'number') return null
     return seq <= this.#commonSeq ? seq : (this.#seqs.get(placeOf(seq, record)) ?? null)
+  }
+}
+
+/** Whether a line says that values of a record were erased. */
+function isErasure({ source, values }: JsonObject): boolean {
+  return source === 'erase' && isJsonObject(values)
+}
+
+/** Throws {@link UnmergeableLog} where lines erase values of a record that the other log has changed: its lines can have the values. */
+function checkErasures(lines: readonly JsonObject[], others: ReadonlyMap<string, NetRecord>): void {
+  for (const line of lines) {
+    const { record_id: id, seq } = line
+    if (!isErasure(line) || typeof id !== 'string' || !others.has(id)) continue
+    throw new UnmergeableLog(
+      `line ${Number(seq)} erases values of the record ${JSON.stringify(id)}, which the other log has changed meanwhile`,
+    )
   }
 }
 

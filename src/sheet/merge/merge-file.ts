@@ -87,8 +87,7 @@ function conflictText({ id, kind, field, ours, theirs }: RecordConflict): string
 }
 
 function mergeLogFiles({ ours, theirs, path }: DriverFiles): FileMerge {
-  const own = [...textsOf(ours)]
-  const { added, proposals, theirs: count } = mergeLogs(own, [...textsOf(theirs)])
+  const { ours: own, added, proposals, theirs: count } = mergeLogs([...textsOf(ours)], [...textsOf(theirs)])
   replaceWith(ours, concat(own, added))
   const proposed = proposals === 0 ? '' : `, ${proposals} of them proposals`
   return {

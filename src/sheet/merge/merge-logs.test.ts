@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JsonObject, JsonValue } from '../../contract/json/json.ts'
 import { parseLine } from '../../provenance/log-line.ts'
+import { withoutValues } from '../../provenance/erased-line.ts'
 import { mergeLogs, UnmergeableLog, type MergedLog } from '../../provenance/merge/merge-logs.ts'
 import { seededRandom, type Random } from '../../store/suite/support/random.ts'
 import { Differences } from '../verify/differences.ts'
@@ -71,6 +72,20 @@ class Log {
     const values = Object.fromEntries(Object.keys(previous).map((name) => [name, null]))
     this.add({ source: 'delete', record_id: id, values, previous })
     this.records.delete(id)
+  }
+
+  /** Erases the values of a field from the lines of a record, as a store does. */
+  erase(id: string, field: string): void {
+    const seqs: number[] = []
+    for (const [index, line] of this.lines.entries()) {
+      const left = withoutValues(line, { recordId: id, isErased: (name) => name === field })
+      if (left === null) continue
+      this.lines[index] = left
+      seqs.push(index + 1)
+    }
+    const values = { [field]: null }
+    this.add({ source: 'erase', lines: seqs, record_id: id, values, previous: values })
+    this.records.set(id, { ...this.records.get(id), ...values })
   }
 }
 
@@ -341,3 +356,30 @@ function change(log: Log, random: Random, times: number): void {
     else log.delete(id)
   }
 }
+
+test('values that one branch has erased are erased in the merged log, and the other one has not changed their record', () => {
+  const base = new Log('human:base')
+  base.write('a', { x: 'secret', y: 1 })
+  base.write('b', { x: 'plain' })
+  const theirs = new Log('human:bob', base, 10)
+  theirs.write('a', { x: 'other secret' })
+  theirs.erase('a', 'x')
+  const ours = new Log('human:ann', base, 20)
+  ours.write('b', { x: 'changed' })
+  for (const [one, other] of [
+    [ours, theirs],
+    [theirs, ours],
+  ] as const) {
+    const merged = merge(one, other)
+    const lines = [...merged.ours, ...merged.added]
+    assert.ok(!lines.join('').includes('secret'))
+    const records = [
+      { id: 'a', x: null, y: 1, z: null },
+      { id: 'b', x: 'changed', y: null, z: null },
+    ]
+    assert.deepEqual(differencesOf(lines, records), [])
+  }
+  ours.write('a', { y: 2 })
+  assert.throws(() => merge(ours, theirs), UnmergeableLog)
+  assert.throws(() => merge(theirs, ours), UnmergeableLog)
+})

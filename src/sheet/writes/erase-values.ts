@@ -15,6 +15,8 @@ export interface EraseValuesRequest {
   /** The fields whose values are erased; null for all, and the records too. */
   readonly fields: readonly string[] | null
   readonly actor: GivenActor
+  /** Whether nothing is erased: the report is what would be. */
+  readonly dryRun?: boolean
 }
 
 export interface ErasureReport extends Erasure {
@@ -49,8 +51,9 @@ export async function eraseValues(sheet: Sheet, request: EraseValuesRequest): Pr
     if (fields.includes('id'))
       throw new ValidationError('the id of a record cannot be erased: entries of the log are found by it')
   }
-  const requests = await keptRequests(store.responses, new Set(recordIds))
-  const erasure = await store.erase({ recordIds, fields, actor, requests })
+  const { dryRun = false } = request
+  const requests = dryRun ? [] : await keptRequests(store.responses, new Set(recordIds))
+  const erasure = await store.erase({ recordIds, fields, actor, requests, dryRun })
   return { ...erasure, dependentFields: dependentsOf(derivations.levels.flat(), fields ?? []) }
 }
 

@@ -499,11 +499,18 @@ export class PostgresStore implements SheetStore {
   }
 
   async erase(request: EraseRequest): Promise<Erasure> {
-    const erased = await this.#writer.change(async (change) => {
-      await deleteFrames(change.db)
-      return runAsync(erase(change, request))
-    })
-    return { ...erased, isCompacted: await compact(this.#database) }
+    try {
+      const erased = await this.#writer.change(async (change) => {
+        await deleteFrames(change.db)
+        const erasure = await runAsync(erase(change, request))
+        if (request.dryRun) throw new OnlyErasedOnTrial({ ...erasure, isCompacted: false })
+        return erasure
+      })
+      return { ...erased, isCompacted: await compact(this.#database) }
+    } catch (error) {
+      if (error instanceof OnlyErasedOnTrial) return error.erasure
+      throw error
+    }
   }
 
   startRun(run: NewRun): Promise<RunId> {
@@ -694,5 +701,15 @@ export class PostgresStore implements SheetStore {
     this.#runLock?.release()
     await Promise.all([this.#sql.close(), this.formulas.close(), this.queries.close()])
     await this.#database.close()
+  }
+}
+
+/** Rolls an erasure back that was tried out. */
+class OnlyErasedOnTrial extends Error {
+  readonly erasure: Erasure
+
+  constructor(erasure: Erasure) {
+    super('values were erased on trial')
+    this.erasure = erasure
   }
 }

@@ -21,6 +21,8 @@ const LISTED: Readonly<Record<keyof Entry, 'common' | 'http'>> = {
   run_id: 'common',
   cached: 'common',
   received_at: 'common',
+  erased: 'common',
+  erased_fields: 'common',
   keeps: 'common',
   method: 'http',
   url: 'http',

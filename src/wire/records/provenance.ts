@@ -39,7 +39,7 @@ export const ProvenanceEntryAnswer = Type.Object({
   at: Type.String(),
   actor: Type.String(),
   source: Type.String({
-    description: '`http`, `write`, `delete`, `import`, `revert`, or the name of another kind.',
+    description: '`http`, `write`, `delete`, `import`, `revert`, `erase`, or the name of another kind.',
   }),
   record_id: Type.String(),
   field: Type.String(),
@@ -64,6 +64,17 @@ export const ProvenanceEntryAnswer = Type.Object({
     Type.Integer({
       description:
         'For a cell that was marked as fresh after an edit of its derivation, the entry whose value was kept.',
+    }),
+  ),
+  erased: Type.Optional(
+    Type.String({
+      description:
+        'For an entry from which values were erased, the hash that its line had in the Merkle tree.',
+    }),
+  ),
+  erased_fields: Type.Optional(
+    Type.Array(Type.String(), {
+      description: 'The fields whose values were erased from the line of the entry: null is in their place.',
     }),
   ),
   method: Type.Optional(Type.String()),

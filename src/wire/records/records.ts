@@ -23,7 +23,8 @@ const fieldList = fieldsParameter('Comma-separated field names; every field when
 
 /** The parameter that reads an earlier state. */
 export const asOfParameter = Type.String({
-  description: 'A `seq`, or a time in ISO 8601 with offset: returns the sheet as it was then.',
+  description:
+    'A `seq`, or a time in ISO 8601 with offset: returns the sheet as it was then, also values that the contract does not allow now; null is in place of erased ones.',
   ...inDocument({
     type: undefined,
     anyOf: [Type.Integer({ minimum: 0 }), Timestamp],

@@ -12,7 +12,7 @@ export async function printVerifiedProof(
   options: VerifyOptions,
 ): Promise<ExitCode> {
   const verified = await verifyProof(path, options)
-  const { proof, checkpoint, faults, signature, isKept, isInSource } = verified
+  const { proof, checkpoint, faults, signature, isKept, isInSource, isErased } = verified
   const answer = {
     holds: faults.length === 0,
     faults,
@@ -21,13 +21,14 @@ export async function printVerifiedProof(
     line: proof.line,
     checkpoint: { origin: checkpoint.origin, size: checkpoint.size, signature, kept: isKept },
     in_source: isInSource,
+    erased: isErased,
   }
   await out.print(answer, (screen) => textOf(verified, screen))
   return faults.length === 0 ? EXIT.done : EXIT.error
 }
 
 function textOf(verified: ProofVerification, screen: Screen): string {
-  const { proof, checkpoint, faults, value, signature, isKept, isInSource } = verified
+  const { proof, checkpoint, faults, value, signature, isKept, isInSource, isErased } = verified
   if (faults.length > 0) {
     return [
       `${screen.paint('red', '✘')} the proof does not hold`,
@@ -46,6 +47,9 @@ function textOf(verified: ProofVerification, screen: Screen): string {
           ),
         ]),
     visibleText(proof.line),
+    ...(isErased
+      ? [`${mark} what the line has: values were erased from it, and only its hash of before is proved`]
+      : []),
     ...(signature === 'signed' ? ['the checkpoint has a signature of the key'] : []),
     ...(isKept === true ? ['the checkpoint is one that you gave'] : []),
     ...(isInSource === true ? ['the imported file has the value'] : []),

@@ -40,6 +40,7 @@ function answerOf(verification: Verification): unknown {
     not_covered: {
       lines: lines - coveredLines(verification),
       converted_cells: converted,
+      erased_lines: verification.erasedLines,
       imported:
         unknownImport === null
           ? null
@@ -104,7 +105,7 @@ function checkpointLines(verification: Verification): string[] {
 }
 
 function uncoveredLines(verification: Verification, screen: Screen): string[] {
-  const { lines, records, earlierLines, unknownImport } = verification
+  const { lines, records, earlierLines, unknownImport, erasedLines } = verification
   const covered = coveredLines(verification)
   const mark = screen.paint('yellow', 'not covered:')
   const which =
@@ -123,6 +124,10 @@ function uncoveredLines(verification: Verification, screen: Screen): string[] {
   if (records.converted > 0)
     found.push(
       `${mark} ${counted(records.converted, 'value')} that a conversion of the field left, of which the log allows several`,
+    )
+  if (erasedLines > 0)
+    found.push(
+      `${screen.paint('yellow', 'erased:')} values of ${counted(erasedLines, 'line')}, as later lines say; the tree has the hashes of these lines, and what is left of them is not covered`,
     )
   if (earlierLines > 0)
     found.push(`${mark} what ${counted(earlierLines, 'line')} of an imported log say of earlier records`)

@@ -4,7 +4,7 @@ import { checkMayDelete } from '../../../contract/rules/permissions.ts'
 import type { Field } from '../../../contract/contract.ts'
 import type { ErrorType } from '../../../errors/codes.ts'
 import { failureGroup } from '../../../errors/failure-group.ts'
-import { ConflictError, SheetError } from '../../../errors/service-error.ts'
+import { ConflictError, SheetError, ValidationError } from '../../../errors/service-error.ts'
 import { withoutValues, type ErasedValues } from '../../../provenance/erased-line.ts'
 import type { RecordKey } from '../../cell-work.ts'
 import type { Erasure, ErasureEntry, EraseRequest } from '../../erasure.ts'
@@ -15,7 +15,6 @@ import { hashBytes } from '../../rows/stored-rows.ts'
 import { deleteRecord } from '../delete-records.ts'
 import { load, type Loaded, type Steps } from '../steps.ts'
 import type { StoreChange, StoredRecord } from '../store-change.ts'
-import { UpsertValidator } from '../upsert-validation.ts'
 
 /** A change that can replace lines of the log. */
 export interface ErasingChange extends StoreChange {
@@ -87,7 +86,7 @@ function* eraseRecord(
   const lives = yield* livesOf(change, recordId, record)
   const last = lives.at(-1)
   if (last === undefined) throw new SheetError(`no record ${showValue(recordId)}`, 'unknown_record')
-  if (record !== undefined && !isWhole) checkMayBeEmpty(change, { record, fields, actor })
+  if (record !== undefined && !isWhole) checkMayBeEmpty(change, fields)
   const names = new Set(fields.map(({ name }) => name))
   const erased: ErasedValues = {
     recordId,
@@ -198,21 +197,14 @@ function* livesOf(
   return record === undefined ? deleted : [...deleted, record.key]
 }
 
-/** Throws ValidationError where the contract does not allow that a field has no value. */
-function checkMayBeEmpty(
-  { contract, cells }: StoreChange,
-  {
-    record,
-    fields,
-    actor,
-  }: { readonly record: StoredRecord; readonly fields: readonly Field[]; readonly actor: string },
-): void {
-  const validator = new UpsertValidator(contract, { actor, proposal: null, anyField: true }, (field) =>
-    cells.isDerived(field),
+/** Throws ValidationError where a record would lack a value that it must have. */
+function checkMayBeEmpty({ cells }: StoreChange, fields: readonly Field[]): void {
+  // A derived field may stay empty until it is computed.
+  const field = fields.find(({ name, required }) => required && !cells.isDerived(name))
+  if (field === undefined) return
+  throw new ValidationError(
+    `field "${field.name}" must have a value; make it optional in the contract first, or erase whole records, without naming fields`,
   )
-  const values = Object.fromEntries(fields.map(({ name }) => [name, null]))
-  validator.validate({ ...values, id: record.id }, 0, (field) => field.primaryKey)
-  validator.throwViolations()
 }
 
 /** Erases values from lines of the log, and results of the calls in these lines from the cache; returns the seqs of the lines. */

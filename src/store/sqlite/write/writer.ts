@@ -201,6 +201,14 @@ export class Writer {
   /** Erases values, and writes the files of the store and the log anew without them. */
   async #erase(request: EraseRequest): Promise<Erasure> {
     const { mirror, directory } = this.#writable()
+    if (request.dryRun) {
+      const { store, change } = await this.#begin()
+      try {
+        return { ...runSync(erase(change, request)), isCompacted: false }
+      } finally {
+        this.#rollBack(store)
+      }
+    }
     try {
       const erasure = await this.#transaction((change) => {
         const erased = runSync(erase(change, request))

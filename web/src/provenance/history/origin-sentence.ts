@@ -51,6 +51,8 @@ function action(entry: ProvenanceEntryAnswer, { derived, find }: EntryContext): 
       return ['Converted with its field']
     case 'delete':
       return ['Deleted with its record']
+    case 'erase':
+      return ['Erased for good']
     case 'revert':
       return reverts !== undefined && find(reverts)?.source === 'delete'
         ? ['Restored with its record']
@@ -85,6 +87,7 @@ function details(entry: ProvenanceEntryAnswer, { find }: EntryContext): Sentence
     return [isCall(entry) ? ' — from the cache, without a call' : ' — from the cache']
   const evidence = httpEvidence(entry)
   const request = briefRequest(evidence)
+  if (entry.erased_fields?.includes(entry.field) === true) return [' — the value was erased later']
   return request === null ? [] : [' — ', { is: 'request', text: request }, responseText(evidence)]
 }
 
