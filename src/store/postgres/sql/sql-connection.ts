@@ -35,7 +35,10 @@ export class SqlConnection {
   readonly #client: Client
   readonly #pid: number
   readonly #database: Database
-  readonly #stopped = Promise.withResolvers<never>()
+  /** Rejects the request under way. */
+  #reject: (why: unknown) => void = () => undefined
+  /** The error of a request that was stopped; null for none. */
+  #stopped: { readonly why: unknown } | null = null
   #usable = true
   #received = 0
   #rowBytes = MAX_ROW_BYTES
@@ -47,7 +50,6 @@ export class SqlConnection {
     this.#database = database
     const { promise, resolve } = Promise.withResolvers<void>()
     this.ended = promise
-    this.#stopped.promise.catch(() => undefined)
     client.on('end', () => {
       this.#usable = false
       resolve()
@@ -99,7 +101,12 @@ export class SqlConnection {
       .catch(() => {
         this.drop()
       })
-    return Promise.race([done, this.#stopped.promise])
+    // A promise of each request: one of the connection would keep the results of all of them.
+    const { promise, resolve, reject } = Promise.withResolvers<T>()
+    this.#reject = reject
+    if (this.#stopped !== null) reject(this.#stopped.why)
+    done.then(resolve, reject)
+    return promise
   }
 
   /** Resolves when the connection can take another request, or has become unusable. */
@@ -114,7 +121,7 @@ export class SqlConnection {
   async stop(why: unknown): Promise<void> {
     if (!this.#usable) return
     this.#usable = false
-    this.#stopped.reject(why)
+    this.#end(why)
     for (const end of ['pg_cancel_backend', 'pg_terminate_backend']) {
       await this.#database.get(`SELECT ${end}($1)`, this.#pid).catch(() => undefined)
       if (await this.#isSettledWithin(STOP_MS)) return this.close()
@@ -130,6 +137,11 @@ export class SqlConnection {
   async close(): Promise<void> {
     this.#usable = false
     await this.#client.end().catch(() => undefined)
+  }
+
+  #end(why: unknown): void {
+    this.#stopped ??= { why }
+    this.#reject(why)
   }
 
   #isSettledWithin(milliseconds: number): Promise<boolean> {
@@ -150,7 +162,7 @@ export class SqlConnection {
           : null
     if (tooMuch === null || !this.#usable) return
     this.#usable = false
-    this.#stopped.reject(tooMuch)
+    this.#end(tooMuch)
     this.drop()
   }
 }

@@ -5,6 +5,7 @@ import { createPostgresRecords, type PostgresRecords } from '../../../../test/su
 import { field } from '../../../../test/support/sheet-database.ts'
 import { QueryError } from '../../../errors/service-error.ts'
 import type { PageRun } from './run-page.ts'
+import { collectGarbage } from '../../sheet-files/collect-garbage.ts'
 import { readerRole } from './reader-role.ts'
 import { SqlConnection } from './sql-connection.ts'
 import { MAX_ROW_BYTES } from './sql-limits.ts'
@@ -76,6 +77,22 @@ suite('the connections for SQL from users', () => {
     }
     assert.equal((await atWork()).running, wanted)
   }
+
+  test('a connection that is in use all the time keeps no result of earlier requests', async (t) => {
+    const connection = await SqlConnection.open(sheet.database, DEFAULT_QUERY_LIMITS)
+    t.after(() => connection.close())
+    const run = async (): Promise<WeakRef<object>> => {
+      const work = (): Promise<object> => Promise.resolve({})
+      const result = await connection.run({ role: 'nobody', rowBytes: MAX_ROW_BYTES, work })
+      await connection.rest()
+      return new WeakRef(result)
+    }
+    const first = await run()
+    await run()
+    await setImmediate()
+    collectGarbage()
+    assert.equal(first.deref(), undefined)
+  })
 
   test('D19: a query, page or summary past its deadline is a QueryError, and PostgreSQL stops it', async (t) => {
     const pool = poolOf(t, { timeoutMs: 300 })
