@@ -36,7 +36,7 @@ export interface CheckedProof {
   readonly faults: readonly string[]
   /** Whether values were erased from the line: then it is proved that there was a line, and not what is left of it. */
   readonly isErased: boolean
-  /** The way in which the line gives the value; null where the proof is of an entry alone, and where values were erased from it. */
+  /** The way in which the line gives the value; null where the proof is of an entry alone. */
   readonly value: 'in the line' | 'in an imported file' | 'by a conversion' | null
   readonly signature: 'signed' | 'invalid' | 'none' | 'unchecked'
 }
@@ -89,7 +89,7 @@ export function checkProof(
     )
   }
   const entry = parsed(line)
-  const value = cell === null || erased !== null ? null : valueFault(entry, cell)
+  const value = cell === null ? null : erased === null ? valueFault(entry, cell) : ERASED
   if (!isObject(entry) || entry['seq'] !== seq) faults.push(`The line does not have the seq ${seq}.`)
   else if (value !== null && value.fault !== null) faults.push(value.fault)
   const signature = key === null ? 'unchecked' : signatureState(checkpoint, key, verify)
@@ -114,6 +114,12 @@ export function compareCheckpoints(
   if (one.origin !== kept.origin) return 'other-log'
   if (one.size !== kept.size) return 'other-size'
   return isEqual(one.root, kept.root) ? 'same' : 'contradicts'
+}
+
+/** Whatever is left of such a line, anybody can have written. */
+const ERASED = {
+  place: null,
+  fault: 'Values were erased from the line, so that it proves no value any more.',
 }
 
 /** Compares the cell of a proof with its line. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
-import { ConflictError, SheetError, ValidationError } from '../../src/errors/service-error.ts'
+import { ConflictError, OperationError, SheetError, ValidationError } from '../../src/errors/service-error.ts'
 import { checkProof, parseProof } from '../../src/proof/entry-proof.ts'
 import { sha256, verifySignature } from '../../src/proof/node-primitives.ts'
 import { changeContractField } from '../../src/sheet/definition/change/change-fields.ts'
@@ -21,6 +21,8 @@ import { temporaryFile } from '../support/temporary-file.ts'
 
 const ANN = 'human:ann'
 const GIVEN: VerifyOptions = { checkpoint: null, key: null, source: null, maxBytes: 1e9 }
+
+const PRIMITIVES = { sha256, verify: verifySignature }
 
 /** Texts that are nowhere but in values of one record, and in what follows from them. */
 const SECRET = 'pomegranate'
@@ -170,8 +172,13 @@ test('a proof of a line from which values were erased holds, and says so', async
   await erase(run, ['fruit'], 'x')
   const proof = parseProof(JSON.stringify(await proveEntry(run.sheet, { seq })))
   assert.ok(proof)
-  const checked = checkProof({ sha256, verify: verifySignature }, proof, null)
+  const checked = checkProof(PRIMITIVES, proof, null)
   assert.deepEqual([checked.faults, checked.isErased], [[], true])
+  // What is left of it proves nothing: anybody can have written it.
+  const cell = { record_id: 'near', field: 'fruit', value: 'pear' }
+  const { faults } = checkProof(PRIMITIVES, { ...proof, proof: { ...proof.proof, cell } }, null)
+  assert.deepEqual(faults, ['Values were erased from the line, so that it proves no value any more.'])
+  await assert.rejects(proveEntry(run.sheet, { recordId: 'near', field: 'fruit' }), OperationError)
 })
 
 test('what can be erased is checked before anything is', async (t) => {

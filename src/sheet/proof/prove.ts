@@ -1,4 +1,5 @@
 import { toBase64 } from '../../proof/bytes.ts'
+import { erasedLeaf } from '../../proof/erased.ts'
 import { parseNote } from '../../proof/checkpoint.ts'
 import type { EntryProof } from '../../proof/entry-proof.ts'
 import { OperationError, SheetError } from '../../errors/service-error.ts'
@@ -62,6 +63,11 @@ export async function proveEntry(sheet: Sheet, entry: ProvedEntry): Promise<Entr
   const place = await store.tree.placeOf(seq)
   const line = await store.tree.line(seq)
   if (place === null || line === null) throw new SheetError(`the log has no entry ${seq}`, 'unknown_entry')
+  if (cell !== null && erasedLeaf(line) !== null) {
+    throw new OperationError(
+      `values were erased from entry ${seq}, which explains this value, so that its line proves no value any more`,
+    )
+  }
   const { size, note } = await lastCheckpoint(store)
   if (place.lines > size) {
     throw new SheetError(

@@ -97,8 +97,11 @@ function compareKept({ checkpoint }: CheckedProof): { readonly isFault: boolean;
   }
 }
 
+const ERASED =
+  'values were erased from this line: it is proved that the log had a line here, and not what is left of it'
+
 function factsOf(
-  { proof, checkpoint, value, signature }: CheckedProof,
+  { proof, checkpoint, value, signature, isErased }: CheckedProof,
   keptText: string,
 ): (readonly [string, string])[] {
   const line = JSON.parse(proof.line) as Readonly<Record<string, unknown>>
@@ -125,8 +128,9 @@ function factsOf(
           ? 'an earlier entry has it as another type'
           : '',
     ],
-    ['Written by', by],
-    ['At', of('at')],
+    ['Erased', isErased ? ERASED : ''],
+    ['Written by', isErased ? '' : by],
+    ['At', isErased ? '' : of('at')],
     ['Entry', `${proof.seq}, line ${proof.index + 1} of ${checkpoint.size}`],
     ['Line', proof.line],
     [
