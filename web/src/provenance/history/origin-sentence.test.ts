@@ -124,3 +124,10 @@ test('a revert that restores a computed value is not attributed to the derivatio
   const revert = entryOf({ seq: 3, source: 'revert', derivation: 'rate.yaml', input_hash: 'sha256:ab' })
   assert.equal(tell(revert, context(true)), 'Reverted by human:ann, 3 minutes ago.')
 })
+
+test('an erasure has its actor, and an entry whose value was erased says so', () => {
+  const erasure = entryOf({ seq: 4, source: 'erase', value: null })
+  assert.equal(tell(erasure), 'Erased for good by human:ann, 3 minutes ago.')
+  const erased = { ...COMPUTED, value: null, erased: 'hash', erased_fields: [COMPUTED.field] }
+  assert.match(tell(erased), / — the value was erased later\.$/)
+})

@@ -37,6 +37,11 @@ export function isComputed({ source, derivation }: ProvenanceEntryAnswer): boole
   return source !== 'revert' && source !== 'contract' && derivation !== undefined
 }
 
+/** Whether the value of the entry was erased, or the entry is about an erasure: null is in place of values. */
+export function isErased({ source, field, erased_fields: fields }: ProvenanceEntryAnswer): boolean {
+  return source === 'erase' || fields?.includes(field) === true
+}
+
 function action(entry: ProvenanceEntryAnswer, { derived, find }: EntryContext): Sentence {
   const { source, value, file, derivation, reverts } = entry
   switch (source) {
@@ -82,12 +87,12 @@ function by(entry: ProvenanceEntryAnswer): Sentence {
 }
 
 function details(entry: ProvenanceEntryAnswer, { find }: EntryContext): Sentence {
+  if (entry.source !== 'erase' && isErased(entry)) return [' — the value was erased later']
   if (entry.source === 'revert') return undoneText(entry, find)
   if (entry.cached === true)
     return [isCall(entry) ? ' — from the cache, without a call' : ' — from the cache']
   const evidence = httpEvidence(entry)
   const request = briefRequest(evidence)
-  if (entry.erased_fields?.includes(entry.field) === true) return [' — the value was erased later']
   return request === null ? [] : [' — ', { is: 'request', text: request }, responseText(evidence)]
 }
 

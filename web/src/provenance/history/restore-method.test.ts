@@ -145,3 +145,11 @@ test('D32: after a revert, a derived cell has the state of the entry before', ()
   )
   assert.equal(now([entryOf({ seq: 5, value: 3, previous: 1 }), restored], restored), 'computed')
 })
+
+test('an erased value cannot be restored, nor an erasure', () => {
+  const erased = { ...SECOND, value: null, erased: 'hash', erased_fields: [SECOND.field] }
+  const erasure = entryOf({ seq: 4, source: 'erase', value: null, previous: null })
+  const now = past({ history: [erasure, THIRD, erased, FIRST], value: 7 })
+  for (const entry of [erased, erasure])
+    assert.deepEqual(restoreMethodOf(entry, now), { by: 'nothing', why: null })
+})

@@ -1,7 +1,7 @@
 import type { ProvenanceEntryAnswer } from '../../../../src/wire/records/provenance.ts'
 import type { SheetField } from '../../api/contract.ts'
 import { sameValue } from '../../values/same-value.ts'
-import { isComputed } from './origin-sentence.ts'
+import { isComputed, isErased } from './origin-sentence.ts'
 
 /** The way to restore the value of an entry, or the reason why that is not possible. */
 export type RestoreOption = RestoreMethod | { readonly by: 'nothing'; readonly why: string | null }
@@ -34,7 +34,7 @@ const NOTHING: RestoreOption = { by: 'nothing', why: null }
 /** Returns how to restore the value that an entry wrote. */
 export function restoreMethodOf(entry: ProvenanceEntryAnswer, past: CellHistory): RestoreOption {
   const { field, value } = past
-  if (entry.source === 'delete' || field.primaryKey) return NOTHING
+  if (entry.source === 'delete' || isErased(entry) || field.primaryKey) return NOTHING
   if (value !== undefined && sameValue(value, entry.value)) return NOTHING
   return toValue(entry.value, past)
 }
