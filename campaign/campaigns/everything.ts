@@ -34,7 +34,10 @@ const EXPECTED: readonly (readonly [status: number, message: RegExp])[] = [
   [404, /not found|no record|unknown record|never existed|the last checkpoint covers/],
   [409, /./],
   [412, /./],
-  [400, /unknown field|no field|unknown column|no such column|does not exist|is not running any more/],
+  [
+    400,
+    /unknown field|no field|unknown column|no such column|does not exist|is not running any more|were confirmed|has no such field|field "(remark|comment)": /,
+  ],
 ]
 
 /** The line that a server logs when an export ends early because its fields were renamed meanwhile. */
@@ -219,7 +222,7 @@ function habitsOf(client: Client, { below, chance, pick }: Setting['random']): r
   const ids = (): string[] => Array.from({ length: 1 + below(20) }, id)
   const read = async (response: Promise<Response>): Promise<void> =>
     void (await (await response).arrayBuffer())
-  let remark = 'remark'
+  const field = new ChangingField(client)
   return [
     {
       every: 40,
@@ -311,12 +314,29 @@ function habitsOf(client: Client, { below, chance, pick }: Setting['random']): r
         await client.views.delete(view.id)
       },
     },
+    { every: 15_000, act: () => pick([field.rename, field.convert, field.removeAndRestore])() },
     {
-      every: 45_000,
+      every: 1000,
+      act: () =>
+        client.records.upsert(ids().map((one) => ({ id: one, [field.name]: field.value(below(1000)) }))),
+    },
+    {
+      every: 300,
+      act: () =>
+        client.records.list({
+          limit: 200,
+          fields: ['id', field.name],
+          sort: pick([field.name, `-${field.name}`]),
+          filter: `${field.name} IS NOT NULL`,
+        }),
+    },
+    {
+      every: 300,
       act: async () => {
-        const next = remark === 'remark' ? 'comment' : 'remark'
-        await client.definition.changeField(remark, { new_name: next })
-        remark = next
+        const { last } = await client.records.history()
+        const as_of = below(last)
+        await client.records.list({ limit: 500, as_of, changed: true })
+        await client.records.get(id(), { as_of })
       },
     },
     {
@@ -328,6 +348,50 @@ function habitsOf(client: Client, { below, chance, pick }: Setting['random']): r
       },
     },
   ]
+}
+
+/** The field that is renamed, converted, removed and brought back while others read and write it. */
+class ChangingField {
+  readonly #client: Client
+  #name = 'remark'
+  #type: 'string' | 'integer' = 'string'
+
+  constructor(client: Client) {
+    this.#client = client
+  }
+
+  get name(): string {
+    return this.#name
+  }
+
+  /** Returns a number as a value of its type. */
+  value(number: number): string | number {
+    return this.#type === 'string' ? String(number) : number
+  }
+
+  readonly rename = async (): Promise<void> => {
+    const next = this.#name === 'remark' ? 'comment' : 'remark'
+    await this.#client.definition.changeField(this.#name, { new_name: next })
+    this.#name = next
+  }
+
+  readonly convert = async (): Promise<void> => {
+    const next = this.#type === 'string' ? 'integer' : 'string'
+    await this.#client.definition.changeField(this.#name, { logicalType: next })
+    this.#type = next
+  }
+
+  readonly removeAndRestore = async (): Promise<void> => {
+    const { definition } = this.#client
+    const { fields } = await definition.removeField(this.#name, null, { dryRun: true })
+    await definition.removeField(this.#name, fields[0]?.lost ?? 0)
+    try {
+      const { changes } = await definition.history({ limit: 1 })
+      await definition.revert(changes[0]?.id ?? '')
+    } catch (error) {
+      throw new Error('the field was not restored', { cause: error })
+    }
+  }
 }
 
 async function useOf(server: ColophonProcess, directory: string): Promise<Use> {
