@@ -7,7 +7,7 @@ import { RecordsError, StoppingError } from '../../../errors/service-error.ts'
 import type { Query, Statement } from '../../rows/query.ts'
 import { LEASE_MS } from '../../run-tasks.ts'
 import { ENTRY_TIME } from './database-clock.ts'
-import { asConnectError, asRecordsError, isConnectionFault, isLost, isStalePlan } from './errors.ts'
+import { asConnectError, asRecordsError, isConnectionFault, isLost, isStalePlan, sqlState } from './errors.ts'
 import { StoreClient } from './store-client.ts'
 import type { StoreLocation } from './store-url.ts'
 
@@ -110,17 +110,11 @@ export class Database implements Connection {
     work: (db: ClientConnection, sheet: StoredRow) => Promise<{ value: T; last: readonly string[] }>,
   ): Promise<T> {
     return this.#use(this.#writers, async (db) => {
-      try {
-        const [sheet] = await db.execForRows(`${beginWriting(lockTimeoutMs)};${HALT};${TAKE_SHEET}`)
-        if (sheet === undefined)
-          throw new RecordsError('the store cannot be used: its table "$sheet" is empty')
-        const { value, last } = await work(db, sheet)
-        await commit(db, last)
-        return value
-      } catch (error) {
-        await db.exec('ROLLBACK').catch(ignore)
-        throw error
-      }
+      const [sheet] = await db.execForRows(`${beginWriting(lockTimeoutMs)};${HALT};${TAKE_SHEET}`)
+      if (sheet === undefined) throw new RecordsError('the store cannot be used: its table "$sheet" is empty')
+      const { value, last } = await work(db, sheet)
+      await commit(db, last)
+      return value
     })
   }
 
@@ -153,11 +147,15 @@ export class Database implements Connection {
   ): Promise<{ value: T } | { error: unknown; hasIdled: boolean }> {
     const client = await connect(pool)
     const hasIdled = this.#idled.has(client)
+    const db = new ClientConnection(client, this.#watch)
     let fault: unknown
     try {
-      return { value: await work(new ClientConnection(client, this.#watch)) }
+      return { value: await work(db) }
     } catch (error) {
       fault = error
+      // Also where it seems to be in none: the server sends an error before the state of the transaction.
+      if (sqlState(error) !== undefined || client.getTransactionStatus() !== 'I')
+        await db.exec('ROLLBACK').catch(ignore)
       return { error, hasIdled }
     } finally {
       this.#idled.add(client)
@@ -193,15 +191,10 @@ async function transaction<T>(
   begin: string,
   work: (db: ClientConnection) => Promise<T>,
 ): Promise<T> {
-  try {
-    await db.exec(begin)
-    const result = await work(db)
-    await commit(db, [])
-    return result
-  } catch (error) {
-    await db.exec('ROLLBACK').catch(ignore)
-    throw error
-  }
+  await db.exec(begin)
+  const result = await work(db)
+  await commit(db, [])
+  return result
 }
 
 /** Commits, after some last statements. */
