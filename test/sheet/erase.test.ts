@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { ConflictError, OperationError, SheetError, ValidationError } from '../../src/errors/service-error.ts'
 import { checkProof, parseProof } from '../../src/proof/entry-proof.ts'
@@ -162,6 +164,22 @@ test('values under earlier names and types are erased with those of their field'
   const stored = await storedTexts(run)
   assert.ok(!stored.includes('4711') && !stored.includes('vermilion'))
   await holds(run)
+})
+
+test('a value that a conversion has lost, and no line has, is erased', async (t) => {
+  const run = await openRunSheet(t, {
+    properties: ['code: string'],
+    records: [{ id: 'x', code: SECRET }],
+    derivations: () => ({}),
+  })
+  await run.record('x')
+  await rm(join(run.directory, 'records.jsonl'))
+  const change = { logicalType: 'integer', onInvalid: 'null', editInputs: true } as const
+  const options = { actor: ANN, note: null, dryRun: false, ifMatch: null }
+  await changeContractField(run.sheet, 'code', { ...options, change })
+  assert.ok((await storedTexts(run)).includes(SECRET))
+  assert.equal((await erase(run, ['code'], 'x')).entries.length, 1)
+  assert.ok(!(await storedTexts(run)).includes(SECRET))
 })
 
 test('a proof of a line from which values were erased holds, and says so', async (t) => {

@@ -181,12 +181,14 @@ export class ChangeSet implements ErasingChange {
     await this.db.run('UPDATE "$provenance" SET line = $1 WHERE seq = $2', text, seq)
   }
 
-  async emptyKept(record: RecordKey, columns: ReadonlySet<string>): Promise<void> {
+  async emptyKept(record: RecordKey, columns: ReadonlySet<string>): Promise<boolean> {
     const kept = columnsOf(this.#start.kept.filter(({ name }) => columns.has(name)))
-    if (kept.length === 0) return
+    if (kept.length === 0) return false
     await this.flush()
     const set = kept.map((column) => `${quoted(column)} = NULL`).join(', ')
-    await this.db.run(`UPDATE "$data" SET ${set} WHERE "$seq" = $1`, record)
+    const filled = kept.map((column) => `${quoted(column)} IS NOT NULL`).join(' OR ')
+    const sql = `UPDATE "$data" SET ${set} WHERE "$seq" = $1 AND (${filled})`
+    return (await this.db.run(sql, record)) > 0
   }
 
   async load(ids: readonly string[]): Promise<void> {

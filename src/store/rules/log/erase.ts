@@ -22,8 +22,8 @@ export interface ErasingChange extends StoreChange {
   linesOf(recordId: string, lives: readonly RecordKey[]): Loaded<readonly StoredText[]>
   /** Replaces the text of a line, whose leaf hash must stay the same ({@link withoutValues}). */
   replaceLine(line: StoredText): Loaded<void>
-  /** Removes the values that a record keeps in columns of fields with an earlier type or name. */
-  emptyKept(record: RecordKey, columns: ReadonlySet<string>): Loaded<void>
+  /** Removes the values that a record keeps in columns of fields with an earlier type or name; returns whether it had any. */
+  emptyKept(record: RecordKey, columns: ReadonlySet<string>): Loaded<boolean>
 }
 
 /** A line of the log. */
@@ -98,8 +98,10 @@ function* eraseRecord(
   yield* forgetCalls(change, recordId)
   yield* forgetNotes(change, lives, isWhole ? null : names)
   const filled = record === undefined ? [] : fields.filter((field) => record.value(field) !== null)
-  const isGone = record === undefined || !isWhole
-  if (lines.length === 0 && filled.length === 0 && isGone) return { seq: null, erased: 0 }
+  const hadKept =
+    record !== undefined && (yield* load(change.emptyKept(record.key, columnsOf(lineages, fields))))
+  const isDeleted = record !== undefined && isWhole
+  if (lines.length === 0 && filled.length === 0 && !hadKept && !isDeleted) return { seq: null, erased: 0 }
   const seq = change.logRecord(
     {
       actor,
@@ -115,7 +117,6 @@ function* eraseRecord(
   )
   if (record !== undefined) {
     empty(change, { record, filled, seq })
-    yield* load(change.emptyKept(record.key, columnsOf(lineages, fields)))
     if (isWhole) yield* remove(change, recordId, actor)
   }
   return { seq, erased: lines.length }

@@ -249,9 +249,9 @@ export class ChangeSet implements TakeOverChange, ErasingChange {
     replaceLine(this.db, line)
   }
 
-  emptyKept(record: RecordKey, columns: ReadonlySet<string>): void {
+  emptyKept(record: RecordKey, columns: ReadonlySet<string>): boolean {
     const kept = keptColumns(this.db.query(FIELD_CHANGES)).filter(({ name }) => columns.has(name))
-    emptyColumns(
+    return emptyColumns(
       this.db,
       record,
       kept.map(({ name }) => name),

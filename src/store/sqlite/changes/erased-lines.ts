@@ -36,9 +36,10 @@ export function replaceLine(db: Connection, { seq, text }: StoredText): void {
   if (isPacked && rows !== null) db.run('UPDATE "$packed" SET rows = ? WHERE seq = ?', packRows(rows), seq)
 }
 
-/** Removes the values that a record keeps in columns. */
-export function emptyColumns(db: Connection, record: RecordKey, columns: readonly string[]): void {
-  if (columns.length === 0) return
+/** Removes the values that a record keeps in columns; returns whether it had any. */
+export function emptyColumns(db: Connection, record: RecordKey, columns: readonly string[]): boolean {
+  if (columns.length === 0) return false
   const set = columns.map((column) => `${quoted(column)} = NULL`).join(', ')
-  db.run(`UPDATE "$data" SET ${set} WHERE "$seq" = ?`, record)
+  const filled = columns.map((column) => `${quoted(column)} IS NOT NULL`).join(' OR ')
+  return db.run(`UPDATE "$data" SET ${set} WHERE "$seq" = ? AND (${filled})`, record) > 0
 }
