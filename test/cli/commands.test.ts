@@ -541,7 +541,7 @@ test('verify says what holds, what differs, and what no checkpoint of others cov
     records: 3,
     differences: { count: 0, listed: [] },
     checkpoints: { own: 1, outside: 1, covered: { outside: 1, signed: null, own: 1 }, unsigned: [] },
-    not_covered: { lines: 0, converted_cells: 0, imported: null },
+    not_covered: { lines: 0, converted_cells: 0, erased_lines: 0, imported: null },
   })
   await writeFile(join(sheet, 'records.jsonl'), '')
   const { code, stdout } = await run('verify', '--format', 'table')

@@ -262,8 +262,6 @@ test('a run can be planned, started, followed to its end, read, and reverted', a
   assert.equal((await client.records.restore(['b'])).reverted, 1)
   const [deletion] = (await client.cells.history({ record_id: 'a', field: 'price' })).slice(-1)
   assert.equal((await client.records.restore({ record_id: 'a', seq: deletion?.seq ?? 0 })).reverted, 1)
-  const { erased, compacted } = await client.records.erase(['a'])
-  assert.deepEqual([erased.map(({ record_id: id }) => id), compacted], [['a'], true])
   assert.equal((await client.records.get('a'))['price'], 1.5)
   assert.deepEqual(await client.runs.materialize({ targets: [] }), {
     materialized: 0,
@@ -271,6 +269,8 @@ test('a run can be planned, started, followed to its end, read, and reverted', a
     failures: [],
     total_cost: 0,
   })
+  const { erased, compacted } = await client.records.erase(['a'])
+  assert.deepEqual([erased.map(({ record_id: id }) => id), compacted], [['a'], true])
 })
 
 test('a write can be proposed, read, accepted by someone else, or rejected', async (t) => {
