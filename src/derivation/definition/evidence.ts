@@ -23,6 +23,8 @@ const COMMON_MEMBERS: ReadonlySet<string> = new Set([
   'reverts',
   'proposal',
   'proposed_by',
+  'erased',
+  'erased_fields',
   'file',
   'sha256',
   'records',
