@@ -130,4 +130,6 @@ test('an erasure has its actor, and an entry whose value was erased says so', ()
   assert.equal(tell(erasure), 'Erased for good by human:ann, 3 minutes ago.')
   const erased = { ...COMPUTED, value: null, erased: 'hash', erased_fields: [COMPUTED.field] }
   assert.match(tell(erased), / — the value was erased later\.$/)
+  const written = { ...WRITTEN, value: null, erased: 'hash', erased_fields: [WRITTEN.field] }
+  assert.equal(tell(written), 'Written by human:ann, 3 minutes ago — the value was erased later.')
 })

@@ -29,7 +29,7 @@ export function originSentence(entry: ProvenanceEntryAnswer, context: EntryConte
 /** Describes it briefly, without the request and the full stop. */
 export function originLine(entry: ProvenanceEntryAnswer, context: EntryContext): Sentence {
   const cached = entry.cached === true ? [', from the cache'] : []
-  return [...action(entry, context), ...by(entry), ...cached]
+  return [...action(entry, context), ...by(entry), ...cached, ...laterErased(entry)]
 }
 
 /** Whether a derivation computed the value of the entry. */
@@ -42,11 +42,15 @@ export function isErased({ source, field, erased_fields: fields }: ProvenanceEnt
   return source === 'erase' || fields?.includes(field) === true
 }
 
+function laterErased(entry: ProvenanceEntryAnswer): Sentence {
+  return entry.source !== 'erase' && isErased(entry) ? [' — the value was erased later'] : []
+}
+
 function action(entry: ProvenanceEntryAnswer, { derived, find }: EntryContext): Sentence {
   const { source, value, file, derivation, reverts } = entry
   switch (source) {
     case 'write':
-      if (value === null) return [derived ? 'Override removed' : 'Emptied']
+      if (value === null && !isErased(entry)) return [derived ? 'Override removed' : 'Emptied']
       return [derived ? 'Overridden' : 'Written']
     case 'import':
       // The kind of this name is told apart by its derivation.
@@ -87,7 +91,8 @@ function by(entry: ProvenanceEntryAnswer): Sentence {
 }
 
 function details(entry: ProvenanceEntryAnswer, { find }: EntryContext): Sentence {
-  if (entry.source !== 'erase' && isErased(entry)) return [' — the value was erased later']
+  const erased = laterErased(entry)
+  if (erased.length > 0) return erased
   if (entry.source === 'revert') return undoneText(entry, find)
   if (entry.cached === true)
     return [isCall(entry) ? ' — from the cache, without a call' : ' — from the cache']
