@@ -6,7 +6,7 @@ import { useAsOf } from '../state/as-of.ts'
 import type { CellRef } from '../state/view-state.ts'
 import { Button } from '../ui/button.tsx'
 import { formatCount } from '../ui/format.ts'
-import { ValueChange } from './diff/value-change.tsx'
+import { EntryChange } from './history/entry-change.tsx'
 import { EntryIcon } from './history/entry-icon.tsx'
 import './history/history.css'
 import { originLine } from './history/origin-sentence.ts'
@@ -71,12 +71,15 @@ function Change({ change: { entry, entries }, contract, onCell }: ChangeProps) {
           )}
         </p>
         <ul className="happening-fields">
-          {entries.map(({ seq, field, record_id: recordId, value, previous }) => (
-            <li key={seq}>
-              <button type="button" onClick={() => onCell({ recordId, field })}>
-                {contract.titleOf(field)}
+          {entries.map((change) => (
+            <li key={`${change.seq} ${change.field}`}>
+              <button
+                type="button"
+                onClick={() => onCell({ recordId: change.record_id, field: change.field })}
+              >
+                {contract.titleOf(change.field)}
               </button>
-              <ValueChange type={contract.fieldByName.get(field)?.type ?? null} was={previous} is={value} />
+              <EntryChange type={contract.fieldByName.get(change.field)?.type ?? null} entry={change} />
             </li>
           ))}
         </ul>

@@ -1,10 +1,11 @@
-import { Cloud, Cpu, FileDown, Pencil, Trash2, Undo2 } from 'lucide-react'
+import { Cloud, Cpu, Eraser, FileDown, Pencil, Trash2, Undo2 } from 'lucide-react'
 
 const ICONS: Readonly<Record<string, typeof Cpu>> = {
   http: Cloud,
   write: Pencil,
   import: FileDown,
   delete: Trash2,
+  erase: Eraser,
   revert: Undo2,
 }
 

@@ -2,12 +2,12 @@ import { Link } from 'wouter'
 import type { ProvenanceEntryAnswer } from '../../../../src/wire/records/provenance.ts'
 import type { SheetField } from '../../api/contract.ts'
 import type { CellRef } from '../../state/view-state.ts'
+import { EntryChange } from './entry-change.tsx'
 import { EntryIcon } from './entry-icon.tsx'
 import { originLine } from './origin-sentence.ts'
 import { RestoreAction } from './restore-action.tsx'
 import type { RestoreOption, RestoreMethod } from './restore-method.ts'
 import { SentenceView } from './sentence-view.tsx'
-import { ValueChange } from '../diff/value-change.tsx'
 
 interface HistoryEntryProps {
   readonly field: SheetField
@@ -30,7 +30,7 @@ export function HistoryEntry({ field, cell, entry, undone, current, restore, und
     <li className="happening">
       <EntryIcon source={entry.source} />
       <div className="happening-body">
-        <ValueChange type={field.type} was={entry.previous} is={entry.value} />
+        <EntryChange type={field.type} entry={entry} />
         <p className="happening-who">
           <SentenceView sentence={sentence} />
           {entry.run_id !== undefined && (

@@ -32,3 +32,15 @@ test('entries that were written together are one change, and the newest is first
 test('an entry that found no value and wrote none is left out', () => {
   assert.deepEqual(changesOf([entry(1, 'name', { value: null })]), [])
 })
+
+test('an erasure is a change of the record, and so is an entry whose value was erased, apart from others of its line', () => {
+  const at = '2026-01-01T00:00:00.000Z'
+  const erased = entry(1, 'email', { at, value: null, erased: 'hash', erased_fields: ['email'] })
+  const erasure = entry(2, 'email', { source: 'erase', value: null })
+  assert.deepEqual(
+    changesOf([erased, entry(1, 'name', { at }), erasure]).map(({ entries }) =>
+      entries.map(({ field }) => field),
+    ),
+    [['email'], ['email'], ['name']],
+  )
+})

@@ -1,6 +1,7 @@
 import { queryOptions } from '@tanstack/react-query'
 import type { ProvenanceEntryAnswer } from '../../../../src/wire/records/provenance.ts'
 import { server } from '../../api/server.ts'
+import { isErased } from './origin-sentence.ts'
 
 /** Entries of a record that were written together, with one origin. */
 export interface RecordChange {
@@ -22,9 +23,9 @@ export function recordHistoryQuery(recordId: string, asOf: string | null) {
   })
 }
 
-/** Groups the entries of a record to changes, newest first. Entries without a value before and after are left out. */
+/** Groups the entries of a record to changes, newest first. Entries without a value before and after are left out, but for erased ones. */
 export function changesOf(all: readonly ProvenanceEntryAnswer[]): readonly RecordChange[] {
-  const entries = all.filter(({ value, previous }) => value !== null || previous !== null)
+  const entries = all.filter((entry) => entry.value !== null || entry.previous !== null || isErased(entry))
   const groups = Map.groupBy(entries, originOf)
   return [...groups.values()]
     .map((group) => ({ entry: group[0], entries: group, last: Math.max(...group.map(({ seq }) => seq)) }))
@@ -34,14 +35,7 @@ export function changesOf(all: readonly ProvenanceEntryAnswer[]): readonly Recor
 }
 
 /** Returns the same text for entries that were written together. */
-function originOf({
-  at,
-  actor,
-  source,
-  run_id: run,
-  derivation,
-  file,
-  proposal,
-}: ProvenanceEntryAnswer): string {
-  return JSON.stringify([at, actor, source, run, derivation, file, proposal])
+function originOf(entry: ProvenanceEntryAnswer): string {
+  const { at, actor, source, run_id: run, derivation, file, proposal } = entry
+  return JSON.stringify([at, actor, source, run, derivation, file, proposal, isErased(entry)])
 }
