@@ -13,11 +13,8 @@ export interface ErasedValues {
   isErased(field: string, seq: number): boolean
 }
 
-/**
- * Members of the line of a computed cell that stay, beside numbers and booleans: all others can repeat the inputs, as a URL or a
- * prompt does.
- */
-const KEPT_MEMBERS: ReadonlySet<string> = new Set([
+/** Members of the line of a computed cell that repeat no input, beside counts; any other can, as a URL or a prompt does. */
+const HARMLESS: ReadonlySet<string> = new Set([
   'at',
   'actor',
   'source',
@@ -28,9 +25,12 @@ const KEPT_MEMBERS: ReadonlySet<string> = new Set([
   'input_hash',
   'derivation',
   'run_id',
+  'received_at',
   'method',
   'model',
   'written_at',
+  'erased',
+  'erased_fields',
 ])
 
 /**
@@ -101,15 +101,16 @@ function withoutMembers(line: JsonObject, erased: ErasedValues): JsonObject | nu
   if (gone.size > 0) delete left['kept']
   const { field, reviewed, derivation } = line
   const cell = field ?? reviewed
-  if (isGone(cell)) {
-    if (CELL_MEMBERS.some((member) => (line[member] ?? null) !== null)) gone.add(cell)
+  if (isGone(cell) && CELL_MEMBERS.some((member) => (line[member] ?? null) !== null)) {
+    gone.add(cell)
     for (const member of CELL_MEMBERS) if (line[member] !== undefined) left[member] = null
+    // Otherwise null would count as what was computed.
     delete left['input_hash']
   }
   let isChanged = gone.size > 0
   if (typeof derivation === 'string' && line['source'] !== 'revert') {
     for (const [name, value] of Object.entries(line)) {
-      if (KEPT_MEMBERS.has(name) || name.startsWith('erased') || isCount(value ?? null)) continue
+      if (HARMLESS.has(name) || isCount(value ?? null)) continue
       delete left[name]
       isChanged = true
     }
@@ -128,7 +129,7 @@ function isCount(value: JsonValue): boolean {
 const VALUES = ['values', 'previous', 'proposed', 'present'] as const
 
 /** Members of the line of a cell or a review with its value. */
-const CELL_MEMBERS = ['value', 'previous', 'note', 'input_hash'] as const
+const CELL_MEMBERS = ['value', 'previous', 'note'] as const
 
 function emptied(values: JsonObject, isGone: (name: string) => boolean, gone: Set<string>): JsonObject {
   return Object.fromEntries(

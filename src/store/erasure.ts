@@ -4,10 +4,20 @@ export interface EraseRequest {
   /** The fields whose values are erased; null for all, and the records too. */
   readonly fields: readonly string[] | null
   readonly actor: string
-  /** The keys of requests whose kept responses are removed. */
-  readonly requests: readonly string[]
+  /** The calls that were made for the records. */
+  readonly calls: ErasedCalls
   /** Whether nothing is erased: the result is what would be. */
   readonly dryRun: boolean
+}
+
+/** Calls of the recording. */
+export interface ErasedCalls {
+  /** The keys of their requests, by which responses are kept. */
+  readonly requests: readonly string[]
+  /** The places of their lines. */
+  readonly places: readonly number[]
+  /** The place up to which the recording was searched for them. */
+  readonly upTo: number
 }
 
 /** The result of erasing values. */

@@ -67,6 +67,8 @@ export interface RecordedPage {
 }
 
 export interface RecordedEntry {
+  /** The place of the line, which identifies it. */
+  readonly place: number
   /** JSON without line breaks. */
   readonly line: string
   /** The time at which it was stored, UTC with milliseconds. */

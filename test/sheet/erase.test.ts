@@ -2,10 +2,17 @@ import assert from 'node:assert/strict'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
-import { ConflictError, OperationError, SheetError, ValidationError } from '../../src/errors/service-error.ts'
+import {
+  ConflictError,
+  OperationError,
+  PermissionDeniedError,
+  SheetError,
+  ValidationError,
+} from '../../src/errors/service-error.ts'
 import { checkProof, parseProof } from '../../src/proof/entry-proof.ts'
 import { sha256, verifySignature } from '../../src/proof/node-primitives.ts'
 import { changeContractField } from '../../src/sheet/definition/change/change-fields.ts'
+import { listChanges, revertChange } from '../../src/sheet/definition/change/history.ts'
 import { makeCheckpoint, proveEntry } from '../../src/sheet/proof/prove.ts'
 import { exportArchive } from '../../src/sheet/transfer/export-archive.ts'
 import { importRecords } from '../../src/sheet/transfer/import-records.ts'
@@ -121,6 +128,7 @@ test('erased values are nowhere any more, and the log holds with a checkpoint of
   assert.deepEqual([last['source'], last['record_id'], last['actor']], ['erase', 'x', ANN])
   // Everything goes on.
   await run.checkStatus()
+  assert.deepEqual(await run.counts('label'), { fresh: 2, missing: 1 })
   await run.write({ id: 'x', fruit: 'plum' })
   await run.run()
   assert.equal(await run.value('x', 'shown'), 'PLAIN')
@@ -166,6 +174,34 @@ test('values under earlier names and types are erased with those of their field'
   await holds(run)
 })
 
+test('values of the imported file that are erased are not expected any more', async (t) => {
+  const run = await openRunSheet(t, {
+    properties: ['code: string'],
+    records: [
+      { id: 'x', code: '4711' },
+      { id: 'y', code: '12' },
+    ],
+    derivations: () => ({}),
+  })
+  const { sheet } = run
+  const cells = [{ recordId: 'x', field: 'code' }]
+  await reviewCells(sheet, { cells, verdict: 'approved', note: null, actor: ANN })
+  const change = { logicalType: 'integer', onInvalid: 'null', editInputs: true } as const
+  const options = { actor: ANN, note: null, dryRun: false, ifMatch: null }
+  await changeContractField(sheet, 'code', { ...options, change })
+  await erase(run, ['code'], 'x')
+  await holds(run)
+  // The values of before come back, but for the erased one.
+  const { changes } = await listChanges(sheet, { limit: 1, cursor: null })
+  const undone = { change: changes[0]?.id ?? '', actor: ANN, note: null, confirm: new Map(), dryRun: false }
+  await revertChange(sheet, undone)
+  assert.deepEqual([await run.value('x', 'code'), await run.value('y', 'code')], [null, '12'])
+  await holds(run)
+  await run.delete('y')
+  await erase(run, null, 'y')
+  await holds(run)
+})
+
 test('a value that a conversion has lost, and no line has, is erased', async (t) => {
   const run = await openRunSheet(t, {
     properties: ['code: string'],
@@ -187,7 +223,9 @@ test('a proof of a line from which values were erased holds, and says so', async
   await makeCheckpoint(run.sheet)
   const [imported] = (await readLog(run.directory)).filter(({ rows }) => rows !== undefined)
   const seq = Number(imported?.['seq'])
-  await erase(run, ['fruit'], 'x')
+  const { dependentFields } = await erase(run, ['fruit'], 'x')
+  assert.deepEqual(dependentFields, ['label', 'shown'])
+  assert.deepEqual(await run.counts('label'), { fresh: 2, stale: 1 })
   const proof = parseProof(JSON.stringify(await proveEntry(run.sheet, { seq })))
   assert.ok(proof)
   const checked = checkProof(PRIMITIVES, proof, null)
@@ -209,7 +247,7 @@ test('what can be erased is checked before anything is', async (t) => {
   await run.write({ id: 'x', note: 'a' })
   const before = await readLog(run.directory)
   await assert.rejects(erase(run, ['name'], 'x'), ValidationError)
-  await assert.rejects(erase(run, ['id'], 'x'), ValidationError)
+  await assert.rejects(erase(run, ['id'], 'x'), /the id of a record cannot be erased/)
   await assert.rejects(erase(run, ['nothing'], 'x'), ValidationError)
   await assert.rejects(erase(run, [], 'x'), ValidationError)
   await assert.rejects(erase(run, null), ValidationError)
@@ -222,4 +260,27 @@ test('what can be erased is checked before anything is', async (t) => {
     return true
   })
   assert.deepEqual(await readLog(run.directory), before)
+  const deletable = `    customProperties: [{property: deletableBy, value: ['human:boss']}]\n`
+  await run.edit('contract.yaml', (text) => `${text}${deletable}`)
+  await assert.rejects(erase(run, ['note'], 'x'), PermissionDeniedError)
+})
+
+test('nothing is erased during a run, nor where a call was recorded that was not looked at', async (t) => {
+  const run = await openRunSheet(t, {
+    properties: ['fruit: string', 'label: string'],
+    records: [{ id: 'x', fruit: SECRET }],
+    derivations: (url) => ({ 'label.yaml': lookup(url, 'label', 'fruit') }),
+  })
+  run.api.answer('*', { json: { value: LABEL } })
+  const hold = run.api.hold(`/label/${SECRET}`)
+  const ended = run.run()
+  await hold.arrived()
+  await assert.rejects(erase(run, ['fruit'], 'x'), /run 1 has not ended/)
+  hold.release()
+  await ended
+  const { store } = await run.sheet.current()
+  const calls = { requests: [], places: [], upTo: 0 }
+  const request = { recordIds: ['x'], fields: ['fruit'], actor: ANN, calls, dryRun: false }
+  await assert.rejects(store.erase(request), /calls were recorded meanwhile/)
+  assert.equal(await run.value('x', 'fruit'), SECRET)
 })

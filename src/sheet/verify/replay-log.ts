@@ -69,7 +69,7 @@ export class LogReplay {
     this.#lines += 1
     const { source, field, record_id: id, values } = line
     const seq = Number(line['seq'])
-    if (source === 'erase' && typeof id === 'string' && isJsonObject(values)) this.#erase(values, { seq, id })
+    if (source === 'erase' && typeof id === 'string' && isJsonObject(values)) this.#erase(values, id)
     else if (hasRows(line)) this.#importRecords(line, seq)
     else if (isImportLine(line)) this.#importFile(line, seq)
     else if (source === 'contract') this.#changeFields(line, seq)
@@ -296,15 +296,13 @@ export class LogReplay {
   }
 
   /** Empties cells: what the lines before say of their values is erased. */
-  #erase(values: JsonObject, { seq, id }: LinePlace): void {
-    // One that is deleted has no values.
-    const isOfFile = this.#import !== null && this.#import.named < this.#import.records
-    if (this.records.get(id) === null && !isOfFile) return
-    const record = this.#existing({ seq, id })
-    const columns = Object.keys(values).flatMap((field) => this.fields.chainOf(this.fields.of(field)))
+  #erase(values: JsonObject, id: string): void {
+    // Of one that is deleted, or that only a file has, no line says a value.
+    const record = this.records.get(id)
+    if (record === null) return
     this.#change(
       record,
-      columns.map(({ key }) => [key, null]),
+      Object.keys(values).map((field) => [this.fields.of(field).key, null]),
     )
   }
 

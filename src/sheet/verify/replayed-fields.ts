@@ -77,14 +77,9 @@ export class ReplayedFields {
 
   /** Returns the column whose values the conversions since have made those of a column. */
   firstOf(column: ReplayedColumn): ReplayedColumn {
-    return this.chainOf(column).at(-1) ?? column
-  }
-
-  /** Returns a column, and those whose values conversions have made its values, the last first. */
-  chainOf(column: ReplayedColumn): ReplayedColumn[] {
-    const chain = [column]
-    for (let one = column.conversion; one !== null; one = one.from.conversion) chain.push(one.from)
-    return chain
+    let first = column
+    while (first.conversion !== null) first = first.conversion.from
+    return first
   }
 
   /** Applies a line that changes fields; `more` returns what it says of a conversion, by the new name. Returns what is wrong with it; null for nothing. */

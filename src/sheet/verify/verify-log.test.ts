@@ -545,3 +545,12 @@ test('a line that lacks values must be named by a later line', () => {
     '1 has no hash in place of its erased values',
   ])
 })
+
+test('an erasure names no record of an imported file that is not at hand', () => {
+  const imported = { source: 'import', file: 'records.jsonl', sha256: 'unknown', records: 2 }
+  const lines = erasure([imported, deleted('a', { n: 1 })], { seqs: [2], id: 'a', fields: ['n'] })
+  const { found, unknownImport } = verify(lines, [{ id: 'b', n: 2 }])
+  assert.deepEqual([found, unknownImport?.records], [[], 1])
+  const ofOther = { source: 'erase', record_id: 'b', lines: [], values: { n: null }, previous: { n: null } }
+  assert.deepEqual(verify([...lines, ofOther], [{ id: 'b', n: null }]).found, [])
+})

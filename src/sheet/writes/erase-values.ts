@@ -1,7 +1,7 @@
 import { ValidationError } from '../../errors/service-error.ts'
 import { keyOfSent } from '../../derivation/kinds/http/request/request-key.ts'
 import { readRecordedLine } from '../../derivation/recording/recorded-call.ts'
-import type { Erasure } from '../../store/erasure.ts'
+import type { ErasedCalls, Erasure } from '../../store/erasure.ts'
 import type { ResponseStore } from '../../store/stored-responses.ts'
 import { selectFields } from '../queries/select-fields.ts'
 import { resolveActor, type GivenActor } from '../resolve-actor.ts'
@@ -52,25 +52,25 @@ export async function eraseValues(sheet: Sheet, request: EraseValuesRequest): Pr
       throw new ValidationError('the id of a record cannot be erased: entries of the log are found by it')
   }
   const { dryRun = false } = request
-  const requests = dryRun ? [] : await keptRequests(store.responses, new Set(recordIds))
-  const erasure = await store.erase({ recordIds, fields, actor, requests, dryRun })
+  const calls = await callsFor(store.responses, new Set(recordIds))
+  const erasure = await store.erase({ recordIds, fields, actor, calls, dryRun })
   return { ...erasure, dependentFields: dependentsOf(derivations.levels.flat(), fields ?? []) }
 }
 
-/** Returns the keys of the requests that were sent for records, as far as the recording has them. */
-async function keptRequests(
-  responses: ResponseStore,
-  recordIds: ReadonlySet<string>,
-): Promise<readonly string[]> {
-  const keys = new Set<string>()
-  for (let place = 0; ;) {
-    const { lines, next } = await responses.recorded(place)
-    if (lines.length === 0) return [...keys]
-    for (const { line } of lines) {
+/** Returns the calls that were made for records, as far as the recording has them. */
+async function callsFor(responses: ResponseStore, recordIds: ReadonlySet<string>): Promise<ErasedCalls> {
+  const requests = new Set<string>()
+  const places: number[] = []
+  for (let upTo = 0; ;) {
+    const { lines, next } = await responses.recorded(upTo)
+    if (lines.length === 0) return { requests: [...requests], places, upTo }
+    for (const { place, line } of lines) {
       const call = readRecordedLine(line)
-      if (call !== null && recordIds.has(call.origin.recordId)) keys.add(keyOfSent(call.request))
+      if (call === null || !recordIds.has(call.origin.recordId)) continue
+      requests.add(keyOfSent(call.request))
+      places.push(place)
     }
-    place = next
+    upTo = next
   }
 }
 

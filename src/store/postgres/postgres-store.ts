@@ -501,9 +501,9 @@ export class PostgresStore implements SheetStore {
   async erase(request: EraseRequest): Promise<Erasure> {
     try {
       const erased = await this.#writer.change(async (change) => {
-        await deleteFrames(change.db)
         const erasure = await runAsync(erase(change, request))
         if (request.dryRun) throw new OnlyErasedOnTrial({ ...erasure, isCompacted: false })
+        await deleteFrames(change.db)
         return erasure
       })
       return { ...erased, isCompacted: await compact(this.#database) }

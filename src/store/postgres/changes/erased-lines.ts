@@ -8,10 +8,14 @@ export async function linesOfRecord(
   recordId: string,
   lives: readonly RecordKey[],
 ): Promise<readonly StoredText[]> {
+  // A condition with OR would read the whole log.
   const rows = await db.all(
-    `SELECT seq, line FROM "$provenance" WHERE earlier_id = $1 OR record = ANY($2::bigint[]) OR seq IN (
+    `SELECT seq, line FROM "$provenance" WHERE earlier_id = $1
+     UNION ALL SELECT seq, line FROM "$provenance" WHERE record = ANY($2::bigint[])
+     UNION ALL SELECT seq, line FROM "$provenance" WHERE seq = ANY(ARRAY(
        SELECT seq FROM "$import" JOIN unnest($2::bigint[]) AS life ON first <= life AND last >= life
-     ) ORDER BY seq`,
+     ))
+     ORDER BY seq`,
     recordId,
     lives,
   )

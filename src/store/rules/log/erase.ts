@@ -7,12 +7,13 @@ import { failureGroup } from '../../../errors/failure-group.ts'
 import { ConflictError, SheetError, ValidationError } from '../../../errors/service-error.ts'
 import { withoutValues, type ErasedValues } from '../../../provenance/erased-line.ts'
 import type { RecordKey } from '../../cell-work.ts'
-import type { Erasure, ErasureEntry, EraseRequest } from '../../erasure.ts'
+import type { ErasedCalls, Erasure, ErasureEntry, EraseRequest } from '../../erasure.ts'
 import { FieldLineages } from '../../fields/field-lineage.ts'
 import { FIELD_CHANGES } from '../../fields/stored-changes.ts'
 import type { QueryParam, Statement } from '../../rows/query.ts'
 import { hashBytes } from '../../rows/stored-rows.ts'
 import { deleteRecord } from '../delete-records.ts'
+import { LAST_PLACE } from '../recording/recording.ts'
 import { load, type Loaded, type Steps } from '../steps.ts'
 import type { StoreChange, StoredRecord } from '../store-change.ts'
 
@@ -45,7 +46,7 @@ const HASHES = /sha256:[0-9a-f]{64}/g
  * during runs and for records with a waiting proposal.
  */
 export function* erase(change: ErasingChange, request: EraseRequest): Steps<Omit<Erasure, 'isCompacted'>> {
-  const { recordIds, actor, requests } = request
+  const { recordIds, actor, calls } = request
   checkMayDelete(change.contract, actor, 'erase values')
   yield* load(change.flush())
   yield* checkNoRun(change)
@@ -53,15 +54,17 @@ export function* erase(change: ErasingChange, request: EraseRequest): Steps<Omit
   const selection = { fields: fieldsOf(change, request), isWhole: request.fields === null, actor, lineages }
   const entries: ErasureEntry[] = []
   let lines = 0
+  const lives: RecordKey[] = []
   for (const recordId of recordIds) {
-    const { seq, erased } = yield* eraseRecord(change, recordId, selection)
+    const own = yield* livesOf(change, recordId)
+    lives.push(...own)
+    const { seq, erased } = yield* eraseRecord(change, { recordId, lives: own }, selection)
     lines += erased
     if (seq !== null) entries.push({ recordId, seq })
   }
-  for (const key of requests)
-    yield* load(
-      change.db.change({ sql: 'DELETE FROM "$response" WHERE hash = ?1', params: [hashBytes(key)] }),
-    )
+  // Once for all records: these go through whole tables.
+  yield* forgetFailures(change, recordIds, lives)
+  yield* forgetCalls(change, calls)
   return { entries, lines }
 }
 
@@ -77,15 +80,11 @@ interface Selection {
 /** Erases values of a record; returns the seq of the line that says so, null where there was nothing, and the number of lines that had them. */
 function* eraseRecord(
   change: ErasingChange,
-  recordId: string,
+  { recordId, lives }: { readonly recordId: string; readonly lives: readonly RecordKey[] },
   { fields, isWhole, actor, lineages }: Selection,
 ): Steps<{ readonly seq: number | null; readonly erased: number }> {
   yield* checkNoProposal(change, recordId)
-  yield* load(change.load([recordId]))
   const record = change.records.get(recordId)
-  const lives = yield* livesOf(change, recordId, record)
-  const last = lives.at(-1)
-  if (last === undefined) throw new SheetError(`no record ${showValue(recordId)}`, 'unknown_record')
   if (record !== undefined && !isWhole) checkMayBeEmpty(change, fields)
   const names = new Set(fields.map(({ name }) => name))
   const erased: ErasedValues = {
@@ -93,9 +92,7 @@ function* eraseRecord(
     isErased: (name, seq) => isWhole || names.has(lineages.presentOf(name, seq) ?? ''),
   }
   const lines = yield* eraseLines(change, erased, lives)
-  yield* forgetFailures(change, recordId, lives)
   yield* forgetProposals(change, erased)
-  yield* forgetCalls(change, recordId)
   yield* forgetNotes(change, lives, isWhole ? null : names)
   const filled = record === undefined ? [] : fields.filter((field) => record.value(field) !== null)
   const hadKept =
@@ -113,7 +110,7 @@ function* eraseRecord(
       previous: () => null,
       erased: lines,
     },
-    last,
+    lives.at(-1) as RecordKey,
   )
   if (record !== undefined) {
     empty(change, { record, filled, seq })
@@ -182,20 +179,20 @@ function* checkNoProposal({ db }: StoreChange, recordId: string): Steps<void> {
   )
 }
 
-/** Returns the keys of the lives of a record, oldest first. */
-function* livesOf(
-  { db }: StoreChange,
-  recordId: string,
-  record: StoredRecord | undefined,
-): Steps<readonly RecordKey[]> {
+/** Loads a record, and returns the keys of its lives, oldest first. Throws SheetError for one that never existed. */
+function* livesOf(change: StoreChange, recordId: string): Steps<readonly RecordKey[]> {
+  yield* load(change.load([recordId]))
   const deleted = yield* load(
-    db.query({
+    change.db.query({
       sql: 'SELECT record FROM "$deleted" WHERE record_id = ?1 ORDER BY record',
       params: [recordId],
       result: (rows) => rows.map((row) => Number(row['record'])),
     }),
   )
-  return record === undefined ? deleted : [...deleted, record.key]
+  const record = change.records.get(recordId)
+  const lives = record === undefined ? deleted : [...deleted, record.key]
+  if (lives.length === 0) throw new SheetError(`no record ${showValue(recordId)}`, 'unknown_record')
+  return lives
 }
 
 /** Throws ValidationError where a record would lack a value that it must have. */
@@ -228,42 +225,56 @@ function* eraseLines(
   return seqs
 }
 
-/** Removes what failures of a record say. */
-function* forgetFailures({ db }: StoreChange, recordId: string, lives: readonly RecordKey[]): Steps<void> {
+/** Removes what failures of records say. */
+function* forgetFailures(
+  { db }: StoreChange,
+  recordIds: readonly string[],
+  lives: readonly RecordKey[],
+): Steps<void> {
+  const runs = yield* load(
+    db.query({
+      sql: `SELECT DISTINCT run FROM "$run_failure" WHERE record_id IN (${places(recordIds, 0)})`,
+      params: recordIds,
+      result: (rows) => rows.map((row) => Number(row['run'])),
+    }),
+  )
   const types = yield* load(
     db.query({
-      sql: `SELECT error_type FROM "$failure" WHERE record IN (${places(lives, 1)})
-        UNION SELECT error_type FROM "$run_failure" WHERE record_id = ?1`,
-      params: [recordId, ...lives],
+      sql: `SELECT error_type FROM "$failure" WHERE record IN (${places(lives, 0)})
+        UNION SELECT error_type FROM "$run_failure" WHERE record_id IN (${places(recordIds, lives.length)})`,
+      params: [...lives, ...recordIds],
       result: (rows) => rows.map((row) => String(row['error_type']) as ErrorType),
     }),
   )
   if (types.length === 0) return
-  // The last error of a field can be that of the record.
+  // The last error of a field can be that of one of the records.
   yield* load(
     db.change({ sql: 'UPDATE "$target" SET last_error = ?1 WHERE last_error IS NOT NULL', params: [ERASED] }),
   )
+  const set = 'error = ?1, detail = NULL, response_body = NULL, alike = ?2'
   for (const errorType of types) {
-    const group = failureGroup({ error: ERASED, errorType })
-    const set = `error = ?1, detail = NULL, response_body = NULL, alike = ?2`
+    const params = [ERASED, failureGroup({ error: ERASED, errorType }), errorType]
     yield* load(
       db.change({
         sql: `UPDATE "$failure" SET ${set} WHERE error_type = ?3 AND record IN (${places(lives, 3)})`,
-        params: [ERASED, group, errorType, ...lives],
+        params: [...params, ...lives],
       }),
     )
     yield* load(
       db.change({
-        sql: `UPDATE "$run_failure" SET ${set}, body = NULL WHERE error_type = ?3 AND record_id = ?4`,
-        params: [ERASED, group, errorType, recordId],
+        sql: `UPDATE "$run_failure" SET ${set}, body = NULL
+          WHERE error_type = ?3 AND record_id IN (${places(recordIds, 3)})`,
+        params: [...params, ...recordIds],
       }),
     )
   }
+  if (runs.length === 0) return
+  const ofRuns = `run IN (${places(runs, 0)})`
   yield* load(
     db.change({
-      sql: `DELETE FROM "$run_body" WHERE NOT EXISTS (
-        SELECT 1 FROM "$run_failure" WHERE "$run_failure".run = "$run_body".run AND body = hash)`,
-      params: [],
+      sql: `DELETE FROM "$run_body" WHERE ${ofRuns}
+        AND (run, hash) NOT IN (SELECT run, body FROM "$run_failure" WHERE ${ofRuns} AND body IS NOT NULL)`,
+      params: runs,
     }),
   )
 }
@@ -302,13 +313,17 @@ function withoutErased(text: string, { isErased }: ErasedValues, seq: number): s
   )
 }
 
-/** Removes the recorded calls for a record. */
-function* forgetCalls({ db }: StoreChange, recordId: string): Steps<void> {
-  // Within the texts of a line, quotes are escaped.
-  const member = `"record_id":${JSON.stringify(recordId)}`
-  yield* load(
-    db.change({ sql: `DELETE FROM "$recorded" WHERE replace(line, ?1, '') <> line`, params: [member] }),
-  )
+/** Removes recorded calls and the kept responses to them. Throws ConflictError where others were recorded meanwhile. */
+function* forgetCalls({ db }: StoreChange, { requests, places: recorded, upTo }: ErasedCalls): Steps<void> {
+  if ((yield* load(db.query(LAST_PLACE))) > upTo)
+    throw new ConflictError(
+      'calls were recorded meanwhile, perhaps with these values; try again',
+      'values_in_use',
+    )
+  for (const key of requests)
+    yield* load(db.change({ sql: 'DELETE FROM "$response" WHERE hash = ?1', params: [hashBytes(key)] }))
+  for (const place of recorded)
+    yield* load(db.change({ sql: 'DELETE FROM "$recorded" WHERE place = ?1', params: [place] }))
 }
 
 /** Removes the notes of reviews. */

@@ -67,7 +67,8 @@ export function* trimLines(db: RecordingDatabase, { before, maxBytes }: Response
   yield* load(db.change(removeUpTo(last - maxBytes)))
 }
 
-const LAST_PLACE: Query<number> = {
+/** Returns the place of the last line; 0 for none. */
+export const LAST_PLACE: Query<number> = {
   sql: 'SELECT max(place) AS place FROM "$recorded"',
   params: [],
   result: ([row]) => Number(row?.['place'] ?? 0),
@@ -93,7 +94,11 @@ export function linesAfter(place: number): Query<RecordedPage> {
       AND place <= (SELECT min(place) FROM "$recorded" WHERE place > ?1) + ${BYTES_AT_ONCE} ORDER BY place`,
     params: [place],
     result: (rows) => ({
-      lines: rows.map(({ at, line }) => ({ line: String(line), at: timeOf(at) })),
+      lines: rows.map(({ place: own, at, line }) => ({
+        place: Number(own),
+        line: String(line),
+        at: timeOf(at),
+      })),
       next: Number(rows.at(-1)?.['place'] ?? place),
     }),
   }

@@ -209,6 +209,7 @@ export class Writer {
         this.#rollBack(store)
       }
     }
+    let isRewritten = false
     try {
       const erasure = await this.#transaction((change) => {
         const erased = runSync(erase(change, request))
@@ -216,6 +217,7 @@ export class Writer {
         if (erased.lines > 0) {
           // The place of the line up to which the file was verified is another one now.
           change.db.run('UPDATE "$sheet" SET mirror_offset = 0')
+          isRewritten = true
           mirror.distrust()
           mirror.repair()
         }
@@ -223,7 +225,7 @@ export class Writer {
       })
       return { ...erasure, isCompacted: await compact(storePaths(directory).database) }
     } catch (error) {
-      mirror.distrust()
+      if (isRewritten) mirror.distrust()
       throw error
     }
   }

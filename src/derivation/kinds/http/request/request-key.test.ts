@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { HttpPlan } from '../http-kind.ts'
-import { requestKey } from './request-key.ts'
+import { shownHeaders } from '../../../transport/headers/fill-headers.ts'
+import { keyOfSent, requestKey } from './request-key.ts'
 
 const PLAN: HttpPlan = {
   request: 'POST https://a.example/x',
@@ -41,4 +42,11 @@ test('method, URL, headers, the names of secrets and the body distinguish reques
     [PLAN, null],
   ]
   assert.equal(new Set(others.map(([plan, body]) => requestKey(plan, body))).size, others.length)
+})
+
+test('a request has the same key as a recording has it', () => {
+  const { method, hashed, headers } = PLAN
+  const sent = { method, url: hashed.url, headers: shownHeaders(headers), body: BODY }
+  assert.equal(keyOfSent(sent), requestKey(PLAN, BODY))
+  assert.equal(keyOfSent({ ...sent, headers: {} }), requestKey({ ...PLAN, headers: [] }, BODY))
 })
