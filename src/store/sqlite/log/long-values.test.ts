@@ -4,6 +4,7 @@ import { test, type TestContext } from 'node:test'
 import type { JsonObject, JsonValue } from '../../../contract/json/json.ts'
 import type { SheetStore } from '../../sheet-store.ts'
 import { HUMAN, TestSheet, type OpenStore } from '../../suite/support/test-sheet.ts'
+import { leafOfLine } from '../../../proof/node-primitives.ts'
 import { PATIENT_LIMITS } from '../../suite/support/patient-limits.ts'
 import { LONG_BYTES } from './stored-line.ts'
 import { SqliteStore } from '../sqlite-store.ts'
@@ -131,6 +132,29 @@ test('an earlier state with long values is read by another thread, equal byte fo
   const [deletion] = await sheet.store.deletions([{ recordId: 'r', seq: null }])
   assert.deepEqual(deletion?.values, JSON.parse(String(states.at(-1))))
   assert.ok(longest() < LONG_BYTES, `${longest()} characters at once`)
+})
+
+test('lines are hashed for the tree by another thread, except a few short ones', async (t) => {
+  const sheet = await made(t)
+  const leavesOfLog = async (): Promise<string[]> => {
+    const lines = (await sheet.logText()).trimEnd().split('\n')
+    return lines.map((line) => Buffer.from(leafOfLine(line)).toString('hex'))
+  }
+  const leaves = async (limit: number): Promise<{ leaves: string[]; isLast: boolean }> => {
+    const { hashes, isLast } = await sheet.store.tree.leaves(0, limit)
+    return { leaves: Buffer.from(hashes).toString('hex').match(/.{64}/g) ?? [], isLast }
+  }
+  const longest = watchStatements(t)
+  await sheet.write([{ id: 'r', name: 'a' }, { id: 's' }])
+  assert.deepEqual(await leaves(10), { leaves: await leavesOfLog(), isLast: true })
+  assert.deepEqual(await leaves(1), { leaves: (await leavesOfLog()).slice(0, 1), isLast: false })
+  const short = longest()
+  assert.ok(short > 0, 'no line was read by this thread')
+  await sheet.write([{ id: 'r', text: TEXTS[0] ?? null }])
+  assert.deepEqual(await leaves(10), { leaves: await leavesOfLog(), isLast: true })
+  await sheet.write(Array.from({ length: 100 }, (_, index) => ({ id: `t${index}` })))
+  assert.deepEqual(await leaves(1000), { leaves: await leavesOfLog(), isLast: true })
+  assert.equal(longest(), short)
 })
 
 test('a long value that was imported and never changed is read by another thread', async (t) => {
