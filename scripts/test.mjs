@@ -74,8 +74,8 @@ async function runSome(program) {
  * @returns {Promise<number>} the exit code
  */
 async function runAll(program) {
-  // Many tests wait for timers and databases: two more test processes than processors keep these busy.
-  const first = await runGroups(testGroups(ROOT), { node: program, processes: cpus().length + 2 })
+  // Many tests wait for timers, databases and pages: with four more test processes than processors, these are idle for a hundredth of the time.
+  const first = await runGroups(testGroups(ROOT), { node: program, processes: cpus().length + 4 })
   const tries = first.flatMap(secondTries)
   if (tries.length === 0 || tries.length > MOST_SECOND_TRIES) return finish(first, [])
   console.log(`\nSecond try, alone: ${tries.map(({ name }) => name).join(', ')}\n`)
