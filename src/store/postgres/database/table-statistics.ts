@@ -1,14 +1,14 @@
 import type { Connection } from './connection.ts'
 
 /** Updates the statistics of the tables that grow with a sheet. */
-export const ANALYZE = 'ANALYZE "$data", "$provenance", "$import", "$deleted", "$cell", "$todo", "$cache"'
+export const ANALYZE =
+  'ANALYZE "$data", "$written", "$provenance", "$import", "$deleted", "$cell", "$todo", "$cache"'
 
 /**
- * Lines of the log between two updates: so many for a small sheet, and as many as there are records for a large one. So
- * their cost is small beside that of the writes.
+ * Lines of the log between two updates: so many, and in addition one for each record that there was at the last update. So their cost is
+ * small beside that of the writes, and a sheet that only grows is looked at each time it has doubled.
  */
 const LINES = 1000
-const PART = 1
 
 /**
  * Keeps the plans of statements suitable for the size of the tables. A connection plans a statement once, for the tables at
@@ -19,6 +19,8 @@ export class PlanKeeper {
   readonly #db: Connection
   /** Lines of the log since the last update. */
   #lines = 0
+  /** Records at the last update; null before the first write. */
+  #records: number | null = null
   #looking: Promise<void> | null = null
 
   constructor(db: Connection) {
@@ -28,8 +30,10 @@ export class PlanKeeper {
   /** Call after a change that has added so many lines to the log of a sheet, and leaves so many records. */
   grown(lines: number, records: number): void {
     this.#lines += lines
-    if (this.#looking !== null || this.#lines < LINES + PART * records) return
+    this.#records ??= Math.max(0, records - lines)
+    if (this.#looking !== null || this.#lines < LINES + this.#records) return
     this.#lines = 0
+    this.#records = records
     this.#looking = this.#look()
   }
 
