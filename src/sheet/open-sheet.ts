@@ -183,6 +183,7 @@ async function storedSheet(
         lockTimeoutMs,
         queryLimits: queryLimits ?? DEFAULT_QUERY_LIMITS,
         frames: revisions.frames,
+        present: revisions.present,
         onLines,
         onSourceDiffers: () => undefined,
       }),

@@ -26,11 +26,18 @@ export interface Revision {
   readonly files: readonly RevisionFile[]
 }
 
+/** The state of the records, asked together with the newest revision. */
+export interface PresentRecords {
+  /** Returns what identifies the state at the time of the call, or of the request that has just got the newest revision. */
+  state(): Promise<string>
+}
+
 /** The revisions of a sheet whose definition is in its store. */
 export interface RevisionStore {
   readonly name: string
   /** Frames for the subscribers of all servers, whether or not the definition can be followed. */
   readonly frames: SharedFrames
+  readonly present: PresentRecords
   /**
    * Returns the number of the revision in force at the time of the call, or of a later one. Cheap, as every request calls
    * it.

@@ -114,6 +114,7 @@ import { RecordReader } from './read/record-reader.ts'
 import { takeRunLock, type HeldRunLock } from './database/run-lock.ts'
 import { readRunEntries } from './read/run-entries.ts'
 import { beginRun, endRun, interruptRuns, noteCalls, startRun } from './write/run-writer.ts'
+import type { PresentRecords } from '../revision-store.ts'
 import type { SharedFrames } from '../shared-frames.ts'
 import type { QueryLimits } from '../query-limits.ts'
 import { conditionText } from './sql/condition-sql.ts'
@@ -154,6 +155,7 @@ import { revert } from '../rules/revert.ts'
 import { canBeId } from './database/values.ts'
 import { keepWaiting } from './write/waiting-runs.ts'
 import { readDeletions } from './log/read-deletions.ts'
+import { PresentState } from './read/present-state.ts'
 import { readWork } from './read/work-reader.ts'
 import { Writer } from './write/writer.ts'
 
@@ -168,13 +170,15 @@ export interface PostgresStoreOptions {
   readonly queryLimits: QueryLimits
   /** The frames of the sheet, where they are open already; closing the store leaves them open. */
   readonly frames?: SharedFrames
+  /** The state of the records, where requests ask for the newest revision first. */
+  readonly present?: PresentRecords
   /** Called when this process has written lines of the log, with their number. */
   onLines?: (count: number) => void
   /** Called when `records.jsonl` is not the file that was imported (D2). */
   onSourceDiffers(): void
 }
 
-type OpenedStore = Pick<PostgresStoreOptions, 'queryLimits' | 'frames'> & {
+type OpenedStore = Pick<PostgresStoreOptions, 'queryLimits' | 'frames' | 'present'> & {
   readonly definition: StoreDefinition
   readonly cursorKey: Uint8Array
 }
@@ -211,14 +215,14 @@ export class PostgresStore implements SheetStore {
   private constructor(
     database: Database,
     writer: Writer,
-    { definition, queryLimits, cursorKey, frames }: OpenedStore,
+    { definition, queryLimits, cursorKey, frames, present }: OpenedStore,
   ) {
     this.cursorKey = cursorKey
     this.#database = database
     this.#writer = writer
     this.#definition = definition
     const contract = (): StoreDefinition['contract'] => this.#definition.contract
-    this.#records = new RecordReader(database, contract)
+    this.#records = new RecordReader(database, contract, present ?? new PresentState(database))
     this.#history = new HistoryReader(database)
     this.#sql = new SqlPool({ database, limits: queryLimits })
     this.formulas = new PostgresFormulas(database, queryLimits)

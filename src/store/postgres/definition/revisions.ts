@@ -4,9 +4,9 @@ import type { Connection, StoredRow } from '../database/connection.ts'
 import { withAdvice } from '../database/connect-advice.ts'
 import { Database } from '../database/database.ts'
 import { FrameFeed } from '../frames/frame-feed.ts'
+import { PresentState } from '../read/present-state.ts'
 import { bringUpToDate } from './open-sheet-tables.ts'
 import { refusePooling } from '../database/refuse-pooling.ts'
-import { CoalescedQuery } from '../database/coalesced-query.ts'
 import { parseStoreUrl } from '../database/store-url.ts'
 
 /**
@@ -16,14 +16,14 @@ import { parseStoreUrl } from '../database/store-url.ts'
 export class PostgresRevisions implements RevisionStore {
   readonly name: string
   readonly frames: FrameFeed
+  readonly present: PresentState
   readonly #database: Database
-  readonly #newest: CoalescedQuery<number>
 
   private constructor(database: Database) {
     this.name = database.location.schema
     this.#database = database
     this.frames = new FrameFeed(database)
-    this.#newest = new CoalescedQuery(() => newestRevision(database))
+    this.present = new PresentState(database)
   }
 
   /**
@@ -47,7 +47,7 @@ export class PostgresRevisions implements RevisionStore {
   }
 
   newest(): Promise<number> {
-    return this.#newest.run()
+    return this.present.revision()
   }
 
   read(number: number): Promise<Revision> {

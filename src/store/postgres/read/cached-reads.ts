@@ -1,16 +1,9 @@
 import { readCache } from '../../rows/read-cache.ts'
 import type { RecordKey } from '../../cell-work.ts'
-import type { Connection } from '../database/connection.ts'
-import { CoalescedQuery } from '../database/coalesced-query.ts'
+import type { PresentRecords } from '../../revision-store.ts'
 
 /** The most bytes of cached responses. */
 const CACHE_BYTES = 16 << 20
-
-/**
- * An expression that identifies the state of the store: every change of a record increments `last_seq`, and thereby creates
- * a new version of the row of `$sheet`.
- */
-export const STATE = `(SELECT xmin::text || '/' || last_seq FROM "$sheet")`
 
 export interface CachedRead {
   readonly json: Buffer
@@ -20,18 +13,15 @@ export interface CachedRead {
   readonly last: RecordKey | null
 }
 
-/**
- * Caches responses of reads for as long as no server changes anything. Concurrent requests check that with one query, sent
- * after the last of them arrived, so that each sees all writes before it.
- */
+/** Caches responses of reads for as long as no server changes anything. */
 export class CachedReads {
   readonly #cache = readCache<CachedRead>(CACHE_BYTES)
-  readonly #now: CoalescedQuery<string>
+  readonly #present: PresentRecords
   /** The state of the cached responses. */
   #state = ''
 
-  constructor(db: Connection) {
-    this.#now = new CoalescedQuery(async () => String((await db.get(`SELECT ${STATE} AS state`))?.['state']))
+  constructor(present: PresentRecords) {
+    this.#present = present
   }
 
   /** Returns the cached response, or that of `read` with the state that it is of; null is not cached. */
@@ -40,7 +30,7 @@ export class CachedReads {
     read: () => Promise<{ readonly result: CachedRead; readonly state: string } | null>,
   ): Promise<CachedRead | null> {
     // A request that has to read anyway does not query the state.
-    if (this.#cache.get(key) !== undefined && (await this.#now.run()) === this.#state) {
+    if (this.#cache.get(key) !== undefined && (await this.#present.state()) === this.#state) {
       const known = this.#cache.get(key)
       if (known !== undefined) return known
     }

@@ -3,12 +3,14 @@ import { knownFields } from '../../fields/known-field.ts'
 import type { RecordKey } from '../../cell-work.ts'
 import type { Page, PageQuery, StoreStatus, VersionedRecord } from '../../sheet-store.ts'
 import { PAGE_BYTES } from '../../page-bytes.ts'
+import type { PresentRecords } from '../../revision-store.ts'
 import { fittingRecords, recordWeight } from '../json/fitting-records.ts'
 import { keyAtPosition } from '../../rows/deleted-blocks.ts'
 import { Batcher } from '../database/batcher.ts'
 import type { Connection } from '../database/connection.ts'
 import type { Database } from '../database/database.ts'
-import { CachedReads, STATE, type CachedRead } from './cached-reads.ts'
+import { CachedReads, type CachedRead } from './cached-reads.ts'
+import { STATE } from './present-state.ts'
 import { RECORD_JSON, recordJsonSource } from '../json/record-json.ts'
 import { canBeId } from '../database/values.ts'
 import { storedStatus } from '../../rows/stored-rows.ts'
@@ -55,11 +57,11 @@ export class RecordReader {
   readonly #cache: CachedReads
   #statements = new WeakMap<readonly string[], ReadStatements>()
 
-  /** `contract` returns the contract that the store follows now. */
-  constructor(db: Database, contract: () => Contract) {
+  /** `contract` returns the contract that the store follows now. Cached records are those of `present`. */
+  constructor(db: Database, contract: () => Contract, present: PresentRecords) {
     this.#db = db
     this.#contract = contract
-    this.#cache = new CachedReads(db)
+    this.#cache = new CachedReads(present)
   }
 
   /** Discards what depends on the contract. */

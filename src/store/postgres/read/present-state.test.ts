@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Connection, StoredRow } from '../database/connection.ts'
+import { PresentState } from './present-state.ts'
+
+/** A store whose state changes with each query, with the queries that wait for an answer. */
+function slowStore(): { readonly present: PresentState; readonly answer: () => void; sent: () => number } {
+  let sent = 0
+  const waiting: (() => void)[] = []
+  const get = (): Promise<StoredRow> => {
+    sent += 1
+    const row = { revision: sent, state: `s${sent}` }
+    return new Promise((resolve) => waiting.push(() => resolve(row)))
+  }
+  return {
+    present: new PresentState({ get } as unknown as Connection),
+    answer: () => waiting.shift()?.(),
+    sent: () => sent,
+  }
+}
+
+test('requests that got the revision with a query get the state of the same', async () => {
+  const { present, answer, sent } = slowStore()
+  const request = async (): Promise<unknown> => [await present.revision(), await present.state()]
+  const both = Promise.all([request(), request()])
+  await nextTurn()
+  answer()
+  assert.deepEqual(await both, [
+    [1, 's1'],
+    [1, 's1'],
+  ])
+  assert.equal(sent(), 1)
+})
+
+test('a request that comes later, or while a query is under way, sees what a later query finds', async () => {
+  const { present, answer } = slowStore()
+  const first = present.revision()
+  await nextTurn()
+  const second = present.state()
+  answer()
+  assert.equal(await first, 1)
+  await nextTurn()
+  answer()
+  assert.equal(await second, 's2')
+  await nextTurn()
+  const third = present.state()
+  await nextTurn()
+  answer()
+  assert.equal(await third, 's3')
+})
+
+test('each revision stands for one state: who asks again gets that of another query', async () => {
+  const { present, answer, sent } = slowStore()
+  const request = async (): Promise<unknown> => [
+    await present.revision(),
+    await present.state(),
+    await present.state(),
+  ]
+  const states = request()
+  await nextTurn()
+  answer()
+  await nextTurn()
+  assert.equal(sent(), 2)
+  answer()
+  assert.deepEqual(await states, [1, 's1', 's2'])
+})
