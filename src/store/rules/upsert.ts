@@ -99,8 +99,8 @@ interface BatchWriter extends RecordWriter {
 const RECORDS_AT_ONCE = 5000
 
 /** Records between two pauses, unless `TURN_MS` pass before. */
-const RECORDS_A_TURN = 200
-const TURN_MS = 5
+const RECORDS_A_TURN = 100
+const TURN_MS = 2
 
 /** The records of a change, as the records of a batch so far leave them. */
 interface BatchRecords {

@@ -6,7 +6,7 @@ import type { ClientConnection } from './connection.ts'
 import { quoted } from './schema.ts'
 
 /** Characters that are buffered before they are sent. */
-const CHUNK = 1 << 17
+const CHUNK = 1 << 15
 
 /** Bytes that may be in transit: with any, PostgreSQL works while rows are made. */
 const UNDER_WAY = 1 << 23
