@@ -1,14 +1,17 @@
 import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { colophon } from '../programs/colophon.ts'
-import type { Bench, BenchRow, DirectoryBench, DirectoryCase } from '../support/case.ts'
+import type { BenchRow, BenchSettings, DirectoryBench, DirectoryCase } from '../support/case.ts'
 import { benchRecord } from '../support/bench-sheet.ts'
 import { measureAlone } from '../support/compare-programs.ts'
 import { bulkUpsert } from '../support/measures.ts'
 import { insertRows, openReference, sqlRow } from '../support/sqlite-reference.ts'
-import { compare, requestsPerSecond } from '../support/load.ts'
-import { serveSheet, startServer } from '../support/processes.ts'
+import { compare, requestsPerSecond, type Comparison } from '../support/load.ts'
+import { serveSheet, startServer, type ServerProcess, type SheetPlace } from '../support/processes.ts'
 import { postRecords, upsertBody, WRITE_HEADERS } from '../support/writes.ts'
+
+/** The row of one record for each request. */
+export const SINGLE_WRITES = 'POST /api/records, one record, durable'
 
 /** Records of a large request. */
 export const BATCH = 10_000
@@ -27,9 +30,27 @@ export const writes: DirectoryCase = {
 }
 
 /** One record for each request, beside a server that does nothing with it. */
-export async function singleWrites({ seconds, rounds, sheets }: Bench): Promise<BenchRow> {
-  const sheet = await serveSheet(await sheets.fresh('single', { records: 0 }))
-  const bare = await startServer('bench/servers/bare.ts')
+async function singleWrites(bench: DirectoryBench): Promise<BenchRow> {
+  const place = await bench.sheets.fresh('single', { records: 0 })
+  const comparison = await compareSingleWrites(bench, place, await startServer('bench/servers/bare.ts'))
+  return {
+    kind: 'comparison',
+    table: 'reach',
+    what: SINGLE_WRITES,
+    unit: 'requests/s',
+    reference: 'bare Fastify that parses the same body',
+    ...comparison,
+    bound: { atLeast: 0.3 },
+  }
+}
+
+/** Writes one new record for each request, to a sheet and to another server in turn, and stops both. */
+export async function compareSingleWrites(
+  { seconds, rounds }: BenchSettings,
+  place: SheetPlace,
+  reference: ServerProcess,
+): Promise<Comparison> {
+  const sheet = await serveSheet(place)
   let number = 0
   const body = (): string => JSON.stringify({ records: [benchRecord((number += 1))] })
   const post = (url: string, path: string): Promise<number> =>
@@ -41,23 +62,14 @@ export async function singleWrites({ seconds, rounds, sheets }: Bench): Promise<
       next: () => ({ path, body: body() }),
     })
   try {
-    const comparison = await compare(
+    return await compare(
       rounds,
       () => post(sheet.url, '/api/records'),
-      () => post(bare.url, '/records'),
+      () => post(reference.url, '/records'),
     )
-    return {
-      kind: 'comparison',
-      table: 'reach',
-      what: 'POST /api/records, one record, durable',
-      unit: 'requests/s',
-      reference: 'bare Fastify that parses the same body',
-      ...comparison,
-      bound: { atLeast: 0.3 },
-    }
   } finally {
     await sheet.stop()
-    await bare.stop()
+    await reference.stop()
   }
 }
 

@@ -103,11 +103,16 @@ export function pushSheet(directory: string, url: string, onStart?: OnStart): Pr
   return runProgram('bin/colophon.js', ['push', directory, '--store', url, '--actor', 'agent:bench'], onStart)
 }
 
+/** Returns the address of the database of a store for node-postgres. */
+export function connectionString(url: string): string {
+  const address = new URL(url.replace('@/', '@localhost/'))
+  address.searchParams.delete('schema')
+  return address.href
+}
+
 /** Opens a connection to the database of a store. */
 export async function connectTo(url: string): Promise<Client> {
-  const connectionString = new URL(url.replace('@/', '@localhost/'))
-  connectionString.searchParams.delete('schema')
-  const client = new Client({ connectionString: connectionString.href })
+  const client = new Client({ connectionString: connectionString(url) })
   await client.connect()
   return client
 }

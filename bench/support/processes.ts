@@ -65,9 +65,14 @@ export async function startServerAt(commandFor: (port: number) => Command): Prom
 /** The place of a sheet: a directory, or the URL of a store. */
 export type SheetPlace = string
 
+/** Whether a place is a store in PostgreSQL. */
+export function isStore(place: SheetPlace): boolean {
+  return /^postgres(?:ql)?:/.test(place)
+}
+
 /** Returns the arguments that name a sheet on the command line: its directory, or a store. */
 export function placeArgs(place: SheetPlace): readonly string[] {
-  return /^postgres(?:ql)?:/.test(place) ? ['--store', place] : [place]
+  return isStore(place) ? ['--store', place] : [place]
 }
 
 /** Returns the command that serves a sheet. */

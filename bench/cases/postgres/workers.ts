@@ -45,7 +45,7 @@ export const workers: PostgresCase = {
           what: `A run of ${computed.toLocaleString('en')} cells with ${count} worker${count === 1 ? '' : 's'}`,
           unit: 'cells/s',
           value: (computed * 1000) / milliseconds,
-          note: `an API that takes ${DELAY_MS / 1000} s, at ${HOSTS.length} hosts with ${CALLS_AT_A_TIME} calls at a time each`,
+          note: `an API that takes ${DELAY_MS / 1000} s, at ${HOSTS.length} hosts with ${CALLS_AT_A_TIME} calls at a time each, and so at most ${(HOSTS.length * CALLS_AT_A_TIME * 1000) / DELAY_MS} cells/s`,
         }
       }
     } finally {

@@ -1,18 +1,35 @@
-import { wholeRecord } from '../../support/bench-sheet.ts'
+import { benchRecord, wholeRecord } from '../../support/bench-sheet.ts'
 import type { BenchRow, PostgresBench, PostgresCase } from '../../support/case.ts'
 import { compare } from '../../support/load.ts'
 import { copyRow, copyRows, createReference } from '../../support/postgres-reference.ts'
 import { connectTo } from '../../support/postgres-sheets.ts'
-import { serveSheet } from '../../support/processes.ts'
-import { BATCH, newBatches, postBatches, singleWrites } from '../writes.ts'
+import { serveSheet, startServer } from '../../support/processes.ts'
+import { BATCH, compareSingleWrites, newBatches, postBatches, SINGLE_WRITES } from '../writes.ts'
 
-/** Like those of the other store, but large batches are compared with COPY. */
+/** Like those of the other store, but compared with node-postgres: an INSERT for each record, and COPY for large requests. */
 export const postgresWrites: PostgresCase = {
   name: 'writes',
   async *run(bench) {
-    yield singleWrites(bench)
+    yield single(bench)
     yield bulk(bench)
   },
+}
+
+async function single(bench: PostgresBench): Promise<BenchRow> {
+  const place = await bench.sheets.fresh('single', { records: 0 })
+  const client = await connectTo(place)
+  await createReference(client, benchRecord(1))
+  await client.end()
+  const reference = await startServer('bench/servers/fastify-postgres.ts', [place])
+  return {
+    kind: 'comparison',
+    table: 'reach',
+    what: SINGLE_WRITES,
+    unit: 'requests/s',
+    reference: 'Fastify with node-postgres, an INSERT and a transaction for each',
+    ...(await compareSingleWrites(bench, place, reference)),
+    bound: { atLeast: 1 },
+  }
 }
 
 async function bulk({ records, rounds, sheets }: PostgresBench): Promise<BenchRow> {
