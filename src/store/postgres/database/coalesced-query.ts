@@ -1,3 +1,5 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+
 /** A query that callers share when they run it at the same time. */
 export class CoalescedQuery<T> {
   readonly #query: () => Promise<T>
@@ -18,6 +20,7 @@ export class CoalescedQuery<T> {
 
   async #runNext(): Promise<T> {
     await this.#current?.catch(() => undefined)
+    await nextTurn()
     this.#current = this.#next
     this.#next = null
     return this.#query()
