@@ -9,7 +9,7 @@ import { LOCK_CLASS } from '../../src/store/postgres/database/run-lock.ts'
 import { parseStoreUrl } from '../../src/store/postgres/database/store-url.ts'
 import type { CallToClaim, RunTasks, StreakNote, TakenTask } from '../../src/store/run-tasks.ts'
 import type { StoredRun } from '../../src/store/stored-run.ts'
-import type { LocalApi } from '../support/local-api.ts'
+import { startLocalApi, type LocalApi } from '../support/local-api.ts'
 import { startPostgres } from '../support/postgres.ts'
 import {
   ACTOR,
@@ -131,6 +131,21 @@ test('without workers the server computes a run itself', async (t) => {
   const { materialized, skipped } = await runOffers(server)
   assert.deepEqual([materialized, skipped], [100, 0])
   await assertAllOnce(server, 100)
+})
+
+test('one process makes as many calls at a time as the high limits of two hosts allow', async (t) => {
+  const other = await startLocalApi(t)
+  other.answer('*', { json: { value: 1 } })
+  const limits = "hosts:\n  '*': { concurrency: 256 }\n"
+  const sheet = await sharedOffers(t, offers(300, 300), limits, 'currency', other.url)
+  const server = await sheet.open()
+  const held = [sheet.api, other].map((api) => api.hold('/*'))
+  const running = runOffers(server)
+  for (const hold of held) await hold.arrived(256)
+  for (const hold of held) hold.release()
+  const { materialized } = await running
+  assert.equal(materialized, 600)
+  assert.deepEqual([sheet.api.peak, other.peak], [256, 256])
 })
 
 test('cells with a failed input are not computed, whichever worker it failed at', async (t) => {

@@ -35,18 +35,22 @@ export interface SharedOffers {
   open(options?: Partial<SheetOptions>): Promise<Sheet>
 }
 
-/** Pushes a sheet to PostgreSQL: `rate` is computed from the currency, `total` from the title and, by default, the rate. */
+/**
+ * Pushes a sheet to PostgreSQL: `rate` is computed from the currency, `total` from the title and, by default, the rate; `totalsAt` is the
+ * address of the API that computes totals, by default the same.
+ */
 export async function sharedOffers(
   t: TestContext,
   records: readonly JsonObject[],
   transport = '',
   input = 'rate',
+  totalsAt: string | null = null,
 ): Promise<SharedOffers> {
   const postgres = await startPostgres()
   const api = await startLocalApi(t)
   api.answer('*', ({ path }) => ({ json: { value: path.length } }))
   const rate = `targets: [rate]\ninputs: [currency]\nkind: http\nurl: ${api.url}/rate/{{ currency }}\nresponse_path: value\n`
-  const total = `targets: [total]\ninputs: [${input}, title]\nkind: http\nurl: ${api.url}/total/{{ ${input} }}/{{ title }}\nresponse_path: value\n`
+  const total = `targets: [total]\ninputs: [${input}, title]\nkind: http\nurl: ${totalsAt ?? api.url}/total/{{ ${input} }}/{{ title }}\nresponse_path: value\n`
   const directory = await writeSheet(t, {
     contract: CONTRACT,
     records,

@@ -8,7 +8,7 @@ import type { LevelCut, RunTask, RunTasks } from '../../../store/run-tasks.ts'
  * The most records of a task, and the fewest where there are few: enough to make up for the overhead, few enough to
  * share.
  */
-const MOST_RECORDS = 100
+export const MOST_RECORDS = 100
 const LEAST_RECORDS = 8
 
 /** The most records of a task whose computations are no calls: storing takes most of its time, and larger sets are stored faster. */

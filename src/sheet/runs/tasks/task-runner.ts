@@ -10,11 +10,15 @@ import {
   type TakenTask,
 } from '../../../store/run-tasks.ts'
 import { computeTask } from './compute-task.ts'
+import { MOST_RECORDS } from './cut-level.ts'
 import type { Sheet } from '../../sheet.ts'
 import { reportedError } from '../../run-error.ts'
 
-/** The most concurrent tasks: while one stores its last results, others make calls. */
+/** Tasks at a time: while one stores its last results, others make calls. */
 const SLOTS = 4
+
+/** Hosts whose limits a process can use to the full, where these allow more calls at a time than there are records in so many tasks. */
+const HOSTS = 4
 
 /** The interval, in milliseconds, at which tasks are looked for while there are none. */
 const IDLE_MS = 200
@@ -101,10 +105,20 @@ export class TaskRunner {
 
   async #work(): Promise<void> {
     while (!this.#stopping.signal.aborted) {
-      const free = this.#takes ? SLOTS - this.#held.size : 0
+      const free = this.#takes ? this.#slots() - this.#held.size : 0
       const taken = free > 0 ? await this.#take(free) : []
       for (const task of taken) this.#start(task)
       if (taken.length < free || free <= 0) await this.#change(IDLE_MS)
+    }
+  }
+
+  #slots(): number {
+    try {
+      const { maxConcurrency } = this.#sheet.policies()
+      return Math.max(SLOTS, Math.ceil((HOSTS * maxConcurrency) / MOST_RECORDS))
+    } catch {
+      // The tasks report it.
+      return SLOTS
     }
   }
 
