@@ -14,8 +14,8 @@ interface Present {
 }
 
 /**
- * What a request asks of a store before it reads: the newest revision of the definition, and whether cached records are those of now. One
- * query, sent after the last of them arrived, answers both for all requests that wait.
+ * The answers that each request needs before it reads: the newest revision of the definition, and whether cached records are those of now.
+ * One query, sent after the last of them arrived, answers both for all requests that wait.
  */
 export class PresentState {
   readonly #now: CoalescedQuery<Present>
