@@ -9,8 +9,6 @@ import { RECORD_SEPARATOR } from './test-events.mjs'
 
 /** Milliseconds after which a test counts as hanging. */
 export const TEST_TIMEOUT_MS = 5 * 60_000
-/** Twice the default: what a test leaves is collected with a fifteenth less processor time. */
-const YOUNG_MB = 32
 /** Milliseconds for a whole run, which takes less than half of it on a quiet machine. */
 const RUN_TIMEOUT_MS = 45 * 60_000
 /** A process in which no test ends for longer has something left open. */
@@ -96,7 +94,6 @@ class GroupRun {
       [
         '--test',
         '--test-isolation=none',
-        `--max-semi-space-size=${YOUNG_MB}`,
         `--test-reporter=${join(ROOT, 'scripts', 'test-events.mjs')}`,
         '--test-reporter-destination=stdout',
         `--test-timeout=${TEST_TIMEOUT_MS}`,
