@@ -4,8 +4,12 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Connection, StoredRow } from '../database/connection.ts'
 import { PresentState } from './present-state.ts'
 
-/** A store whose state changes with each query, with the queries that wait for an answer. */
-function slowStore(): { readonly present: PresentState; readonly answer: () => void; sent: () => number } {
+/** A store whose state changes with each query. `answer` waits for the next query, and answers it. */
+function slowStore(): {
+  readonly present: PresentState
+  readonly answer: () => Promise<void>
+  readonly sent: () => number
+} {
   let sent = 0
   const waiting: (() => void)[] = []
   const get = (): Promise<StoredRow> => {
@@ -15,7 +19,10 @@ function slowStore(): { readonly present: PresentState; readonly answer: () => v
   }
   return {
     present: new PresentState({ get } as unknown as Connection),
-    answer: () => waiting.shift()?.(),
+    answer: async () => {
+      while (waiting.length === 0) await nextTurn()
+      waiting.shift()?.()
+    },
     sent: () => sent,
   }
 }
@@ -24,8 +31,7 @@ test('requests that got the revision with a query get the state of the same', as
   const { present, answer, sent } = slowStore()
   const request = async (): Promise<unknown> => [await present.revision(), await present.state()]
   const both = Promise.all([request(), request()])
-  await nextTurn()
-  answer()
+  await answer()
   assert.deepEqual(await both, [
     [1, 's1'],
     [1, 's1'],
@@ -33,35 +39,30 @@ test('requests that got the revision with a query get the state of the same', as
   assert.equal(sent(), 1)
 })
 
-test('a request that comes later, or while a query is under way, sees what a later query finds', async () => {
-  const { present, answer } = slowStore()
+test('a request that comes while a query is under way, or later, sees what a later query finds', async () => {
+  const { present, answer, sent } = slowStore()
   const first = present.revision()
-  await nextTurn()
+  while (sent() === 0) await nextTurn()
   const second = present.state()
-  answer()
+  await answer()
   assert.equal(await first, 1)
-  await nextTurn()
-  answer()
+  await answer()
   assert.equal(await second, 's2')
   await nextTurn()
   const third = present.state()
-  await nextTurn()
-  answer()
+  await answer()
   assert.equal(await third, 's3')
 })
 
 test('each revision stands for one state: who asks again gets that of another query', async () => {
-  const { present, answer, sent } = slowStore()
+  const { present, answer } = slowStore()
   const request = async (): Promise<unknown> => [
     await present.revision(),
     await present.state(),
     await present.state(),
   ]
   const states = request()
-  await nextTurn()
-  answer()
-  await nextTurn()
-  assert.equal(sent(), 2)
-  answer()
+  await answer()
+  await answer()
   assert.deepEqual(await states, [1, 's1', 's2'])
 })
