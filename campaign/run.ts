@@ -1,11 +1,6 @@
 /*
  * Runs campaigns of the track record until they reach their goals, which takes from minutes to days. A campaign goes on where it was
  * stopped: each part of it is kept in progress.json, and docs/track-record.md is written from it.
- *
- *   npm run campaign                                         all of them, one after the other
- *   npm run campaign -- kill-writers --engine postgres       one of them on one engine
- *   npm run campaign -- kill-writers --minutes 30            for half an hour at most
- *   npm run campaign -- kill-writers --seed 7 --again        from a seed, whether or not the goal is reached
  */
 import { execFileSync } from 'node:child_process'
 import { randomInt } from 'node:crypto'
@@ -30,15 +25,23 @@ const SAVE_EVERY_MS = 10_000
 /** The most characters that are kept of the message of a violation; the console has all. */
 const MOST_MESSAGE = 500
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
-    engine: { type: 'string' },
-    minutes: { type: 'string' },
-    seed: { type: 'string' },
-    again: { type: 'boolean', default: false },
-  },
-})
+const USAGE = `Usage: npm run campaign -- [campaign...] [options]
+
+Goes on with campaigns of the track record, by default all that have not reached their goal:
+  ${CAMPAIGNS.map(({ name }) => name).join('\n  ')}
+
+Options:
+  --engine sqlite|postgres  on one engine only
+  --minutes <number>        for so many minutes at most
+  --seed <number>           from this seed
+  --again                   also where the goal is reached
+  --help                    show this`
+
+const { values, positionals } = parsedArgs()
+if (values.help) {
+  console.log(USAGE)
+  process.exit(0)
+}
 const engines = enginesOf(values.engine)
 const endsAt = Date.now() + numberOf('minutes', Infinity) * 60_000
 const commit = git('rev-parse', 'HEAD')
@@ -114,6 +117,23 @@ async function runCampaign(campaign: Campaign, engine: Engine): Promise<void> {
     save({ violation: message.replaceAll(ROOT, '').slice(0, MOST_MESSAGE) })
     console.error(error)
     process.exitCode = 1
+  }
+}
+
+function parsedArgs() {
+  try {
+    return parseArgs({
+      allowPositionals: true,
+      options: {
+        engine: { type: 'string' },
+        minutes: { type: 'string' },
+        seed: { type: 'string' },
+        again: { type: 'boolean', default: false },
+        help: { type: 'boolean', default: false },
+      },
+    })
+  } catch (error) {
+    return refuse(`${error instanceof Error ? error.message : String(error)}\n\n${USAGE}`)
   }
 }
 
