@@ -39,6 +39,18 @@ test('requests that got the revision with a query get the state of the same', as
   assert.equal(sent(), 1)
 })
 
+test('requests of one turn of the event loop share a query, also if one asks a little later', async () => {
+  const { present, answer, sent } = slowStore()
+  const later = async (): Promise<number> => {
+    for (let step = 0; step < 5; step += 1) await Promise.resolve()
+    return present.revision()
+  }
+  const both = Promise.all([present.revision(), later()])
+  await answer()
+  assert.deepEqual(await both, [1, 1])
+  assert.equal(sent(), 1)
+})
+
 test('a request that comes while a query is under way, or later, sees what a later query finds', async () => {
   const { present, answer, sent } = slowStore()
   const first = present.revision()
